@@ -1,0 +1,23 @@
+#include "dirac/precision.hpp"
+
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+std::string to_string(Precision precision) { return precision == Precision::fp64 ? "fp64" : "fp32"; }
+
+Precision parse_precision(const std::string& text) {
+  if (text == "fp64") return Precision::fp64;
+  if (text == "fp32") return Precision::fp32;
+  throw Error("precision", "fp64 or fp32", "'" + text + "'");
+}
+
+std::string to_string(Reconstruct reconstruct) { return std::to_string(reals_per_link(reconstruct)); }
+
+Reconstruct parse_reconstruct(const std::string& text) {
+  if (text == "18") return Reconstruct::none18;
+  if (text == "12") return Reconstruct::row12;
+  throw Error("links", "18 or 12 reals per link", "'" + text + "'");
+}
+
+}  // namespace staghorn

@@ -1,0 +1,44 @@
+// Plain double-precision fields in lexicographic site order: what files hold, what sources and solutions are
+// exchanged in, and what the slow, readable side of the code (observables, heatbath, certificate) works on.
+// The solver packs them into lane-blocked fields of its own.
+#pragma once
+
+#include <array>
+#include <vector>
+
+#include "dirac/su3.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+
+namespace staghorn {
+
+template <class Site>
+class SiteField {
+ public:
+  explicit SiteField(const Lattice& lattice) : lattice_(lattice), sites_(std::size_t(lattice.local_volume())) {}
+
+  const Lattice& lattice() const { return lattice_; }
+  // Local lexicographic site index, x fastest (Lattice::site_index).
+  Site& operator[](std::int64_t site) { return sites_[std::size_t(site)]; }
+  const Site& operator[](std::int64_t site) const { return sites_[std::size_t(site)]; }
+  std::int64_t size() const { return std::int64_t(sites_.size()); }
+  Site* data() { return sites_.data(); }
+  const Site* data() const { return sites_.data(); }
+  std::int64_t bytes() const { return size() * std::int64_t(sizeof(Site)); }
+
+ private:
+  Lattice lattice_;
+  std::vector<Site> sites_;
+};
+
+using Links = std::array<ColorMatrix<double>, 4>;     // U_mu(x), mu = x, y, z, t; 4 x 3 x 3 complex, row-major
+using LinkField = SiteField<Links>;                   // 576 bytes a site
+using VectorField = SiteField<ColorVector<double>>;   // 48 bytes a site
+using MatrixField = SiteField<ColorMatrix<double>>;   // 144 bytes a site
+
+// The field moved by one site: result(x) = field(x + direction * mu), periodic over the global lattice.
+// Collective where mu is cut among ranks. direction is +1 or -1.
+template <class Site>
+SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction);
+
+}  // namespace staghorn

@@ -1,0 +1,68 @@
+// A group of MPI ranks and what they do together. RAII over a duplicated MPI communicator.
+//
+// Every member function is collective over the group unless it says "local". MPI must be initialised before the
+// first Communicator is made (see MpiSession) and finalised after the last is gone.
+#pragma once
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace staghorn {
+
+// Initialises MPI unless the host program did, and finalises it only if it was initialised here.
+class MpiSession {
+ public:
+  MpiSession();
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+ private:
+  bool owner_;
+};
+
+// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. Local.
+void check_mpi(int code, const char* what);
+
+class Communicator {
+ public:
+  explicit Communicator(MPI_Comm parent);
+  ~Communicator();
+  Communicator(Communicator&& other) noexcept;
+  Communicator(const Communicator&) = delete;
+  Communicator& operator=(const Communicator&) = delete;
+  Communicator& operator=(Communicator&&) = delete;
+
+  MPI_Comm handle() const { return handle_; }  // local
+  int rank() const { return rank_; }           // local
+  int size() const { return size_; }           // local
+  bool is_root() const { return rank_ == 0; }  // local
+
+  void barrier() const;
+  // The element-wise sum over ranks, on every rank, in place. Integers: the result does not depend on the order.
+  void sum(std::span<std::int64_t> values) const;
+  std::int64_t sum(std::int64_t value) const;
+  // Bitwise exclusive or over ranks, for checksums that are combined in that way.
+  std::uint32_t exclusive_or(std::uint32_t value) const;
+  double max(double value) const;  // NaN on any rank gives NaN everywhere
+  bool any(bool value) const;
+  // Rank 0's value on every rank.
+  void broadcast(void* data, std::size_t bytes) const;
+  std::string broadcast(const std::string& text) const;
+
+  // Runs `work` on every rank. If it throws anywhere, every rank throws Error with the message of the lowest rank
+  // that failed, so that one rank's failure ends all with one message. `work` itself must not be collective unless it
+  // fails on all ranks alike.
+  void agree(const std::function<void()>& work) const;
+
+ private:
+  MPI_Comm handle_ = MPI_COMM_NULL;
+  int rank_ = 0, size_ = 1;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,28 @@
+// The one exception type of Staghorn: what was expected, what was found, and where.
+#pragma once
+
+#include <sstream>
+#include <stdexcept>
+#include <string>
+
+namespace staghorn {
+
+class Error : public std::runtime_error {
+ public:
+  explicit Error(const std::string& message) : std::runtime_error(message) {}
+
+  // "where: expected E, found F"
+  template <class Expected, class Found>
+  Error(const std::string& where, const Expected& expected, const Found& found)
+      : std::runtime_error(format(where, expected, found)) {}
+
+ private:
+  template <class Expected, class Found>
+  static std::string format(const std::string& where, const Expected& expected, const Found& found) {
+    std::ostringstream text;
+    text << where << ": expected " << expected << ", found " << found;
+    return text.str();
+  }
+};
+
+}  // namespace staghorn

@@ -1,0 +1,44 @@
+// A resident session: one lattice, one gauge field, set up once and solved on many times. The command line, Python and
+// (later) C hold one of these. Collective throughout.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dirac/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "solver/conjugate_gradient.hpp"
+#include "solver/solve_report.hpp"
+#include "solver/solve_request.hpp"
+
+namespace staghorn {
+
+class Session {
+ public:
+  // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value, checks unitarity.
+  // `communicator` must outlive the session. Throws Error on every rank alike.
+  Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options);
+  // The same with links from memory, this rank's part of a global lattice.
+  Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
+  ~Session();
+
+  const Communicator& communicator() const;
+  const Lattice& lattice() const;
+  const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied)
+  const GaugeSummary& gauge() const;
+  const SessionOptions& options() const;
+
+  // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
+  // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the
+  // plain fp64 path. Non-convergence is a result; bad input (NaN, zero source, mass <= 0 where it matters) throws Error.
+  SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources,
+                    std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,34 @@
+// What a solve is asked to do: plain data with defaults and units. The command line, Python and C fill the same struct.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "dirac/boundary.hpp"
+#include "dirac/precision.hpp"
+#include "halo/lattice.hpp"
+
+namespace staghorn {
+
+enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
+
+// How a Session lays out the lattice and which operator it keeps resident.
+struct SessionOptions {
+  std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
+  std::array<bool, 4> loopback{};           // directions cut although one process holds them
+  Boundary boundary;                        // antiperiodic in t
+  Precision precision = Precision::fp64;    // of the CG vectors and the links it reads
+  Reconstruct links = Reconstruct::none18;  // reals per link in memory
+  bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
+  std::string device = "auto";              // auto | cpu
+};
+
+struct SolveRequest {
+  double mass = 0;                      // lattice mass a m; > 0 for the full system, >= 0 for a parity system
+  System system = System::full;
+  std::optional<double> tolerance;      // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
+  long max_iterations = 10000;          // of CG, per right-hand side
+};
+
+}  // namespace staghorn
