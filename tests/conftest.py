@@ -1,0 +1,110 @@
+"""Fixtures that every test may use: the program, the reference data, and small gauge configurations."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
+
+# The NumPy reference operator needs no compiled code, so tests may import it without an installed package.
+for folder in (ROOT / "tests", ROOT / "python" / "staghorn"):
+    sys.path.insert(0, str(folder))
+
+
+def find_reference_data() -> tuple[Path | None, str]:
+    """The folder with real configurations and independent results, or None and why not."""
+    text = os.environ.get("STAGHORN_REFERENCE_DATA")
+    if not text:
+        return None, "reference data: absent (STAGHORN_REFERENCE_DATA is not set); tests marked 'reference' are skipped"
+    folder = Path(text)
+    if not (folder / "reference.json").is_file():
+        return None, f"reference data: absent (STAGHORN_REFERENCE_DATA={text} has no reference.json)"
+    return folder, f"reference data: {folder}"
+
+
+def pytest_report_header(config):
+    lines = [f"program: {PROGRAM}{'' if PROGRAM.is_file() else ' (not built)'}", find_reference_data()[1]]
+    if shutil.which("mpirun") is None:
+        lines.append("mpirun: absent; tests marked 'mpi' are skipped")
+    return lines
+
+
+def pytest_collection_modifyitems(config, items):
+    has_gpu = shutil.which("nvidia-smi") and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
+    for item in items:
+        if item.get_closest_marker("gpu") and not has_gpu:
+            item.add_marker(pytest.mark.skip(reason="no GPU on this machine"))
+        if item.get_closest_marker("mpi") and shutil.which("mpirun") is None:
+            item.add_marker(pytest.mark.skip(reason="no mpirun on this machine"))
+
+
+@pytest.fixture(scope="session")
+def program() -> Path:
+    """The path of the program under test (STAGHORN_PROGRAM, or build/staghorn)."""
+    if not PROGRAM.is_file():
+        pytest.fail(f"{PROGRAM} does not exist: run ./dev build, or set STAGHORN_PROGRAM")
+    return PROGRAM
+
+
+def mpi_command(ranks: int) -> list[str]:
+    """The mpirun line for `ranks` ranks: oversubscribed, unbound, and as root too."""
+    if ranks == 1:
+        return []
+    return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
+
+
+def program_environment(ranks: int, threads: int | None, extra: dict | None) -> dict:
+    environment = dict(os.environ)
+    environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+    # More ranks than cores must give the core away while they wait.
+    environment.update(OMPI_MCA_mpi_yield_when_idle="1", OMPI_MCA_btl_vader_single_copy_mechanism="none")
+    if threads is not None:
+        environment["OMP_NUM_THREADS"] = str(threads)
+    elif ranks > 1:
+        environment["OMP_NUM_THREADS"] = "1"
+    environment.setdefault("OMP_WAIT_POLICY", "passive")
+    environment.update(extra or {})
+    return environment
+
+
+@pytest.fixture(scope="session")
+def staghorn(program):
+    """staghorn(*args, ranks=1, threads=None, env=None, check=False, timeout=300) -> CompletedProcess (text).
+
+    With check=True a non-zero exit status fails the test and shows what the program printed.
+    """
+
+    def run(*args, ranks=1, threads=None, env=None, check=False, timeout=300, cwd=None):
+        command = mpi_command(ranks) + [str(program)] + [str(a) for a in args]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=cwd,
+                                env=program_environment(ranks, threads, env))
+        if check and result.returncode != 0:
+            pytest.fail(f"{' '.join(command)}\nexit status {result.returncode}\n{result.stdout}\n{result.stderr}")
+        return result
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def reference_data() -> Path:
+    """The folder of reference data; skips, saying why, when there is none."""
+    folder, reason = find_reference_data()
+    if folder is None:
+        pytest.skip(reason)
+    return folder
+
+
+@pytest.fixture(scope="session")
+def small_gauge(staghorn, tmp_path_factory) -> Path:
+    """A hot configuration with four different extents, X Y Z T = 4 6 8 10, fp64, in Staghorn's HDF5."""
+    path = tmp_path_factory.mktemp("gauge") / "hot_4x6x8x10.h5"
+    staghorn("generate", "--lattice", 4, 6, 8, 10, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 7,
+             "--format", "hdf5", "--precision", "fp64", "--output", path, check=True)
+    return path
