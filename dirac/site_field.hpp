@@ -31,10 +31,32 @@ class SiteField {
   std::vector<Site> sites_;
 };
 
-using Links = std::array<ColorMatrix<double>, 4>;     // U_mu(x), mu = x, y, z, t; 4 x 3 x 3 complex, row-major
-using LinkField = SiteField<Links>;                   // 576 bytes a site
-using VectorField = SiteField<ColorVector<double>>;   // 48 bytes a site
-using MatrixField = SiteField<ColorMatrix<double>>;   // 144 bytes a site
+using Links = std::array<ColorMatrix<double>, 4>;    // U_mu(x), mu = x, y, z, t; 4 x 3 x 3 complex, row-major
+using LinkField = SiteField<Links>;                  // 576 bytes a site
+using VectorField = SiteField<ColorVector<double>>;  // 48 bytes a site
+using MatrixField = SiteField<ColorMatrix<double>>;  // 144 bytes a site
+
+// The sites one step away: neighbour[x] = field(x + direction * mu), periodic over the global lattice. Reads the field
+// in place; only the face that another rank holds is fetched, once, when the view is made (collective). So where mu is
+// cut the face is a snapshot: make a new view after changing the field. `field` must outlive the view. Access is local.
+template <class Site>
+class NeighbourSites {
+ public:
+  NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction);
+  const Site& operator[](std::int64_t site) const {
+    const std::int64_t outer = site / stride_, x = outer % extent_;
+    const bool leaves = x == (direction_ > 0 ? extent_ - 1 : 0);
+    if (!leaves) return (*field_)[site + direction_ * stride_];
+    if (ghosts_.empty()) return (*field_)[site - direction_ * stride_ * (extent_ - 1)];
+    return ghosts_[std::size_t(outer / extent_ * stride_ + site % stride_)];
+  }
+
+ private:
+  const SiteField<Site>* field_;
+  std::int64_t stride_ = 1, extent_;
+  int direction_;
+  std::vector<Site> ghosts_;
+};
 
 // The field moved by one site: result(x) = field(x + direction * mu), periodic over the global lattice.
 // Collective where mu is cut among ranks. direction is +1 or -1.
