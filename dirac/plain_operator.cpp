@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numbers>
+#include <utility>
 
 #include "dirac/exact_sum.hpp"
 #include "dirac/su3_matrix.hpp"
@@ -137,21 +138,26 @@ Complex<double> dot(const Communicator& communicator, const VectorField& a, cons
 }
 
 ResidualNorms full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                            double mass, const VectorField& x, const VectorField& b) {
+                            double mass, const VectorField& x, const VectorField& b, VectorField* residual) {
   VectorField r(links.lattice());
   plain_hop(communicator, links, boundary, r, x);
   subtract_from_source(r, b, 2 * mass, x, 1, std::nullopt);  // r = b - 2m x - D x
-  return {norm2(communicator, r), norm2(communicator, b)};
+  const ResidualNorms norms{norm2(communicator, r), norm2(communicator, b)};
+  if (residual) *residual = std::move(r);
+  return norms;
 }
 
 ResidualNorms parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                              double mass, Parity parity, const VectorField& x, const VectorField& b) {
+                              double mass, Parity parity, const VectorField& x, const VectorField& b,
+                              VectorField* residual) {
   // D couples only opposite parities: of D x and D D x just the sites reached from `parity` are read on.
   VectorField dx(links.lattice()), r(links.lattice());
   plain_hop(communicator, links, boundary, dx, x);
   plain_hop(communicator, links, boundary, r, dx);
   subtract_from_source(r, b, 4 * mass * mass, x, -1, parity);  // r = b - 4m^2 x + D D x
-  return {norm2(communicator, r), norm2(communicator, b, parity)};
+  const ResidualNorms norms{norm2(communicator, r), norm2(communicator, b, parity)};
+  if (residual) *residual = std::move(r);
+  return norms;
 }
 
 }  // namespace staghorn

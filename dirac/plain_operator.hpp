@@ -34,13 +34,15 @@ struct ResidualNorms {
   double relative() const { return std::sqrt(residual2 / source2); }
 };
 
-// Of the full system M x = b, M = 2m + D.
+// Of the full system M x = b, M = 2m + D. `residual`, where given, receives b - M x itself.
 ResidualNorms full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                            double mass, const VectorField& x, const VectorField& b);
+                            double mass, const VectorField& x, const VectorField& b, VectorField* residual = nullptr);
 
-// Of the parity system A x = b, A = 4m^2 - D^2 on the sites of `parity`; the other sites of x and b are not looked at.
+// Of the parity system A x = b, A = 4m^2 - D^2 on the sites of `parity`; the other sites of x and b are not looked at
+// (and of `residual`, which receives b - A x where it is given, are zero).
 ResidualNorms parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                              double mass, Parity parity, const VectorField& x, const VectorField& b);
+                              double mass, Parity parity, const VectorField& x, const VectorField& b,
+                              VectorField* residual = nullptr);
 
 // exp(i pi theta): exactly +1, -1, +i, -i where theta is a multiple of 1/2. Local.
 Complex<double> boundary_phase(double theta);
