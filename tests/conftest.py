@@ -13,8 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
 
-# The NumPy reference operator needs no compiled code, so tests may import it without an installed package.
-for folder in (ROOT / "tests", ROOT / "python" / "staghorn"):
+# The package as built, with its compiled module; else its sources, whose NumPy reference operator needs none.
+BUILT_PACKAGE = PROGRAM.parent / "python"
+for folder in (ROOT / "tests", BUILT_PACKAGE if (BUILT_PACKAGE / "staghorn").is_dir() else ROOT / "python"):
     sys.path.insert(0, str(folder))
 
 

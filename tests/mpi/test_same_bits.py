@@ -1,0 +1,74 @@
+"""The same request gives the same bits: on any number of ranks, any process grid, any number of threads, and with
+directions cut on one process. Compared are the bytes of the solution dataset and the iteration counts."""
+
+from __future__ import annotations
+
+import pytest
+from solve_files import solution_bytes, solve
+
+pytestmark = pytest.mark.mpi
+
+LATTICE = (8, 8, 12, 16)
+DECOMPOSITIONS = [
+    # ranks, threads, process grid, loop-back
+    (1, 2, None, ""),
+    (1, 1, None, "x"),
+    (1, 2, None, "t"),
+    (1, 1, None, "xyzt"),
+    (2, 1, None, ""),
+    (2, 2, "2,1,1,1", ""),
+    (2, 1, "1,1,1,2", "y"),
+    (4, 1, None, ""),
+    (4, 1, "2,2,1,1", ""),
+    (4, 2, "1,1,2,2", ""),
+    (4, 1, "4,1,1,1", ""),
+    (8, 1, "2,2,2,1", ""),
+    (8, 1, "1,1,1,8", ""),
+    (8, 2, "2,1,2,2", ""),
+    (16, 1, "2,2,2,2", ""),
+    (16, 1, "1,4,2,2", ""),
+    (16, 1, "4,4,1,1", ""),
+]
+REQUESTS = {
+    "full-fp64-18": ["--mass", 0.1, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
+    "even-fp32-12": ["--mass", 0.2, "--source", "z2:5", "--system", "even", "--precision", "fp32", "--links", 12,
+                     "--tolerance", 1e-5],
+}
+
+
+def describe(decomposition) -> str:
+    ranks, threads, grid, loopback = decomposition
+    return f"{ranks}ranks-{threads}threads-{grid or 'auto'}" + (f"-loopback-{loopback}" if loopback else "")
+
+
+@pytest.fixture(scope="module")
+def gauge(staghorn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("bits") / "hot.h5"
+    staghorn("generate", "--lattice", *LATTICE, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 11,
+             "--format", "hdf5", "--precision", "fp64", "--output", path, check=True)
+    return path
+
+
+@pytest.fixture(scope="module", params=REQUESTS)
+def one_rank(request, staghorn, gauge, tmp_path_factory):
+    """The request, and what one rank with one thread answers."""
+    folder = tmp_path_factory.mktemp("one_rank")
+    options = REQUESTS[request.param]
+    report, _ = solve(staghorn, folder, gauge, *options, threads=1)
+    return options, report, solution_bytes(folder / "solve.h5")
+
+
+@pytest.mark.parametrize("decomposition", DECOMPOSITIONS, ids=describe)
+def test_solution_has_the_bits_of_one_rank(staghorn, gauge, one_rank, tmp_path, decomposition):
+    ranks, threads, grid, loopback = decomposition
+    options, expected_report, expected_bytes = one_rank
+    cut = (["--grid", grid] if grid else []) + (["--loopback", loopback] if loopback else [])
+    report, _ = solve(staghorn, tmp_path, gauge, *options, *cut, ranks=ranks, threads=threads)
+    assert (report["ranks"], report["threads"]) == (ranks, threads)
+    if grid:
+        assert report["grid"] == [int(n) for n in grid.split(",")]
+    assert [r["iterations"] for r in report["rhs"]] == [r["iterations"] for r in expected_report["rhs"]]
+    assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]]
+    assert report["pion_correlator"] == expected_report["pion_correlator"]
+    assert report["gauge"]["plaquette"] == expected_report["gauge"]["plaquette"]
+    assert solution_bytes(tmp_path / "solve.h5") == expected_bytes

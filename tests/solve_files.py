@@ -1,0 +1,42 @@
+"""Reading and writing the HDF5 files of a solve from tests."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import h5py
+import numpy as np
+
+
+def write_source(path: Path, vectors: np.ndarray) -> Path:
+    """Writes `vectors`, [T, Z, Y, X, 3] or [n_rhs, T, Z, Y, X, 3], as dataset /source."""
+    vectors = vectors if vectors.ndim == 6 else vectors[None]
+    with h5py.File(path, "w") as file:
+        file["source"] = vectors.astype(complex)
+    return path
+
+
+def read_solution(path: Path) -> np.ndarray:
+    """Dataset /solution, [n_rhs, T, Z, Y, X, 3]."""
+    with h5py.File(path, "r") as file:
+        return file["solution"][...].astype(complex)
+
+
+def solution_bytes(path: Path) -> bytes:
+    """The bytes of dataset /solution, for comparisons to the last bit."""
+    with h5py.File(path, "r") as file:
+        return file["solution"][...].tobytes()
+
+
+def solve(staghorn, folder: Path, gauge: Path, *options, name: str = "solve", ranks=1, threads=None, check=True):
+    """Runs `staghorn solve` and returns (report, solution [n_rhs, T, Z, Y, X, 3])."""
+    output, report = folder / f"{name}.h5", folder / f"{name}.json"
+    staghorn("solve", "--gauge", gauge, *options, "--output", output, "--report", report, "--force", ranks=ranks,
+             threads=threads, check=check)
+    return json.loads(report.read_text()), read_solution(output)
+
+
+def relative_difference(found: np.ndarray, expected: np.ndarray) -> float:
+    """|found - expected| / |expected|."""
+    return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))
