@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dirac/precision.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
 
