@@ -1,0 +1,45 @@
+// What Python holds: a Session on one rank, with everything it needs to live.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+#include "halo/communicator.hpp"
+#include "python/arrays.hpp"
+#include "solver/session.hpp"
+
+namespace staghorn::python {
+
+// MPI for as long as anything of the module lives, and the group of this process alone: every Python process solves by
+// itself, under mpirun too.
+struct Process {
+  MpiSession mpi;
+  Communicator communicator{MPI_COMM_SELF};
+};
+
+class NativeSession {
+ public:
+  // `gauge` is a path or links of shape (T, Z, Y, X, 4, 3, 3). Throws Error.
+  NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
+                const SessionOptions& options);
+
+  const Session& session() const { return session_; }
+  NumpyArray links() const;
+
+  // Solves for `source`, vectors of shape (n, T, Z, Y, X, 3) or a source in words (`color` and `noise_vectors` are for
+  // those only), from `guess`. Returns the solutions and the report as JSON. The interpreter may run other threads
+  // meanwhile, and an interrupt (Ctrl-C) stops the solve. Throws Error.
+  std::pair<NumpyArray, std::string> solve(const SolveRequest& request,
+                                           const std::variant<std::string, ComplexArray>& source,
+                                           const std::string& color, int noise_vectors,
+                                           const std::optional<ComplexArray>& guess);
+
+ private:
+  std::shared_ptr<Process> process_;
+  Session session_;
+};
+
+}  // namespace staghorn::python
