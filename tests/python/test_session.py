@@ -1,0 +1,84 @@
+"""The Python package: arrays in and out, and errors that say what was expected and found."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from staghorn import reference
+
+staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
+
+EXTENTS = (4, 4, 2, 6)
+
+
+@pytest.fixture(scope="module")
+def session():
+    return staghorn.Session(reference.random_links(EXTENTS, seed=41))
+
+
+def test_gauge_file_comes_as_an_array_with_its_header(small_gauge):
+    links, info = staghorn.read_gauge(small_gauge)
+    assert links.shape == (10, 8, 6, 4, 4, 3, 3)
+    assert info["format"] == "hdf5" and list(info["lattice"]) == [4, 6, 8, 10]
+    assert all(checksum["match"] for checksum in info["checksums"].values())
+    session = staghorn.Session(small_gauge)
+    assert session.lattice == (4, 6, 8, 10)
+    assert np.array_equal(session.links, links)
+    assert session.gauge["plaquette"] == pytest.approx(reference.plaquettes(links)["all"], abs=1e-14)
+    assert session.gauge["link_trace"] == pytest.approx(reference.link_trace(links), abs=1e-14)
+
+
+def test_solution_has_the_shape_of_the_source(session):
+    b = reference.random_vector(EXTENTS, 42)
+    assert session.solve(0.5, b)[0].shape == b.shape
+    assert session.solve(0.5, b[None])[0].shape == (1, *b.shape)
+    assert session.solve(0.5, "point:0,0,0,0")[0].shape == (3, *b.shape)
+    assert session.solve(0.5, "point:0,0,0,0", color=2)[0].shape == (1, *b.shape)
+
+
+def test_source_may_be_any_real_or_complex_array(session):
+    b = reference.random_vector(EXTENTS, 43).real
+    x, _ = session.solve(0.5, b.astype(np.float32))
+    same, _ = session.solve(0.5, np.asfortranarray(b.astype(np.float32).astype(complex)))
+    assert np.array_equal(x, same)
+
+
+def test_noise_gives_a_condensate_with_an_error(session):
+    _, report = session.solve(0.5, "z2:7", noise_vectors=4)
+    assert report["condensate"]["n_vectors"] == 4 and report["condensate"]["error"] > 0
+
+
+def test_running_out_of_iterations_is_a_result(session):
+    x, report = session.solve(0.01, "point:0,0,0,0", color=0, max_iterations=3)
+    assert report["outcome"] == "out_of_iterations" and report["explanation"]
+    assert report["rhs"][0]["iterations"] == 3 and x.any()
+
+
+@pytest.mark.parametrize("bad, words", [
+    (lambda b: b[..., :2], "shape"),
+    (lambda b: b[0], "shape"),
+    (lambda b: b[:, :, :, :2], "4x4x2x6"),
+    (lambda b: 0 * b, "zero"),
+    (lambda b: np.where(abs(b) == abs(b).max(), np.nan, b), "nan|NaN|finite"),
+    (lambda b: "spot:0,0,0,0", "point"),
+    (lambda b: "point:9,0,0,0", "4x4x2x6|point"),
+])
+def test_bad_source_is_an_error_that_says_why(session, bad, words):
+    with pytest.raises(staghorn.Error, match=words):
+        session.solve(0.5, bad(reference.random_vector(EXTENTS, 44)))
+
+
+@pytest.mark.parametrize("mass", [0, -0.1, float("nan")])
+def test_mass_must_be_positive_for_the_full_system(session, mass):
+    with pytest.raises(staghorn.Error, match="mass"):
+        session.solve(mass, reference.random_vector(EXTENTS, 45))
+
+
+def test_links_that_are_not_unitary_are_refused():
+    with pytest.raises(staghorn.Error, match="unitar|SU\\(3\\)"):
+        staghorn.Session(1.1 * reference.random_links(EXTENTS, seed=46))
+
+
+def test_missing_file_is_named():
+    with pytest.raises(staghorn.Error, match="no_such_file"):
+        staghorn.Session("no_such_file")
