@@ -5,6 +5,7 @@
 // parallel, never whole on one rank; links are exchanged as LinkFields (fp64, local sites).
 #pragma once
 
+#include <cstdint>
 #include <map>
 #include <string>
 #include <vector>
@@ -33,11 +34,17 @@ struct GaugeHeader {
   int rows = 3;                           // rows stored per link: 3 or 2
   bool big_endian = true;
   std::map<std::string, std::string> fields;  // every header field as text, for `inspect`
+
+  std::int64_t data_offset = -1;                 // byte of the first site; -1 where only the HDF5 library can read them
+  std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
+  std::vector<std::string> warnings;             // what the format defines and the file lacks
 };
 
+// Names of the checks: sum29, sum31 (MILC); checksum, plaquette, link_trace (NERSC); suma, sumb (ILDG, SciDAC);
+// suma, sumb, plaquette (HDF5).
 struct GaugeChecks {
-  std::map<std::string, ChecksumResult> checksums;  // sum29, sum31 | suma, sumb | nersc, plaquette, link_trace | sha/crc of HDF5
-  std::vector<std::string> warnings;                // what the format defines and the file lacks
+  std::map<std::string, ChecksumResult> checksums;
+  std::vector<std::string> warnings;  // what the format defines and the file lacks
 };
 
 // Parses the header. Collective; every rank gets the same. Throws Error naming the file, what was expected and found.
@@ -49,7 +56,12 @@ GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& head
                        bool verify = true);
 
 // Writes `links` with every checksum and header value that the format defines, to a temporary name beside `path`, and
-// renames it when complete. `precision` of the stored numbers. Refuses to replace a file unless `force`. Collective.
+// renames it when complete. `precision` of the stored numbers (MILC has fp32 only). Refuses to replace a file unless
+// `force`. `metadata` (for instance GaugeHeader::fields of another file) goes where the format has room for it:
+//   NERSC      ENSEMBLE_ID, ENSEMBLE_LABEL, SEQUENCE_NUMBER, BETA and so on; DATATYPE = 4D_SU3_GAUGE asks for two rows
+//   ILDG       ildg-data-lfn; SciDAC and ILDG: scidac-file-xml, scidac-record-xml
+//   HDF5       every entry becomes an attribute of /links
+// Collective.
 void write_gauge(const Communicator& communicator, const std::string& path, GaugeFormat format, Precision precision,
                  const LinkField& links, const std::map<std::string, std::string>& metadata = {}, bool force = false);
 

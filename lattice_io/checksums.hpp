@@ -1,0 +1,47 @@
+// The checksums that the formats define, each computed over the bytes exactly as they lie in the file.
+//
+// All of them combine contributions of single sites by an operation that commutes (exclusive or, or addition modulo
+// 2^32), so sites may be visited in any order and on any rank, and the result does not depend on the process grid.
+//
+// MILC (sum29, sum31)   A file is a sequence of 32-bit words w_k, k = 0, 1, ... over the whole lattice, taken in the
+//                       file's byte order. sum29 is the exclusive or of all words, each rotated left by k mod 29 bits;
+//                       sum31 the same with k mod 31. Rotation by the position makes a swap of two words visible, and
+//                       two coprime periods make it so even for words 29 (or 31) places apart.
+// NERSC (checksum)      The plain sum of all 32-bit words modulo 2^32. A swap of words goes unseen, which is why the
+//                       header stores plaquette and link trace as well.
+// SciDAC (suma, sumb)   crc_s is the CRC-32 (that of zlib and Ethernet) of the bytes of site s, s the lexicographic
+//                       site number. suma is the exclusive or of crc_s rotated left by s mod 29 bits; sumb with s
+//                       mod 31. ILDG files by QIO carry it too, and Staghorn's HDF5 files use it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+class SiteChecksum {
+ public:
+  virtual ~SiteChecksum() = default;
+  // Takes in whole consecutive sites, the first of which has lexicographic number `first_site`. Each site of the
+  // lattice must be added once, on any rank. Local.
+  virtual void add(std::int64_t first_site, std::span<const std::byte> sites) = 0;
+  // The checksums of the whole lattice as 8 hexadecimal digits, by name. Collective.
+  virtual std::map<std::string, std::string> combine(const Communicator& communicator) const = 0;
+};
+
+std::unique_ptr<SiteChecksum> milc_checksum(std::int64_t bytes_per_site, bool big_endian);
+std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian);
+std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site);
+
+// 8 digits, lower case.
+std::string hexadecimal(std::uint32_t value);
+// Equal as hexadecimal numbers: upper or lower case, with or without leading zeros.
+bool same_hexadecimal(const std::string& a, const std::string& b);
+
+}  // namespace staghorn
