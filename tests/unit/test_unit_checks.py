@@ -12,6 +12,8 @@ CHECKS = [
     "exact_sum_does_not_depend_on_the_order",
     "exact_sum_reports_what_is_not_a_number",
     "projected_matrices_are_in_su3",
+    "heatbath_draws_have_the_exact_mean",
+    "overrelaxation_keeps_the_action",
 ]
 
 
