@@ -17,22 +17,23 @@ enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
 std::string to_string(Outcome outcome);
 
 struct GaugeSummary {
-  std::string file, format;                    // "" and "memory" when the links came from the caller
+  std::string file, format;                                       // "" and "memory" when the links came from the caller
   double plaquette = 0, plaquette_space = 0, plaquette_time = 0;  // mean Re tr U_P / 3
-  std::complex<double> link_trace;             // mean tr U / 3
-  double max_unitarity_deviation = 0;          // max |U U^dagger - 1|, before any re-unitarisation
+  std::complex<double> link_trace;                                // mean tr U / 3
+  double max_unitarity_deviation = 0;                             // max |U U^dagger - 1|, before any re-unitarisation
   bool reunitarized = false;
   std::map<std::string, ChecksumResult> checksums;
+  std::vector<std::string> warnings;  // what the format defines and the file lacks
 };
 
 struct RhsReport {
-  int color = -1;                 // source colour; -1 where the source has none (noise, file)
+  int color = -1;  // source colour; -1 where the source has none (noise, file)
   Outcome outcome = Outcome::breakdown;
   long iterations = 0;
-  double residual_iterated = 0;   // relative, as CG believed
-  double residual_true = 0;       // relative, recomputed in fp64 with uncompressed links by the plain path
+  double residual_iterated = 0;  // relative, as CG believed
+  double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
-  std::vector<double> history;    // relative |r| before the first and after each iteration
+  std::vector<double> history;                      // relative |r| before the first and after each iteration
 };
 
 struct CondensateEstimate {
@@ -44,22 +45,30 @@ struct CondensateEstimate {
 struct SolveReport {
   static constexpr int schema_version = 1;
   Outcome outcome = Outcome::breakdown;
-  std::string explanation;                     // what was reached and why it may have stalled; "" when certified
+  std::string explanation;  // what was reached and why it may have stalled; "" when certified
   std::string device, source, transport, system;
   SessionOptions options;
   SolveRequest request;
-  double tolerance = 0;                        // the one in force
+  double tolerance = 0;  // the one in force
   Extents lattice{}, grid{}, local{};
   int ranks = 1, threads = 1;
   GaugeSummary gauge;
   std::vector<RhsReport> rhs;
-  std::vector<double> pion_correlator;         // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
+  std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;
-  std::map<std::string, double> seconds;       // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
-  std::map<std::string, double> memory_bytes;  // per object, summed over ranks
-  double site_iterations_per_second = 0;       // all sites of the lattice x iterations / seconds in CG
+  std::map<std::string, double>
+      seconds;  // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
+  std::map<std::string, double> memory_bytes;     // per object, summed over ranks
+  std::map<std::string, std::string> provenance;  // version, build, processor, host, started (UTC)
+  double site_iterations_per_second = 0;          // all sites of the lattice x iterations / seconds in CG
 };
 
+// The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
+// ranks, grid or threads, so that the whole file does not.
+std::map<std::string, std::string> solution_attributes(const SolveReport& report);
+
+// The report's "gauge" object, pretty-printed.
+std::string to_json(const GaugeSummary& gauge);
 std::string to_json(const SolveReport& report);  // pretty-printed, one trailing newline
 
 }  // namespace staghorn

@@ -13,6 +13,15 @@ namespace staghorn {
 
 enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
 
+// Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
+enum class Phases { cps, milc };
+
+// "full", "even", "odd"; "cps", "milc"; and back. Parsing throws Error naming the choices.
+std::string to_string(System system);
+System parse_system(const std::string& text);
+std::string to_string(Phases phases);
+Phases parse_phases(const std::string& text);
+
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
   std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
@@ -25,10 +34,14 @@ struct SessionOptions {
 };
 
 struct SolveRequest {
-  double mass = 0;                      // lattice mass a m; > 0 for the full system, >= 0 for a parity system
+  double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   System system = System::full;
-  std::optional<double> tolerance;      // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
-  long max_iterations = 10000;          // of CG, per right-hand side
+  std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
+  long max_iterations = 10000;      // of CG, per right-hand side
+  Phases phases = Phases::cps;      // of sources, guesses and solutions (dirac/boundary.hpp)
 };
+
+// The tolerance in force: the request's own, or the default of the precision.
+double tolerance_in_force(const SolveRequest& request, Precision precision);
 
 }  // namespace staghorn

@@ -1,0 +1,63 @@
+// What the commands share in reading their options: one parser for the command line and for .ini files, the options
+// of the operator and of the machine, and usage errors with a hint.
+#pragma once
+
+#include <boost/program_options.hpp>
+#include <iosfwd>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "halo/communicator.hpp"
+#include "halo/error.hpp"
+#include "solver/solve_request.hpp"
+
+namespace staghorn {
+
+// The command line itself is wrong (exit status 2): unknown names, missing or malformed values.
+class UsageError : public Error {
+ public:
+  using Error::Error;
+};
+
+struct CommandSyntax {
+  std::string name;                                     // "solve"
+  std::string usage;                                    // "staghorn solve --gauge FILE --mass M [options]"
+  std::string purpose;                                  // one or two sentences
+  boost::program_options::options_description options;  // in groups, with units and defaults
+  boost::program_options::positional_options_description positional;
+  std::string examples;  // below the options in --help
+};
+
+using OptionValues = boost::program_options::variables_map;
+
+// Reads `arguments` and, where --config FILE is among them, that file: `name = value` lines whose names are the
+// options'; [sections] and # comments are for the reader only; the command line wins. Prints the help to `out` and
+// returns nothing where --help is asked for. Throws UsageError. Collective (the file is read by one rank).
+std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
+                                          const std::vector<std::string>& arguments, std::ostream& out);
+
+// " Did you mean 'X'?" for the choice closest to `word`, or "" where none is close.
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
+
+// Groups of options and what they say: --boundary --precision --links --reunitarize, and --grid --loopback --device.
+boost::program_options::options_description operator_options();
+boost::program_options::options_description machine_options();
+SessionOptions session_options(const OptionValues& values);
+
+// Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
+Extents parse_extents(const std::vector<std::string>& words, const std::string& option);
+
+// Runs a parser that throws Error, and turns its Error into a UsageError that names the option.
+template <class Parse>
+auto parse_value(const std::string& option, Parse&& parse) {
+  try {
+    return parse();
+  } catch (const UsageError&) {
+    throw;
+  } catch (const Error& error) {
+    throw UsageError("--" + option + ": " + error.what());
+  }
+}
+
+}  // namespace staghorn

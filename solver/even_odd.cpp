@@ -1,0 +1,82 @@
+#include "solver/even_odd.hpp"
+
+#include <cmath>
+
+namespace staghorn {
+
+namespace {
+
+template <class Real>
+void combine(Real alpha, const Real* a, Real beta, Real* b, std::int64_t n) {
+#pragma omp parallel for simd schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) b[i] = multiply_add(alpha, a[i], beta * b[i]);
+}
+
+// b = alpha a + beta b, whatever the layout: both have the same.
+void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) {
+  const std::int64_t n = b.bytes() / bytes_per_real(b.precision());
+  if (b.precision() == Precision::fp64)
+    combine(alpha, static_cast<const double*>(a.data()), beta, static_cast<double*>(b.data()), n);
+  else
+    combine(float(alpha), static_cast<const float*>(a.data()), float(beta), static_cast<float*>(b.data()), n);
+}
+
+}  // namespace
+
+EvenOddPass::EvenOddPass(StaggeredOperator& d, double mass, System system)
+    : d_(d),
+      mass_(mass),
+      system_(system),
+      parity_(system == System::odd ? Parity::odd : Parity::even),
+      x_(d.make_vector()),
+      b_(d.make_vector()) {
+  if (system == System::full) other_.emplace(d.make_vector());
+}
+
+void EvenOddPass::set_source(int rhs, const VectorField& b) {
+  b_.pack(parity_, rhs, b);
+  if (other_) other_->pack(opposite(parity_), rhs, b);
+}
+
+std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
+                                         const std::function<void(const CgProgress&)>& progress) {
+  const double two_m = 2 * mass_;
+  const double norm_of_cg = other_ ? two_m : 1;  // |r_cg| = norm_of_cg |b - M x|
+
+  if (other_) {
+    d_.hop(x_, *other_, parity_);  // D_eo b_o
+    combine(-1, x_, two_m, b_);    // b' = 2m b_e - D_eo b_o
+    x_.set_zero();
+  }
+
+  CgStop stop;
+  stop.max_iterations = max_iterations;
+  for (double target : target_norm) stop.target_norm.push_back(target * norm_of_cg);
+  std::vector<CgColumn> columns = conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
+  for (CgColumn& column : columns) {
+    column.residual_norm /= norm_of_cg;
+    for (double& norm2 : column.history) norm2 /= norm_of_cg * norm_of_cg;
+  }
+
+  if (other_) {
+    d_.hop(b_, x_, opposite(parity_));            // D_oe x_e; b' is not needed any more
+    combine(-1 / two_m, b_, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
+  }
+  return columns;
+}
+
+void EvenOddPass::add_solution(int rhs, VectorField& x) const {
+  VectorField correction(x.lattice());
+  x_.unpack(parity_, rhs, correction);
+  if (other_) other_->unpack(opposite(parity_), rhs, correction);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < x.size(); ++site)
+    for (int i = 0; i < 3; ++i) {
+      x[site].c[i].re += correction[site].c[i].re;
+      x[site].c[i].im += correction[site].c[i].im;
+    }
+}
+
+std::int64_t EvenOddPass::vector_bytes() const { return (other_ ? 6 : 5) * x_.bytes(); }
+
+}  // namespace staghorn

@@ -1,0 +1,46 @@
+#include "solver/gauge_summary.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g", value);
+  return text;
+}
+
+}  // namespace
+
+GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check) {
+  GaugeSummary summary;
+  summary.max_unitarity_deviation = check.max_deviation;
+  if (!check.finite) return summary;
+  const Plaquette p = plaquette(communicator, links);
+  summary.plaquette = p.all;
+  summary.plaquette_space = p.space;
+  summary.plaquette_time = p.time;
+  summary.link_trace = link_trace(communicator, links);
+  return summary;
+}
+
+void require_su3(const std::string& name, const UnitarityCheck& check, bool will_reunitarize) {
+  if (!check.finite) throw Error(name, "finite links", "NaN or infinity among them");
+  const double deviation = std::max(check.max_deviation, check.max_determinant_deviation);
+  if (deviation <= (will_reunitarize ? reunitarization_limit : unitarity_tolerance)) return;
+  const std::string hint = deviation <= reunitarization_limit
+                               ? "--reunitarize projects them onto SU(3)."
+                               : "The naive staggered action takes thin links; smeared (fat) and Naik links, or links "
+                                 "with staggered phases or boundary signs folded in, cannot be used.";
+  throw Error(name + ": links are not in SU(3)",
+              "deviations up to " + number(will_reunitarize ? reunitarization_limit : unitarity_tolerance),
+              "|U U^dagger - 1| up to " + number(check.max_deviation) + ", |det U - 1| up to " +
+                  number(check.max_determinant_deviation) + ". " + hint);
+}
+
+}  // namespace staghorn

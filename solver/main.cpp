@@ -1,0 +1,99 @@
+// The program: finds the command, turns exceptions into one message and an exit status.
+#include <mpi.h>
+#include <omp.h>
+
+#include <csignal>
+#include <iostream>
+
+#include "solver/command_options.hpp"
+#include "solver/commands.hpp"
+#include "solver/provenance.hpp"
+#include "solver/thread_count.hpp"
+
+namespace {
+
+using namespace staghorn;
+
+struct Command {
+  const char* name;
+  const char* purpose;
+  int (*run)(const Communicator&, const std::vector<std::string>&, std::ostream&);
+};
+
+constexpr Command commands[] = {
+    {"solve", "solve the staggered Dirac equation on a gauge configuration and certify the answer", run_solve},
+    {"inspect", "show what is in a gauge file: header, checksums, plaquette, unitarity, memory it would need",
+     run_inspect},
+    {"convert", "write a gauge configuration in another format or precision", run_convert},
+    {"generate", "make a configuration: cold, hot, or quenched SU(3) by heatbath and over-relaxation", run_generate},
+};
+
+void print_usage(std::ostream& out) {
+  out << "usage: staghorn COMMAND [options]\n\nStaggered-fermion solver for lattice QCD. Commands:\n";
+  for (const Command& command : commands) {
+    std::string name = command.name;
+    out << "  " << name << std::string(10 - name.size(), ' ') << command.purpose << "\n";
+  }
+  out << "\n`staghorn COMMAND --help` explains the options of a command, `staghorn --version` says which this is.\n"
+         "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n";
+}
+
+int run(const Communicator& communicator, const std::vector<std::string>& words, std::ostream& out) {
+  if (words.empty()) throw UsageError("which command? `staghorn --help` lists them.");
+  const std::vector<std::string> arguments(words.begin() + 1, words.end());
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_usage(out);
+    return 0;
+  }
+  if (words[0] == "--version") {
+    out << "staghorn " << version() << " (" << build_summary() << ")\n";
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (words[0] == command.name) return command.run(communicator, arguments, out);
+    names.push_back(command.name);
+  }
+  throw UsageError("unknown command '" + words[0] + "'." + did_you_mean(words[0], names) +
+                   " `staghorn --help` lists the commands.");
+}
+
+// Errors are the same on every rank (Communicator::agree), so the first rank speaks for all.
+int run_with_one_message(const Communicator& communicator, const std::vector<std::string>& words) {
+  std::ostream nowhere(nullptr);
+  std::ostream& out = communicator.is_root() ? std::cout : nowhere;
+  std::ostream& err = communicator.is_root() ? std::cerr : nowhere;
+  try {
+    omp_set_num_threads(sensible_thread_count(communicator));
+    const int status = run(communicator, words, out);
+    out.flush();
+    if (communicator.any(communicator.is_root() && !out)) throw Error("standard output could not be written");
+    return status;
+  } catch (const UsageError& error) {
+    err << "staghorn: error: " << error.what() << std::endl;
+    return exit_usage;
+  } catch (const Error& error) {
+    err << "staghorn: error: " << error.what() << std::endl;
+    return exit_error;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write(), with a message
+  try {
+    MpiSession mpi;
+    const Communicator communicator(MPI_COMM_WORLD);
+    try {
+      return run_with_one_message(communicator, std::vector<std::string>(argv + 1, argv + argc));
+    } catch (const std::exception& error) {  // no memory, or a bug: the other ranks do not know and would wait for ever
+      std::cerr << "staghorn: error: rank " << communicator.rank() << ": " << error.what() << std::endl;
+      if (communicator.size() > 1) MPI_Abort(communicator.handle(), exit_error);
+      return exit_error;
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "staghorn: error: " << error.what() << std::endl;
+    return exit_error;
+  }
+}

@@ -1,0 +1,87 @@
+#include "solver/session.hpp"
+
+#include "halo/error.hpp"
+#include "solver/cut_lattice.hpp"
+#include "solver/gauge_summary.hpp"
+#include "solver/session_state.hpp"
+#include "solver/stopwatch.hpp"
+
+namespace staghorn {
+
+namespace {
+
+void require_device(const std::string& device) {
+  if (device == "auto" || device == "cpu") return;
+  throw Error("device", "auto or cpu (this build has no other)", "'" + device + "'");
+}
+
+LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
+  std::optional<LinkField> links;
+  communicator.agree([&] { links.emplace(lattice); });  // no memory on one rank is an error on all
+  return std::move(*links);
+}
+
+// Checks the links, projects them onto SU(3) where that was asked for or is implied, and says what they are.
+GaugeSummary take_links(const Communicator& communicator, const std::string& file, LinkField& links,
+                        const SessionOptions& options) {
+  // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
+  const bool project = options.reunitarize || options.links != Reconstruct::none18;
+  const UnitarityCheck check = check_unitarity(communicator, links);
+  require_su3(file.empty() ? "links" : file, check, project);
+  if (project) reunitarize(links);
+  GaugeSummary summary = summarize_gauge(communicator, links, check);  // the deviation is that before any projection
+  summary.file = file;
+  summary.reunitarized = project;
+  return summary;
+}
+
+}  // namespace
+
+Session::Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options) {
+  require_device(options.device);
+  const Stopwatch reading;
+  const GaugeHeader header = read_gauge_header(communicator, gauge_file);
+  LinkField links = make_links(communicator, cut_lattice(communicator, header.extents, options.grid, options.loopback));
+  const GaugeChecks checks = read_gauge(communicator, header, links);
+  GaugeSummary summary = take_links(communicator, gauge_file, links, options);
+  summary.format = to_string(header.format);
+  summary.checksums = checks.checksums;
+  summary.warnings = checks.warnings;
+  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, reading.seconds(), nullptr});
+}
+
+Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
+  require_device(options.device);
+  const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
+  communicator.agree([&] {
+    if (!(links.lattice() == expected))
+      throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
+                  "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
+  });
+  GaugeSummary summary = take_links(communicator, "", links, options);
+  summary.format = "memory";
+  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, 0, nullptr});
+}
+
+Session::~Session() = default;
+
+const Communicator& Session::communicator() const { return state_->communicator; }
+const Lattice& Session::lattice() const { return state_->lattice(); }
+const LinkField& Session::links() const { return state_->links; }
+const GaugeSummary& Session::gauge() const { return state_->gauge; }
+const SessionOptions& Session::options() const { return state_->options; }
+
+StaggeredOperator& Session::State::fast_operator(int n_rhs) {
+  if (!fast || fast->options().n_rhs != n_rhs) {
+    fast.reset();  // frees its memory before the next takes its own
+    OperatorOptions wanted;
+    wanted.boundary = options.boundary;
+    wanted.precision = options.precision;
+    wanted.reconstruct = options.links;
+    wanted.n_rhs = n_rhs;
+    fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
+  }
+  return *fast;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,222 @@
+// Session::solve: passes of even-odd CG at the session's precision, each judged by the plain fp64 residual.
+//
+//   x = guess
+//   repeat:  r = b - M x          plain path, fp64, uncompressed links: the certificate
+//            stop where |r| <= tolerance |b|, where iterations are used up, or where the last pass gained nothing
+//            x += even-odd CG (M e = r)     fast path
+//
+// One pass is the rule. Another follows where rounding made CG believe more than is true; in fp32 that makes the answer
+// as good as its fp64 certificate demands (defect correction: Wilkinson; Göddeke & Strzodka 2011).
+#include <omp.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "dirac/plain_operator.hpp"
+#include "halo/error.hpp"
+#include "solver/even_odd.hpp"
+#include "solver/explanation.hpp"
+#include "solver/memory_estimate.hpp"
+#include "solver/provenance.hpp"
+#include "solver/session_state.hpp"
+#include "solver/solve_checks.hpp"
+#include "solver/stopwatch.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// How much one pass may be asked to reduce the residual: what rounding in its precision leaves room for.
+double reduction_per_pass(Precision precision) {
+  return 100 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                             : double(std::numeric_limits<float>::epsilon()));
+}
+
+// CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
+constexpr double aim = 0.999;
+
+// A pass that does not halve the true residual will not be followed by one that does.
+constexpr double least_gain = 0.5;
+
+ResidualNorms true_residual(const Session& session, const SolveRequest& request, const VectorField& x,
+                            const VectorField& b, VectorField& r) {
+  const Boundary& boundary = session.options().boundary;
+  if (request.system == System::full)
+    return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, &r);
+  const Parity parity = request.system == System::even ? Parity::even : Parity::odd;
+  return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, &r);
+}
+
+// The typed outcome of a right-hand side after a look at its true residual, or nothing where another pass is due.
+std::optional<Outcome> judge(const RhsReport& rhs, double previous_residual, double tolerance, long max_iterations) {
+  if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
+  if (rhs.residual_true <= tolerance) return Outcome::certified;
+  if (rhs.outcome == Outcome::breakdown) return Outcome::breakdown;
+  if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
+  if (rhs.residual_true > least_gain * previous_residual) return Outcome::stagnated;
+  return std::nullopt;
+}
+
+// Adds what a pass of CG did to the report; residuals relative to |b|.
+void record(RhsReport& rhs, const CgColumn& column, double source_norm) {
+  rhs.iterations += column.iterations;
+  rhs.residual_iterated = column.residual_norm / source_norm;
+  // The first residual of a later pass is the last of the pass before.
+  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < column.history.size(); ++i)
+    rhs.history.push_back(std::sqrt(column.history[i]) / source_norm);
+  rhs.outcome = column.outcome == CgOutcome::breakdown ? Outcome::breakdown : Outcome::stagnated;
+}
+
+void apply_milc_signs(VectorField& v) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < v.size(); ++site) {
+    if (milc_phase_sign(v.lattice().to_global(v.lattice().site_coordinates(site))) > 0) continue;
+    for (Complex<double>& c : v[site].c) c = {-c.re, -c.im};
+  }
+}
+
+void clear_parity(VectorField& v, Parity parity) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < v.size(); ++site)
+    if (Lattice::parity_of(v.lattice().site_coordinates(site)) == parity) v[site] = {};
+}
+
+double peak_resident_bytes() {
+  rusage usage{};
+  return getrusage(RUSAGE_SELF, &usage) == 0 ? 1024.0 * double(usage.ru_maxrss) : 0;
+}
+
+double sum_bytes(const Communicator& communicator, double bytes) {
+  return double(communicator.sum(std::int64_t(bytes)));
+}
+
+}  // namespace
+
+SolveReport Session::solve(const SolveRequest& request, std::span<const VectorField> sources,
+                           std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress) {
+  const Communicator& all = communicator();
+  const double tolerance = tolerance_in_force(request, options().precision);
+  const std::size_t n_rhs = sources.size();
+  check_request(request, options().precision);
+  check_fields(all, lattice(), sources, solutions);
+
+  // Everything below is in CPS phases.
+  std::vector<VectorField> converted;
+  if (request.phases == Phases::milc) {
+    converted.assign(sources.begin(), sources.end());
+    for (VectorField& b : converted) apply_milc_signs(b);
+    for (VectorField& x : solutions) apply_milc_signs(x);
+    sources = converted;
+  }
+  if (request.system != System::full)
+    for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
+  const std::vector<double> b_norm = source_norms(all, request.system, sources);
+
+  SolveReport report;
+  report.rhs.resize(n_rhs);
+  const Stopwatch setting_up;
+  StaggeredOperator& d = state_->fast_operator(int(n_rhs));
+  d.reset_times();
+  report.seconds["setup"] = setting_up.seconds();
+
+  double cg_seconds = 0, certify_seconds = 0, vector_bytes = 0;
+  long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
+  std::vector<std::optional<Outcome>> outcomes(n_rhs);
+  std::vector<double> previous(n_rhs, std::numeric_limits<double>::infinity());
+  for (;;) {
+    EvenOddPass pass(d, request.mass, request.system);
+    vector_bytes = double(pass.vector_bytes());
+    std::vector<double> target(n_rhs, 1);  // for those that are done: a zero source is solved at once
+    long iterations_left = std::numeric_limits<long>::max();
+    double scale = 0;  // from CG's ratio, relative to the target of this pass, to one relative to the tolerance
+    bool more = false;
+    for (std::size_t i = 0; i < n_rhs; ++i) {
+      if (outcomes[i]) continue;
+      const Stopwatch certifying;
+      VectorField r(lattice());
+      report.rhs[i].residual_true = true_residual(*this, request, solutions[i], sources[i], r).relative();
+      certify_seconds += certifying.seconds();
+      outcomes[i] = judge(report.rhs[i], previous[i], tolerance, request.max_iterations);
+      if (outcomes[i]) continue;
+      more = true;
+      previous[i] = report.rhs[i].residual_true;
+      const double relative_target = std::max(aim * tolerance, previous[i] * reduction_per_pass(options().precision));
+      target[i] = relative_target * b_norm[i];
+      scale = std::max(scale, relative_target / tolerance);
+      iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
+      pass.set_source(int(i), r);
+    }
+    if (!more) break;
+
+    const Stopwatch solving;
+    const auto show = [&](const CgProgress& p) { progress({cg_iterations + p.iteration, p.worst_ratio * scale}); };
+    const std::vector<CgColumn> columns =
+        pass.solve(target, iterations_left, progress ? show : std::function<void(const CgProgress&)>());
+    cg_seconds += solving.seconds();
+    long longest = 0;
+    for (std::size_t i = 0; i < n_rhs; ++i) {
+      if (outcomes[i]) continue;
+      record(report.rhs[i], columns[i], b_norm[i]);
+      longest = std::max(longest, columns[i].iterations);
+      if (std::isfinite(columns[i].residual_norm)) pass.add_solution(int(i), solutions[i]);
+    }
+    cg_iterations += longest;
+  }
+
+  report.outcome = Outcome::certified;
+  for (std::size_t i = 0; i < n_rhs; ++i) {
+    report.rhs[i].outcome = *outcomes[i];
+    report.outcome = std::max(report.outcome, *outcomes[i]);
+    report.rhs[i].norm2 = norm2(all, solutions[i]);
+    report.rhs[i].norm2_even = norm2(all, solutions[i], Parity::even);
+    report.rhs[i].norm2_odd = norm2(all, solutions[i], Parity::odd);
+    if (request.phases == Phases::milc) apply_milc_signs(solutions[i]);
+  }
+
+  report.device = "cpu";
+  report.transport = d.transport();
+  report.system = to_string(request.system);
+  report.options = options();
+  report.request = request;
+  report.tolerance = tolerance;
+  report.lattice = lattice().global();
+  report.grid = lattice().grid();
+  report.local = lattice().local();
+  report.ranks = all.size();
+  report.threads = omp_get_max_threads();
+  report.gauge = gauge();
+  report.provenance = run_provenance();
+  report.provenance["kernels"] = d.instruction_set();
+  report.explanation = explain(report);
+
+  const HopTimes& hop = d.times();
+  report.seconds["read"] = state_->read_seconds;
+  report.seconds["solve"] = cg_seconds;
+  report.seconds["certify"] = certify_seconds;
+  report.seconds["hop_pack"] = hop.pack;
+  report.seconds["hop_interior"] = hop.interior;
+  report.seconds["hop_wait"] = hop.wait;
+  report.seconds["hop_boundary"] = hop.boundary;
+  report.seconds["hop_sums"] = hop.sums;
+  for (auto& [phase, seconds] : report.seconds) seconds = all.max(seconds);  // of the slowest rank
+  if (report.seconds["solve"] > 0)
+    report.site_iterations_per_second =
+        double(lattice().global_volume()) * double(cg_iterations) * double(n_rhs) / report.seconds["solve"];
+
+  const double vector_field_bytes = double(lattice().local_volume()) * sizeof(ColorVector<double>);
+  report.memory_bytes = {{"links", double(d.link_bytes())},
+                         {"halo", double(d.halo_bytes())},
+                         {"vectors", vector_bytes},
+                         {"certificate_links", double(links().bytes())},
+                         {"certificate_vectors", 3 * vector_field_bytes},
+                         {"sources_solutions", double(2 * n_rhs + converted.size()) * vector_field_bytes},
+                         {"peak_resident", peak_resident_bytes()}};
+  for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(all, bytes);
+  report.memory_bytes["predicted"] =
+      total_bytes(estimate_memory(lattice().global(), options().precision, options().links, int(n_rhs)));
+  return report;
+}
+
+}  // namespace staghorn

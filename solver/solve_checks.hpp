@@ -1,0 +1,24 @@
+// The questions a solve asks of its request and of its sources before it starts. Each throws Error that names what was
+// expected and what was found.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dirac/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "solver/solve_request.hpp"
+
+namespace staghorn {
+
+// Mass, tolerance and iterations in the ranges where the system makes sense. Local.
+void check_request(const SolveRequest& request, Precision precision);
+
+// As many sources as guesses, at least one, on `lattice`, all finite. Collective.
+void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
+                  std::span<const VectorField> guesses);
+
+// |b| of every source, on the sites that the system has; a source that is zero there is an Error. Collective.
+std::vector<double> source_norms(const Communicator& communicator, System system, std::span<const VectorField> sources);
+
+}  // namespace staghorn

@@ -1,0 +1,37 @@
+#include "solver/solve_request.hpp"
+
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+std::string to_string(System system) {
+  switch (system) {
+    case System::full:
+      return "full";
+    case System::even:
+      return "even";
+    case System::odd:
+      return "odd";
+  }
+  throw Error("unknown system");
+}
+
+System parse_system(const std::string& text) {
+  for (System system : {System::full, System::even, System::odd})
+    if (text == to_string(system)) return system;
+  throw Error("system", "full, even or odd", "'" + text + "'");
+}
+
+std::string to_string(Phases phases) { return phases == Phases::cps ? "cps" : "milc"; }
+
+Phases parse_phases(const std::string& text) {
+  for (Phases phases : {Phases::cps, Phases::milc})
+    if (text == to_string(phases)) return phases;
+  throw Error("phases", "cps or milc", "'" + text + "'");
+}
+
+double tolerance_in_force(const SolveRequest& request, Precision precision) {
+  return request.tolerance.value_or(precision == Precision::fp64 ? 1e-10 : 1e-5);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,78 @@
+#include "solver/solve_summary.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+#include "solver/provenance.hpp"
+
+namespace staghorn {
+
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+const char* plural(int n) { return n == 1 ? "" : "s"; }
+
+std::string gigabytes(double bytes) {
+  return bytes < 1e8 ? format("%.1f MB", bytes * 1e-6) : format("%.2f GB", bytes * 1e-9);
+}
+
+double seconds(const SolveReport& report, const char* phase) {
+  const auto found = report.seconds.find(phase);
+  return found == report.seconds.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+void print_machine(std::ostream& out, const SessionOptions& options, int ranks, int threads) {
+  out << "staghorn " << version() << ": cpu, " << to_string(options.precision) << ", " << to_string(options.links)
+      << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
+      << std::endl;
+}
+
+void print_gauge(std::ostream& out, const Session& session) {
+  const GaugeSummary& gauge = session.gauge();
+  const Lattice& lattice = session.lattice();
+  out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
+                to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
+  out << format("           plaquette %.10f, unitary to %.1e%s; %zu checksum%s and header value%s verified\n",
+                gauge.plaquette, gauge.max_unitarity_deviation,
+                gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(),
+                plural(int(gauge.checksums.size())), plural(int(gauge.checksums.size())));
+  for (const std::string& warning : gauge.warnings) out << "           warning: " << warning << "\n";
+  out << std::flush;
+}
+
+void print_certificate(std::ostream& out, const SolveReport& report) {
+  out << "\nCERTIFICATE  " << to_string(report.outcome) << "\n";
+  out << "  "
+      << (report.request.system == System::full ? "(2m + D) x = b"
+                                                : "(4m^2 - D^2) x = b on " + report.system + " sites")
+      << format(",  m = %.10g,  %s,  tolerance %.3g\n", report.request.mass, to_string(report.options.boundary).c_str(),
+                report.tolerance);
+  out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
+    const RhsReport& rhs = report.rhs[i];
+    out << format("  %3zu  %5s  %10ld   %16.4e   %19.4e   %20.12g%s\n", i,
+                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.iterations, rhs.residual_iterated,
+                  rhs.residual_true, rhs.norm2,
+                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+  }
+  if (report.condensate)
+    out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s)\n", report.condensate->value,
+                  report.condensate->error, report.condensate->n_vectors, plural(report.condensate->n_vectors));
+  out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
+                seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
+                report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  const auto peak = report.memory_bytes.find("peak_resident");
+  if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
+  if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
+  out << std::flush;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,17 @@
+// Wall-clock seconds since a stopwatch was made. Local.
+#pragma once
+
+#include <chrono>
+
+namespace staghorn {
+
+class Stopwatch {
+ public:
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - start_).count(); }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  Clock::time_point start_ = Clock::now();
+};
+
+}  // namespace staghorn
