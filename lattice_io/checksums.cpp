@@ -56,7 +56,7 @@ class NerscChecksum : public SiteChecksum {
   }
 
   std::map<std::string, std::string> combine(const Communicator& communicator) const override {
-    return {{"checksum", hexadecimal(std::uint32_t(communicator.sum(std::int64_t(sum_))))}};
+    return {{"nersc", hexadecimal(std::uint32_t(communicator.sum(std::int64_t(sum_))))}};
   }
 
  private:

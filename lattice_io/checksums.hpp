@@ -7,7 +7,7 @@
 //                       file's byte order. sum29 is the exclusive or of all words, each rotated left by k mod 29 bits;
 //                       sum31 the same with k mod 31. Rotation by the position makes a swap of two words visible, and
 //                       two coprime periods make it so even for words 29 (or 31) places apart.
-// NERSC (checksum)      The plain sum of all 32-bit words modulo 2^32. A swap of words goes unseen, which is why the
+// NERSC (nersc)         The plain sum of all 32-bit words modulo 2^32. A swap of words goes unseen, which is why the
 //                       header stores plaquette and link trace as well.
 // SciDAC (suma, sumb)   crc_s is the CRC-32 (that of zlib and Ethernet) of the bytes of site s, s the lexicographic
 //                       site number. suma is the exclusive or of crc_s rotated left by s mod 29 bits; sumb with s

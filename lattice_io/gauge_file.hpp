@@ -40,7 +40,7 @@ struct GaugeHeader {
   std::vector<std::string> warnings;             // what the format defines and the file lacks
 };
 
-// Names of the checks: sum29, sum31 (MILC); checksum, plaquette, link_trace (NERSC); suma, sumb (ILDG, SciDAC);
+// Names of the checks: sum29, sum31 (MILC); nersc, plaquette, link_trace (NERSC); suma, sumb (ILDG, SciDAC);
 // suma, sumb, plaquette (HDF5).
 struct GaugeChecks {
   std::map<std::string, ChecksumResult> checksums;

@@ -78,7 +78,7 @@ GaugeHeader read_milc_header(const PosixFile& file) {
 
 std::unique_ptr<GaugeFrame> milc_frame(const GaugeHeader& header, const Metadata& metadata) {
   if (header.precision != Precision::fp32)
-    throw Error("MILC format", "fp32 (it has no other precision)", to_string(header.precision));
+    throw Error(header.path + ": MILC format", "precision fp32 (it has no other)", to_string(header.precision));
   return std::make_unique<MilcFrame>(header, metadata);
 }
 

@@ -64,7 +64,7 @@ class NerscFrame : public GaugeFrame {
 
   std::int64_t begin(const std::string&) override {
     GaugeNumbers unknown;
-    unknown.checksums["checksum"] = "00000000";
+    unknown.checksums["nersc"] = "00000000";
     return std::int64_t(text(unknown).size());  // every number has a fixed width
   }
 
@@ -87,7 +87,7 @@ class NerscFrame : public GaugeFrame {
     line("DATATYPE", header_.rows == 2 ? "4D_SU3_GAUGE" : "4D_SU3_GAUGE_3x3");
     line("STORAGE_FORMAT", "1.0");
     for (int mu = 0; mu < 4; ++mu) line("DIMENSION_" + std::to_string(mu + 1), std::to_string(header_.extents[mu]));
-    line("CHECKSUM", numbers.checksums.at("checksum"));
+    line("CHECKSUM", numbers.checksums.at("nersc"));
     line("LINK_TRACE", real(numbers.link_trace.real()));
     line("PLAQUETTE", real(numbers.plaquette));
     line("CREATOR", creator());
@@ -141,7 +141,7 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   set_floating_point(file, header);
 
   for (const auto& [key, name] : std::map<std::string, std::string>{
-           {"CHECKSUM", "checksum"}, {"PLAQUETTE", "plaquette"}, {"LINK_TRACE", "link_trace"}}) {
+           {"CHECKSUM", "nersc"}, {"PLAQUETTE", "plaquette"}, {"LINK_TRACE", "link_trace"}}) {
     if (header.fields.count(key))
       header.checksums[name] = header.fields.at(key);
     else
