@@ -49,13 +49,20 @@ ResidualNorms true_residual(const Session& session, const SolveRequest& request,
   return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, &r);
 }
 
+// What is remembered of a right-hand side from pass to pass.
+struct Column {
+  std::optional<Outcome> outcome;  // once it is done
+  double previous_residual = std::numeric_limits<double>::infinity();
+  bool broke_down = false;
+};
+
 // The typed outcome of a right-hand side after a look at its true residual, or nothing where another pass is due.
-std::optional<Outcome> judge(const RhsReport& rhs, double previous_residual, double tolerance, long max_iterations) {
+std::optional<Outcome> judge(const Column& column, const RhsReport& rhs, double tolerance, long max_iterations) {
   if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
   if (rhs.residual_true <= tolerance) return Outcome::certified;
-  if (rhs.outcome == Outcome::breakdown) return Outcome::breakdown;
+  if (column.broke_down) return Outcome::breakdown;
   if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
-  if (rhs.residual_true > least_gain * previous_residual) return Outcome::stagnated;
+  if (rhs.residual_true > least_gain * column.previous_residual) return Outcome::stagnated;
   return std::nullopt;
 }
 
@@ -66,7 +73,6 @@ void record(RhsReport& rhs, const CgColumn& column, double source_norm) {
   // The first residual of a later pass is the last of the pass before.
   for (std::size_t i = rhs.history.empty() ? 0 : 1; i < column.history.size(); ++i)
     rhs.history.push_back(std::sqrt(column.history[i]) / source_norm);
-  rhs.outcome = column.outcome == CgOutcome::breakdown ? Outcome::breakdown : Outcome::stagnated;
 }
 
 void apply_milc_signs(VectorField& v) {
@@ -123,8 +129,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
   double cg_seconds = 0, certify_seconds = 0, vector_bytes = 0;
   long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
-  std::vector<std::optional<Outcome>> outcomes(n_rhs);
-  std::vector<double> previous(n_rhs, std::numeric_limits<double>::infinity());
+  std::vector<Column> columns(n_rhs);
   for (;;) {
     EvenOddPass pass(d, request.mass, request.system);
     vector_bytes = double(pass.vector_bytes());
@@ -133,16 +138,17 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     double scale = 0;  // from CG's ratio, relative to the target of this pass, to one relative to the tolerance
     bool more = false;
     for (std::size_t i = 0; i < n_rhs; ++i) {
-      if (outcomes[i]) continue;
+      if (columns[i].outcome) continue;
       const Stopwatch certifying;
       VectorField r(lattice());
       report.rhs[i].residual_true = true_residual(*this, request, solutions[i], sources[i], r).relative();
       certify_seconds += certifying.seconds();
-      outcomes[i] = judge(report.rhs[i], previous[i], tolerance, request.max_iterations);
-      if (outcomes[i]) continue;
+      columns[i].outcome = judge(columns[i], report.rhs[i], tolerance, request.max_iterations);
+      if (columns[i].outcome) continue;
       more = true;
-      previous[i] = report.rhs[i].residual_true;
-      const double relative_target = std::max(aim * tolerance, previous[i] * reduction_per_pass(options().precision));
+      columns[i].previous_residual = report.rhs[i].residual_true;
+      const double relative_target =
+          std::max(aim * tolerance, report.rhs[i].residual_true * reduction_per_pass(options().precision));
       target[i] = relative_target * b_norm[i];
       scale = std::max(scale, relative_target / tolerance);
       iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
@@ -152,23 +158,24 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
     const Stopwatch solving;
     const auto show = [&](const CgProgress& p) { progress({cg_iterations + p.iteration, p.worst_ratio * scale}); };
-    const std::vector<CgColumn> columns =
+    const std::vector<CgColumn> solved =
         pass.solve(target, iterations_left, progress ? show : std::function<void(const CgProgress&)>());
     cg_seconds += solving.seconds();
     long longest = 0;
     for (std::size_t i = 0; i < n_rhs; ++i) {
-      if (outcomes[i]) continue;
-      record(report.rhs[i], columns[i], b_norm[i]);
-      longest = std::max(longest, columns[i].iterations);
-      if (std::isfinite(columns[i].residual_norm)) pass.add_solution(int(i), solutions[i]);
+      if (columns[i].outcome) continue;
+      record(report.rhs[i], solved[i], b_norm[i]);
+      columns[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
+      longest = std::max(longest, solved[i].iterations);
+      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i]);
     }
     cg_iterations += longest;
   }
 
   report.outcome = Outcome::certified;
   for (std::size_t i = 0; i < n_rhs; ++i) {
-    report.rhs[i].outcome = *outcomes[i];
-    report.outcome = std::max(report.outcome, *outcomes[i]);
+    report.rhs[i].outcome = *columns[i].outcome;
+    report.outcome = std::max(report.outcome, *columns[i].outcome);
     report.rhs[i].norm2 = norm2(all, solutions[i]);
     report.rhs[i].norm2_even = norm2(all, solutions[i], Parity::even);
     report.rhs[i].norm2_odd = norm2(all, solutions[i], Parity::odd);
