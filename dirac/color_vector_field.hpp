@@ -8,8 +8,8 @@
 
 namespace staghorn {
 
-// offset(block, component, lane) = (block * n_components + component) * V + lane, component = 6 rhs + 2 colour + (re, im),
-// V = layout.lanes(). Blocks are those of either parity: the field does not know which, its user does.
+// offset(block, component, lane) = (block * n_components + component) * V + lane, component = 6 rhs + 2 colour + (re,
+// im), V = layout.lanes(). Blocks are those of either parity: the field does not know which, its user does.
 class ColorVectorField {
  public:
   // Zero-filled, in huge pages where the system gives them. `layout` must outlive the field. Local.
@@ -27,7 +27,8 @@ class ColorVectorField {
   // unpack leaves the sites of the other parity alone. Local.
   void pack(Parity parity, int rhs, const VectorField& sites);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
-  void set_zero();
+  void set_zero() { buffer_.set_zero(); }
+  void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs
 
  private:
   const SiteLayout* layout_;

@@ -47,7 +47,7 @@ void ExactPartial::add(double v, const SumGrid& grid) {
   total += (__int128(std::int64_t(high / grid.u1)) << 42) + std::int64_t(low / grid.u2);
 }
 
-void reduce(const Communicator& communicator, std::span<ExactPartial> partials, const SumGrid& grid,
+void reduce(const Communicator& communicator, std::span<ExactPartial> partials, std::span<const SumGrid> grids,
             std::span<double> values, bool* overflow) {
   std::vector<std::int64_t> limbs;
   limbs.reserve(4 * partials.size());
@@ -63,7 +63,7 @@ void reduce(const Communicator& communicator, std::span<ExactPartial> partials, 
     const std::int64_t* limb = &limbs[4 * i];
     const __int128 total =
         ((__int128(limb[2]) * (std::int64_t{1} << limb_bits) + limb[1]) * (std::int64_t{1} << limb_bits)) + limb[0];
-    values[i] = double(total) * grid.u2;  // the one rounding: int128 to double, to nearest even
+    values[i] = double(total) * grids[i].u2;  // the one rounding: int128 to double, to nearest even
     if (limb[3] == 0) continue;
     values[i] = std::numeric_limits<double>::quiet_NaN();
     if (overflow) *overflow = true;
@@ -90,7 +90,7 @@ double exact_sum(const Communicator& communicator, std::span<const double> site_
     }
   }
   double value = 0;
-  reduce(communicator, {&partial, 1}, grid, {&value, 1});
+  reduce(communicator, {&partial, 1}, {&grid, 1}, {&value, 1});
   return value;
 }
 

@@ -1,24 +1,24 @@
 // Sums over all sites of the lattice that do not depend on how sites are cut among ranks, threads, lanes or devices.
 //
 // Each site's contribution v (a double) is split by two exact roundings into limbs on a fixed-point grid whose bound B
-// is agreed beforehand: v = h + l + rest, h a multiple of u1 = B 2^-42, l a multiple of u2 = B 2^-84. Limbs are added as integers
-// (associative), and the total is rounded to double once. |v| > B or NaN is detected and reported.
-// (The idea of bins with error-free transformations: Demmel & Nguyen, "Parallel Reproducible Summation", 2015.)
+// is agreed beforehand: v = h + l + rest, h a multiple of u1 = B 2^-42, l a multiple of u2 = B 2^-84. Limbs are added
+// as integers (associative), and the total is rounded to double once. |v| > B or NaN is detected and reported. (The
+// idea of bins with error-free transformations: Demmel & Nguyen, "Parallel Reproducible Summation", 2015.)
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <vector>
 
-#include "halo/communicator.hpp"
-
 namespace staghorn {
+
+class Communicator;
 
 // The fixed-point grid for contributions up to `bound` (a power of two) in absolute value.
 struct SumGrid {
   double bound = 1;
-  double u1 = 0x1p-42, u2 = 0x1p-84;        // one unit of the high and of the low limb
-  double round1 = 0, round2 = 0;            // adding and subtracting 1.5 2^52 u rounds to a multiple of u
+  double u1 = 0x1p-42, u2 = 0x1p-84;  // one unit of the high and of the low limb
+  double round1 = 0, round2 = 0;      // adding and subtracting 1.5 2^52 u rounds to a multiple of u
   // The grid whose bound is the smallest power of two >= |largest|. Local.
   static SumGrid for_bound(double largest);
 };
@@ -30,9 +30,10 @@ struct ExactPartial {
   void add(double v, const SumGrid& grid);  // one contribution; for host code that is not in a hurry
 };
 
-// Adds the partial sums of all ranks and rounds once to double. Collective. `overflow` (if given) tells whether any
-// contribution anywhere did not fit the grid: the value is then NaN and the caller sums again on a larger grid.
-void reduce(const Communicator& communicator, std::span<ExactPartial> partials, const SumGrid& grid,
+// Adds the partial sums of all ranks, each on its own grid, and rounds once to double. Collective. `overflow` (if
+// given) tells whether any contribution anywhere did not fit the grid: the value is then NaN and the caller sums again
+// on a larger grid.
+void reduce(const Communicator& communicator, std::span<ExactPartial> partials, std::span<const SumGrid> grids,
             std::span<double> values, bool* overflow = nullptr);
 
 // The exact sum of one number per site, given as a contiguous array; picks its own grid (two passes). Collective.

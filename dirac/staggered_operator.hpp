@@ -1,10 +1,13 @@
-// The staggered operator D on the local lattice: its parity-changing hop, with faces in flight while interior sites
-// are computed, and the positive operator A = 4 m^2 - D^2 on one parity.
+// The staggered operator D on the local lattice: its parity-changing hop, with faces in flight while interior sites are
+// computed, alone or fused with the line of Conjugate Gradient that uses it.
 //
 // D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
+// A = 4m^2 - D^2 on the sites of one parity; D is anti-Hermitian, so (p, A p) = 4m^2 |p|^2 + |D p|^2.
 #pragma once
 
 #include <memory>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "dirac/boundary.hpp"
@@ -20,37 +23,54 @@ struct HopTimes {  // seconds since the last reset, this rank
   double pack = 0, interior = 0, wait = 0, boundary = 0, sums = 0;
 };
 
+struct OperatorOptions {
+  Boundary boundary;
+  Precision precision = Precision::fp64;
+  Reconstruct reconstruct = Reconstruct::none18;
+  int n_rhs = 1;                         // at most 64
+  std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
+  bool overlap = true;                   // faces travel while interior sites are computed
+};
+
 class StaggeredOperator {
  public:
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
-  // links, sets up the face messages for vectors of `n_rhs` right-hand sides. Collective.
-  StaggeredOperator(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                    Precision precision, Reconstruct reconstruct, int n_rhs);
+  // links, sets up the face messages. `communicator` must outlive the operator. Collective.
+  StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options);
   ~StaggeredOperator();
 
   const Communicator& communicator() const;
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
-  Precision precision() const;
-  Reconstruct reconstruct() const;
-  int n_rhs() const;
-  std::int64_t link_bytes() const;  // this rank
-  std::int64_t halo_bytes() const;  // face and ghost buffers, neighbour tables, this rank
-  std::string transport() const;    // "self" or "mpi"
+  const OperatorOptions& options() const;
+  std::string instruction_set() const;  // the one in use
+  std::int64_t link_bytes() const;      // this rank
+  std::int64_t halo_bytes() const;      // face and ghost buffers, neighbour tables; this rank
+  std::string transport() const;        // "none", "self", "mpi", "self+mpi"
   const HopTimes& times() const;
   void reset_times();
 
-  ColorVectorField make_vector() const;
+  ColorVectorField make_vector() const;  // n_rhs zero vectors on one parity
 
-  // out(target) = D in, where `in` lives on the opposite parity. 570 flop a site (counting the reals of 8 complex
-  // 3x3 products and 7 sums). Collective.
+  // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
+  // lattice. `sums` has one running grid per right-hand side.
+
+  // out(target) = D in, where `in` lives on the opposite parity. 570 flop a site.
   void hop(ColorVectorField& out, const ColorVectorField& in, Parity target);
-  // The same, and the exact |out|^2 of every right-hand side (n_rhs numbers). Collective.
+  // The same; returns |out|^2.
   std::vector<double> hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
-                                    ExactSum& sum);
+                                    std::span<ExactSum> sums);
+  // r -= alpha (4m^2 p - D tmp), where r and p live on `parity` and tmp = D p on the other; returns |r|^2.
+  std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
+                                      Parity parity, double four_m2, std::span<const double> alpha,
+                                      std::span<ExactSum> sums);
+  // x += alpha p, then p = r + beta p; returns |p|^2. No communication but the sum.
+  std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
+                                       std::span<const double> alpha, std::span<const double> beta,
+                                       std::span<ExactSum> sums);
+  std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
 
  private:
-  friend class NormalOperator;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -8,8 +8,13 @@
 
 #if defined(__CUDACC__)
 #define STAGHORN_INLINE __host__ __device__ __forceinline__
+#define STAGHORN_UNROLL _Pragma("unroll")
+#define STAGHORN_ROLL _Pragma("unroll 1")
 #else
+#include "dirac/lanes.hpp"
 #define STAGHORN_INLINE inline __attribute__((always_inline))
+#define STAGHORN_UNROLL _Pragma("GCC unroll 16")
+#define STAGHORN_ROLL _Pragma("GCC unroll 1")
 #endif
 
 namespace staghorn {
@@ -56,16 +61,18 @@ struct ColorMatrix {
 // out += U v
 template <class Real>
 STAGHORN_INLINE void multiply_add(ColorVector<Real>& out, const ColorMatrix<Real>& u, const ColorVector<Real>& v) {
-  for (int j = 0; j < 3; ++j)
-    for (int i = 0; i < 3; ++i) out.c[i] = multiply_add(u.e[i][j], v.c[j], out.c[i]);
+  STAGHORN_UNROLL
+  for (int j = 0; j < 3; ++j) STAGHORN_UNROLL
+  for (int i = 0; i < 3; ++i) out.c[i] = multiply_add(u.e[i][j], v.c[j], out.c[i]);
 }
 
 // out -= U^dagger v
 template <class Real>
 STAGHORN_INLINE void adjoint_multiply_subtract(ColorVector<Real>& out, const ColorMatrix<Real>& u,
                                                const ColorVector<Real>& v) {
-  for (int j = 0; j < 3; ++j)
-    for (int i = 0; i < 3; ++i) out.c[i] = conjugate_multiply_subtract(u.e[j][i], v.c[j], out.c[i]);
+  STAGHORN_UNROLL
+  for (int j = 0; j < 3; ++j) STAGHORN_UNROLL
+  for (int i = 0; i < 3; ++i) out.c[i] = conjugate_multiply_subtract(u.e[j][i], v.c[j], out.c[i]);
 }
 
 }  // namespace staghorn

@@ -83,8 +83,7 @@ int Lattice::neighbour_rank(int mu, int direction) const {
 Coordinates Lattice::site_coordinates(std::int64_t site) const { return unravel(site, local_); }
 
 std::int64_t Lattice::global_site_index(const Coordinates& x) const {
-  return x[0] +
-         std::int64_t{global_[0]} * (x[1] + std::int64_t{global_[1]} * (x[2] + std::int64_t{global_[2]} * x[3]));
+  return x[0] + std::int64_t{global_[0]} * (x[1] + std::int64_t{global_[1]} * (x[2] + std::int64_t{global_[2]} * x[3]));
 }
 
 Coordinates Lattice::to_global(const Coordinates& x) const {

@@ -1,0 +1,27 @@
+// Chooses among the instruction sets that the CPU kernels were built for.
+#include "dirac/cpu_kernels.hpp"
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+extern const CpuKernels cpu_kernels_baseline;
+#ifdef STAGHORN_X86
+extern const CpuKernels cpu_kernels_avx2, cpu_kernels_avx512;
+#endif
+
+const CpuKernels& cpu_kernels(const std::string& name) {
+  std::string available = "auto, baseline";
+#ifdef STAGHORN_X86
+  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
+                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
+  if (avx512 && (name == "auto" || name == "avx512")) return cpu_kernels_avx512;
+  if (avx2 && (name == "auto" || name == "avx2")) return cpu_kernels_avx2;
+  if (avx2) available += ", avx2";
+  if (avx512) available += ", avx512";
+#endif
+  if (name == "auto" || name == "baseline") return cpu_kernels_baseline;
+  throw Error("instruction set", "one this machine has (" + available + ")", "'" + name + "'");
+}
+
+}  // namespace staghorn

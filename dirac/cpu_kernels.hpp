@@ -1,0 +1,78 @@
+// The CPU kernels as plain function pointers, one table per instruction set, chosen at run time. Same bits in all.
+//
+// Everything here is run-time typed (Precision, Reconstruct, number of right-hand sides); templates stay behind it.
+// All calls are local, use all OpenMP threads, and work on host memory.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dirac/exact_sum.hpp"
+#include "dirac/neighbour_table.hpp"
+#include "dirac/precision.hpp"
+
+namespace staghorn {
+
+// What a hop reads besides vectors: neighbours and links of one target parity.
+struct HopView {
+  Precision precision = Precision::fp64;
+  Reconstruct reconstruct = Reconstruct::none18;
+  int n_rhs = 1;
+  std::int64_t blocks = 0;      // per parity
+  int lanes_in_last_block = 0;  // lanes that hold a site in the last block
+  const std::int32_t* neighbours = nullptr;
+  const SpecialNeighbour* special = nullptr;
+  const std::int32_t* special_link = nullptr;
+  const void* links_here = nullptr;     // [mu][block][real][lane], sites of the target parity
+  const void* links_there = nullptr;    // the same for the opposite parity
+  const void* links_special = nullptr;  // [copy][real][lane], links behind where lanes are permuted or remote
+  double phase[8][2] = {};              // e^(+-i pi theta) per hop, for lanes that cross a boundary with such a phase
+};
+
+// What is done with D a once it is known. tmp = D a; p, r as in CG; sums per right-hand side.
+enum class HopUse {
+  store,            // out = tmp
+  store_norm,       // out = tmp,              sum |tmp|^2
+  update_residual,  // out -= alpha (4m^2 p - tmp),  sum |out|^2
+};
+
+struct HopCall {
+  HopUse use = HopUse::store;
+  std::span<const std::int32_t> blocks;  // target blocks to compute
+  const void* in = nullptr;              // vectors of the opposite parity
+  const void* ghost = nullptr;           // their ghosts
+  void* out = nullptr;
+  const void* p = nullptr;  // vectors of the target parity
+  double four_m2 = 0;
+  const double* alpha = nullptr;   // one per right-hand side
+  const SumGrid* grids = nullptr;  // one per right-hand side
+  ExactPartial* sums = nullptr;    // one per right-hand side, added to
+};
+
+// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site.
+struct DirectionCall {
+  void *x = nullptr, *p = nullptr;
+  const void* r = nullptr;
+  const double *alpha = nullptr, *beta = nullptr;
+  const SumGrid* grids = nullptr;
+  ExactPartial* sums = nullptr;
+};
+
+struct CpuKernels {
+  const char* name;  // "avx512", "avx2", "baseline"
+  int vector_bytes;  // lanes of a block = vector_bytes / bytes_per_real
+  void (*hop)(const HopView&, const HopCall&);
+  void (*update_direction)(const HopView&, const DirectionCall&);
+  // sum |v|^2 on all blocks, per right-hand side
+  void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
+
+  int lanes(Precision precision) const { return vector_bytes / bytes_per_real(precision); }
+};
+
+// The best table this machine can run, or the named one ("auto" | "avx512" | "avx2" | "baseline"). Throws Error naming
+// what the machine has.
+const CpuKernels& cpu_kernels(const std::string& name = "auto");
+
+}  // namespace staghorn

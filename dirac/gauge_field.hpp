@@ -1,0 +1,31 @@
+// The links in the lane-blocked layout of the kernels: [parity][mu][block][real][lane], 18 or 12 reals a link, rows
+// first.
+#pragma once
+
+#include <array>
+
+#include "dirac/neighbour_table.hpp"
+#include "dirac/precision.hpp"
+#include "dirac/site_field.hpp"
+#include "dirac/site_layout.hpp"
+#include "halo/buffer.hpp"
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+class GaugeField {
+ public:
+  // Packs `links`, and the links behind of every special backward hop of `tables` (by target parity): lanes that are
+  // permuted or remote get a copy in the order in which they are read. Collective.
+  GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
+             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
+
+  const void* links(Parity parity) const { return links_[int(parity)].data(); }
+  const void* special_links(Parity target) const { return special_links_[int(target)].data(); }
+  std::int64_t bytes() const;
+
+ private:
+  std::array<Buffer, 2> links_, special_links_;
+};
+
+}  // namespace staghorn

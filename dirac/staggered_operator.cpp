@@ -1,0 +1,246 @@
+#include "dirac/staggered_operator.hpp"
+
+#include <omp.h>
+
+#include <cmath>
+#include <numbers>
+
+#include "dirac/cpu_kernels.hpp"
+#include "dirac/face_packing.hpp"
+#include "dirac/gauge_field.hpp"
+#include "dirac/neighbour_table.hpp"
+#include "halo/error.hpp"
+#include "halo/face_exchange.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Adds the time from its making to its end to `seconds`.
+class PhaseTimer {
+ public:
+  explicit PhaseTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
+  ~PhaseTimer() { seconds_ += omp_get_wtime() - start_; }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  double& seconds_;
+  double start_;
+};
+
+std::array<FaceSites, 2> both_face_sites(const SiteLayout& layout) {
+  return {face_sites(layout, Parity::even), face_sites(layout, Parity::odd)};
+}
+
+std::array<NeighbourTable, 2> both_tables(const SiteLayout& layout, const Boundary& boundary,
+                                          const std::array<FaceSites, 2>& faces) {
+  return {build_neighbour_table(layout, boundary, Parity::even, faces[1]),
+          build_neighbour_table(layout, boundary, Parity::odd, faces[0])};
+}
+
+std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& layout,
+                                      const OperatorOptions& options) {
+  std::array<std::size_t, 8> bytes{};
+  for (int face = 0; face < 8; ++face) {
+    const std::size_t blocks = (faces.slots[face].size() + layout.lanes() - 1) / layout.lanes();
+    bytes[face] = blocks * layout.lanes() * 6 * options.n_rhs * bytes_per_real(options.precision);
+  }
+  return bytes;
+}
+
+constexpr int max_rhs = 64;
+constexpr int interior_parts = 4;  // messages get a chance to advance between them
+
+const OperatorOptions& checked(const OperatorOptions& options) {
+  if (options.n_rhs < 1 || options.n_rhs > max_rhs)
+    throw Error("right-hand sides in one batch", "1 to " + std::to_string(max_rhs), options.n_rhs);
+  return options;
+}
+
+}  // namespace
+
+struct StaggeredOperator::State {
+  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options_in)
+      : communicator(communicator),
+        options(checked(options_in)),
+        kernels(cpu_kernels(options.instruction_set)),
+        layout(links.lattice(), kernels.lanes(options.precision)),
+        faces(both_face_sites(layout)),
+        tables(both_tables(layout, options.boundary, faces)),
+        gauge(communicator, links, layout, options.precision, options.reconstruct, tables),
+        exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options)) {
+    for (const Parity target : {Parity::even, Parity::odd}) {
+      const NeighbourTable& table = tables[int(target)];
+      HopView& v = views[int(target)];
+      v.precision = options.precision;
+      v.reconstruct = options.reconstruct;
+      v.n_rhs = options.n_rhs;
+      v.blocks = layout.blocks();
+      v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
+      v.neighbours = table.neighbours.data();
+      v.special = table.special.data();
+      v.special_link = table.special_link.data();
+      v.links_here = gauge.links(target);
+      v.links_there = gauge.links(opposite(target));
+      v.links_special = gauge.special_links(target);
+      for (int hop = 0; hop < 8; ++hop) {
+        const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
+        v.phase[hop][0] = std::cos(angle);
+        v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
+      }
+    }
+  }
+
+  // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
+  void hop(Parity target, HopCall call) {
+    const NeighbourTable& table = tables[int(target)];
+    const HopView& view = views[int(target)];
+    const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
+      PhaseTimer timer(seconds);
+      call.blocks = blocks;
+      kernels.hop(view, call);
+    };
+    if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
+
+    {
+      PhaseTimer timer(times.pack);
+      pack_faces(faces[int(opposite(target))], layout.lanes(), options.precision, options.n_rhs, call.in,
+                 exchange.send_buffer());
+      exchange.start();
+    }
+    call.ghost = exchange.ghost_buffer();
+    const auto finish = [&] {
+      PhaseTimer timer(times.wait);
+      exchange.finish();
+    };
+    if (!options.overlap) finish();
+    const std::span<const std::int32_t> interior = table.interior_blocks;
+    for (int part = 0; part < interior_parts; ++part) {
+      const std::size_t first = interior.size() * part / interior_parts,
+                        last = interior.size() * (part + 1) / interior_parts;
+      if (last > first) compute(interior.subspan(first, last - first), times.interior);
+      if (options.overlap) exchange.progress();
+    }
+    if (options.overlap) finish();
+    compute(table.boundary_blocks, times.boundary);
+  }
+
+  // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
+  // larger grids until it does.
+  std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids, const void* v,
+                              std::span<ExactSum> sums) {
+    PhaseTimer timer(times.sums);
+    std::vector<double> values(partials.size());
+    bool overflow = false;
+    reduce(communicator, partials, grids, values, &overflow);
+    for (int attempt = 0; overflow && attempt < 50; ++attempt) {
+      for (std::size_t r = 0; r < grids.size(); ++r) {
+        grids[r] = SumGrid::for_bound(grids[r].bound * 0x1p40);
+        partials[r] = {};
+      }
+      kernels.norm2(views[0], v, grids.data(), partials.data());
+      reduce(communicator, partials, grids, values, &overflow);
+    }
+    for (std::size_t r = 0; r < values.size(); ++r) sums[r].remember(values[r]);
+    return values;
+  }
+
+  static std::vector<SumGrid> grids_of(std::span<ExactSum> sums) {
+    std::vector<SumGrid> grids;
+    for (const ExactSum& sum : sums) grids.push_back(sum.grid());
+    return grids;
+  }
+
+  const Communicator& communicator;
+  OperatorOptions options;
+  const CpuKernels& kernels;
+  SiteLayout layout;
+  std::array<FaceSites, 2> faces;        // by sending parity
+  std::array<NeighbourTable, 2> tables;  // by target parity
+  GaugeField gauge;
+  FaceExchange exchange;
+  std::array<HopView, 2> views;  // by target parity
+  HopTimes times;
+};
+
+StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
+                                     const OperatorOptions& options)
+    : state_(std::make_unique<State>(communicator, links, options)) {}
+StaggeredOperator::~StaggeredOperator() = default;
+
+const Communicator& StaggeredOperator::communicator() const { return state_->communicator; }
+const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
+const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
+const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
+std::string StaggeredOperator::instruction_set() const { return state_->kernels.name; }
+std::int64_t StaggeredOperator::link_bytes() const { return state_->gauge.bytes(); }
+std::int64_t StaggeredOperator::halo_bytes() const {
+  return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
+}
+std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
+const HopTimes& StaggeredOperator::times() const { return state_->times; }
+void StaggeredOperator::reset_times() { state_->times = {}; }
+
+ColorVectorField StaggeredOperator::make_vector() const {
+  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs);
+}
+
+void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, Parity target) {
+  HopCall call;
+  call.use = HopUse::store;
+  call.in = in.data();
+  call.out = out.data();
+  state_->hop(target, call);
+}
+
+std::vector<double> StaggeredOperator::hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
+                                                     std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = State::grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  HopCall call;
+  call.use = HopUse::store_norm;
+  call.in = in.data();
+  call.out = out.data();
+  call.grids = grids.data();
+  call.sums = partials.data();
+  state_->hop(target, call);
+  return state_->collect(partials, grids, out.data(), sums);
+}
+
+std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, const ColorVectorField& p,
+                                                       const ColorVectorField& tmp, Parity parity, double four_m2,
+                                                       std::span<const double> alpha, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = State::grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  HopCall call;
+  call.use = HopUse::update_residual;
+  call.in = tmp.data();
+  call.out = r.data();
+  call.p = p.data();
+  call.four_m2 = four_m2;
+  call.alpha = alpha.data();
+  call.grids = grids.data();
+  call.sums = partials.data();
+  state_->hop(parity, call);
+  return state_->collect(partials, grids, r.data(), sums);
+}
+
+std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, ColorVectorField& p,
+                                                        const ColorVectorField& r, std::span<const double> alpha,
+                                                        std::span<const double> beta, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = State::grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  state_->kernels.update_direction(
+      state_->views[0], {x.data(), p.data(), r.data(), alpha.data(), beta.data(), grids.data(), partials.data()});
+  return state_->collect(partials, grids, p.data(), sums);
+}
+
+std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = State::grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  state_->kernels.norm2(state_->views[0], v.data(), grids.data(), partials.data());
+  return state_->collect(partials, grids, v.data(), sums);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,73 @@
+#include "halo/buffer.hpp"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+namespace {
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+// work(first, count) for consecutive ranges of bytes, shared among the threads in order.
+template <class Work>
+void for_chunks(std::size_t bytes, const Work& work) {
+  constexpr std::size_t chunk = std::size_t{1} << 18;
+  const std::int64_t chunks = std::int64_t((bytes + chunk - 1) / chunk);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t k = 0; k < chunks; ++k) {
+    const std::size_t first = std::size_t(k) * chunk;
+    work(first, std::min(chunk, bytes - first));
+  }
+}
+
+}  // namespace
+
+Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+  if (bytes == 0) return;
+  mapped_ = (bytes + huge_page - 1) / huge_page * huge_page;
+  // Map one page more than needed and give back what lies outside the aligned range.
+  void* raw = mmap(nullptr, mapped_ + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (raw == MAP_FAILED) throw Error("out of memory: " + std::to_string(bytes) + " bytes could not be allocated");
+  const auto begin = reinterpret_cast<std::uintptr_t>(raw);
+  const auto aligned = (begin + huge_page - 1) / huge_page * huge_page;
+  if (aligned > begin) munmap(raw, aligned - begin);
+  if (begin + huge_page > aligned) munmap(reinterpret_cast<void*>(aligned + mapped_), begin + huge_page - aligned);
+  data_ = reinterpret_cast<std::byte*>(aligned);
+  madvise(data_, mapped_, MADV_HUGEPAGE);  // advice only: without huge pages everything still works
+  set_zero();
+}
+
+Buffer::~Buffer() {
+  if (data_) munmap(data_, mapped_);
+}
+
+Buffer::Buffer(Buffer&& other) noexcept
+    : data_(std::exchange(other.data_, nullptr)),
+      bytes_(std::exchange(other.bytes_, 0)),
+      mapped_(std::exchange(other.mapped_, 0)) {}
+
+Buffer& Buffer::operator=(Buffer&& other) noexcept {
+  std::swap(data_, other.data_);
+  std::swap(bytes_, other.bytes_);
+  std::swap(mapped_, other.mapped_);
+  return *this;
+}
+
+void Buffer::set_zero() {
+  for_chunks(bytes_, [this](std::size_t first, std::size_t count) { std::memset(data_ + first, 0, count); });
+}
+
+void Buffer::copy_from(const Buffer& other) {
+  if (other.bytes_ != bytes_) throw Error("copy between buffers", bytes_, other.bytes_);
+  for_chunks(bytes_,
+             [&](std::size_t first, std::size_t count) { std::memcpy(data_ + first, other.data_ + first, count); });
+}
+
+}  // namespace staghorn

@@ -1,0 +1,35 @@
+// A Transport moves a fixed set of messages between fixed places, again and again: start, (progress,) finish.
+// One file per way of moving bytes. It knows nothing of what the bytes mean.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+// One message each way: `send` goes to rank `send_to`, `receive` is filled by rank `receive_from`. The tag names the
+// ghost face that is filled, so that two messages between the same pair of ranks do not mix.
+struct FaceChannel {
+  int send_to, receive_from, tag;
+  const std::byte* send;
+  std::byte* receive;
+  std::size_t bytes;
+};
+
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual void start() = 0;     // the send buffers are ready; returns at once
+  virtual void progress() = 0;  // lets messages advance; call now and then while computing
+  virtual void finish() = 0;    // returns when every message of this round has arrived and left
+};
+
+// Messages of a rank to itself: a copy at start().
+std::unique_ptr<Transport> make_self_transport(std::vector<FaceChannel> channels);
+// Persistent non-blocking MPI requests. `communicator` must outlive the transport. Local to set up.
+std::unique_ptr<Transport> make_mpi_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
+
+}  // namespace staghorn
