@@ -28,12 +28,18 @@ EvenOddPass::EvenOddPass(StaggeredOperator& d, double mass, System system)
       mass_(mass),
       system_(system),
       parity_(system == System::odd ? Parity::odd : Parity::even),
+      scale_(std::size_t(d.options().n_rhs), 1),
       x_(d.make_vector()),
       b_(d.make_vector()) {
   if (system == System::full) other_.emplace(d.make_vector());
 }
 
-void EvenOddPass::set_source(int rhs, const VectorField& b) {
+void EvenOddPass::set_source(int rhs, VectorField b, double norm) {
+  const double scale = std::ldexp(1.0, -std::ilogb(norm));
+  scale_[std::size_t(rhs)] = scale;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < b.size(); ++site)
+    for (Complex<double>& c : b[site].c) c = {scale * c.re, scale * c.im};
   b_.pack(parity_, rhs, b);
   if (other_) other_->pack(opposite(parity_), rhs, b);
 }
@@ -41,7 +47,8 @@ void EvenOddPass::set_source(int rhs, const VectorField& b) {
 std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
                                          const std::function<void(const CgProgress&)>& progress) {
   const double two_m = 2 * mass_;
-  const double norm_of_cg = other_ ? two_m : 1;  // |r_cg| = norm_of_cg |b - M x|
+  // |r| of CG = norm_of_cg |b - M x|
+  const auto norm_of_cg = [&](std::size_t rhs) { return scale_[rhs] * (other_ ? two_m : 1); };
 
   if (other_) {
     d_.hop(x_, *other_, parity_);  // D_eo b_o
@@ -51,11 +58,11 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
 
   CgStop stop;
   stop.max_iterations = max_iterations;
-  for (double target : target_norm) stop.target_norm.push_back(target * norm_of_cg);
+  for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
   std::vector<CgColumn> columns = conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
-  for (CgColumn& column : columns) {
-    column.residual_norm /= norm_of_cg;
-    for (double& norm2 : column.history) norm2 /= norm_of_cg * norm_of_cg;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].residual_norm /= norm_of_cg(i);
+    for (double& norm2 : columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
   }
 
   if (other_) {
@@ -66,14 +73,15 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
 }
 
 void EvenOddPass::add_solution(int rhs, VectorField& x) const {
+  const double scale = 1 / scale_[std::size_t(rhs)];  // exact
   VectorField correction(x.lattice());
   x_.unpack(parity_, rhs, correction);
   if (other_) other_->unpack(opposite(parity_), rhs, correction);
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < x.size(); ++site)
     for (int i = 0; i < 3; ++i) {
-      x[site].c[i].re += correction[site].c[i].re;
-      x[site].c[i].im += correction[site].c[i].im;
+      x[site].c[i].re += scale * correction[site].c[i].re;
+      x[site].c[i].im += scale * correction[site].c[i].im;
     }
 }
 

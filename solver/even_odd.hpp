@@ -20,8 +20,9 @@ class EvenOddPass {
   // Vectors of d.n_rhs() right-hand sides, zero. `d` must outlive the pass. Local.
   EvenOddPass(StaggeredOperator& d, double mass, System system);
 
-  // Takes a source, rounded to the precision of the operator. A right-hand side without one stays zero. Local.
-  void set_source(int rhs, const VectorField& b);
+  // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
+  // it to the precision of the operator. A right-hand side without a source stays zero. Local.
+  void set_source(int rhs, VectorField b, double norm);
   // Solves from a zero guess until |b - M x| <= target_norm (absolute) for every right-hand side. Collective.
   std::vector<CgColumn> solve(std::vector<double> target_norm, long max_iterations,
                               const std::function<void(const CgProgress&)>& progress);
@@ -35,6 +36,7 @@ class EvenOddPass {
   double mass_;
   System system_;
   Parity parity_;                          // where CG works
+  std::vector<double> scale_;              // of each right-hand side: x_ and b_ hold scale times the real thing
   ColorVectorField x_, b_;                 // on parity_
   std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; only for the full system
 };

@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "dirac/plain_operator.hpp"
 #include "halo/error.hpp"
@@ -141,7 +142,8 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       if (columns[i].outcome) continue;
       const Stopwatch certifying;
       VectorField r(lattice());
-      report.rhs[i].residual_true = true_residual(*this, request, solutions[i], sources[i], r).relative();
+      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], r);
+      report.rhs[i].residual_true = norms.relative();
       certify_seconds += certifying.seconds();
       columns[i].outcome = judge(columns[i], report.rhs[i], tolerance, request.max_iterations);
       if (columns[i].outcome) continue;
@@ -152,7 +154,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       target[i] = relative_target * b_norm[i];
       scale = std::max(scale, relative_target / tolerance);
       iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
-      pass.set_source(int(i), r);
+      pass.set_source(int(i), std::move(r), std::sqrt(norms.residual2));
     }
     if (!more) break;
 
