@@ -1,0 +1,211 @@
+"""The gauge formats once more, in NumPy and from their definitions: what the program's readers and writers are judged by.
+
+Links are complex arrays [T, Z, Y, X, mu, row, column]. Writers return the bytes of a file, readers take them.
+"""
+
+from __future__ import annotations
+
+import struct
+import zlib
+
+import numpy as np
+
+LIME_MAGIC = 0x456789AB
+EXTENTS = (4, 6, 8, 10)  # X, Y, Z, T of the lattice of these tests
+
+
+def random_su3_links(extents, seed: int) -> np.ndarray:
+    """Links distributed over SU(3), from QR decompositions of Gaussian matrices. extents = X, Y, Z, T."""
+    generator = np.random.default_rng(seed)
+    shape = (*reversed(extents), 4, 3, 3)
+    q, r = np.linalg.qr(generator.normal(size=shape) + 1j * generator.normal(size=shape))
+    diagonal = np.einsum("...ii->...i", r)
+    q = q * (diagonal / abs(diagonal))[..., None, :]
+    return q / np.linalg.det(q)[..., None, None] ** (1 / 3)
+
+
+def plaquette(links: np.ndarray) -> float:
+    """Mean Re tr U_P / 3."""
+    axis = {0: 3, 1: 2, 2: 1, 3: 0}
+    traces = []
+    for mu in range(4):
+        for nu in range(mu):
+            u, v = links[..., mu, :, :], links[..., nu, :, :]
+            v_ahead, u_ahead = np.roll(v, -1, axis[mu]), np.roll(u, -1, axis[nu])
+            traces.append(np.einsum("...ij,...jk,...lk,...il->...", u, v_ahead, u_ahead.conj(), v.conj()).real.mean() / 3)
+    return float(np.mean(traces))
+
+
+def link_trace(links: np.ndarray) -> float:
+    """Mean Re tr U / 3."""
+    return float(np.einsum("...ii->...", links).real.mean() / 3)
+
+
+def third_row(links: np.ndarray) -> np.ndarray:
+    """The links with row 2 replaced by conj(row 0 x row 1)."""
+    return np.concatenate([links[..., :2, :], np.cross(links[..., 0, :], links[..., 1, :]).conj()[..., None, :]], axis=-2)
+
+
+def real_bytes(numbers: np.ndarray, bits: int, byte_order: str) -> bytes:
+    """Complex numbers as consecutive reals of 32 or 64 bits; byte_order is '<' or '>'."""
+    flat = np.ascontiguousarray(numbers).astype(np.complex128).view(np.float64)
+    return flat.astype(f"{byte_order}f{bits // 8}").tobytes()
+
+
+def complex_numbers(data: bytes, bits: int, byte_order: str) -> np.ndarray:
+    return np.frombuffer(data, f"{byte_order}f{bits // 8}").astype(np.float64).view(np.complex128)
+
+
+# Checksums
+
+
+def rotated_left(words: np.ndarray, places: np.ndarray) -> np.ndarray:
+    words, places = words.astype(np.uint64), places.astype(np.uint64)
+    return ((words << places) | (words >> (np.uint64(32) - places))) & np.uint64(0xFFFFFFFF)
+
+
+def milc_checksums(data: bytes, byte_order: str) -> tuple[int, int]:
+    """sum29, sum31 over 32-bit words."""
+    words = np.frombuffer(data, f"{byte_order}u4")
+    position = np.arange(words.size)
+    return tuple(int(np.bitwise_xor.reduce(rotated_left(words, position % period))) for period in (29, 31))
+
+
+def nersc_checksum(data: bytes, byte_order: str) -> int:
+    """The sum of 32-bit words modulo 2^32."""
+    return int(np.frombuffer(data, f"{byte_order}u4").sum(dtype=np.uint64)) & 0xFFFFFFFF
+
+
+def scidac_checksums(data: bytes, bytes_per_site: int) -> tuple[int, int]:
+    """suma, sumb over the CRC-32 of sites."""
+    crc = np.array([zlib.crc32(data[at : at + bytes_per_site]) for at in range(0, len(data), bytes_per_site)])
+    site = np.arange(crc.size)
+    return tuple(int(np.bitwise_xor.reduce(rotated_left(crc, site % period))) for period in (29, 31))
+
+
+# Writers
+
+
+def milc_file(links, byte_order="<", order=0, magic=20103) -> bytes:
+    data = real_bytes(links, 32, byte_order)
+    extents = links.shape[3::-1]
+    header = struct.pack(f"{byte_order}5i64si", magic, *extents, b"Thu Jan  1 00:00:00 1970", order)
+    return header + struct.pack(f"{byte_order}2I", *milc_checksums(data, byte_order)) + data
+
+
+def nersc_file(links, rows=3, floating_point="IEEE32BIG", byte_order=None, **changes) -> bytes:
+    """`changes` replace header entries; None removes one."""
+    byte_order = byte_order or ("<" if floating_point.endswith("LITTLE") else ">")
+    data = real_bytes(links[..., :rows, :], int(floating_point[4:6]), byte_order)
+    header = {"HDR_VERSION": "1.0", "DATATYPE": "4D_SU3_GAUGE" + ("_3x3" if rows == 3 else "")}
+    header |= {f"DIMENSION_{mu + 1}": extent for mu, extent in enumerate(links.shape[3::-1])}
+    header |= {"CHECKSUM": f"{nersc_checksum(data, byte_order):x}", "LINK_TRACE": f"{link_trace(links):.10f}"}
+    header |= {"PLAQUETTE": f"{plaquette(links):.10f}", "ENSEMBLE_ID": "a test", "FLOATING_POINT": floating_point}
+    header |= changes
+    lines = [f"{key} = {value}" for key, value in header.items() if value is not None]
+    return ("\n".join(["BEGIN_HEADER", *lines, "END_HEADER"]) + "\n").encode() + data
+
+
+def lime_record(kind: str, data: bytes | str, first=False, last=False) -> bytes:
+    data = data if isinstance(data, bytes) else data.encode()
+    flags = (0x8000 if first else 0) | (0x4000 if last else 0)
+    return struct.pack(">IHHQ128s", LIME_MAGIC, 1, flags, len(data), kind.encode()) + data + bytes(-len(data) % 8)
+
+
+def scidac_records(extents, datatype, bits, type_bytes, count, data, ildg="", checksum=True, volume_format=0, data_type=None):
+    dims = " ".join(str(extent) for extent in extents)
+    letter = {32: "F", 64: "D"}[bits]
+    records = [
+        lime_record("scidac-private-file-xml", f"<scidacFile><version>1.1</version><spacetime>4</spacetime>"
+                    f"<dims>{dims} </dims><volfmt>{volume_format}</volfmt></scidacFile>", first=True),
+        lime_record("scidac-file-xml", "<title>a test</title>", last=True),
+        lime_record("scidac-private-record-xml", f"<scidacRecord><version>1.0</version><globaldata>0</globaldata>"
+                    f"<datatype>QDP_{letter}3_{datatype}</datatype><precision>{letter}</precision><colors>3</colors>"
+                    f"<typesize>{type_bytes}</typesize><datacount>{count}</datacount></scidacRecord>", first=True),
+        lime_record("scidac-record-xml", "<info>none</info>"),
+    ]
+    if ildg:
+        records += [lime_record("ildg-format", ildg), lime_record("ildg-data-lfn", "lfn://a/test")]
+    records.append(lime_record(data_type or ("ildg-binary-data" if ildg else "scidac-binary-data"), data, last=not checksum))
+    if checksum:
+        suma, sumb = scidac_checksums(data, type_bytes * count)
+        records.append(lime_record("scidac-checksum", f"<scidacChecksum><version>1.0</version><suma>{suma:x}</suma>"
+                                   f"<sumb>{sumb:x}</sumb></scidacChecksum>", last=True))
+    return b"".join(records)
+
+
+def scidac_file(links, bits=32, **options) -> bytes:
+    return scidac_records(links.shape[3::-1], "ColorMatrix", bits, 18 * bits // 8, 4, real_bytes(links, bits, ">"), **options)
+
+
+def ildg_file(links, bits=32, field="su3gauge", **options) -> bytes:
+    extents = "".join(f"<l{name}>{extent}</l{name}>" for name, extent in zip("xyzt", links.shape[3::-1]))
+    xml = (f'<?xml version="1.0"?><ildgFormat xmlns="http://www.lqcd.org/ildg"><version>1.0</version>'
+           f"<field> {field} </field><precision>{bits}</precision>{extents}</ildgFormat>")
+    return scidac_file(links, bits, ildg=xml, **options)
+
+
+def scidac_vector_file(vectors, bits=32, **options) -> bytes:
+    """vectors: [T, Z, Y, X, 3]."""
+    return scidac_records(vectors.shape[3::-1], "ColorVector", bits, 6 * bits // 8, 1, real_bytes(vectors, bits, ">"), **options)
+
+
+# Readers
+
+
+def read_milc(file: bytes):
+    byte_order = "<" if file[:4] == struct.pack("<I", 20103) else ">"
+    magic, x, y, z, t, _, order, sum29, sum31 = struct.unpack(f"{byte_order}5i64si2I", file[:96])
+    assert (magic, order) == (20103, 0)
+    assert milc_checksums(file[96:], byte_order) == (sum29, sum31)
+    return complex_numbers(file[96:], 32, byte_order).reshape(t, z, y, x, 4, 3, 3)
+
+
+def read_nersc(file: bytes):
+    text, data = file.split(b"END_HEADER\n", 1)
+    header = dict(line.split(" = ", 1) for line in text.decode().splitlines()[1:])
+    x, y, z, t = (int(header[f"DIMENSION_{mu}"]) for mu in (1, 2, 3, 4))
+    rows = {"4D_SU3_GAUGE": 2, "4D_SU3_GAUGE_3x3": 3}[header["DATATYPE"]]
+    bits, order = {"IEEE32BIG": (32, ">"), "IEEE64BIG": (64, ">")}[header["FLOATING_POINT"]]
+    links = complex_numbers(data, bits, order).reshape(t, z, y, x, 4, rows, 3)
+    links = links if rows == 3 else third_row(links)
+    assert int(header["CHECKSUM"], 16) == nersc_checksum(data, order)
+    assert abs(float(header["PLAQUETTE"]) - plaquette(links)) < (1e-7 if bits == 32 else 1e-11)
+    assert abs(float(header["LINK_TRACE"]) - link_trace(links)) < (1e-7 if bits == 32 else 1e-11)
+    return links
+
+
+def lime_records(file: bytes):
+    records, at = [], 0
+    while at < len(file):
+        magic, version, flags, size, kind = struct.unpack(">IHHQ128s", file[at : at + 144])
+        assert (magic, version) == (LIME_MAGIC, 1)
+        records.append((kind.split(b"\0")[0].decode(), flags, file[at + 144 : at + 144 + size]))
+        at += 144 + (size + 7) // 8 * 8
+    return records
+
+
+def between(text: str, tag: str) -> str:
+    return text.split(f"<{tag}>")[1].split(f"</{tag}>")[0].strip()
+
+
+def read_lime(file: bytes, kind: str):
+    """kind is 'ildg' or 'scidac'."""
+    records = lime_records(file)
+    texts = {name: data.decode() for name, _, data in records if not name.endswith("binary-data")}
+    data = next(data for name, _, data in records if name == f"{kind}-binary-data")
+    x, y, z, t = (int(extent) for extent in between(texts["scidac-private-file-xml"], "dims").split())
+    record = texts["scidac-private-record-xml"]
+    bits = {"F": 32, "D": 64}[between(record, "precision")]
+    assert int(between(record, "typesize")) * int(between(record, "datacount")) == 72 * bits // 8
+    if kind == "ildg":
+        form = texts["ildg-format"]
+        assert [between(form, f"l{name}") for name in "xyzt"] == [str(n) for n in (x, y, z, t)]
+        assert between(form, "field") == "su3gauge" and between(form, "precision") == str(bits)
+    sums = tuple(int(between(texts["scidac-checksum"], name), 16) for name in ("suma", "sumb"))
+    assert sums == scidac_checksums(data, 72 * bits // 8)
+    # Messages: the first record of each begins with flag 8000, its last has flag 4000.
+    begins = [bool(flags & 0x8000) for _, flags, _ in records]
+    ends = [bool(flags & 0x4000) for _, flags, _ in records]
+    assert begins == [True] + ends[:-1] and ends[-1]
+    return complex_numbers(data, bits, ">").reshape(t, z, y, x, 4, 3, 3)

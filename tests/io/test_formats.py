@@ -1,0 +1,162 @@
+"""Every gauge format against an independent reader and writer in NumPy, both ways, on any number of ranks."""
+
+from __future__ import annotations
+
+import h5py
+import numpy as np
+import numpy_formats as formats
+import pytest
+from numpy_formats import EXTENTS
+
+# name: (writer, format, bits)
+FOREIGN_FILES = {
+    "milc-little": (lambda u: formats.milc_file(u, "<"), "milc", 32),
+    "milc-big": (lambda u: formats.milc_file(u, ">"), "milc", 32),
+    "nersc-two-rows-fp32": (lambda u: formats.nersc_file(u, 2, "IEEE32BIG"), "nersc", 32),
+    "nersc-two-rows-fp64": (lambda u: formats.nersc_file(u, 2, "IEEE64BIG"), "nersc", 64),
+    "nersc-3x3-fp32": (lambda u: formats.nersc_file(u, 3, "IEEE32"), "nersc", 32),
+    "nersc-3x3-fp32-little": (lambda u: formats.nersc_file(u, 3, "IEEE32LITTLE"), "nersc", 32),
+    "nersc-3x3-fp64-little": (lambda u: formats.nersc_file(u, 3, "IEEE64LITTLE"), "nersc", 64),
+    "nersc-unsaid-little": (lambda u: formats.nersc_file(u, 3, "IEEE64", byte_order="<"), "nersc", 64),
+    "scidac-fp32": (lambda u: formats.scidac_file(u, 32), "scidac", 32),
+    "scidac-fp64": (lambda u: formats.scidac_file(u, 64), "scidac", 64),
+    "ildg-fp32": (lambda u: formats.ildg_file(u, 32), "ildg", 32),
+    "ildg-fp64": (lambda u: formats.ildg_file(u, 64), "ildg", 64),
+}
+CHECKS = {
+    "milc": {"sum29", "sum31"},
+    "nersc": {"nersc", "plaquette", "link_trace"},
+    "scidac": {"suma", "sumb"},
+    "ildg": {"suma", "sumb"},
+    "hdf5": {"suma", "sumb", "plaquette"},
+}
+WRITTEN = [("milc", 32), ("nersc", 32), ("nersc", 64), ("ildg", 32), ("ildg", 64), ("scidac", 32), ("scidac", 64),
+           ("hdf5", 32), ("hdf5", 64)]  # fmt: skip
+WRITTEN_IDS = [f"{name}-fp{bits}" for name, bits in WRITTEN]
+
+
+def rounded(links, bits):
+    return links.astype(np.complex64).astype(np.complex128) if bits == 32 else links
+
+
+@pytest.fixture(scope="module")
+def hdf5_links(links, tmp_path_factory):
+    """The links as h5py writes them, without any attribute."""
+    path = tmp_path_factory.mktemp("source") / "links.h5"
+    with h5py.File(path, "w") as file:
+        file["links"] = links
+    return path
+
+
+def read_back(path, name):
+    if name == "hdf5":
+        with h5py.File(path) as file:
+            data, attributes = file["links"][...], dict(file["links"].attrs)
+            sums = formats.scidac_checksums(data.tobytes(), data[0, 0, 0, 0].nbytes)
+            assert sums == (int(attributes["suma"], 16), int(attributes["sumb"], 16))
+            assert abs(attributes["plaquette"] - formats.plaquette(data.astype(complex))) < 1e-7
+            return data.astype(np.complex128)
+    content = path.read_bytes()
+    return {"milc": formats.read_milc, "nersc": formats.read_nersc}.get(name, lambda c: formats.read_lime(c, name))(content)
+
+
+@pytest.mark.parametrize("name", FOREIGN_FILES)
+def test_reader_agrees_with_numpy(name, links, read_links, inspect, tmp_path):
+    writer, file_format, bits = FOREIGN_FILES[name]
+    path = tmp_path / "named.without_meaning"
+    path.write_bytes(writer(links))
+    expected = rounded(links, bits)
+    if "two-rows" in name:
+        expected = formats.third_row(expected)
+        assert abs(read_links(path) - expected).max() < 1e-15
+    else:
+        assert np.array_equal(read_links(path), expected)
+    found = inspect(path)
+    assert (found["format"], found["lattice"], found["precision"]) == (file_format, list(EXTENTS), f"fp{bits}")
+    assert {check for check, result in found["checksums"].items() if result["match"]} == CHECKS[file_format]
+    assert found["plaquette"] == pytest.approx(formats.plaquette(expected), abs=1e-13)
+
+
+@pytest.mark.parametrize(("name", "bits"), WRITTEN, ids=WRITTEN_IDS)
+def test_numpy_reads_what_the_writer_wrote(name, bits, links, hdf5_links, staghorn, inspect, tmp_path):
+    path = tmp_path / "written"
+    staghorn("convert", hdf5_links, path, "--format", name, "--precision", f"fp{bits}", check=True)
+    assert np.array_equal(read_back(path, name), rounded(links, bits))
+    assert set(inspect(path)["checksums"]) == CHECKS[name]
+    assert list(tmp_path.iterdir()) == [path]  # no temporary file stays behind
+
+
+def test_two_row_archive_stays_one(links, staghorn, tmp_path):
+    source, copy = tmp_path / "source", tmp_path / "copy"
+    source.write_bytes(formats.nersc_file(links, 2, "IEEE64BIG"))
+    staghorn("convert", source, copy, "--format", "nersc", check=True)
+    assert source.read_bytes().split(b"END_HEADER")[1] == copy.read_bytes().split(b"END_HEADER")[1]
+    assert b"ENSEMBLE_ID = a test\n" in copy.read_bytes()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("ranks", [2, 4, 8])
+@pytest.mark.parametrize(("name", "bits"), WRITTEN, ids=WRITTEN_IDS)
+def test_file_does_not_depend_on_the_ranks(name, bits, ranks, hdf5_links, staghorn, tmp_path):
+    """Whole files, to the byte."""
+    paths = {n: tmp_path / f"{n}" for n in (1, ranks)}
+    for n, path in paths.items():
+        staghorn("convert", hdf5_links, path, "--format", name, "--precision", f"fp{bits}", ranks=n, check=True,
+                 env={"SOURCE_DATE_EPOCH": "1700000000"})
+    assert paths[1].read_bytes() == paths[ranks].read_bytes()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("name", FOREIGN_FILES)
+def test_reading_does_not_depend_on_the_ranks(name, links, read_links, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(FOREIGN_FILES[name][0](links))
+    assert read_links(path, ranks=4).tobytes() == read_links(path).tobytes()
+
+
+@pytest.mark.mpi
+def test_a_file_of_many_slabs_survives(staghorn, read_links, tmp_path):
+    """Several rounds of slabs on every rank: 18 MB in slabs of at most 4 MiB."""
+    links = np.tile(formats.random_su3_links((8, 4, 8, 4), seed=3), (8, 1, 4, 1, 1, 1, 1))
+    links[..., 0, 0] *= np.exp(1e-3j * np.arange(links[..., 0, 0].size)).reshape(links[..., 0, 0].shape)  # no two sites alike
+    path = tmp_path / "large"
+    path.write_bytes(formats.scidac_file(links, 64))
+    assert np.array_equal(read_links(path), links)
+    assert np.array_equal(read_links(path, ranks=2), links)
+
+
+HDF5_VARIANTS = {
+    "chunked": {"chunks": (5, 3, 6, 4, 4, 3, 3)},
+    "compressed": {"chunks": (3, 8, 4, 2, 2, 3, 3), "compression": "gzip", "shuffle": True},
+    "big-endian": {"dtype": np.dtype(">c16")},
+    "single": {"dtype": np.complex64},
+}
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(4, marks=pytest.mark.mpi)])
+@pytest.mark.parametrize("variant", HDF5_VARIANTS)
+def test_any_hdf5_layout_of_h5py_is_read(variant, ranks, links, read_links, inspect, tmp_path):
+    path = tmp_path / "links.h5"
+    stored = np.ascontiguousarray(rounded(links, 32) if variant == "single" else links)
+    options = HDF5_VARIANTS[variant]
+    suma, sumb = formats.scidac_checksums(
+        stored.astype(np.complex64).tobytes() if variant == "single" else stored.tobytes(), 288 if variant == "single" else 576)
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset("links", data=stored.astype(options.get("dtype", np.complex128)), **options)
+        dataset.attrs["suma"], dataset.attrs["sumb"] = f"{suma:08x}", np.bytes_(f"{sumb:08x}")
+    assert np.array_equal(read_links(path, ranks=ranks), stored)
+    found = inspect(path, ranks=ranks)
+    assert found["checksums"]["suma"]["match"] and found["checksums"]["sumb"]["match"]
+    assert any("plaquette" in warning for warning in found["warnings"])
+
+
+@pytest.mark.reference
+@pytest.mark.parametrize("name", ["lat.sample.l4448", "lat.sample.l4448.scidac", "lat.sample.l4444.ildg"])
+def test_numpy_agrees_on_files_of_other_codes(name, reference_data, read_links):
+    content = (reference_data / name).read_bytes()
+    if content[:4] == b"\x45\x67\x89\xab":
+        data = next(data for kind, _, data in formats.lime_records(content) if kind.endswith("binary-data"))
+        expected = formats.complex_numbers(data, 32, ">")
+    else:
+        expected = formats.read_milc(content)
+    assert np.array_equal(read_links(reference_data / name).ravel(), expected.ravel())
