@@ -18,9 +18,9 @@ Plaquette plaquette(const Communicator& communicator, const LinkField& links);
 std::complex<double> link_trace(const Communicator& communicator, const LinkField& links);
 
 struct UnitarityCheck {
-  double max_deviation = 0;  // max over links and elements of |(U U^dagger - 1)_ij|
+  double max_deviation = 0;              // max over links and elements of |(U U^dagger - 1)_ij|
   double max_determinant_deviation = 0;  // max |det U - 1|
-  bool finite = true;        // no NaN or infinity
+  bool finite = true;                    // no NaN or infinity
 };
 UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links);
 

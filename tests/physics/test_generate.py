@@ -85,7 +85,8 @@ def one_rank_links(staghorn, tmp_path_factory):
 def test_links_have_the_bits_of_one_rank(staghorn, one_rank_links, tmp_path, ranks, threads, grid):
     path = tmp_path / "links.h5"
     cut = ["--grid", grid] if grid else []
-    generate(staghorn, path, (8, 4, 8, 8), "--beta", 5.7, "--sweeps", 3, "--seed", 9, *cut, ranks=ranks, threads=threads)
+    generate(staghorn, path, (8, 4, 8, 8), "--beta", 5.7, "--sweeps", 3, "--seed", 9, *cut, ranks=ranks,
+             threads=threads)
     assert links_of(path).tobytes() == one_rank_links
 
 
@@ -98,7 +99,8 @@ def test_plaquette_follows_the_strong_coupling_expansion(staghorn, tmp_path, bet
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("start, beta, published, tolerance", [("hot", 5.7, 0.5491, 0.005), ("cold", 6.0, 0.5937, 0.002)])
+@pytest.mark.parametrize("start, beta, published, tolerance", [("hot", 5.7, 0.5491, 0.005),
+                                                              ("cold", 6.0, 0.5937, 0.002)])
 def test_plaquette_agrees_with_the_published_value(staghorn, tmp_path, start, beta, published, tolerance):
     """Published: G. P. Lepage and P. B. Mackenzie, Phys. Rev. D 48 (1993) 2250, -ln W = 0.5995 and 0.5214."""
     plaquettes = chain(staghorn, tmp_path, (8, 8, 8, 8), beta, 60, start)

@@ -35,7 +35,8 @@ def test_condensate_agrees_with_the_exact_trace(staghorn, tmp_path, noise):
     size = 3 * 64
     matrix = np.array([operator.m(MASS, e.reshape(4, 2, 4, 2, 3)).ravel() for e in np.eye(size)]).T
     exact = np.trace(np.linalg.inv(matrix)).real / 64
-    report, solutions = solve(staghorn, tmp_path, gauge, "--mass", MASS, "--source", f"{noise}:1", "--noise-vectors", 40)
+    report, solutions = solve(staghorn, tmp_path, gauge, "--mass", MASS, "--source", f"{noise}:1", "--noise-vectors",
+                              40)
     found = report["condensate"]
     assert found["n_vectors"] == 40
     assert 0 < found["error"] < 0.1 * exact
