@@ -3,6 +3,7 @@
 
 #include <hdf5.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -14,6 +15,9 @@ namespace staghorn {
 class QuietHdf5 {
  public:
   QuietHdf5() {
+    // After a close that failed (full disk) HDF5's exit handler would touch freed memory. It is not needed: every
+    // handle is closed by its owner. (The call fails only if it was made before.)
+    (void)H5dont_atexit();
     H5Eget_auto2(H5E_DEFAULT, &print_, &data_);
     H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);
   }
@@ -26,7 +30,7 @@ class QuietHdf5 {
   void* data_ = nullptr;
 };
 
-// "FILE: what: the innermost message of HDF5's error stack".
+// "FILE: what: the innermost message of HDF5's error stack", or the system's own words where it quotes them.
 inline Error hdf5_error(const std::string& path, const std::string& what) {
   std::string innermost = "no message from HDF5";
   const auto keep_first = [](unsigned n, const H5E_error2_t* error, void* text) -> herr_t {
@@ -34,6 +38,11 @@ inline Error hdf5_error(const std::string& path, const std::string& what) {
     return 0;
   };
   H5Ewalk2(H5E_DEFAULT, H5E_WALK_UPWARD, keep_first, &innermost);
+  const std::string quote = "error message = '";
+  if (const auto at = innermost.find(quote); at != std::string::npos) {
+    innermost.erase(0, at + quote.size());
+    innermost.resize(std::min(innermost.size(), innermost.find('\'')));
+  }
   return Error(path + ": " + what + ": " + innermost);
 }
 
