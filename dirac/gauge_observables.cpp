@@ -23,6 +23,11 @@ void add_plaquettes(const LinkField& links, const NeighbourSites<Links>& ahead_m
 
 STAGHORN_INLINE double magnitude(double re, double im) { return std::sqrt(multiply_add(re, re, im * im)); }
 
+// The larger of both; once NaN, always NaN.
+STAGHORN_INLINE void grow(double& largest, double value) {
+  if (value > largest || std::isnan(value)) largest = value;
+}
+
 // The largest |(U U^dagger - 1)_ij| and |det U - 1| of one link; NaN stays NaN.
 STAGHORN_FMA_CLONES
 void deviations(const Matrix& u, double& unitarity, double& determinant_deviation) {
@@ -30,11 +35,11 @@ void deviations(const Matrix& u, double& unitarity, double& determinant_deviatio
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       const double deviation = magnitude(product.e[i][j].re - (i == j), product.e[i][j].im);
-      if (!(deviation <= unitarity)) unitarity = deviation;
+      grow(unitarity, deviation);
     }
   const Complex<double> det = determinant(u);
   const double deviation = magnitude(det.re - 1, det.im);
-  if (!(deviation <= determinant_deviation)) determinant_deviation = deviation;
+  grow(determinant_deviation, deviation);
 }
 
 STAGHORN_FMA_CLONES
@@ -95,8 +100,8 @@ UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField
       for (const Matrix& u : links[x]) deviations(u, mine, mine_determinant);
 #pragma omp critical(staghorn_check_unitarity)
     {
-      if (!(mine <= unitarity)) unitarity = mine;
-      if (!(mine_determinant <= determinant_deviation)) determinant_deviation = mine_determinant;
+      grow(unitarity, mine);
+      grow(determinant_deviation, mine_determinant);
     }
   }
   UnitarityCheck check;
