@@ -1,0 +1,129 @@
+"""Options: on the line, in an .ini file, explained by --help, and refused with a hint."""
+
+from __future__ import annotations
+
+import pytest
+
+COMMANDS = ["solve", "inspect", "convert", "generate"]
+
+
+def test_version(staghorn):
+    assert staghorn("--version", check=True).stdout.startswith("staghorn 0.")
+
+
+def test_help_lists_the_commands(staghorn):
+    text = staghorn("--help", check=True).stdout
+    assert all(f"  {command} " in text for command in COMMANDS)
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_explains_itself(staghorn, command):
+    result = staghorn(command, "--help", check=True)
+    assert result.stdout.startswith(f"usage: staghorn {command}")
+    assert result.stderr == ""
+
+
+def test_solve_help_is_grouped_with_defaults(staghorn):
+    text = staghorn("solve", "--help", check=True).stdout
+    assert all(f"{group}:" in text for group in ("Problem", "Solver", "Operator", "Machine", "Files"))
+    assert "(=fp64)" in text and "1e-10 in fp64" in text and "units of pi" in text
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], ["--help"]),
+    (["solv"], ["unknown command 'solv'", "'solve'"]),
+    (["frobnicate"], ["unknown command 'frobnicate'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--tolerence", "1"], ["unknown option 'tolerence'", "'tolerance'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--max", "1"], ["unknown option 'max'"]),
+    (["solve", "--mass", "1"], ["--gauge", "required"]),
+    (["solve", "--gauge", "f"], ["--mass", "required"]),
+    (["solve", "--gauge", "f", "--mass", "light"], ["--mass", "light"]),
+    (["solve", "--gauge", "f", "--mass"], ["--mass"]),
+    (["solve", "--gauge", "f", "--mass", "1", "stray"], ["solve --help"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--system", "both"], ["--system", "full, even or odd", "both"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--links", "9"], ["--links", "18", "9"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--phases", "x"], ["--phases", "milc", "x"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--boundary", "periodic"], ["--boundary", "px,py,pz,pt"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--source", "pont:0"], ["--source", "point:x,y,z,t", "pont:0"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--source", "point:0,0"], ["--source", "x,y,z,t"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--color", "red"], ["--color", "red"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--grid", "1,1,2"], ["--grid", "1,1,2"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--loopback", "w"], ["--loopback", "w"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--noise-vectors", "0"], ["--noise-vectors", "0"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--max-iterations", "many"], ["--max-iterations", "many"]),
+    (["convert", "in", "out"], ["--format", "required"]),
+    (["convert", "in", "out", "--format", "tar"], ["--format", "nersc", "tar"]),
+    (["inspect"], ["required"]),
+    (["generate", "--lattice", "4", "4", "4", "--output", "f"], ["--lattice", "x, y, z, t", "4 4 4"]),
+    (["generate", "--lattice", "4x4x4x4", "--sweeps", "3", "--output", "f"], ["--beta"]),
+    (["generate", "--lattice", "4x4x4x4", "--start", "warm", "--output", "f"], ["--start", "warm"]),
+])
+def test_wrong_usage(staghorn, expect_error, arguments, words):
+    expect_error(staghorn(*arguments), 2, *words)
+
+
+def test_options_from_a_file(staghorn, small_gauge, expect_error, tmp_path, solve):
+    ini = tmp_path / "run.ini"
+    ini.write_text(f"# a comment\n[problem]\ngauge = {small_gauge}\nmass = 0.7\ncolor = 0\n\n[solver]\ntolerance = 1e-6\n"
+                   "force = true\nboundary = periodic,periodic,periodic,0.5\n")
+    import json
+
+    report = tmp_path / "report.json"
+    report.write_text("to be replaced")
+    staghorn("solve", "--config", ini, "--report", report, "--tolerance", "1e-7", check=True)
+    found = json.loads(report.read_text())
+    assert found["mass"] == 0.7 and found["tolerance"] == 1e-7  # the line wins
+    assert found["boundary"] == "periodic,periodic,periodic,0.5"
+    ini.write_text("gauge = f\nmas = 1\n")
+    expect_error(staghorn("solve", "--config", ini), 2, ini, "unknown option 'mas'", "'mass'")
+    ini.write_text("gauge = f\nthis is no option\n")
+    expect_error(staghorn("solve", "--config", ini), 2, ini)
+    expect_error(staghorn("solve", "--config", tmp_path / "absent.ini"), 1, tmp_path / "absent.ini")
+
+
+def test_quiet_prints_nothing(solve):
+    result = solve("--quiet")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_first_line_says_what_runs_where(solve):
+    first = solve("--precision", "fp32", "--links", 12, threads=1).stdout.splitlines()[0]
+    assert all(part in first for part in ("cpu", "fp32", "12 reals", "1 rank", "1 thread"))
+
+
+def test_log_lines_have_no_control_characters(solve):
+    assert not any(character in solve(mass=0.05).stdout for character in "\r\033")
+
+
+def test_lattice_in_one_word(staghorn, tmp_path):
+    for number, words in enumerate([["4x4x4x6"], ["4,4,4,6"], ["4", "4", "4", "6"]]):
+        path = tmp_path / f"{number}.h5"
+        staghorn("generate", "--lattice", *words, "--start", "cold", "--output", path, check=True)
+        assert "4x4x4x6" in staghorn("inspect", path, check=True).stdout
+
+
+def test_generate_measures_on_request(staghorn, tmp_path):
+    result = staghorn("generate", "--lattice", "4x4x4x4", "--beta", 5.7, "--sweeps", 4, "--measure-every", 2, "--seed", 3,
+                      "--output", tmp_path / "g", "--format", "nersc", check=True)
+    assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("sweep")] == ["0", "2", "4"]
+
+
+@pytest.mark.parametrize("format", ["milc", "nersc", "ildg", "scidac", "hdf5"])
+def test_convert_and_back(staghorn, small_gauge, tmp_path, format):
+    there, back = tmp_path / "there", tmp_path / "back"
+    staghorn("convert", small_gauge, there, "--format", format, "--precision", "fp32", check=True)
+    staghorn("convert", there, back, "--format", "hdf5", check=True)
+    text = staghorn("inspect", back, check=True).stdout
+    assert "hdf5" in text and "fp32" in text and "4x6x8x10" in text
+
+
+def test_phases_of_milc_are_a_diagonal_sign(solve):
+    """MILC's solution is S x(S b), S = (-1)^(t (x + y + z)); a point source at the origin is its own S b."""
+    import numpy as np
+    from solve_files import read_solution
+
+    cps, milc = (read_solution(solve("--phases", name, name=name).output_path)[0] for name in ("cps", "milc"))
+    t, z, y, x = np.ogrid[:10, :8, :6, :4]
+    sign = (-1.0) ** (t * (x + y + z))
+    assert np.array_equal(milc, sign[..., None] * cps)
