@@ -56,7 +56,9 @@ auto parse_value(const std::string& option, Parse&& parse) {
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
-    throw UsageError("--" + option + ": " + error.what());
+    // Parsers begin their message with the name of what they parse.
+    const std::string message = error.what();
+    throw UsageError("--" + (message.starts_with(option + ":") ? message : option + ": " + message));
   }
 }
 

@@ -60,7 +60,7 @@ struct SolveReport {
       seconds;  // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
   std::map<std::string, double> memory_bytes;     // per object, summed over ranks
   std::map<std::string, std::string> provenance;  // version, build, processor, host, started (UTC)
-  double site_iterations_per_second = 0;          // all sites of the lattice x iterations / seconds in CG
+  double site_iterations_per_second = 0;  // sites of the lattice x right-hand sides x iterations / seconds in CG
 };
 
 // The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
