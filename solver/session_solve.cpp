@@ -6,7 +6,7 @@
 //            x += even-odd CG (M e = r)     fast path
 //
 // One pass is the rule. Another follows where rounding made CG believe more than is true; in fp32 that makes the answer
-// as good as its fp64 certificate demands (defect correction: Wilkinson; Göddeke & Strzodka 2011).
+// as good as its fp64 certificate demands (iterative refinement [Wilkinson 1963]).
 #include <omp.h>
 #include <sys/resource.h>
 
