@@ -68,6 +68,9 @@ struct CpuKernels {
   // sum |v|^2 on all blocks, per right-hand side
   void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
 
+  // Reads `bytes` (a multiple of 512) and returns the sum of its 64-bit words: how fast memory streams.
+  std::int64_t (*read_stream)(const void* data, std::int64_t bytes);
+
   int lanes(Precision precision) const { return vector_bytes / bytes_per_real(precision); }
 };
 

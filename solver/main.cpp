@@ -26,6 +26,7 @@ constexpr Command commands[] = {
      run_inspect},
     {"convert", "write a gauge configuration in another format or precision", run_convert},
     {"generate", "make a configuration: cold, hot, or quenched SU(3) by heatbath and over-relaxation", run_generate},
+    {"bench", "time the kernels beside what the memory streams", run_bench},
 };
 
 void print_usage(std::ostream& out) {

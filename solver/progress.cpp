@@ -36,19 +36,22 @@ ProgressDisplay::ProgressDisplay(std::ostream& out, bool live, double tolerance,
 
 void ProgressDisplay::update(const CgProgress& progress) {
   const Clock::time_point now = Clock::now();
-  if (!first_ratio_) first_ratio_ = progress.worst_ratio;
+  if (!first_) {
+    first_ = progress;
+    start_ = last_shown_ = now;
+  }
   const double interval = live_ ? 0.1 : 5.0;
   if (std::chrono::duration<double>(now - last_shown_).count() < interval) return;
   last_shown_ = now;
 
   const double elapsed = std::chrono::duration<double>(now - start_).count();
-  const double rate = double(progress.iteration) / elapsed;
+  const double rate = double(progress.iteration - first_->iteration) / elapsed;
   char text[160];
   std::snprintf(text, sizeof text, "iteration %6ld  residual %.2e  %.3g iterations/s  %.3g Msites/s",
                 progress.iteration, progress.worst_ratio * tolerance_, rate, rate * double(sites_) * 1e-6);
   std::string line = text;
   // The logarithm of the residual falls about linearly, so what is left of it tells the time left.
-  const double gained = std::log(*first_ratio_ / progress.worst_ratio), left = std::log(progress.worst_ratio);
+  const double gained = std::log(first_->worst_ratio / progress.worst_ratio), left = std::log(progress.worst_ratio);
   if (gained > 1 && left > 0) line += "  about " + duration(elapsed * left / gained) + " left";
   if (live_)
     out_ << "\r\033[K" << line << std::flush;

@@ -31,8 +31,8 @@ class ProgressDisplay {
   bool live_;
   double tolerance_;
   std::int64_t sites_;
-  Clock::time_point start_ = Clock::now(), last_shown_ = start_;
-  std::optional<double> first_ratio_;
+  Clock::time_point start_, last_shown_;  // start_ is when the first iteration was done
+  std::optional<CgProgress> first_;
   bool line_open_ = false;
 };
 

@@ -41,8 +41,13 @@ constexpr double aim = 0.999;
 // A pass that does not halve the true residual will not be followed by one that does.
 constexpr double least_gain = 0.5;
 
+// r = b - M x (or b - A x), and its norm beside |b|, by the plain path; of a zero guess b itself.
 ResidualNorms true_residual(const Session& session, const SolveRequest& request, const VectorField& x,
-                            const VectorField& b, VectorField& r) {
+                            const VectorField& b, double b_norm, VectorField& r) {
+  if (norm2(session.communicator(), x) == 0) {
+    r = b;
+    return {b_norm * b_norm, b_norm * b_norm};
+  }
   const Boundary& boundary = session.options().boundary;
   if (request.system == System::full)
     return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, &r);
@@ -142,7 +147,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       if (columns[i].outcome) continue;
       const Stopwatch certifying;
       VectorField r(lattice());
-      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], r);
+      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], b_norm[i], r);
       report.rhs[i].residual_true = norms.relative();
       certify_seconds += certifying.seconds();
       columns[i].outcome = judge(columns[i], report.rhs[i], tolerance, request.max_iterations);

@@ -1,0 +1,184 @@
+#include "solver/benchmark.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <functional>
+
+#include "dirac/cpu_kernels.hpp"
+#include "dirac/heatbath.hpp"
+#include "halo/buffer.hpp"
+#include "solver/conjugate_gradient.hpp"
+#include "solver/sources.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr double mass = 0.05;
+constexpr double flops_per_hop = 570;
+
+// The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
+double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
+  const auto time_batch = [&](long calls) {
+    communicator.barrier();
+    const double start = omp_get_wtime();
+    for (long k = 0; k < calls; ++k) work();
+    return communicator.max(omp_get_wtime() - start) / double(calls);
+  };
+  time_batch(1);  // first touch, warm caches
+  constexpr int batches = 10;
+  const double once = time_batch(2);
+  const long calls = std::max(1L, long(seconds / batches / once));
+  double best = once;
+  for (int k = 0; k < batches; ++k) best = std::min(best, time_batch(calls));
+  return best;
+}
+
+OperatorOptions operator_options(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
+                                 bool overlap) {
+  OperatorOptions result;
+  result.precision = precision;
+  result.reconstruct = reconstruct;
+  result.n_rhs = options.rhs;
+  result.instruction_set = options.instruction_set;
+  result.overlap = overlap;
+  return result;
+}
+
+// The operator and vectors that every measurement needs.
+struct Bench {
+  Bench(const Communicator& communicator, const LinkField& links, const BenchmarkOptions& options, Precision precision,
+        Reconstruct reconstruct, bool overlap = true)
+      : d(communicator, links, operator_options(options, precision, reconstruct, overlap)),
+        even(d.make_vector()),
+        odd(d.make_vector()),
+        sums(std::size_t(options.rhs), ExactSum(double(links.lattice().global_volume()))),
+        sites_per_parity(double(links.lattice().global_volume()) / 2) {
+    const SourceSpec spec = parse_source("gaussian:1");
+    const VectorField noise = std::move(make_sources(communicator, links.lattice(), spec).fields.front());
+    for (int r = 0; r < options.rhs; ++r) {
+      even.pack(Parity::even, r, noise);
+      odd.pack(Parity::odd, r, noise);
+    }
+  }
+
+  BenchmarkResult result(const std::string& what, double seconds, double flops_per_site, double link_passes,
+                         double vector_reals, double stream_read) const {
+    const OperatorOptions& o = d.options();
+    const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) + vector_reals * o.n_rhs) *
+                         bytes_per_real(o.precision) * sites_per_parity;
+    BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes / seconds * 1e-9, 0};
+    r.gflops = flops_per_site * o.n_rhs * sites_per_parity / seconds * 1e-9;
+    r.fraction_of_stream = bytes / seconds / stream_read;
+    return r;
+  }
+
+  StaggeredOperator d;
+  ColorVectorField even, odd;
+  std::vector<ExactSum> sums;
+  double sites_per_parity;
+};
+
+// Makes the links once and a Bench for every precision and link form that was asked for.
+std::vector<BenchmarkResult> for_each_choice(
+    const Lattice& lattice, const BenchmarkOptions& options,
+    const std::function<void(const LinkField&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+  LinkField links(lattice);
+  set_hot(links, 1);
+  std::vector<BenchmarkResult> results;
+  for (const Precision precision : options.precisions)
+    for (const Reconstruct reconstruct : options.links) measure(links, precision, reconstruct, results);
+  return results;
+}
+
+double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds) {
+  const auto run = [&](long iterations) {
+    CgStop stop;
+    stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
+    stop.max_iterations = iterations;
+    stop.stagnation_window = 0;
+    bench.odd.set_zero();
+    conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, stop);
+  };
+  constexpr long iterations = 50;
+  return best_time(communicator, seconds, [&] { run(iterations); }) / iterations;
+}
+
+}  // namespace
+
+double measure_stream_read(const Communicator& communicator) {
+  constexpr std::size_t bytes = std::size_t{1} << 30;
+  const Buffer buffer(bytes / std::size_t(std::min(communicator.size(), 64)));
+  volatile std::int64_t sink = 0;  // keeps the sum alive
+  const double seconds =
+      best_time(communicator, 1, [&] { sink = cpu_kernels().read_stream(buffer.data(), std::int64_t(buffer.bytes())); });
+  return double(buffer.bytes()) * communicator.size() / seconds;
+}
+
+std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
+                                           const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(lattice, options,
+                         [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+                           Bench bench(communicator, links, options, precision, reconstruct);
+                           const double seconds = best_time(communicator, options.seconds, [&] {
+                             bench.d.hop(bench.odd, bench.even, Parity::odd);
+                             bench.d.hop(bench.even, bench.odd, Parity::even);
+                           });
+                           results.push_back(bench.result("hop", seconds / 2, flops_per_hop, 1, 12, stream_read));
+                         });
+}
+
+std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
+                                          const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, links, options, precision, reconstruct);
+        const double seconds = time_cg_iteration(communicator, bench, options.seconds);
+        // 84 flop besides the hops: 7 vector operations of 6 fma
+        results.push_back(bench.result("cg iteration", seconds, 2 * flops_per_hop + 84, 2, 66, stream_read));
+        results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
+      });
+}
+
+std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
+                                            const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, links, options, precision, reconstruct);
+        const auto time = [&](const std::function<void()>& work) {
+          return best_time(communicator, options.seconds, work);
+        };
+        const double plain = time([&] { bench.d.hop(bench.odd, bench.even, Parity::odd); });
+        const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
+        const double iteration = time_cg_iteration(communicator, bench, options.seconds);
+        results.push_back(bench.result("hop", plain, flops_per_hop, 1, 12, stream_read));
+        results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 12, stream_read));
+        results.push_back(bench.result("three sums", 3 * std::max(0.0, summed - plain), 36, 0, 0, stream_read));
+        results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2, 66, stream_read));
+      });
+}
+
+std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
+                                                const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        for (const bool overlap : {true, false}) {
+          Bench bench(communicator, links, options, precision, reconstruct, overlap);
+          long hops = 0;
+          const double seconds = best_time(communicator, options.seconds, [&] {
+            bench.d.hop(bench.odd, bench.even, Parity::odd);
+            ++hops;
+          });
+          const std::string suffix = overlap ? "" : ", no overlap";
+          results.push_back(bench.result("hop" + suffix, seconds, flops_per_hop, 1, 12, stream_read));
+          const HopTimes& t = bench.d.times();
+          for (const auto& [name, total] : {std::pair{"pack", t.pack}, std::pair{"interior", t.interior},
+                                            std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
+            results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,
+                                           0, 0, stream_read));
+        }
+      });
+}
+
+}  // namespace staghorn

@@ -1,0 +1,55 @@
+// Measurements of the parts of a solve, each beside what the machine's own memory streams in the same process.
+//
+// Gauge field: independent random SU(3) links; sources: Gaussian noise. Every figure is the best of several batches of
+// calls (machines are shared), the slowest rank of each. Collective.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dirac/staggered_operator.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+
+namespace staghorn {
+
+struct BenchmarkResult {
+  std::string what;
+  Precision precision;
+  Reconstruct links;
+  int rhs;
+  double microseconds;                    // of one call, all right-hand sides
+  double gflops;                          // 570 flop a site and hop; all ranks; 0 where no flops are counted
+  double gb_s;                            // minimal traffic: every link and every vector once; all ranks
+  double fraction_of_stream;              // gb_s over the streaming read of all ranks
+  double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
+};
+
+struct BenchmarkOptions {
+  std::vector<Precision> precisions{Precision::fp64, Precision::fp32};
+  std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12};
+  int rhs = 1;
+  double seconds = 1;  // spent on each figure
+  std::string instruction_set = "auto";
+};
+
+// Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
+// where the system gives them.
+double measure_stream_read(const Communicator& communicator);
+
+// One parity-changing hop, alternating parities.
+std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
+                                           const BenchmarkOptions& options, double stream_read);
+// One iteration of Conjugate Gradient at mass 0.05, everything included: the whole call over its iterations.
+std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
+                                          const BenchmarkOptions& options, double stream_read);
+// What the exact sums of one CG iteration cost: the three sums inside kernels and their reductions over ranks, and the
+// iteration they belong to.
+std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
+                                            const BenchmarkOptions& options, double stream_read);
+// A hop with faces in flight during the interior and without, and its phases (pack, interior, wait, boundary).
+std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
+                                                const BenchmarkOptions& options, double stream_read);
+
+}  // namespace staghorn
