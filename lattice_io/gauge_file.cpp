@@ -47,10 +47,7 @@ GaugeFormat parse_gauge_format(const std::string& text) {
 
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path) {
   GaugeHeader header;
-  communicator.agree([&] {
-    header = parse_header(path);
-    for (auto& [key, value] : header.fields) value = printable(value);
-  });
+  communicator.agree([&] { header = parse_header(path); });
   return header;
 }
 

@@ -28,32 +28,6 @@ std::string value_or(const Metadata& metadata, const std::string& key, const std
   return found == metadata.end() ? otherwise : found->second;
 }
 
-namespace {
-
-bool is_utf8(const std::string& text) {
-  int continuation = 0;  // bytes 10xxxxxx still to come
-  for (const unsigned char c : text) {
-    if (continuation > 0) {
-      if ((c & 0xc0) != 0x80) return false;
-      --continuation;
-    } else if (c >= 0x80) {
-      continuation = (c & 0xe0) == 0xc0 ? 1 : (c & 0xf0) == 0xe0 ? 2 : (c & 0xf8) == 0xf0 ? 3 : 0;
-      if (continuation == 0) return false;
-    }
-  }
-  return continuation == 0;
-}
-
-}  // namespace
-
-std::string printable(const std::string& text) {
-  std::string result = text;
-  if (!is_utf8(text))
-    for (char& c : result)
-      if (static_cast<unsigned char>(c) >= 0x80) c = '?';
-  return result;
-}
-
 std::string creation_date() {
   std::time_t seconds = std::time(nullptr);
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) seconds = std::time_t(std::atoll(epoch));

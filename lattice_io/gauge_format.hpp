@@ -59,8 +59,6 @@ std::int64_t require_complete(const PosixFile& file, const GaugeHeader& header);
 
 // metadata[key] or `otherwise`.
 std::string value_or(const Metadata& metadata, const std::string& key, const std::string& otherwise);
-// `text` as it is if it is UTF-8, else with every byte beyond ASCII as '?'.
-std::string printable(const std::string& text);
 // "Thu Jan  1 00:00:00 1970 UTC": now, or SOURCE_DATE_EPOCH (seconds since then) where the environment sets it, so
 // that files can be reproduced to the byte.
 std::string creation_date();

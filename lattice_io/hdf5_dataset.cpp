@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "lattice_io/hdf5_handle.hpp"
+#include "lattice_io/header_text.hpp"
 #include "lattice_io/posix_file.hpp"
 
 namespace staghorn {
@@ -94,7 +95,7 @@ std::map<std::string, std::string> attributes_of(hid_t dataset, const std::strin
     const H5T_class_t kind = H5Tget_class(type);
     const bool scalar = H5Sget_simple_extent_npoints(space) == 1;
     if (scalar && kind == H5T_STRING) {
-      entry->second = text_of(attribute, type, path);
+      entry->second = printable(text_of(attribute, type, path));
     } else if (scalar && (kind == H5T_FLOAT || kind == H5T_INTEGER)) {
       double value = 0;
       check_hdf5(H5Aread(attribute, H5T_NATIVE_DOUBLE, &value), path, "attribute");

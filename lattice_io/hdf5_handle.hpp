@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "halo/error.hpp"
+#include "lattice_io/header_text.hpp"
 
 namespace staghorn {
 
@@ -43,7 +44,7 @@ inline Error hdf5_error(const std::string& path, const std::string& what) {
     innermost.erase(0, at + quote.size());
     innermost.resize(std::min(innermost.size(), innermost.find('\'')));
   }
-  return Error(path + ": " + what + ": " + innermost);
+  return Error(path + ": " + what + ": " + printable(innermost));
 }
 
 // The return value of an HDF5 call; throws Error if it tells of a failure.

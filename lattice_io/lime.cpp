@@ -5,6 +5,7 @@
 
 #include "halo/error.hpp"
 #include "lattice_io/byte_order.hpp"
+#include "lattice_io/header_text.hpp"
 
 namespace staghorn {
 
@@ -19,7 +20,7 @@ LimeContents read_lime_records(const PosixFile& file) {
     const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
     if (version != 1) throw Error(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);
     const char* type = reinterpret_cast<const char*>(bytes.data()) + 16;
-    LimeRecord record{std::string(type, std::find(type, type + 128, '\0')), at + lime_header_bytes,
+    LimeRecord record{printable(std::string(type, std::find(type, type + 128, '\0'))), at + lime_header_bytes,
                       std::int64_t(load_word<std::uint64_t>(bytes.data() + 8, true))};
     if (record.bytes < 0 || record.bytes > file_bytes - record.offset)
       throw Error(

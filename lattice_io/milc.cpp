@@ -11,6 +11,7 @@
 #include "lattice_io/byte_order.hpp"
 #include "lattice_io/checksums.hpp"
 #include "lattice_io/gauge_format.hpp"
+#include "lattice_io/header_text.hpp"
 
 namespace staghorn {
 
@@ -65,7 +66,7 @@ GaugeHeader read_milc_header(const PosixFile& file) {
   require_usable_extents(file.path(), header.extents);
   const std::string stamp(reinterpret_cast<const char*>(bytes.data()) + 20, stamp_bytes);
   header.fields = {{"magic", std::to_string(magic)},
-                   {"time_stamp", stamp.substr(0, stamp.find('\0'))},
+                   {"time_stamp", printable(stamp.substr(0, stamp.find('\0')))},
                    {"order", std::to_string(word(84))}};
   if (word(84) != 0)
     throw Error(file.path() + ": MILC site order", "0 (natural order)",

@@ -11,6 +11,7 @@
 #include "halo/error.hpp"
 #include "lattice_io/byte_order.hpp"
 #include "lattice_io/gauge_format.hpp"
+#include "lattice_io/header_text.hpp"
 
 namespace staghorn {
 
@@ -125,7 +126,7 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   header.data_offset = std::int64_t(end + 1 + end_mark.size());
   for (std::size_t at = 0; at < end;) {
     const auto line_end = text.find('\n', at);
-    const std::string line = text.substr(at, line_end - at);
+    const std::string line = printable(text.substr(at, line_end - at));
     const auto equals = line.find('=');
     if (equals != std::string::npos) header.fields[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
     at = line_end + 1;

@@ -3,6 +3,7 @@
 #include <sstream>
 
 #include "halo/error.hpp"
+#include "lattice_io/header_text.hpp"
 #include "lattice_io/lime.hpp"
 
 namespace staghorn {
@@ -104,6 +105,7 @@ ScidacFile read_scidac_file(const PosixFile& file) {
     if (record.bytes > longest_text) continue;
     std::string text = file.read_text(record.offset, record.bytes);
     text.resize(text.find_last_not_of('\0') + 1);
+    text = printable(text);
     scidac.texts.emplace(record.type, text);
     if (record.type == "scidac-private-file-xml") {
       read_private_file_xml(file.path(), text, scidac);

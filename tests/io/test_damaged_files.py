@@ -147,6 +147,15 @@ def test_nersc_header_may_round_its_numbers(number, links, inspect, tmp_path):
     assert inspect(path)["checksums"]["plaquette"]["match"]
 
 
+def test_header_bytes_beyond_ascii_do_not_spoil_the_output(links, inspect, rejected, tmp_path):
+    path = tmp_path / "file"
+    content = formats.milc_file(links).replace(b"Thu Jan", b"Thu \xff\x01n")
+    path.write_bytes(content)
+    assert inspect(path)["header"]["time_stamp"].startswith("Thu ??n")
+    path.write_bytes(formats.nersc_file(links).replace(b"4D_SU3", b"4D_\xfe\xffU"))
+    rejected(path, "4D_??U")
+
+
 def test_missing_file_and_directory_are_named(rejected, tmp_path):
     rejected(tmp_path / "absent", "No such file")
     rejected(tmp_path, "a directory")
