@@ -13,7 +13,8 @@
 namespace staghorn {
 
 // A field picks up exp(i pi theta[mu]) when it is carried across the global boundary in direction +mu:
-// theta = 0 periodic, 1 antiperiodic. D uses exp(+i pi theta) U at the forward hop across it and the conjugate backward.
+// theta = 0 periodic, 1 antiperiodic. D uses exp(+i pi theta) U at the forward hop across it and the conjugate
+// backward.
 struct Boundary {
   std::array<double, 4> theta{0, 0, 0, 1};
   bool operator==(const Boundary&) const = default;

@@ -51,20 +51,34 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Rea
                                             int rhs, const double* phase, Real* result) {
   constexpr int V = lanes_of<Real>;
   const std::int64_t block_reals = std::int64_t{6} * n_rhs * V, component0 = std::int64_t{6} * rhs * V;
-  STAGHORN_UNROLL
-  for (int c = 0; c < 6; ++c) {
-    Real* to = result + c * V;
-    const std::int64_t component = component0 + c * V;
-    if (s.kind == SpecialNeighbour::scattered) {
-      for (int l = 0; l < V; ++l) {
-        const Slot slot = s.source[l] < 0 ? ~s.source[l] : s.source[l];
-        const Real* base = s.source[l] < 0 ? ghost : in;
-        to[l] = base[slot / V * block_reals + component + slot % V] * Real(s.sign[l]);
-      }
-    } else {
-      const Real* base = (s.kind == SpecialNeighbour::ghost_block ? ghost : in) + s.block * block_reals + component;
-      for (int l = 0; l < V; ++l) to[l] = base[s.source[l]] * Real(s.sign[l]);
+  const auto place = [&](int l) {  // the first of the six reals of lane l
+    const Slot slot = s.source[l] < 0 ? ~s.source[l] : s.source[l];
+    return (s.source[l] < 0 ? ghost : in) + slot / V * block_reals + component0 + slot % V;
+  };
+  using Index = Lanes<std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>, V>;
+  const auto sign = __builtin_convertvector(load<Lanes<float, V>>(s.sign), Block<Real>);
+  switch (s.kind) {
+    case SpecialNeighbour::permuted:
+    case SpecialNeighbour::ghost_block: {
+      const Real* from = (s.kind == SpecialNeighbour::ghost_block ? ghost : in) + s.block * block_reals + component0;
+      const auto source = __builtin_convertvector(*reinterpret_cast<const Lanes<std::int32_t, V>*>(s.source), Index);
+      for (int c = 0; c < 6; ++c)
+        store(result + c * V, __builtin_shuffle(load<Block<Real>>(from + c * V), source) * sign);
+      break;
     }
+    case SpecialNeighbour::halves:
+      for (int first = 0; first < V; first += V / 2) {
+        const Real* from = place(first);
+        for (int c = 0; c < 6; ++c) __builtin_memcpy(result + c * V + first, from + c * V, V / 2 * sizeof(Real));
+      }
+      for (int c = 0; c < 6; ++c) store(result + c * V, load<Block<Real>>(result + c * V) * sign);
+      break;
+    case SpecialNeighbour::scattered:
+      for (int l = 0; l < V; ++l) {
+        const Real* from = place(l);
+        for (int c = 0; c < 6; ++c) result[c * V + l] = from[c * V];
+      }
+      for (int c = 0; c < 6; ++c) store(result + c * V, load<Block<Real>>(result + c * V) * sign);
   }
   if (s.phase_lanes == 0) return;
   const Real cosine = Real(phase[0]), sine = Real(phase[1]);
@@ -95,8 +109,7 @@ struct CpuAccess {
     const Real* from = static_cast<const Real*>(links) + index * (Reals * V);
     ColorMatrix<Block<Real>> u;
     STAGHORN_UNROLL
-    for (int k = 0; k < Reals / 2; ++k)
-    {
+    for (int k = 0; k < Reals / 2; ++k) {
       u.e[k / 3][k % 3] = {load<Block<Real>>(from + 2 * k * V), load<Block<Real>>(from + (2 * k + 1) * V)};
       // The next block reads the link behind this one: ask for it now, the machine's own prefetchers follow too few
       // streams at once.
@@ -322,7 +335,7 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
 #define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
 
 extern const CpuKernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
-const CpuKernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(STAGHORN_ISA), vector_bytes, hop,
-                                                              update_direction, norm2, read_stream};
+const CpuKernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {
+    STAGHORN_STRINGIFY(STAGHORN_ISA), vector_bytes, hop, update_direction, norm2, read_stream};
 
 }  // namespace staghorn

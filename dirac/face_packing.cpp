@@ -7,6 +7,23 @@ namespace staghorn {
 
 namespace {
 
+// `lanes` consecutive lanes of every component of a block of V; the common widths get code of their own.
+template <class Real>
+void copy_lanes(Real* to, const Real* from, int lanes, int V, int n_components) {
+  for (int c = 0; c < n_components; ++c, to += V, from += V) {
+    switch (lanes) {
+      case 8:
+        std::memcpy(to, from, 8 * sizeof(Real));
+        break;
+      case 4:
+        std::memcpy(to, from, 4 * sizeof(Real));
+        break;
+      default:
+        std::memcpy(to, from, std::size_t(lanes) * sizeof(Real));
+    }
+  }
+}
+
 template <class Real>
 void pack(const FaceSites& faces, int V, int n_components, const Real* field, Real* send) {
   const std::int64_t block_reals = std::int64_t{n_components} * V;
@@ -22,9 +39,16 @@ void pack(const FaceSites& faces, int V, int n_components, const Real* field, Re
         std::memcpy(to, field + slot[0] / V * block_reals, std::size_t(block_reals) * sizeof(Real));
         continue;
       }
-      for (int l = 0; l < count; ++l) {
+      const int half = V / 2;
+      for (int l = 0; l < count;) {
         const Real* from = field + slot[l] / V * block_reals + slot[l] % V;
-        for (int c = 0; c < n_components; ++c) to[c * V + l] = from[c * V];
+        if (l % half == 0 && l + half <= count && slot[l] % half == 0 && slot[l + half - 1] == slot[l] + half - 1) {
+          copy_lanes(to + l, from, half, V, n_components);  // half a block, in order
+          l += half;
+        } else {
+          copy_lanes(to + l, from, 1, V, n_components);
+          ++l;
+        }
       }
     }
   }

@@ -51,6 +51,17 @@ class NeighbourFinder {
   std::array<std::unordered_map<Slot, Slot>, 8> ghost_slot_;  // slot at the sender -> slot in the ghost buffer
 };
 
+// Whether each half of the lanes is one run of consecutive slots, on one side (local or ghost) and in one block.
+bool two_halves(const std::array<LaneNeighbour, max_lanes>& lane, int lanes) {
+  const int half = lanes / 2;
+  for (int l = 0; l < lanes; ++l) {
+    const Slot first = lane[l / half * half].slot, step = first < 0 ? -1 : 1;  // ~slot counts downwards
+    if (lane[l].slot != first + step * (l % half)) return false;
+    if ((first < 0 ? ~first : first) % half != 0) return false;
+  }
+  return true;
+}
+
 // Fills one entry from its lanes; true when it is a plain one (whole local block, one sign), with `code` set.
 bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::int32_t& code,
               SpecialNeighbour& special) {
@@ -72,11 +83,12 @@ bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::
     return true;
   }
   special.block = block;
-  special.kind = !same_block || (ghost && !identity) ? SpecialNeighbour::scattered
-                 : ghost                             ? SpecialNeighbour::ghost_block
-                                                     : SpecialNeighbour::permuted;
+  special.kind = !same_block || (ghost && !identity)
+                     ? (two_halves(lane, lanes) ? SpecialNeighbour::halves : SpecialNeighbour::scattered)
+                 : ghost ? SpecialNeighbour::ghost_block
+                         : SpecialNeighbour::permuted;
   for (int l = 0; l < lanes; ++l)
-    special.source[l] = special.kind == SpecialNeighbour::scattered ? lane[l].slot : place(l) % lanes;
+    special.source[l] = special.kind >= SpecialNeighbour::halves ? lane[l].slot : place(l) % lanes;
   return false;
 }
 

@@ -19,12 +19,13 @@ struct SpecialNeighbour {
   enum Kind : std::int32_t {
     permuted,     // one local block, lanes permuted: source[lane] = lane there
     ghost_block,  // one whole block of the ghost buffer
+    halves,       // two runs of V/2 consecutive lanes, their first slots in source[0] and source[V/2] as below
     scattered     // lane by lane: source[lane] = slot, or ~slot in the ghost buffer
   };
+  alignas(64) std::int32_t source[max_lanes];
+  float sign[max_lanes];  // eta, times -1 where an antiperiodic boundary is crossed
   Kind kind;
   std::int32_t block;
-  std::int32_t source[max_lanes];
-  float sign[max_lanes];      // eta, times -1 where an antiperiodic boundary is crossed
   std::uint32_t phase_lanes;  // bit l: lane l crosses a boundary with a phase other than +-1
 };
 
