@@ -8,12 +8,12 @@
 
 namespace staghorn {
 
-// offset(block, component, lane) = (block * n_components + component) * V + lane, component = 6 rhs + 2 colour + (re,
-// im), V = layout.lanes(). Blocks are those of either parity: the field does not know which, its user does.
+// Right-hand side r of block b is object b n_rhs + r of SiteLayout's formula, reals 2 colour + (re, im). Blocks are
+// those of either parity: the field does not know which, its user does.
 class ColorVectorField {
  public:
   // Zero-filled, in huge pages where the system gives them. `layout` must outlive the field. Local.
-  ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs);
+  ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space = MemorySpace::host);
 
   const SiteLayout& layout() const { return *layout_; }
   Precision precision() const { return precision_; }
@@ -31,6 +31,11 @@ class ColorVectorField {
   void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs
 
  private:
+  template <class Work>
+  void on_host(const Work& work);
+  template <class Work>
+  void on_host(const Work& work) const;
+
   const SiteLayout* layout_;
   Precision precision_;
   int n_rhs_;

@@ -4,13 +4,12 @@
 //   hop               (8 R + 12 n) w      read links and a, write D a
 //   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r
 //   update_direction  30 n w              read x, p, r, write x, p
-#include "dirac/cpu_kernels.hpp"
-
 #include <omp.h>
 
 #include <algorithm>
 
 #include "dirac/hop_kernel.hpp"
+#include "dirac/kernels.hpp"
 #include "dirac/lane_sum.hpp"
 #include "dirac/lanes.hpp"
 
@@ -175,8 +174,8 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
                 ExactPartial* totals, const Work& work) {
 #pragma omp parallel
   {
-    ThreadSum sums[64];
-    ExactPartial partials[64];
+    ThreadSum sums[max_rhs];
+    ExactPartial partials[max_rhs];
     const std::int64_t first = count * omp_get_thread_num() / omp_get_num_threads();
     const std::int64_t last = count * (omp_get_thread_num() + 1) / omp_get_num_threads();
     constexpr std::int64_t batch = ThreadSum::capacity / 2;  // fp32 blocks add twice
@@ -334,8 +333,8 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
 #define STAGHORN_JOIN_VALUES(a, b) a##b
 #define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
 
-extern const CpuKernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
-const CpuKernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {
-    STAGHORN_STRINGIFY(STAGHORN_ISA), vector_bytes, hop, update_direction, norm2, read_stream};
+extern const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
+const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {
+    STAGHORN_STRINGIFY(STAGHORN_ISA), MemorySpace::host, vector_bytes, 0, 0, hop, update_direction, norm2, read_stream};
 
 }  // namespace staghorn

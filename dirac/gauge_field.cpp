@@ -1,27 +1,30 @@
 #include "dirac/gauge_field.hpp"
 
+#include <utility>
+
 namespace staghorn {
 
 namespace {
 
+// One link as an object of `reals` reals in its block.
 template <class Real>
-void put_link(Real* lane, int V, int reals, const ColorMatrix<double>& u) {
-  for (int k = 0; k < reals / 2; ++k) {
-    lane[2 * k * V] = Real(u.e[k / 3][k % 3].re);
-    lane[(2 * k + 1) * V] = Real(u.e[k / 3][k % 3].im);
+void put_link(Real* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
+  for (int k = 0; k < reals; ++k) {
+    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
+    object[layout.offset_in_block(lane, k, reals)] = Real(k % 2 == 0 ? e.re : e.im);
   }
 }
 
 template <class Real>
 void pack_links(Real* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
-  const int V = layout.lanes();
-  const std::int64_t blocks = layout.blocks();
+  const std::int64_t V = layout.lanes(), blocks = layout.blocks();
 #pragma omp parallel for schedule(static)
   for (std::int64_t slot = 0; slot < blocks * V; ++slot) {
     Coordinates x;
     if (!layout.site(parity, Slot(slot), x)) continue;
     const Links& u = links[layout.lattice().site_index(x)];
-    for (int mu = 0; mu < 4; ++mu) put_link(to + (mu * blocks + slot / V) * reals * V + slot % V, V, reals, u[mu]);
+    for (int mu = 0; mu < 4; ++mu)
+      put_link(to + (mu * blocks + slot / V) * reals * V, layout, int(slot % V), reals, u[mu]);
   }
 }
 
@@ -37,26 +40,35 @@ void pack_special_links(Real* to, const SiteLayout& layout, Parity target, int r
     for (int l = 0; l < V; ++l) {
       Coordinates x;
       if (!layout.site(target, block * V + l, x)) continue;
-      put_link(to + std::int64_t(copy) * reals * V + l, V, reals, behind[layout.lattice().site_index(x)]);
+      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)]);
     }
   }
+}
+
+Buffer in_space(Buffer host, MemorySpace space) {
+  if (space == MemorySpace::host) return host;
+  Buffer buffer(host.bytes(), space);
+  buffer.copy_from(host);
+  return buffer;
 }
 
 }  // namespace
 
 GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                       Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
+                       Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
+                       MemorySpace space) {
   const int reals = reals_per_link(reconstruct);
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    links_[int(parity)] = Buffer(4 * std::size_t(layout.blocks()) * block_bytes);
-    special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
-    std::byte* to = links_[int(parity)].data();
+    Buffer host(4 * std::size_t(layout.blocks()) * block_bytes);
     if (precision == Precision::fp64)
-      pack_links(reinterpret_cast<double*>(to), layout, parity, reals, links);
+      pack_links(reinterpret_cast<double*>(host.data()), layout, parity, reals, links);
     else
-      pack_links(reinterpret_cast<float*>(to), layout, parity, reals, links);
+      pack_links(reinterpret_cast<float*>(host.data()), layout, parity, reals, links);
+    links_[int(parity)] = in_space(std::move(host), space);
+    special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
+  if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     MatrixField ahead(links.lattice());
     for (std::int64_t site = 0; site < links.size(); ++site) ahead[site] = links[site][mu];

@@ -18,7 +18,8 @@ class GaugeField {
   // Packs `links`, and the links behind of every special backward hop of `tables` (by target parity): lanes that are
   // permuted or remote get a copy in the order in which they are read. Collective.
   GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
-             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
+             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
+             MemorySpace space = MemorySpace::host);
 
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }

@@ -31,10 +31,17 @@ bool split_among_lanes(const Lattice& lattice, int lanes, Extents& lane_grid, Ex
 
 }  // namespace
 
-SiteLayout::SiteLayout(const Lattice& lattice, int lanes) : lattice_(lattice), lanes_(lanes) {
+SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word) : lattice_(lattice), lanes_(lanes), word_(word) {
   const std::int64_t sites_per_parity = lattice.local_volume() / 2;
   if (sites_per_parity > std::numeric_limits<Slot>::max() / 2)
     throw Error("local lattice", "at most 2^31 sites per rank", to_string(lattice.local()));
+  if (lanes == one_block) {
+    lanes_ = int(sites_per_parity);
+    blocks_ = 1;
+    sub_ = lattice.local();
+    z_tile_ = sub_[2];
+    return;
+  }
   blocks_ = int((sites_per_parity + lanes - 1) / lanes);
   virtual_nodes_ = split_among_lanes(lattice, lanes, lane_grid_, sub_);
   if (!virtual_nodes_) {

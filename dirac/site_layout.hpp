@@ -1,11 +1,15 @@
-// Where a site of the local lattice lives in the fields of the kernels: blocks of V lanes, per parity.
+// Where a site of the local lattice lives in the fields of the kernels. One formula serves CPU and GPU: blocks of V
+// lanes, and within a block the n reals of an object (6 of a colour vector, 12 or 18 of a link) in words of W reals
+// that stay together:
 //
-//   offset(block, component, lane) = (block * n_components + component) * V + lane
+//   offset(block, real k, lane) = block n V + (k - k mod W) V + lane min(W, n - k + k mod W) + k mod W
 //
-// Where the local extents allow it, the lattice is cut into V equal sub-lattices ("virtual nodes"), one lane each: the
-// neighbours of a whole block are then another whole block, with the lanes permuted at the rim only. Extents that do
-// not split V-fold (each sub-extent must be even) use consecutive checkerboard sites as lanes and gather neighbours
-// lane by lane: any even extents run, some slower. The values computed at a site never depend on the layout.
+// On the CPU W = 1 and V is the width of a vector register. Where the local extents allow it, the lattice is cut into V
+// equal sub-lattices ("virtual nodes"), one lane each: the neighbours of a whole block are then another whole block,
+// with the lanes permuted at the rim only. Extents that do not split V-fold (each sub-extent must be even) use
+// consecutive checkerboard sites as lanes and gather neighbours lane by lane: any even extents run, some slower.
+// On the GPU there is one block, V = all sites of a parity in checkerboard order, and W = 16 bytes.
+// The values computed at a site never depend on the layout.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +23,20 @@ using Slot = std::int32_t;
 
 class SiteLayout {
  public:
-  // `lanes` is a power of two, at most 16. Local.
-  SiteLayout(const Lattice& lattice, int lanes);
+  // `lanes` is a power of two, at most 16, or one_block. `word` reals stay together. Local.
+  static constexpr int one_block = 0;
+  SiteLayout(const Lattice& lattice, int lanes, int word = 1);
 
   const Lattice& lattice() const { return lattice_; }
   int lanes() const { return lanes_; }
   int blocks() const { return blocks_; }  // per parity; the last may hold lanes without a site
+  int word() const { return word_; }
+  // Where real k of an object of n reals lies within its block.
+  std::int64_t offset_in_block(int lane, int k, int n) const {
+    const int first = k / word_ * word_;
+    const int width = word_ < n - first ? word_ : n - first;
+    return std::int64_t{first} * lanes_ + std::int64_t{lane} * width + (k - first);
+  }
   bool virtual_nodes() const { return virtual_nodes_; }
 
   // The slot of a local site among the sites of its parity.
@@ -34,7 +46,7 @@ class SiteLayout {
 
  private:
   Lattice lattice_;
-  int lanes_;
+  int lanes_, word_;
   int blocks_ = 0;
   bool virtual_nodes_ = false;
   Extents lane_grid_{1, 1, 1, 1};

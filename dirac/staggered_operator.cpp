@@ -5,10 +5,11 @@
 #include <cmath>
 #include <numbers>
 
-#include "dirac/cpu_kernels.hpp"
 #include "dirac/face_packing.hpp"
 #include "dirac/gauge_field.hpp"
+#include "dirac/kernels.hpp"
 #include "dirac/neighbour_table.hpp"
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "halo/face_exchange.hpp"
 
@@ -33,8 +34,10 @@ std::array<FaceSites, 2> both_face_sites(const SiteLayout& layout) {
   return {face_sites(layout, Parity::even), face_sites(layout, Parity::odd)};
 }
 
-std::array<NeighbourTable, 2> both_tables(const SiteLayout& layout, const Boundary& boundary,
+// The CPU reads where neighbours are, the GPU computes it.
+std::array<NeighbourTable, 2> both_tables(const Kernels& kernels, const SiteLayout& layout, const Boundary& boundary,
                                           const std::array<FaceSites, 2>& faces) {
+  if (kernels.space == MemorySpace::cuda) return {};
   return {build_neighbour_table(layout, boundary, Parity::even, faces[1]),
           build_neighbour_table(layout, boundary, Parity::odd, faces[0])};
 }
@@ -49,8 +52,17 @@ std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& 
   return bytes;
 }
 
-constexpr int max_rhs = 64;
 constexpr int interior_parts = 4;  // messages get a chance to advance between them
+
+const Kernels& chosen_kernels(const OperatorOptions& options, const Lattice& lattice) {
+  if (options.cuda_device < 0) return cpu_kernels(options.instruction_set);
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice.partitioned(mu))
+      throw Error("CUDA", "an uncut lattice (one rank, no loop-back)",
+                  "a cut in direction " + std::string(1, "xyzt"[mu]));
+  cuda::select_device(options.cuda_device);
+  return cuda_kernels();
+}
 
 const OperatorOptions& checked(const OperatorOptions& options) {
   if (options.n_rhs < 1 || options.n_rhs > max_rhs)
@@ -64,11 +76,12 @@ struct StaggeredOperator::State {
   State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options_in)
       : communicator(communicator),
         options(checked(options_in)),
-        kernels(cpu_kernels(options.instruction_set)),
-        layout(links.lattice(), kernels.lanes(options.precision)),
+        kernels(chosen_kernels(options, links.lattice())),
+        layout(kernels.layout(links.lattice(), options.precision)),
         faces(both_face_sites(layout)),
-        tables(both_tables(layout, options.boundary, faces)),
-        gauge(communicator, links, layout, options.precision, options.reconstruct, tables),
+        tables(both_tables(kernels, layout, options.boundary, faces)),
+        gauge(communicator, links, layout, options.precision, options.reconstruct, tables, kernels.space),
+        scratch(std::size_t(kernels.scratch_bytes), kernels.space),
         exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options)) {
     for (const Parity target : {Parity::even, Parity::odd}) {
       const NeighbourTable& table = tables[int(target)];
@@ -78,6 +91,9 @@ struct StaggeredOperator::State {
       v.n_rhs = options.n_rhs;
       v.blocks = layout.blocks();
       v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
+      v.extents = layout.lattice().local();
+      v.theta = options.boundary.theta;
+      v.scratch = scratch.data();
       v.neighbours = table.neighbours.data();
       v.special = table.special.data();
       v.special_link = table.special_link.data();
@@ -101,6 +117,7 @@ struct StaggeredOperator::State {
       call.blocks = blocks;
       kernels.hop(view, call);
     };
+    if (kernels.space == MemorySpace::cuda) return compute({}, times.interior);
     if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
 
     {
@@ -154,11 +171,12 @@ struct StaggeredOperator::State {
 
   const Communicator& communicator;
   OperatorOptions options;
-  const CpuKernels& kernels;
+  const Kernels& kernels;
   SiteLayout layout;
   std::array<FaceSites, 2> faces;        // by sending parity
   std::array<NeighbourTable, 2> tables;  // by target parity
   GaugeField gauge;
+  Buffer scratch;
   FaceExchange exchange;
   std::array<HopView, 2> views;  // by target parity
   HopTimes times;
@@ -173,7 +191,7 @@ const Communicator& StaggeredOperator::communicator() const { return state_->com
 const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
 const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
-std::string StaggeredOperator::instruction_set() const { return state_->kernels.name; }
+std::string StaggeredOperator::kernels() const { return state_->kernels.name; }
 std::int64_t StaggeredOperator::link_bytes() const { return state_->gauge.bytes(); }
 std::int64_t StaggeredOperator::halo_bytes() const {
   return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
@@ -183,7 +201,7 @@ const HopTimes& StaggeredOperator::times() const { return state_->times; }
 void StaggeredOperator::reset_times() { state_->times = {}; }
 
 ColorVectorField StaggeredOperator::make_vector() const {
-  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs);
+  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space);
 }
 
 void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, Parity target) {

@@ -28,6 +28,7 @@ struct OperatorOptions {
   Precision precision = Precision::fp64;
   Reconstruct reconstruct = Reconstruct::none18;
   int n_rhs = 1;                         // at most 64
+  int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed
 };
@@ -43,10 +44,10 @@ class StaggeredOperator {
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
-  std::string instruction_set() const;  // the one in use
-  std::int64_t link_bytes() const;      // this rank
-  std::int64_t halo_bytes() const;      // face and ghost buffers, neighbour tables; this rank
-  std::string transport() const;        // "none", "self", "mpi", "self+mpi"
+  std::string kernels() const;      // the ones in use: "avx512", "avx2", "baseline" or "cuda"
+  std::int64_t link_bytes() const;  // this rank
+  std::int64_t halo_bytes() const;  // face and ghost buffers, neighbour tables; this rank
+  std::string transport() const;    // "none", "self", "mpi", "self+mpi"
   const HopTimes& times() const;
   void reset_times();
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
@@ -29,8 +30,12 @@ void for_chunks(std::size_t bytes, const Work& work) {
 
 }  // namespace
 
-Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
+Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(space) {
   if (bytes == 0) return;
+  if (space == MemorySpace::cuda) {
+    data_ = static_cast<std::byte*>(cuda::allocate(bytes));
+    return;
+  }
   mapped_ = (bytes + huge_page - 1) / huge_page * huge_page;
   // Map one page more than needed and give back what lies outside the aligned range.
   void* raw = mmap(nullptr, mapped_ + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -45,27 +50,40 @@ Buffer::Buffer(std::size_t bytes) : bytes_(bytes) {
 }
 
 Buffer::~Buffer() {
-  if (data_) munmap(data_, mapped_);
+  if (!data_) return;
+  if (space_ == MemorySpace::cuda)
+    cuda::release(data_);
+  else
+    munmap(data_, mapped_);
 }
 
 Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
-      mapped_(std::exchange(other.mapped_, 0)) {}
+      mapped_(std::exchange(other.mapped_, 0)),
+      space_(other.space_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(mapped_, other.mapped_);
+  std::swap(space_, other.space_);
   return *this;
 }
 
 void Buffer::set_zero() {
+  if (bytes_ == 0) return;
+  if (space_ == MemorySpace::cuda) return cuda::set_zero(data_, bytes_);
   for_chunks(bytes_, [this](std::size_t first, std::size_t count) { std::memset(data_ + first, 0, count); });
 }
 
 void Buffer::copy_from(const Buffer& other) {
   if (other.bytes_ != bytes_) throw Error("copy between buffers", bytes_, other.bytes_);
+  if (bytes_ == 0) return;
+  if (space_ == MemorySpace::cuda && other.space_ == MemorySpace::cuda)
+    return cuda::copy_on_device(data_, other.data_, bytes_);
+  if (space_ == MemorySpace::cuda) return cuda::copy_to_device(data_, other.data_, bytes_);
+  if (other.space_ == MemorySpace::cuda) return cuda::copy_to_host(data_, other.data_, bytes_);
   for_chunks(bytes_,
              [&](std::size_t first, std::size_t count) { std::memcpy(data_ + first, other.data_ + first, count); });
 }

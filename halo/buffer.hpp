@@ -1,30 +1,35 @@
-// Memory for fields: one allocation, zero-filled, aligned to huge pages and backed by them where the system gives them.
+// Memory for fields: one allocation, zero-filled, on the host (aligned to huge pages and backed by them where the
+// system gives them) or on the selected CUDA device.
 #pragma once
 
 #include <cstddef>
 
 namespace staghorn {
 
+enum class MemorySpace { host, cuda };
+
 class Buffer {
  public:
   Buffer() = default;
   // Throws Error with the number of bytes when the system refuses. Pages are touched in parallel, so that each lies
   // near the thread that a static schedule will give it to. Local.
-  explicit Buffer(std::size_t bytes);
+  explicit Buffer(std::size_t bytes, MemorySpace space = MemorySpace::host);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
 
   std::size_t bytes() const { return bytes_; }
+  MemorySpace space() const { return space_; }
   std::byte* data() { return data_; }
   const std::byte* data() const { return data_; }
   void set_zero();
-  void copy_from(const Buffer& other);  // of the same size; all threads
+  void copy_from(const Buffer& other);  // of the same size, in any two spaces
 
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t mapped_ = 0;
+  MemorySpace space_ = MemorySpace::host;
 };
 
 }  // namespace staghorn

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "dirac/cpu_kernels.hpp"
+#include "dirac/kernels.hpp"
 #include "dirac/heatbath.hpp"
 #include "halo/buffer.hpp"
 #include "solver/conjugate_gradient.hpp"

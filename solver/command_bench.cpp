@@ -1,11 +1,11 @@
 // `staghorn bench`: how fast the parts of a solve run here, beside what the memory streams.
 #include <omp.h>
 
-#include <array>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "dirac/kernels.hpp"
 #include "solver/benchmark.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
@@ -65,16 +65,6 @@ auto parse_list(const std::string& option, const std::string& text, const Parse&
   return values;
 }
 
-std::array<bool, 4> parse_loopback(const std::string& text) {
-  std::array<bool, 4> loopback{};
-  for (const char direction : text) {
-    const std::size_t mu = std::string("xyzt").find(direction);
-    if (mu == std::string::npos) throw UsageError("--loopback", "letters among xyzt", "'" + text + "'");
-    loopback[mu] = true;
-  }
-  return loopback;
-}
-
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
   char line[160];
   std::snprintf(line, sizeof line, "%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs",
@@ -117,11 +107,16 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   options.links = parse_list("links", text("links"), parse_reconstruct);
   options.rhs = values["rhs"].as<int>();
   options.seconds = values["seconds"].as<double>();
+  if (options.rhs < 1 || options.rhs > 64)
+    throw UsageError("--rhs", "1 to 64 right-hand sides", std::to_string(options.rhs));
+  if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
   options.instruction_set = text("instruction-set");
+  parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   std::optional<Extents> grid;
   if (values.count("grid")) grid = parse_extents({text("grid")}, "grid");
   const Extents extents = parse_extents(values["lattice"].as<std::vector<std::string>>(), "lattice");
-  const Lattice lattice = cut_lattice(communicator, extents, grid, parse_loopback(text("loopback")));
+  const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
+  const Lattice lattice = cut_lattice(communicator, extents, grid, loopback);
 
   const double stream_read = measure_stream_read(communicator);
   char line[160];

@@ -29,6 +29,7 @@ CommandSyntax convert_syntax() {
       "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
       "format", po::value<std::string>()->value_name("FORMAT")->required(), "milc | nersc | ildg | scidac | hdf5")(
       "precision", po::value<std::string>()->value_name("fp32|fp64"), "of the stored numbers (default: as in IN)")(
+      "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: as in IN, else 3)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) before writing")(
       "force", po::bool_switch(), "replace OUT if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
@@ -48,6 +49,9 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   if (values->count("precision"))
     precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
 
+  std::map<std::string, std::string> rows;
+  set_stored_rows(*values, format, rows);
+
   check_writable(communicator, text("out"), given("force"));
   const GaugeHeader header = read_gauge_header(communicator, text("in"));
   LinkField links(cut_lattice(communicator, header.extents));
@@ -56,8 +60,9 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
     require_su3(text("in"), check_unitarity(communicator, links), true);
     reunitarize(links);
   }
-  write_gauge(communicator, text("out"), format, precision.value_or(header.precision), links, header.fields,
-              given("force"));
+  std::map<std::string, std::string> metadata = header.fields;
+  for (const auto& [name, value] : rows) metadata[name] = value;
+  write_gauge(communicator, text("out"), format, precision.value_or(header.precision), links, metadata, given("force"));
   if (!given("quiet"))
     out << text("in") << " (" << to_string(header.format) << ") -> " << text("out") << " (" << to_string(format) << ", "
         << to_string(precision.value_or(header.precision)) << "), " << to_string(header.extents) << "\n";

@@ -45,6 +45,7 @@ CommandSyntax generate_syntax() {
       "format", po::value<std::string>()->value_name("FORMAT")->default_value("hdf5"),
       "milc | nersc | ildg | scidac | hdf5")("precision", po::value<std::string>()->value_name("fp32|fp64"),
                                              "of the stored numbers (default: fp64 where the format has it)")(
+      "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: 3)")(
       "force", po::bool_switch(), "replace F if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
   return syntax;
@@ -57,6 +58,7 @@ struct GenerateCommand {
   int sweeps = 0, measure_every = 0;
   bool hot = true, force = false, quiet = false;
   std::string output;
+  std::map<std::string, std::string> metadata;  // what the options say about the file
   GaugeFormat format = GaugeFormat::hdf5;
   Precision precision = Precision::fp64;
 };
@@ -82,6 +84,7 @@ GenerateCommand read_command(const OptionValues& values) {
   command.precision = command.format == GaugeFormat::milc ? Precision::fp32 : Precision::fp64;
   if (values.count("precision"))
     command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
+  set_stored_rows(values, command.format, command.metadata);
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
   return command;
@@ -128,6 +131,7 @@ int run_generate(const Communicator& communicator, const std::vector<std::string
                                               {"seed", std::to_string(command.heatbath.seed)},
                                               {"SEQUENCE_NUMBER", std::to_string(command.sweeps)}};
   if (command.sweeps > 0) metadata["BETA"] = beta_text;
+  metadata.insert(command.metadata.begin(), command.metadata.end());
   write_gauge(communicator, command.output, command.format, command.precision, links, metadata, command.force);
   messages << "written to " << command.output << " (" << to_string(command.format) << ", "
            << to_string(command.precision) << ")\n";

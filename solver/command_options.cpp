@@ -116,20 +116,6 @@ po::options_description machine_options() {
   return options;
 }
 
-namespace {
-
-std::array<bool, 4> parse_directions(const std::string& text) {
-  std::array<bool, 4> directions{};
-  for (char letter : text) {
-    const std::size_t mu = std::string("xyzt").find(letter);
-    if (mu == std::string::npos) throw Error("directions", "letters among xyzt", "'" + text + "'");
-    directions[mu] = true;
-  }
-  return directions;
-}
-
-}  // namespace
-
 SessionOptions session_options(const OptionValues& values) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   SessionOptions options;
@@ -141,6 +127,16 @@ SessionOptions session_options(const OptionValues& values) {
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   options.device = text("device");
   return options;
+}
+
+std::array<bool, 4> parse_directions(const std::string& text) {
+  std::array<bool, 4> directions{};
+  for (const char letter : text) {
+    const std::size_t mu = std::string("xyzt").find(letter);
+    if (mu == std::string::npos) throw Error("directions", "letters among xyzt", "'" + text + "'");
+    directions[mu] = true;
+  }
+  return directions;
 }
 
 Extents parse_extents(const std::vector<std::string>& words, const std::string& option) {
@@ -157,6 +153,15 @@ Extents parse_extents(const std::vector<std::string>& words, const std::string& 
     throw UsageError("--" + option, "four positive numbers for x, y, z, t",
                      "'" + joined.substr(0, joined.size() - 1) + "'");
   return extents;
+}
+
+void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata) {
+  if (!values.count("rows")) return;
+  const int rows = values["rows"].as<int>();
+  if (rows != 2 && rows != 3) throw UsageError("--rows", "2 or 3", std::to_string(rows));
+  if (rows == 2 && format != GaugeFormat::nersc)
+    throw UsageError("--rows 2", "--format nersc, the one that can leave a row out", to_string(format));
+  if (format == GaugeFormat::nersc) metadata["DATATYPE"] = rows == 2 ? "4D_SU3_GAUGE" : "4D_SU3_GAUGE_3x3";
 }
 
 }  // namespace staghorn

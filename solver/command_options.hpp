@@ -2,14 +2,17 @@
 // of the operator and of the machine, and usage errors with a hint.
 #pragma once
 
+#include <array>
 #include <boost/program_options.hpp>
 #include <iosfwd>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "halo/communicator.hpp"
 #include "halo/error.hpp"
+#include "lattice_io/gauge_file.hpp"
 #include "solver/solve_request.hpp"
 
 namespace staghorn {
@@ -47,6 +50,13 @@ SessionOptions session_options(const OptionValues& values);
 
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
 Extents parse_extents(const std::vector<std::string>& words, const std::string& option);
+
+// Directions as letters, "xt"; throws Error.
+std::array<bool, 4> parse_directions(const std::string& text);
+
+// --rows 2|3, how many rows of a link a NERSC file stores: sets `metadata` so that write_gauge does that. Left alone
+// where the option is not given. Throws UsageError for another format.
+void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata);
 
 // Runs a parser that throws Error, and turns its Error into a UsageError that names the option.
 template <class Parse>

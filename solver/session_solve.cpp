@@ -202,7 +202,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.threads = omp_get_max_threads();
   report.gauge = gauge();
   report.provenance = run_provenance();
-  report.provenance["kernels"] = d.instruction_set();
+  report.provenance["kernels"] = d.kernels();
   report.explanation = explain(report);
 
   const HopTimes& hop = d.times();

@@ -1,19 +1,24 @@
-// The CPU kernels as plain function pointers, one table per instruction set, chosen at run time. Same bits in all.
+// What every backend offers: the kernels as plain function pointers, one table per instruction set and one for CUDA.
+// The same bits in all.
 //
 // Everything here is run-time typed (Precision, Reconstruct, number of right-hand sides); templates stay behind it.
-// All calls are local, use all OpenMP threads, and work on host memory.
+// All calls are local; vectors and links lie in the table's memory space, scalars and sums on the host.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
-#include <vector>
 
 #include "dirac/exact_sum.hpp"
 #include "dirac/neighbour_table.hpp"
 #include "dirac/precision.hpp"
+#include "dirac/site_layout.hpp"
+#include "halo/buffer.hpp"
 
 namespace staghorn {
+
+constexpr int max_rhs = 64;  // in one batch
 
 // What a hop reads besides vectors: neighbours and links of one target parity.
 struct HopView {
@@ -28,6 +33,9 @@ struct HopView {
   const void* links_here = nullptr;     // [mu][block][real][lane], sites of the target parity
   const void* links_there = nullptr;    // the same for the opposite parity
   const void* links_special = nullptr;  // [copy][real][lane], links behind where lanes are permuted or remote
+  std::array<int, 4> extents{};         // of the local lattice (GPU: neighbours by arithmetic, no table)
+  std::array<double, 4> theta{};        // boundary condition, in units of pi
+  void* scratch = nullptr;              // device memory for scalars and sums (GPU), scratch_bytes
   double phase[8][2] = {};              // e^(+-i pi theta) per hop, for lanes that cross a boundary with such a phase
 };
 
@@ -60,9 +68,12 @@ struct DirectionCall {
   ExactPartial* sums = nullptr;
 };
 
-struct CpuKernels {
-  const char* name;  // "avx512", "avx2", "baseline"
-  int vector_bytes;  // lanes of a block = vector_bytes / bytes_per_real
+struct Kernels {
+  const char* name;  // "avx512", "avx2", "baseline", "cuda"
+  MemorySpace space;
+  int vector_bytes;  // lanes of a block = vector_bytes / bytes_per_real; 0: one block of all sites
+  int word_bytes;    // reals that stay together = word_bytes / bytes_per_real; 0: one
+  std::int64_t scratch_bytes;
   void (*hop)(const HopView&, const HopCall&);
   void (*update_direction)(const HopView&, const DirectionCall&);
   // sum |v|^2 on all blocks, per right-hand side
@@ -71,11 +82,17 @@ struct CpuKernels {
   // Reads `bytes` (a multiple of 512) and returns the sum of its 64-bit words: how fast memory streams.
   std::int64_t (*read_stream)(const void* data, std::int64_t bytes);
 
-  int lanes(Precision precision) const { return vector_bytes / bytes_per_real(precision); }
+  SiteLayout layout(const Lattice& lattice, Precision precision) const {
+    return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : vector_bytes / bytes_per_real(precision),
+                      word_bytes == 0 ? 1 : word_bytes / bytes_per_real(precision));
+  }
 };
 
-// The best table this machine can run, or the named one ("auto" | "avx512" | "avx2" | "baseline"). Throws Error naming
-// what the machine has.
-const CpuKernels& cpu_kernels(const std::string& name = "auto");
+// The best CPU table this machine can run, or the named one ("auto" | "avx512" | "avx2" | "baseline"). Throws Error
+// naming what the machine has.
+const Kernels& cpu_kernels(const std::string& name = "auto");
+
+// The CUDA kernels. Throws Error if this build has none.
+const Kernels& cuda_kernels();
 
 }  // namespace staghorn

@@ -1,15 +1,15 @@
 // Chooses among the instruction sets that the CPU kernels were built for.
-#include "dirac/cpu_kernels.hpp"
+#include "dirac/kernels.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
 
-extern const CpuKernels cpu_kernels_baseline;
+extern const Kernels cpu_kernels_baseline;
 #ifdef STAGHORN_X86
-extern const CpuKernels cpu_kernels_avx2, cpu_kernels_avx512;
+extern const Kernels cpu_kernels_avx2, cpu_kernels_avx512;
 #endif
 
-const CpuKernels& cpu_kernels(const std::string& name) {
+const Kernels& cpu_kernels(const std::string& name) {
   std::string available = "auto, baseline";
 #ifdef STAGHORN_X86
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -23,5 +23,9 @@ const CpuKernels& cpu_kernels(const std::string& name) {
   if (name == "auto" || name == "baseline") return cpu_kernels_baseline;
   throw Error("instruction set", "one this machine has (" + available + ")", "'" + name + "'");
 }
+
+#ifndef STAGHORN_CUDA
+const Kernels& cuda_kernels() { throw Error("this build of Staghorn has no CUDA kernels"); }
+#endif
 
 }  // namespace staghorn

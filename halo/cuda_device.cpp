@@ -1,0 +1,83 @@
+#include "halo/cuda_device.hpp"
+
+#ifdef STAGHORN_CUDA
+
+#include "halo/cuda_check.hpp"
+
+namespace staghorn::cuda {
+
+bool built() { return true; }
+
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();  // no driver or no device is an answer, not a failure
+  return 0;
+}
+
+void select_device(int index) { STAGHORN_CUDA_CHECK(cudaSetDevice(index)); }
+
+std::string device_name(int index) {
+  cudaDeviceProp properties;
+  STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+  return properties.name;
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  STAGHORN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+void* allocate(std::size_t bytes) {
+  void* data = nullptr;
+  if (cudaMalloc(&data, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
+                std::to_string(free_bytes()) + " are free");
+  }
+  set_zero(data, bytes);
+  return data;
+}
+
+void release(void* data) noexcept { cudaFree(data); }
+void set_zero(void* data, std::size_t bytes) { STAGHORN_CUDA_CHECK(cudaMemset(data, 0, bytes)); }
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
+
+}  // namespace staghorn::cuda
+
+#else
+
+#include "halo/error.hpp"
+
+namespace staghorn::cuda {
+
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no CUDA code"); }
+}  // namespace
+
+bool built() { return false; }
+int device_count() { return 0; }
+void select_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+std::size_t free_bytes() { refuse(); }
+void* allocate(std::size_t) { refuse(); }
+void release(void*) noexcept {}
+void set_zero(void*, std::size_t) { refuse(); }
+void copy_to_device(void*, const void*, std::size_t) { refuse(); }
+void copy_to_host(void*, const void*, std::size_t) { refuse(); }
+void copy_on_device(void*, const void*, std::size_t) { refuse(); }
+void synchronize() { refuse(); }
+
+}  // namespace staghorn::cuda
+
+#endif

@@ -1,0 +1,25 @@
+// What host code needs of CUDA: devices, memory, copies. One implementation talks to the CUDA runtime, the other (built
+// where there is no CUDA) has no devices; a program with the first runs unchanged on a machine without GPU or driver.
+// Every call is checked: Error names what was tried and CUDA's own message. Local.
+#pragma once
+
+#include <cstddef>
+#include <string>
+
+namespace staghorn::cuda {
+
+bool built();        // this build has CUDA code
+int device_count();  // 0 without driver or device
+void select_device(int index);
+std::string device_name(int index);
+std::size_t free_bytes();  // on the selected device
+
+void* allocate(std::size_t bytes);  // zero-filled
+void release(void* data) noexcept;
+void set_zero(void* data, std::size_t bytes);
+void copy_to_device(void* to, const void* from, std::size_t bytes);
+void copy_to_host(void* to, const void* from, std::size_t bytes);
+void copy_on_device(void* to, const void* from, std::size_t bytes);
+void synchronize();
+
+}  // namespace staghorn::cuda
