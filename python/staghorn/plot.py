@@ -36,7 +36,7 @@ def residual_plot(report: dict, width: int = 78, height: int = 16, ascii_only: b
         for iteration, residual in enumerate(history):
             if residual > 0:
                 canvas[row_of(residual)][round(iteration / last * (columns - 1))] = mark
-    labels = {row_of(10.0**e): f"1e{e:+03d}" for e in range(bottom, top + 1, max(1, math.ceil((top - bottom) / (height // 2))))}
+    labels = {row_of(10.0**e): f"1e{e:+03d}" for e in range(top, bottom - 1, -max(1, math.ceil((top - bottom) / (height // 2))))}
     lines = [f"{labels.get(row, ''):>6} {bar}{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
     title = f"|b - A x| / |b|, {len(histories)} solve{'s' * (len(histories) > 1)}"
     lines = [f"{'':8}{title}", *lines, f"{'':8}0{last:>{columns - 1}}"]
