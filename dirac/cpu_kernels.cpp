@@ -301,7 +301,7 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   update_direction_blocks<float>(view, call);
 }
 
-std::int64_t read_stream(const void* data, std::int64_t bytes) {
+void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
   using Words = Lanes<std::int64_t, vector_bytes / 8>;
   constexpr int streams = 8;
   std::int64_t total = 0;
@@ -318,7 +318,7 @@ std::int64_t read_stream(const void* data, std::int64_t bytes) {
     for (int k = 0; k < streams; ++k)
       for (int l = 0; l < vector_bytes / 8; ++l) total += sums[k][l];
   }
-  return total;
+  *sum += total;
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {

@@ -33,6 +33,7 @@ struct HopView {
   const void* links_here = nullptr;     // [mu][block][real][lane], sites of the target parity
   const void* links_there = nullptr;    // the same for the opposite parity
   const void* links_special = nullptr;  // [copy][real][lane], links behind where lanes are permuted or remote
+  int target = 0;                       // parity of the target sites
   std::array<int, 4> extents{};         // of the local lattice (GPU: neighbours by arithmetic, no table)
   std::array<double, 4> theta{};        // boundary condition, in units of pi
   void* scratch = nullptr;              // device memory for scalars and sums (GPU), scratch_bytes
@@ -79,8 +80,9 @@ struct Kernels {
   // sum |v|^2 on all blocks, per right-hand side
   void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
 
-  // Reads `bytes` (a multiple of 512) and returns the sum of its 64-bit words: how fast memory streams.
-  std::int64_t (*read_stream)(const void* data, std::int64_t bytes);
+  // Reads `bytes` (a multiple of 512) and adds the sum of its 64-bit words to *sum, in the table's memory space: how
+  // fast memory streams.
+  void (*read_stream)(const void* data, std::int64_t bytes, std::int64_t* sum);
 
   SiteLayout layout(const Lattice& lattice, Precision precision) const {
     return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : vector_bytes / bytes_per_real(precision),

@@ -91,6 +91,7 @@ struct StaggeredOperator::State {
       v.n_rhs = options.n_rhs;
       v.blocks = layout.blocks();
       v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
+      v.target = int(target);
       v.extents = layout.lattice().local();
       v.theta = options.boundary.theta;
       v.scratch = scratch.data();

@@ -1,5 +1,6 @@
 // Complex numbers, colour vectors and 3x3 colour matrices over any real type: double, float, or a vector of lanes.
 //
+// STAGHORN_UNROLL unrolls the loop below it everywhere, STAGHORN_ROLL keeps it a loop on the CPU only.
 // Every multiply-add is an explicit fma in one fixed order, so that every compiler, instruction set and device gives
 // the same bits (build with contraction off). Kernels see these types through views; nothing here allocates.
 #pragma once
@@ -9,7 +10,7 @@
 #if defined(__CUDACC__)
 #define STAGHORN_INLINE __host__ __device__ __forceinline__
 #define STAGHORN_UNROLL _Pragma("unroll")
-#define STAGHORN_ROLL _Pragma("unroll 1")
+#define STAGHORN_ROLL _Pragma("unroll")
 #else
 #include "dirac/lanes.hpp"
 #define STAGHORN_INLINE inline __attribute__((always_inline))

@@ -30,13 +30,14 @@ struct BenchmarkOptions {
   std::vector<Precision> precisions{Precision::fp64, Precision::fp32};
   std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12};
   int rhs = 1;
-  double seconds = 1;  // spent on each figure
+  double seconds = 1;    // spent on each figure
+  int cuda_device = -1;  // >= 0: on that GPU
   std::string instruction_set = "auto";
 };
 
 // Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
 // where the system gives them.
-double measure_stream_read(const Communicator& communicator);
+double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options);
 
 // One parity-changing hop, alternating parities.
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,

@@ -6,10 +6,13 @@
 #include <ostream>
 
 #include "dirac/kernels.hpp"
+#include "halo/cuda_device.hpp"
+#include "lattice_io/vector_file.hpp"
 #include "solver/benchmark.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
 #include "solver/cut_lattice.hpp"
+#include "solver/device_choice.hpp"
 #include "solver/provenance.hpp"
 #include "solver/text_file.hpp"
 
@@ -42,6 +45,7 @@ CommandSyntax bench_syntax() {
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12"), "reals per link: 18, 12 or both")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
+      ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
       ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
        "auto | avx512 | avx2 | baseline")
       ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
@@ -118,11 +122,14 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   const Lattice lattice = cut_lattice(communicator, extents, grid, loopback);
 
-  const double stream_read = measure_stream_read(communicator);
+  options.cuda_device = choose_device(text("device"), lattice);
+  if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
+  if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
+  const double stream_read = measure_stream_read(communicator, options);
   char line[160];
-  std::snprintf(line, sizeof line, "lattice %s, grid %s, %d ranks x %d threads, streaming read %.1f GB/s\n",
-                to_string(extents).c_str(), to_string(lattice.grid()).c_str(), communicator.size(),
-                omp_get_max_threads(), stream_read * 1e-9);
+  std::snprintf(line, sizeof line, "%s, lattice %s, grid %s, %d ranks x %d threads, streaming read %.1f GB/s\n",
+                describe_device(options.cuda_device).c_str(), to_string(extents).c_str(),
+                to_string(lattice.grid()).c_str(), communicator.size(), omp_get_max_threads(), stream_read * 1e-9);
   out << line << std::flush;
   const std::vector<BenchmarkResult> results = measure(communicator, lattice, options, stream_read);
   print_table(out, results);
@@ -130,6 +137,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (values.count("json")) {
     nlohmann::ordered_json json;
     for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
+    json["device"] = describe_device(options.cuda_device);
     json["what"] = text("what");
     json["lattice"] = extents;
     json["grid"] = lattice.grid();

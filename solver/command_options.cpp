@@ -112,7 +112,8 @@ po::options_description machine_options() {
                         "process grid, its product the number of ranks (default: the one with the least surface)")(
       "loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
       "directions to cut although one process holds them, so that the halo code runs")(
-      "device", po::value<std::string>()->value_name("auto|cpu")->default_value("auto"), "where to compute");
+      "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
+      "where to compute; auto takes a GPU where there is one");
   return options;
 }
 

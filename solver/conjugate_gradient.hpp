@@ -26,8 +26,8 @@ struct CgProgress {
 struct CgColumn {  // one right-hand side
   CgOutcome outcome = CgOutcome::out_of_iterations;
   long iterations = 0;
-  double residual_norm = 0;      // |r| as iterated, absolute
-  std::vector<double> history;   // |r|^2 before the first and after each iteration
+  double residual_norm = 0;     // |r| as iterated, absolute
+  std::vector<double> history;  // |r|^2 before the first and after each iteration
 };
 
 // Improves `x` (its content is the initial guess) until every right-hand side meets its target. Converged right-hand

@@ -2,6 +2,7 @@
 
 #include "halo/error.hpp"
 #include "solver/cut_lattice.hpp"
+#include "solver/device_choice.hpp"
 #include "solver/gauge_summary.hpp"
 #include "solver/session_state.hpp"
 #include "solver/stopwatch.hpp"
@@ -9,11 +10,6 @@
 namespace staghorn {
 
 namespace {
-
-void require_device(const std::string& device) {
-  if (device == "auto" || device == "cpu") return;
-  throw Error("device", "auto or cpu (this build has no other)", "'" + device + "'");
-}
 
 LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
   std::optional<LinkField> links;
@@ -38,29 +34,33 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
 }  // namespace
 
 Session::Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options) {
-  require_device(options.device);
   const Stopwatch reading;
   const GaugeHeader header = read_gauge_header(communicator, gauge_file);
-  LinkField links = make_links(communicator, cut_lattice(communicator, header.extents, options.grid, options.loopback));
+  const Lattice lattice = cut_lattice(communicator, header.extents, options.grid, options.loopback);
+  int cuda_device = -1;
+  communicator.agree([&] { cuda_device = choose_device(options.device, lattice); });
+  LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options);
   summary.format = to_string(header.format);
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
-  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, reading.seconds(), nullptr});
+  state_ = std::make_unique<State>(
+      State{communicator, options, std::move(links), summary, reading.seconds(), cuda_device, nullptr});
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
-  require_device(options.device);
   const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
+  int cuda_device = -1;
   communicator.agree([&] {
+    cuda_device = choose_device(options.device, expected);
     if (!(links.lattice() == expected))
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
   });
   GaugeSummary summary = take_links(communicator, "", links, options);
   summary.format = "memory";
-  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, 0, nullptr});
+  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr});
 }
 
 Session::~Session() = default;
@@ -79,6 +79,7 @@ StaggeredOperator& Session::State::fast_operator(int n_rhs) {
     wanted.precision = options.precision;
     wanted.reconstruct = options.links;
     wanted.n_rhs = n_rhs;
+    wanted.cuda_device = cuda_device;
     fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
   }
   return *fast;

@@ -17,6 +17,7 @@
 
 #include "dirac/plain_operator.hpp"
 #include "halo/error.hpp"
+#include "solver/device_choice.hpp"
 #include "solver/even_odd.hpp"
 #include "solver/explanation.hpp"
 #include "solver/memory_estimate.hpp"
@@ -189,7 +190,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     if (request.phases == Phases::milc) apply_milc_signs(solutions[i]);
   }
 
-  report.device = "cpu";
+  report.device = describe_device(state_->cuda_device);
   report.transport = d.transport();
   report.system = to_string(request.system);
   report.options = options();

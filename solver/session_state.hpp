@@ -15,6 +15,7 @@ struct Session::State {
   LinkField links;
   GaugeSummary gauge;
   double read_seconds = 0;
+  int cuda_device = -1;                     // -1: the CPU
   std::unique_ptr<StaggeredOperator> fast;  // made by the first solve, and again when n_rhs changes
 
   const Lattice& lattice() const { return links.lattice(); }

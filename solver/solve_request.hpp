@@ -30,7 +30,7 @@ struct SessionOptions {
   Precision precision = Precision::fp64;    // of the CG vectors and the links it reads
   Reconstruct links = Reconstruct::none18;  // reals per link in memory
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
-  std::string device = "auto";              // auto | cpu
+  std::string device = "auto";              // auto | cpu | cuda | cuda:n
 };
 
 struct SolveRequest {

@@ -1,0 +1,49 @@
+#include "solver/device_choice.hpp"
+
+#include <charconv>
+
+#include "halo/cuda_device.hpp"
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+bool is_cut(const Lattice& lattice) {
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice.partitioned(mu)) return true;
+  return false;
+}
+
+}  // namespace
+
+int choose_device(const std::string& request, const Lattice& lattice) {
+  if (request == "cpu") return -1;
+  if (request == "auto") return cuda::device_count() > 0 && !is_cut(lattice) ? 0 : -1;
+  if (request != "cuda" && request.rfind("cuda:", 0) != 0)
+    throw Error("device", "auto, cpu, cuda or cuda:n", "'" + request + "'");
+  int index = 0;
+  if (request != "cuda") {
+    const char *first = request.data() + 5, *last = request.data() + request.size();
+    const auto [end, code] = std::from_chars(first, last, index);
+    if (code != std::errc() || end != last || index < 0)
+      throw Error("device", "a number behind cuda:", "'" + request + "'");
+  }
+  if (!cuda::built()) throw Error("device", "auto or cpu (this build has no CUDA code)", "'" + request + "'");
+  const int count = cuda::device_count();
+  if (index >= count)
+    throw Error("device",
+                count == 0 ? "auto or cpu (no GPU or driver was found)"
+                           : "one of " + std::to_string(count) + " GPUs, cuda:0 to cuda:" + std::to_string(count - 1),
+                "'" + request + "'");
+  if (is_cut(lattice))
+    throw Error("device " + request, "an uncut lattice (one rank, no loop-back)", "grid " + to_string(lattice.grid()));
+  return index;
+}
+
+std::string describe_device(int cuda_device) {
+  if (cuda_device < 0) return "cpu";
+  return "cuda:" + std::to_string(cuda_device) + " (" + cuda::device_name(cuda_device) + ")";
+}
+
+}  // namespace staghorn
