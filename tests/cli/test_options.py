@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-COMMANDS = ["solve", "inspect", "convert", "generate"]
+COMMANDS = ["solve", "inspect", "convert", "generate", "bench"]
 
 
 def test_version(staghorn):
@@ -57,6 +57,8 @@ def test_solve_help_is_grouped_with_defaults(staghorn):
     (["inspect"], ["required"]),
     (["generate", "--lattice", "4", "4", "4", "--output", "f"], ["--lattice", "x, y, z, t", "4 4 4"]),
     (["generate", "--lattice", "4x4x4x4", "--sweeps", "3", "--output", "f"], ["--beta"]),
+    (["generate", "--lattice", "4x4x4x4", "--format", "nersc", "--rows", "1", "--output", "f"], ["--rows", "2 or 3", "1"]),
+    (["generate", "--lattice", "4x4x4x4", "--format", "milc", "--rows", "2", "--output", "f"], ["--rows", "nersc", "milc"]),
     (["generate", "--lattice", "4x4x4x4", "--start", "warm", "--output", "f"], ["--start", "warm"]),
 ])
 def test_wrong_usage(staghorn, expect_error, arguments, words):
@@ -107,6 +109,17 @@ def test_generate_measures_on_request(staghorn, tmp_path):
     result = staghorn("generate", "--lattice", "4x4x4x4", "--beta", 5.7, "--sweeps", 4, "--measure-every", 2, "--seed", 3,
                       "--output", tmp_path / "g", "--format", "nersc", check=True)
     assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("sweep")] == ["0", "2", "4"]
+
+
+def test_two_rows_are_stored_on_request(staghorn, small_gauge, tmp_path):
+    """Two rows are two thirds of the bytes; they stay two through convert unless three are asked for."""
+    size = {}
+    for name, source, options in [("three", small_gauge, []), ("two", small_gauge, ["--rows", 2]),
+                                  ("kept", tmp_path / "two", []), ("back", tmp_path / "two", ["--rows", 3])]:
+        staghorn("convert", source, tmp_path / name, "--format", "nersc", *options, check=True)
+        data = (tmp_path / name).read_bytes()
+        size[name] = len(data) - data.index(b"END_HEADER\n") - len(b"END_HEADER\n")
+    assert 2 * size["three"] == 3 * size["two"] and size["kept"] == size["two"] and size["back"] == size["three"]
 
 
 @pytest.mark.parametrize("format", ["milc", "nersc", "ildg", "scidac", "hdf5"])

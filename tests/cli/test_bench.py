@@ -1,0 +1,92 @@
+"""`staghorn bench`: every kind of measurement runs, its figures are consistent, and its JSON has the promised names."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+LATTICE = (4, 4, 4, 8)
+SITES_PER_PARITY = 4 * 4 * 4 * 8 / 2
+ROWS = {
+    "hop": ["hop"],
+    "cg": ["cg iteration"],
+    "sums": ["hop", "hop and norm", "three sums", "cg iteration"],
+    "exchange": [name + suffix for suffix in ("", ", no overlap")
+                 for name in ("hop", "  pack", "  interior", "  wait", "  boundary")],
+}
+
+
+@pytest.fixture
+def bench(staghorn, tmp_path):
+    """bench(what, *options) -> the JSON it wrote, with what it printed as ["stdout"]."""
+
+    def run(what, *options, **keywords):
+        path = tmp_path / "bench.json"
+        result = staghorn("bench", what, "--lattice", *LATTICE, "--seconds", 0.05, "--json", path, *options, check=True,
+                          **keywords)
+        return json.loads(path.read_text()) | {"stdout": result.stdout}
+
+    return run
+
+
+@pytest.mark.parametrize("what", ROWS)
+def test_every_measurement_has_all_its_rows(bench, what):
+    found = bench(what, "--loopback", "t")
+    assert found["what"] == what and found["lattice"] == list(LATTICE) and found["grid"] == [1, 1, 1, 1]
+    assert found["stream_read_gb_s"] > 0
+    choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12)]
+    expected = [(name, *choice, 1) for choice in choices for name in ROWS[what]]
+    assert [(r["what"], r["precision"], r["links"], r["rhs"]) for r in found["results"]] == expected
+    for result in found["results"]:
+        assert {"microseconds", "gflops", "gb_s", "fraction_of_stream"} <= result.keys()
+        assert result["what"].strip() in found["stdout"]
+    assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
+
+
+@pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp32", 18, 5)])
+def test_figures_follow_from_the_time(bench, precision, links, rhs):
+    """570 flop a site and hop; bytes of each link and each vector once: (8 R + 12 n) w a site of the target parity."""
+    found = bench("hop", "--precision", precision, "--links", links, "--rhs", rhs)
+    (result,) = found["results"]
+    assert (result["precision"], result["links"], result["rhs"]) == (precision, links, rhs)
+    seconds, width = result["microseconds"] * 1e-6, {"fp64": 8, "fp32": 4}[precision]
+    assert result["gflops"] == pytest.approx(570 * rhs * SITES_PER_PARITY / seconds * 1e-9)
+    assert result["gb_s"] == pytest.approx((8 * links + 12 * rhs) * width * SITES_PER_PARITY / seconds * 1e-9)
+    assert result["fraction_of_stream"] == pytest.approx(result["gb_s"] / found["stream_read_gb_s"])
+
+
+@pytest.mark.mpi
+def test_two_ranks_share_the_lattice(bench):
+    found = bench("cg", "--precision", "fp64", "--links", 18, "--grid", "1,1,1,2", ranks=2)
+    (result,) = found["results"]
+    assert (found["ranks"], found["grid"]) == (2, [1, 1, 1, 2])
+    expected = 2 * SITES_PER_PARITY / (result["microseconds"] * 1e-6)
+    assert result["site_iterations_per_second"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("arguments, words", [
+    ([], ["required"]),
+    (["hop"], ["lattice", "required"]),
+    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums or exchange", "hopp"]),
+    (["hop", "--lattice", "4x4x4"], ["--lattice", "x, y, z, t"]),
+    (["hop", "--lattice", "4x4x4x4", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
+    (["hop", "--lattice", "4x4x4x4", "--links", "18,9"], ["--links", "18", "9"]),
+    (["hop", "--lattice", "4x4x4x4", "--links", ""], ["--links"]),
+    (["hop", "--lattice", "4x4x4x4", "--rhs", "0"], ["--rhs", "1 to 64", "0"]),
+    (["hop", "--lattice", "4x4x4x4", "--rhs", "65"], ["--rhs", "1 to 64", "65"]),
+    (["hop", "--lattice", "4x4x4x4", "--seconds", "0"], ["--seconds"]),
+    (["hop", "--lattice", "4x4x4x4", "--loopback", "xw"], ["--loopback", "xyzt", "xw"]),
+    (["hop", "--lattice", "4x4x4x4", "--instruction-set", "mmx"], ["--instruction-set", "baseline", "mmx"]),
+    (["hop", "--lattice", "4x4x4x4", "stray"], ["bench --help"]),
+    (["hop", "--lattice", "4x4x4x4", "--rsh", "2"], ["unknown option 'rsh'", "'rhs'"]),
+])
+def test_wrong_usage(staghorn, expect_error, arguments, words):
+    expect_error(staghorn("bench", *arguments), 2, *words)
+
+
+def test_existing_json_is_kept_without_force(staghorn, expect_error, tmp_path):
+    path = tmp_path / "bench.json"
+    path.write_text("keep me")
+    expect_error(staghorn("bench", "hop", "--lattice", "4x4x4x4", "--seconds", 0.05, "--json", path), 1, path, "--force")
+    assert path.read_text() == "keep me"

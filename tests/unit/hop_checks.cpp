@@ -1,0 +1,205 @@
+// The kernels of every instruction set against the plain operator, and against each other to the last bit: every
+// precision, link form, number of right-hand sides and subset of cut directions.
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "dirac/gauge_observables.hpp"
+#include "dirac/kernels.hpp"
+#include "dirac/plain_operator.hpp"
+#include "dirac/staggered_operator.hpp"
+#include "halo/error.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int most_rhs = 5;  // a tile of four and one of one; a tile of three and single ones below
+constexpr Parity parities[] = {Parity::even, Parity::odd};
+
+struct HopCase {
+  Extents extents;
+  const char* boundary;
+};
+
+// 2^4: every neighbour is met twice. 4x6x8x10, 6x6x2x6: lanes are consecutive sites, the last block may be padded.
+// 8x8x4x4: virtual nodes for all widths. 2x16x4x2: lanes along one direction.
+constexpr HopCase cases[] = {
+    {{2, 2, 2, 2}, "periodic,periodic,periodic,antiperiodic"},
+    {{4, 6, 8, 10}, "periodic,periodic,periodic,antiperiodic"},
+    {{4, 6, 2, 10}, "0.3,-0.5,antiperiodic,0.125"},
+    {{6, 6, 2, 6}, "antiperiodic,periodic,periodic,periodic"},
+    {{8, 8, 4, 4}, "periodic,periodic,periodic,antiperiodic"},
+    {{8, 8, 4, 4}, "0.3,-0.5,antiperiodic,0.125"},
+    {{2, 16, 4, 2}, "periodic,antiperiodic,periodic,0.7"},
+};
+
+std::string name_of(const HopCase& c, const std::string& instruction_set) {
+  std::string boundary = c.boundary;
+  std::replace(boundary.begin(), boundary.end(), ',', '_');
+  return "hop_" + instruction_set + "_" + to_string(c.extents) + "_" + boundary;
+}
+
+template <class Site>
+SiteField<Site> on_lattice(const Lattice& lattice, const SiteField<Site>& field) {
+  SiteField<Site> copy(lattice);
+  std::copy(field.data(), field.data() + field.size(), copy.data());
+  return copy;
+}
+
+ColorVector<double> gaussian_vector(RandomStream& random) {
+  ColorVector<double> v;
+  for (auto& component : v.c) component = complex_gaussian(random);
+  return v;
+}
+
+// Random links in SU(3), random vectors, and D of them by the plain operator.
+struct Problem {
+  explicit Problem(const HopCase& c)
+      : boundary(parse_boundary(c.boundary)), lattice(c.extents, {1, 1, 1, 1}, 0), links(lattice) {
+    for (std::int64_t site = 0; site < links.size(); ++site) {
+      RandomStream random = test_stream(site);
+      for (auto& link : links[site])
+        for (auto& row : link.e)
+          for (auto& element : row) element = complex_gaussian(random);
+    }
+    reunitarize(links);
+    for (int r = 0; r < most_rhs; ++r) {
+      vectors.emplace_back(lattice);
+      hopped.emplace_back(lattice);
+      for (std::int64_t site = 0; site < links.size(); ++site) {
+        RandomStream random = test_stream(1000000 * (r + 1) + site);
+        vectors[r][site] = gaussian_vector(random);
+      }
+      plain_hop(communicator, links, boundary, hopped[r], vectors[r]);
+    }
+  }
+
+  Communicator communicator{MPI_COMM_SELF};
+  Boundary boundary;
+  Lattice lattice;
+  LinkField links;
+  std::vector<VectorField> vectors, hopped;
+};
+
+// Everything that one step of CG computes, per right-hand side: D a on both parities, then r, x and p after an update
+// of residual and direction, and all norms.
+struct Step {
+  std::vector<VectorField> hopped, updated_r, updated_x, updated_p;
+  std::vector<std::vector<double>> norms;
+};
+
+Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, const OperatorOptions& options) {
+  const Lattice lattice(problem.lattice.global(), {1, 1, 1, 1}, 0, loopback);
+  StaggeredOperator d(problem.communicator, on_lattice(lattice, problem.links), options);
+  const int n = options.n_rhs;
+  const VectorField zero(lattice);
+  Step step{std::vector(n, zero), std::vector(n, zero), std::vector(n, zero), std::vector(n, zero), {}};
+  std::vector<VectorField> vectors;
+  for (int r = 0; r < n; ++r) vectors.push_back(on_lattice(lattice, problem.vectors[r]));
+  std::vector<ExactSum> sums(n, ExactSum(1.0));
+  std::vector<double> alpha, beta;
+  for (int r = 0; r < n; ++r) alpha.push_back(0.3 + 0.1 * r), beta.push_back(0.7 - 0.1 * r);
+
+  for (const Parity target : parities) {
+    ColorVectorField in = d.make_vector(), out = d.make_vector(), p = d.make_vector(), x = d.make_vector();
+    for (int r = 0; r < n; ++r) in.pack(opposite(target), r, vectors[r]), p.pack(target, r, vectors[r]);
+    step.norms.push_back(d.hop_and_norm2(out, in, target, sums));
+    for (int r = 0; r < n; ++r) out.unpack(target, r, step.hopped[r]);
+    step.norms.push_back(d.update_residual(out, p, in, target, 0.04, alpha, sums));
+    step.norms.push_back(d.update_direction(x, p, out, alpha, beta, sums));
+    step.norms.push_back(d.norm2(x, sums));
+    for (int r = 0; r < n; ++r) {
+      out.unpack(target, r, step.updated_r[r]);
+      x.unpack(target, r, step.updated_x[r]);
+      p.unpack(target, r, step.updated_p[r]);
+    }
+  }
+  return step;
+}
+
+// The largest deviation of D a from the plain operator's, over all sites and colours of one right-hand side.
+double deviation(const VectorField& found, const VectorField& expected) {
+  double worst = 0;
+  for (std::int64_t site = 0; site < found.size(); ++site)
+    for (int c = 0; c < 3; ++c)
+      worst = std::max({worst, std::abs(found[site].c[c].re - expected[site].c[c].re),
+                        std::abs(found[site].c[c].im - expected[site].c[c].im)});
+  return worst;
+}
+
+bool same_bits(const VectorField& a, const VectorField& b) {
+  return std::memcmp(a.data(), b.data(), std::size_t(a.bytes())) == 0;
+}
+
+bool same_bits(const Step& found, const Step& expected, int rhs) {
+  for (std::size_t k = 0; k < expected.norms.size(); ++k)
+    if (found.norms[k][rhs] != expected.norms[k][rhs]) return false;
+  return same_bits(found.hopped[rhs], expected.hopped[rhs]) &&
+         same_bits(found.updated_r[rhs], expected.updated_r[rhs]) &&
+         same_bits(found.updated_x[rhs], expected.updated_x[rhs]) &&
+         same_bits(found.updated_p[rhs], expected.updated_p[rhs]);
+}
+
+Verdict check_hop(const HopCase& c, const std::string& instruction_set) {
+  try {
+    cpu_kernels(instruction_set);
+  } catch (const Error& error) {
+    std::printf("%s\n", error.what());
+    return Verdict::cannot_run;
+  }
+  const Problem problem(c);
+  int cells = 0;
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const Reconstruct reconstruct : {Reconstruct::none18, Reconstruct::row12}) {
+      OperatorOptions options;
+      options.boundary = problem.boundary;
+      options.precision = precision;
+      options.reconstruct = reconstruct;
+      options.n_rhs = most_rhs;
+      options.instruction_set = "baseline";
+      omp_set_num_threads(1);
+      const Step expected = take_step(problem, {}, options);
+      // 24 terms of order one per component, 6 of them from rebuilt rows.
+      const double tolerance = 60 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                                                  : std::numeric_limits<float>::epsilon());
+      double worst = 0;
+      for (int r = 0; r < most_rhs; ++r) worst = std::max(worst, deviation(expected.hopped[r], problem.hopped[r]));
+      std::printf("%s %s: deviation %.2e, tolerance %.2e\n", to_string(precision).c_str(),
+                  to_string(reconstruct).c_str(), worst, tolerance);
+      if (!(worst < tolerance)) return Verdict::fails;
+
+      options.instruction_set = instruction_set;
+      for (int cut = 0; cut < 16; ++cut)
+        for (options.n_rhs = 1; options.n_rhs <= most_rhs; ++options.n_rhs) {
+          omp_set_num_threads(1 + (cut + options.n_rhs) % 3);  // threads must not matter either
+          options.overlap = cut % 3 != 0;
+          const Step step = take_step(problem, {bool(cut & 1), bool(cut & 2), bool(cut & 4), bool(cut & 8)}, options);
+          ++cells;
+          for (int r = 0; r < options.n_rhs; ++r)
+            if (!same_bits(step, expected, r)) {
+              std::printf("other bits: cut %x, %d right-hand sides, number %d\n", cut, options.n_rhs, r);
+              return Verdict::fails;
+            }
+        }
+    }
+  std::printf("%d cells\n", cells);
+  return cells == 2 * 2 * 16 * most_rhs ? Verdict::holds : Verdict::fails;
+}
+
+}  // namespace
+
+std::vector<UnitCheck> hop_checks() {
+  std::vector<UnitCheck> checks;
+  for (const std::string instruction_set : {"baseline", "avx2", "avx512"})
+    for (const HopCase& c : cases)
+      checks.emplace_back(name_of(c, instruction_set), [c, instruction_set] { return check_hop(c, instruction_set); });
+  return checks;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,140 @@
+// Where sites live: the process grid, and the slots of sites in blocks of lanes.
+#include <cstdio>
+#include <limits>
+
+#include "dirac/site_layout.hpp"
+#include "halo/lattice.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Sites that one rank sends, by definition; -1 where the grid does not divide the lattice into even extents.
+std::int64_t surface(const Extents& global, const Extents& grid) {
+  std::int64_t area = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    if (global[mu] % (2 * grid[mu]) != 0) return -1;
+    if (grid[mu] > 1) area += 2 * volume(global) / volume(grid) / (global[mu] / grid[mu]);
+  }
+  return area;
+}
+
+bool process_grid_has_the_least_surface() {
+  for (const Extents& global : {Extents{8, 8, 8, 16}, {4, 6, 8, 10}, {16, 8, 4, 32}, {12, 12, 12, 12}, {2, 24, 2, 2}})
+    for (int ranks = 1; ranks <= 24; ++ranks) {
+      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      for (int x = 1; x <= ranks; ++x)
+        for (int y = 1; x * y <= ranks; ++y)
+          for (int z = 1; x * y * z <= ranks; ++z) {
+            const Extents grid{x, y, z, ranks / (x * y * z)};
+            if (volume(grid) == ranks && surface(global, grid) >= 0) least = std::min(least, surface(global, grid));
+          }
+      try {
+        const Extents grid = choose_process_grid(global, ranks);
+        if (volume(grid) == ranks && surface(global, grid) == least) continue;
+        std::printf("%s, %d ranks: grid %s\n", to_string(global).c_str(), ranks, to_string(grid).c_str());
+        return false;
+      } catch (const std::exception&) {
+        if (least < std::numeric_limits<std::int64_t>::max()) return false;
+      }
+    }
+  return true;
+}
+
+constexpr Extents layouts_tried[] = {{2, 2, 2, 2},   {2, 2, 2, 4},     {4, 6, 8, 10},  {10, 8, 6, 4},
+                                     {6, 6, 6, 6},   {12, 12, 12, 12}, {8, 8, 4, 4},   {16, 4, 2, 8},
+                                     {2, 2, 2, 128}, {64, 2, 2, 2},    {16, 16, 24, 4}};
+
+// Runs `holds` for every layout there is; false, with the layout printed, at the first for which it does not hold.
+template <class Property>
+bool for_every_layout(const Property& holds) {
+  int tried = 0, virtual_nodes = 0;
+  for (const Extents& extents : layouts_tried)
+    for (const int lanes : {1, 2, 4, 8, 16, SiteLayout::one_block})
+      for (int cut = 0; cut < 16; ++cut) {
+        const std::array<bool, 4> loopback{bool(cut & 1), bool(cut & 2), bool(cut & 4), bool(cut & 8)};
+        const SiteLayout layout(Lattice(extents, {1, 1, 1, 1}, 0, loopback), lanes);
+        ++tried;
+        virtual_nodes += layout.virtual_nodes();
+        if (holds(layout)) continue;
+        std::printf("%s, %d lanes, cut %x\n", to_string(extents).c_str(), lanes, cut);
+        return false;
+      }
+  std::printf("%d layouts, %d with virtual nodes\n", tried, virtual_nodes);
+  return true;
+}
+
+// slot() and site() are inverse, every slot is taken once, lanes that pad the last block have no site.
+bool slots_and_sites_are_one_to_one() {
+  return for_every_layout([](const SiteLayout& layout) {
+    const Lattice& lattice = layout.lattice();
+    const std::int64_t slots = std::int64_t{layout.blocks()} * layout.lanes(), sites = lattice.local_volume() / 2;
+    if (slots < sites || slots >= sites + layout.lanes()) return false;
+    for (const Parity parity : {Parity::even, Parity::odd}) {
+      Coordinates x;
+      for (Slot slot = 0; slot < slots; ++slot) {
+        if (layout.site(parity, slot, x) != (slot < sites)) return false;
+        if (slot < sites && (layout.slot(x) != slot || Lattice::parity_of(x) != parity)) return false;
+      }
+      for (std::int64_t site = 0; site < lattice.local_volume(); ++site) {
+        const Coordinates expected = lattice.site_coordinates(site);
+        if (Lattice::parity_of(expected) != parity) continue;
+        if (!layout.site(parity, layout.slot(expected), x) || x != expected) return false;
+      }
+    }
+    return true;
+  });
+}
+
+// What virtual nodes are for: the neighbours of all lanes of a block lie in one block.
+bool neighbours_of_virtual_nodes_share_a_block() {
+  return for_every_layout([](const SiteLayout& layout) {
+    if (!layout.virtual_nodes()) return true;
+    const Extents& extents = layout.lattice().local();
+    for (Slot slot = 0; slot < layout.blocks() * layout.lanes(); slot += layout.lanes())
+      for (int hop = 0; hop < 8; ++hop) {
+        const auto block_of_neighbour = [&](int lane) {
+          Coordinates x;
+          layout.site(Parity::odd, slot + lane, x);
+          int& moved = x[hop / 2];
+          moved = (moved + (hop % 2 == 0 ? 1 : extents[hop / 2] - 1)) % extents[hop / 2];
+          return layout.slot(x) / layout.lanes();
+        };
+        for (int lane = 1; lane < layout.lanes(); ++lane)
+          if (block_of_neighbour(lane) != block_of_neighbour(0)) return false;
+      }
+    return true;
+  });
+}
+
+// Every real of every lane has a place of its own within the block, and a word of reals stays together.
+bool reals_of_a_block_are_one_to_one() {
+  for (const int word : {1, 2, 4})
+    for (const int lanes : {1, 4, 16, SiteLayout::one_block})
+      for (const int reals : {6, 12, 18}) {
+        const SiteLayout layout(Lattice({4, 6, 2, 2}, {1, 1, 1, 1}, 0), lanes, word);
+        std::vector<bool> taken(std::size_t(reals * layout.lanes()));
+        for (int lane = 0; lane < layout.lanes(); ++lane)
+          for (int k = 0; k < reals; ++k) {
+            const std::int64_t offset = layout.offset_in_block(lane, k, reals);
+            if (offset < 0 || offset >= std::int64_t(taken.size()) || taken[offset]) return false;
+            taken[offset] = true;
+            if (k % word != 0 && offset != layout.offset_in_block(lane, k - 1, reals) + 1) return false;
+          }
+      }
+  return true;
+}
+
+}  // namespace
+
+std::vector<UnitCheck> lattice_checks() {
+  return {
+      {"process_grid_has_the_least_surface", process_grid_has_the_least_surface},
+      {"slots_and_sites_are_one_to_one", slots_and_sites_are_one_to_one},
+      {"reals_of_a_block_are_one_to_one", reals_of_a_block_are_one_to_one},
+      {"neighbours_of_virtual_nodes_share_a_block", neighbours_of_virtual_nodes_share_a_block},
+  };
+}
+
+}  // namespace staghorn

@@ -1,0 +1,34 @@
+// What the files of checks share. A check measures something, prints it, and says whether it holds.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "dirac/philox.hpp"
+
+namespace staghorn {
+
+enum class Verdict { holds, fails, cannot_run };  // cannot_run: this machine lacks what it needs; printed why
+
+struct UnitCheck {
+  template <class Run>
+  UnitCheck(std::string name, Run run) : name(std::move(name)), run([run] { return as_verdict(run()); }) {}
+
+  std::string name;
+  std::function<Verdict()> run;
+
+ private:
+  static Verdict as_verdict(bool holds) { return holds ? Verdict::holds : Verdict::fails; }
+  static Verdict as_verdict(Verdict v) { return v; }
+};
+
+std::vector<UnitCheck> random_checks();
+std::vector<UnitCheck> su3_checks();
+std::vector<UnitCheck> exact_sum_checks();
+std::vector<UnitCheck> lattice_checks();
+std::vector<UnitCheck> hop_checks();
+
+inline RandomStream test_stream(std::uint64_t site) { return RandomStream(2024, RandomPurpose::hot_start, 0, site); }
+
+}  // namespace staghorn
