@@ -13,6 +13,11 @@ endforeach()
 
 set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/staghorn)
 install(EXPORT staghornTargets NAMESPACE staghorn:: DESTINATION ${package_folder})
+if(STAGHORN_WITH_CUDA)
+  set(staghorn_needs_cuda ON)
+else()
+  set(staghorn_needs_cuda OFF)
+endif()
 configure_package_config_file(cmake/staghornConfig.cmake.in ${CMAKE_BINARY_DIR}/staghornConfig.cmake
                               INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/staghornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
