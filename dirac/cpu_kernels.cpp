@@ -301,6 +301,18 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   update_direction_blocks<float>(view, call);
 }
 
+template <class Real>
+void combine_reals(std::int64_t n, Real alpha, const Real* a, Real beta, Real* b) {
+#pragma omp parallel for simd schedule(static)
+  for (std::int64_t i = 0; i < n; ++i) b[i] = multiply_add(alpha, a[i], beta * b[i]);
+}
+
+void combine(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b) {
+  if (precision == Precision::fp64)
+    return combine_reals(n, alpha, static_cast<const double*>(a), beta, static_cast<double*>(b));
+  combine_reals(n, float(alpha), static_cast<const float*>(a), float(beta), static_cast<float*>(b));
+}
+
 void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
   using Words = Lanes<std::int64_t, vector_bytes / 8>;
   constexpr int streams = 8;
@@ -334,7 +346,15 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
 #define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
 
 extern const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
-const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {
-    STAGHORN_STRINGIFY(STAGHORN_ISA), MemorySpace::host, vector_bytes, 0, 0, hop, update_direction, norm2, read_stream};
+const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(STAGHORN_ISA),
+                                                           MemorySpace::host,
+                                                           vector_bytes,
+                                                           0,
+                                                           0,
+                                                           hop,
+                                                           update_direction,
+                                                           norm2,
+                                                           combine,
+                                                           read_stream};
 
 }  // namespace staghorn

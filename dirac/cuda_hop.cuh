@@ -28,7 +28,9 @@ struct HopArguments {
   SumCell* cells;          // cells_per_sum for each right-hand side
 };
 
+// done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
 struct NoFinish {
+  __device__ bool done() const { return false; }
   __device__ void operator()() const {}
 };
 
@@ -122,6 +124,7 @@ __device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
 // Blocks of the tiles of one set of sites follow each other, so that all but the first find the links in cache.
 template <class Real, int Reals, HopUse Use, int Tile, class Finish>
 __global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, const Finish finish) {
+  if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
   const int site = int(blockIdx.x) / tiles * hop_threads + int(threadIdx.x);
   const int rhs = int(blockIdx.x) % tiles * Tile;
@@ -166,6 +169,7 @@ struct DirectionArguments {
 // x += alpha p;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side.
 template <class Real, class Finish>
 __global__ void __launch_bounds__(update_threads) direction_kernel(const DirectionArguments a, const Finish finish) {
+  if (finish.done()) return;
   const int site = int(blockIdx.x) * update_threads + int(threadIdx.x), rhs = int(blockIdx.y);
   double norm2 = 0;
   if (site < a.sites) {

@@ -100,6 +100,22 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
   collect_sums(scratch, sums, view.n_rhs);
 }
 
+template <class Real>
+__global__ void combine_kernel(long long n, Real alpha, const Real* a, Real beta, Real* b) {
+  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
+  if (i < n) b[i] = multiply_add(alpha, a[i], beta * b[i]);
+}
+
+void combine(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b) {
+  const unsigned blocks = unsigned((n + update_threads - 1) / update_threads);
+  if (precision == Precision::fp64)
+    combine_kernel<<<blocks, update_threads>>>(n, alpha, static_cast<const double*>(a), beta, static_cast<double*>(b));
+  else
+    combine_kernel<<<blocks, update_threads>>>(n, float(alpha), static_cast<const float*>(a), float(beta),
+                                               static_cast<float*>(b));
+  STAGHORN_CUDA_CHECK(cudaGetLastError());
+}
+
 __global__ void read_kernel(const longlong2* data, long long n, unsigned long long* sum) {
   long long total = 0;
   for (long long k = blockIdx.x * (long long)blockDim.x + threadIdx.x; k < n; k += (long long)gridDim.x * blockDim.x) {
@@ -141,7 +157,7 @@ namespace staghorn {
 
 const Kernels& cuda_kernels() {
   static const Kernels table = {"cuda", MemorySpace::cuda, 0, 16, std::int64_t(sizeof(cuda::Scratch)), cuda::hop,
-                                cuda::update_direction, cuda::norm2, cuda::read_stream};
+                                cuda::update_direction, cuda::norm2, cuda::combine, cuda::read_stream};
   return table;
 }
 

@@ -80,6 +80,8 @@ struct Kernels {
   // sum |v|^2 on all blocks, per right-hand side
   void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
 
+  // b = alpha a + beta b, whatever the layout: n reals each.
+  void (*combine)(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b);
   // Reads `bytes` (a multiple of 512) and adds the sum of its 64-bit words to *sum, in the table's memory space: how
   // fast memory streams.
   void (*read_stream)(const void* data, std::int64_t bytes, std::int64_t* sum);

@@ -262,4 +262,10 @@ std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::spa
   return state_->collect(partials, grids, v.data(), sums);
 }
 
+void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const {
+  state_->kernels.combine(b.precision(), b.bytes() / bytes_per_real(b.precision()), alpha, a.data(), beta, b.data());
+}
+
+const HopView& StaggeredOperator::view(Parity target) const { return state_->views[int(target)]; }
+
 }  // namespace staghorn

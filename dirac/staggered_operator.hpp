@@ -19,6 +19,8 @@
 
 namespace staghorn {
 
+struct HopView;
+
 struct HopTimes {  // seconds since the last reset, this rank
   double pack = 0, interior = 0, wait = 0, boundary = 0, sums = 0;
 };
@@ -70,6 +72,11 @@ class StaggeredOperator {
                                        std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
+  // b = alpha a + beta b. Local.
+  void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
+
+  // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.
+  const HopView& view(Parity target) const;
 
  private:
   struct State;

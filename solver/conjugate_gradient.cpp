@@ -4,6 +4,9 @@
 #include <cmath>
 #include <limits>
 
+#include "halo/error.hpp"
+#include "solver/cuda_conjugate_gradient.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -55,6 +58,9 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   std::vector<double> r2 = d.update_residual(r, x, tmp, parity, four_m2, alpha, residual_sums);
   p.copy_from(r);
   std::vector<double> p2 = d.norm2(p, direction_sums);
+  for (std::size_t i = 0; i < n; ++i) hop_sums[i].remember(p2[i]);  // |D p|^2 <= 64 |p|^2
+  if (d.options().cuda_device >= 0)
+    return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
   const auto judge = [&] {
     for (std::size_t i = 0; i < n; ++i)
       if (columns[i].active) columns[i].judge(r2[i], stop.target_norm[i], stop.stagnation_window);
@@ -94,5 +100,14 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   for (Column& column : columns) results.push_back(std::move(column.result));
   return results;
 }
+
+#ifndef STAGHORN_CUDA
+std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator&, double, Parity, ColorVectorField&,
+                                                   ColorVectorField&, ColorVectorField&, ColorVectorField&,
+                                                   const std::vector<double>&, const std::vector<double>&,
+                                                   const CgStop&, const std::function<void(const CgProgress&)>&) {
+  throw Error("this build of Staghorn has no CUDA code");
+}
+#endif
 
 }  // namespace staghorn

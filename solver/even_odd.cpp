@@ -4,25 +4,6 @@
 
 namespace staghorn {
 
-namespace {
-
-template <class Real>
-void combine(Real alpha, const Real* a, Real beta, Real* b, std::int64_t n) {
-#pragma omp parallel for simd schedule(static)
-  for (std::int64_t i = 0; i < n; ++i) b[i] = multiply_add(alpha, a[i], beta * b[i]);
-}
-
-// b = alpha a + beta b, whatever the layout: both have the same.
-void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) {
-  const std::int64_t n = b.bytes() / bytes_per_real(b.precision());
-  if (b.precision() == Precision::fp64)
-    combine(alpha, static_cast<const double*>(a.data()), beta, static_cast<double*>(b.data()), n);
-  else
-    combine(float(alpha), static_cast<const float*>(a.data()), float(beta), static_cast<float*>(b.data()), n);
-}
-
-}  // namespace
-
 EvenOddPass::EvenOddPass(StaggeredOperator& d, double mass, System system)
     : d_(d),
       mass_(mass),
@@ -51,8 +32,8 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   const auto norm_of_cg = [&](std::size_t rhs) { return scale_[rhs] * (other_ ? two_m : 1); };
 
   if (other_) {
-    d_.hop(x_, *other_, parity_);  // D_eo b_o
-    combine(-1, x_, two_m, b_);    // b' = 2m b_e - D_eo b_o
+    d_.hop(x_, *other_, parity_);   // D_eo b_o
+    d_.combine(-1, x_, two_m, b_);  // b' = 2m b_e - D_eo b_o
     x_.set_zero();
   }
 
@@ -66,8 +47,8 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   }
 
   if (other_) {
-    d_.hop(b_, x_, opposite(parity_));            // D_oe x_e; b' is not needed any more
-    combine(-1 / two_m, b_, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
+    d_.hop(b_, x_, opposite(parity_));               // D_oe x_e; b' is not needed any more
+    d_.combine(-1 / two_m, b_, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
   }
   return columns;
 }
