@@ -78,8 +78,8 @@ def test_two_ranks_share_the_lattice(bench):
     (["hop", "--lattice", "4x4x4x4", "--seconds", "0"], ["--seconds"]),
     (["hop", "--lattice", "4x4x4x4", "--loopback", "xw"], ["--loopback", "xyzt", "xw"]),
     (["hop", "--lattice", "4x4x4x4", "--instruction-set", "mmx"], ["--instruction-set", "baseline", "mmx"]),
-    (["hop", "--lattice", "4x4x4x4", "stray"], ["bench --help"]),
-    (["hop", "--lattice", "4x4x4x4", "--rsh", "2"], ["unknown option 'rsh'", "'rhs'"]),
+    (["hop", "stray", "--lattice", "4x4x4x4"], ["bench --help"]),
+    (["hop", "--lattice", "4x4x4x4", "--link", "12"], ["unknown option 'link'", "'links'"]),
 ])
 def test_wrong_usage(staghorn, expect_error, arguments, words):
     expect_error(staghorn("bench", *arguments), 2, *words)
