@@ -48,8 +48,7 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   const double four_m2 = 4 * mass * mass;
   const Parity other = opposite(parity);
   ColorVectorField r = d.make_vector(), p = d.make_vector(), tmp = d.make_vector();
-  std::vector<Column> columns(n);
-  std::vector<double> alpha(n, 1), beta(n, 0);
+  std::vector<double> alpha(n, 1);
   std::vector<ExactSum> hop_sums(n, ExactSum(1)), residual_sums = hop_sums, direction_sums = hop_sums;
 
   // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
@@ -61,6 +60,9 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   for (std::size_t i = 0; i < n; ++i) hop_sums[i].remember(p2[i]);  // |D p|^2 <= 64 |p|^2
   if (d.options().cuda_device >= 0)
     return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
+
+  std::vector<Column> columns(n);
+  std::vector<double> beta(n, 0);
   const auto judge = [&] {
     for (std::size_t i = 0; i < n; ++i)
       if (columns[i].active) columns[i].judge(r2[i], stop.target_norm[i], stop.stagnation_window);
