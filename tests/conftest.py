@@ -13,6 +13,9 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
 
+# Solves inside this process share the cores with others: threads that wait must not spin.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 # The package as built, with its compiled module; else its sources, whose NumPy reference operator needs none.
 BUILT_PACKAGE = PROGRAM.parent / "python"
 for folder in (ROOT / "tests", BUILT_PACKAGE if (BUILT_PACKAGE / "staghorn").is_dir() else ROOT / "python"):
