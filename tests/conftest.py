@@ -10,6 +10,10 @@ from pathlib import Path
 
 import pytest
 
+# One thread unless a test asks for more: small lattices gain nothing from two, and threads that wait for each other on
+# busy cores lose a factor of twenty. Where the number of threads matters, tests set it.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
 
