@@ -1,4 +1,5 @@
-// Reading and writing the objects of SiteLayout's one-block form on the device: words of 16 bytes, coalesced over sites.
+// Reading and writing the objects of SiteLayout's one-block form on the device: words of 16 bytes, coalesced over
+// sites.
 //
 // An object of N reals at lane i of V: floor(N / W) words at (w V + i) W, then a tail of N mod W reals.
 #pragma once
@@ -31,7 +32,9 @@ __device__ __forceinline__ T load_word(const T* from) {
 
 __device__ __forceinline__ void spread(const double2& w, double* to) { to[0] = w.x, to[1] = w.y; }
 __device__ __forceinline__ void spread(const float2& w, float* to) { to[0] = w.x, to[1] = w.y; }
-__device__ __forceinline__ void spread(const float4& w, float* to) { to[0] = w.x, to[1] = w.y, to[2] = w.z, to[3] = w.w; }
+__device__ __forceinline__ void spread(const float4& w, float* to) {
+  to[0] = w.x, to[1] = w.y, to[2] = w.z, to[3] = w.w;
+}
 __device__ __forceinline__ void gather(double2& w, const double* from) { w = {from[0], from[1]}; }
 __device__ __forceinline__ void gather(float2& w, const float* from) { w = {from[0], from[1]}; }
 __device__ __forceinline__ void gather(float4& w, const float* from) { w = {from[0], from[1], from[2], from[3]}; }

@@ -17,15 +17,15 @@ struct HopArguments {
   const void *links_here, *links_there, *in, *p;
   void* out;
   int extents[4];
-  int target;              // parity, 0 or 1
-  int sites;               // per parity
+  int target;  // parity, 0 or 1
+  int sites;   // per parity
   int n_rhs;
   bool antiperiodic[4], phase[4];
   double cosine[4], sine[4];
   double four_m2;
-  const double* alpha;     // per right-hand side, on the device
-  const double* bound;     // of the sums, per right-hand side; nullptr: no sums
-  SumCell* cells;          // cells_per_sum for each right-hand side
+  const double* alpha;  // per right-hand side, on the device
+  const double* bound;  // of the sums, per right-hand side; nullptr: no sums
+  SumCell* cells;       // cells_per_sum for each right-hand side
 };
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
@@ -90,8 +90,8 @@ struct CudaAccess {
 
   __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
     Real reals[6];
-    load_object<6, Caching::read_only>(static_cast<const Real*>(a.in) + (long long)(first_rhs + r) * 6 * a.sites, a.sites,
-                                       neighbour(mu, forward), reals);
+    load_object<6, Caching::read_only>(static_cast<const Real*>(a.in) + (long long)(first_rhs + r) * 6 * a.sites,
+                                       a.sites, neighbour(mu, forward), reals);
     int exponent = 0;  // eta_mu(x) = (-1)^exponent
     for (int nu = 0; nu < mu; ++nu) exponent += x[nu];
     const bool crosses = at_edge(mu, forward);
@@ -121,16 +121,17 @@ __device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
   return norm2;
 }
 
-// Blocks of the tiles of one set of sites follow each other, so that all but the first find the links in cache.
+// A chunk is one tile of right-hand sides on hop_threads sites. The tiles of one set of sites follow each other, so
+// that all but the first find the links in cache; `tiles` divides the number of blocks, so a block keeps its tile.
 template <class Real, int Reals, HopUse Use, int Tile, class Finish>
-__global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, const Finish finish) {
+__global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, int chunks, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
-  const int site = int(blockIdx.x) / tiles * hop_threads + int(threadIdx.x);
   const int rhs = int(blockIdx.x) % tiles * Tile;
-  const bool active = site < a.sites;
-  double norm2[Tile] = {};
-  if (active) {
+  ThreadSum sums[Tile];
+  for (int chunk = int(blockIdx.x); chunk < chunks; chunk += int(gridDim.x)) {
+    const int site = chunk / tiles * hop_threads + int(threadIdx.x);
+    if (site >= a.sites) continue;  // not break: the block stays together
     ColorVector<Real> acc[Tile];
     hop_site<Tile>(CudaAccess<Real, Reals>(a, site, rhs), acc);
 #pragma unroll
@@ -147,15 +148,14 @@ __global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, 
         for (int k = 0; k < 6; ++k) v[k] = multiply_add(alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
       }
       store_object(out, a.sites, site, v);
-      norm2[r] = site_norm2(v);
+      if (a.bound) sums[r].add(site_norm2(v), a.bound[rhs + r]);
     }
   }
-  if (a.bound) {
+  if (!a.bound) return;
 #pragma unroll
-    for (int r = 0; r < Tile; ++r)
-      add_to_sum<hop_threads>(norm2[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
-    finish();
-  }
+  for (int r = 0; r < Tile; ++r)
+    sums[r].template flush<hop_threads>(a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
+  finish();
 }
 
 struct DirectionArguments {
@@ -170,15 +170,19 @@ struct DirectionArguments {
 template <class Real, class Finish>
 __global__ void __launch_bounds__(update_threads) direction_kernel(const DirectionArguments a, const Finish finish) {
   if (finish.done()) return;
-  const int site = int(blockIdx.x) * update_threads + int(threadIdx.x), rhs = int(blockIdx.y);
-  double norm2 = 0;
-  if (site < a.sites) {
-    const long long offset = (long long)rhs * 6 * a.sites;
+  const int rhs = int(blockIdx.y);
+  const long long offset = (long long)rhs * 6 * a.sites;
+  const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
+  const double bound = a.bound[rhs];
+  ThreadSum sum;
+  const int chunks = (a.sites + update_threads - 1) / update_threads;
+  for (int chunk = int(blockIdx.x); chunk < chunks; chunk += int(gridDim.x)) {
+    const int site = chunk * update_threads + int(threadIdx.x);
+    if (site >= a.sites) continue;
     Real x[6], p[6], r[6];
     load_object<6, Caching::streaming>(static_cast<const Real*>(a.x) + offset, a.sites, site, x);
     load_object<6, Caching::plain>(static_cast<const Real*>(a.p) + offset, a.sites, site, p);
     load_object<6, Caching::read_only>(static_cast<const Real*>(a.r) + offset, a.sites, site, r);
-    const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
 #pragma unroll
     for (int k = 0; k < 6; ++k) {
       x[k] = multiply_add(alpha, p[k], x[k]);
@@ -186,9 +190,9 @@ __global__ void __launch_bounds__(update_threads) direction_kernel(const Directi
     }
     store_object(static_cast<Real*>(a.x) + offset, a.sites, site, x);
     store_object(static_cast<Real*>(a.p) + offset, a.sites, site, p);
-    norm2 = site_norm2(p);
+    sum.add(site_norm2(p), bound);
   }
-  add_to_sum<update_threads>(norm2, a.bound[rhs], a.cells + rhs * cells_per_sum);
+  sum.flush<update_threads>(bound, a.cells + rhs * cells_per_sum);
   finish();
 }
 
@@ -200,7 +204,10 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, cudaStream_t 
   const int site_blocks = (a.sites + hop_threads - 1) / hop_threads;
   const auto launch = [&](auto tile) {
     constexpr int Tile = decltype(tile)::value;
-    hop_kernel<Real, Reals, Use, Tile><<<site_blocks * (a.n_rhs / Tile), hop_threads, 0, stream>>>(a, finish);
+    const int tiles = a.n_rhs / Tile, chunks = site_blocks * tiles;
+    const auto kernel = hop_kernel<Real, Reals, Use, Tile, Finish>;
+    const int blocks = a.bound ? (grid_size(kernel, hop_threads, chunks) + tiles - 1) / tiles * tiles : chunks;
+    kernel<<<blocks, hop_threads, 0, stream>>>(a, chunks, finish);
   };
   if (a.n_rhs % 8 == 0) return launch(std::integral_constant<int, 8>());
   if (a.n_rhs % 4 == 0) return launch(std::integral_constant<int, 4>());
@@ -220,11 +227,13 @@ void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish
 
 template <class Finish>
 void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, cudaStream_t stream) {
-  const dim3 grid((a.sites + update_threads - 1) / update_threads, view.n_rhs);
-  if (view.precision == Precision::fp64)
-    direction_kernel<double><<<grid, update_threads, 0, stream>>>(a, finish);
-  else
-    direction_kernel<float><<<grid, update_threads, 0, stream>>>(a, finish);
+  const auto launch = [&](const auto kernel) {
+    const int chunks = (a.sites + update_threads - 1) / update_threads;
+    const dim3 grid(grid_size(kernel, update_threads, chunks), view.n_rhs);
+    kernel<<<grid, update_threads, 0, stream>>>(a, finish);
+  };
+  view.precision == Precision::fp64 ? launch(direction_kernel<double, Finish>)
+                                    : launch(direction_kernel<float, Finish>);
 }
 
 }  // namespace staghorn::cuda

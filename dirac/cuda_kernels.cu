@@ -68,7 +68,8 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   put(scratch->alpha, call.alpha, view.n_rhs);
   put(scratch->beta, call.beta, view.n_rhs);
   const HopArguments sizes = hop_arguments(view);
-  launch_direction(view, {call.x, call.p, call.r, sizes.sites, scratch->alpha, scratch->beta, scratch->bound, scratch->cells},
+  launch_direction(view,
+                   {call.x, call.p, call.r, sizes.sites, scratch->alpha, scratch->beta, scratch->bound, scratch->cells},
                    NoFinish(), nullptr);
   STAGHORN_CUDA_CHECK(cudaGetLastError());
   collect_sums(scratch, call.sums, view.n_rhs);
@@ -84,7 +85,9 @@ __global__ void __launch_bounds__(update_threads)
     load_object<6, Caching::plain>(v + (long long)rhs * 6 * sites, sites, site, reals);
     norm2 = site_norm2(reals);
   }
-  add_to_sum<update_threads>(norm2, bound[rhs], cells + rhs * cells_per_sum);
+  ThreadSum sum;
+  sum.add(norm2, bound[rhs]);
+  sum.flush<update_threads>(bound[rhs], cells + rhs * cells_per_sum);
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
@@ -156,8 +159,16 @@ HopArguments hop_arguments(const HopView& view) {
 namespace staghorn {
 
 const Kernels& cuda_kernels() {
-  static const Kernels table = {"cuda", MemorySpace::cuda, 0, 16, std::int64_t(sizeof(cuda::Scratch)), cuda::hop,
-                                cuda::update_direction, cuda::norm2, cuda::combine, cuda::read_stream};
+  static const Kernels table = {"cuda",
+                                MemorySpace::cuda,
+                                0,
+                                16,
+                                std::int64_t(sizeof(cuda::Scratch)),
+                                cuda::hop,
+                                cuda::update_direction,
+                                cuda::norm2,
+                                cuda::combine,
+                                cuda::read_stream};
   return table;
 }
 

@@ -166,7 +166,8 @@ struct Glimpse {
   Glimpse(const Glimpse&) = delete;
 };
 
-Scalars starting_scalars(double mass, const std::vector<double>& r2, const std::vector<double>& p2, const CgStop& stop) {
+Scalars starting_scalars(double mass, const std::vector<double>& r2, const std::vector<double>& p2,
+                         const CgStop& stop) {
   Scalars s = {};
   s.n_rhs = int(r2.size());
   s.four_m2 = 4 * mass * mass;
@@ -192,10 +193,10 @@ Scalars starting_scalars(double mass, const std::vector<double>& r2, const std::
 
 }  // namespace
 
-std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                                   ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
-                                                   const std::vector<double>& r2, const std::vector<double>& p2,
-                                                   const CgStop& stop,
+std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
+                                                   ColorVectorField& x, ColorVectorField& r, ColorVectorField& p,
+                                                   ColorVectorField& tmp, const std::vector<double>& r2,
+                                                   const std::vector<double>& p2, const CgStop& stop,
                                                    const std::function<void(const CgProgress&)>& progress) {
   const int n = int(r2.size());
   const Scalars start = starting_scalars(mass, r2, p2, stop);
@@ -244,8 +245,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   constexpr int batch = 32;
   const auto launch_batch = [&](Glimpse& glimpse) {
     for (int k = 0; k < batch; ++k) STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
-    STAGHORN_CUDA_CHECK(
-        cudaMemcpyAsync(glimpse.host, scalars, sizeof(Scalars), cudaMemcpyDeviceToHost, stream.handle));
+    STAGHORN_CUDA_CHECK(cudaMemcpyAsync(glimpse.host, scalars, sizeof(Scalars), cudaMemcpyDeviceToHost, stream.handle));
     STAGHORN_CUDA_CHECK(cudaEventRecord(glimpse.copied, stream.handle));
   };
   const Scalars* seen = glimpses[0].host;
