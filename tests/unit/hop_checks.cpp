@@ -1,5 +1,5 @@
-// The kernels of every instruction set against the plain operator, and against each other to the last bit: every
-// precision, link form, number of right-hand sides and subset of cut directions.
+// The kernels of every instruction set and of the GPU against the plain operator, and against each other to the last
+// bit: every precision, link form, number of right-hand sides and subset of cut directions.
 #include <omp.h>
 
 #include <algorithm>
@@ -12,6 +12,7 @@
 #include "dirac/kernels.hpp"
 #include "dirac/plain_operator.hpp"
 #include "dirac/staggered_operator.hpp"
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "tests/unit/unit_checks.hpp"
 
@@ -39,10 +40,10 @@ constexpr HopCase cases[] = {
     {{2, 16, 4, 2}, "periodic,antiperiodic,periodic,0.7"},
 };
 
-std::string name_of(const HopCase& c, const std::string& instruction_set) {
+std::string name_of(const HopCase& c, const std::string& kernels) {
   std::string boundary = c.boundary;
   std::replace(boundary.begin(), boundary.end(), ',', '_');
-  return "hop_" + instruction_set + "_" + to_string(c.extents) + "_" + boundary;
+  return "hop_" + kernels + "_" + to_string(c.extents) + "_" + boundary;
 }
 
 template <class Site>
@@ -146,13 +147,25 @@ bool same_bits(const Step& found, const Step& expected, int rhs) {
          same_bits(found.updated_p[rhs], expected.updated_p[rhs]);
 }
 
-Verdict check_hop(const HopCase& c, const std::string& instruction_set) {
+// Whether this machine can run them; prints why not.
+bool can_run(const std::string& kernels) {
+  if (kernels == "cuda") {
+    if (cuda::device_count() == 0) std::printf("no GPU, or a build without CUDA\n");
+    return cuda::device_count() > 0;
+  }
   try {
-    cpu_kernels(instruction_set);
+    cpu_kernels(kernels);
+    return true;
   } catch (const Error& error) {
     std::printf("%s\n", error.what());
-    return Verdict::cannot_run;
+    return false;
   }
+}
+
+Verdict check_hop(const HopCase& c, const std::string& kernels) {
+  if (!can_run(kernels)) return Verdict::cannot_run;
+  const bool on_gpu = kernels == "cuda";
+  const int cuts = on_gpu ? 1 : 16;  // a GPU holds the lattice whole
   const Problem problem(c);
   int cells = 0;
   for (const Precision precision : {Precision::fp64, Precision::fp32})
@@ -174,8 +187,11 @@ Verdict check_hop(const HopCase& c, const std::string& instruction_set) {
                   to_string(reconstruct).c_str(), worst, tolerance);
       if (!(worst < tolerance)) return Verdict::fails;
 
-      options.instruction_set = instruction_set;
-      for (int cut = 0; cut < 16; ++cut)
+      if (on_gpu)
+        options.cuda_device = 0;
+      else
+        options.instruction_set = kernels;
+      for (int cut = 0; cut < cuts; ++cut)
         for (options.n_rhs = 1; options.n_rhs <= most_rhs; ++options.n_rhs) {
           omp_set_num_threads(1 + (cut + options.n_rhs) % 2);  // threads must not matter either
           options.overlap = cut % 3 != 0;
@@ -189,16 +205,16 @@ Verdict check_hop(const HopCase& c, const std::string& instruction_set) {
         }
     }
   std::printf("%d cells\n", cells);
-  return cells == 2 * 2 * 16 * most_rhs ? Verdict::holds : Verdict::fails;
+  return cells == 2 * 2 * cuts * most_rhs ? Verdict::holds : Verdict::fails;
 }
 
 }  // namespace
 
 std::vector<UnitCheck> hop_checks() {
   std::vector<UnitCheck> checks;
-  for (const std::string instruction_set : {"baseline", "avx2", "avx512"})
+  for (const std::string kernels : {"baseline", "avx2", "avx512", "cuda"})
     for (const HopCase& c : cases)
-      checks.emplace_back(name_of(c, instruction_set), [c, instruction_set] { return check_hop(c, instruction_set); });
+      checks.emplace_back(name_of(c, kernels), [c, kernels] { return check_hop(c, kernels); });
   return checks;
 }
 

@@ -35,7 +35,7 @@ HOP_CASES = [
     "8x8x4x4_0.3_-0.5_antiperiodic_0.125",
     "2x16x4x2_periodic_antiperiodic_periodic_0.7",
 ]
-CHECKS += [f"hop_{instruction_set}_{case}" for instruction_set in ("baseline", "avx2", "avx512") for case in HOP_CASES]
+CHECKS += [f"hop_{kernels}_{case}" for kernels in ("baseline", "avx2", "avx512", "cuda") for case in HOP_CASES]
 CANNOT_RUN = 77
 
 
