@@ -158,8 +158,8 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
 
-  print_machine(messages, command.session, communicator.size(), omp_get_max_threads());
   Session session(communicator, command.gauge, command.session);
+  print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const SourceSet sources =
       make_sources(communicator, session.lattice(), command.source, command.color, command.noise_vectors);

@@ -70,6 +70,7 @@ const Lattice& Session::lattice() const { return state_->lattice(); }
 const LinkField& Session::links() const { return state_->links; }
 const GaugeSummary& Session::gauge() const { return state_->gauge; }
 const SessionOptions& Session::options() const { return state_->options; }
+std::string Session::device() const { return describe_device(state_->cuda_device); }
 
 StaggeredOperator& Session::State::fast_operator(int n_rhs) {
   if (!fast || fast->options().n_rhs != n_rhs) {

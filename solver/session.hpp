@@ -29,6 +29,7 @@ class Session {
   const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied)
   const GaugeSummary& gauge() const;
   const SessionOptions& options() const;
+  std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
 
   // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
   // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the

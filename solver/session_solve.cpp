@@ -17,7 +17,6 @@
 
 #include "dirac/plain_operator.hpp"
 #include "halo/error.hpp"
-#include "solver/device_choice.hpp"
 #include "solver/even_odd.hpp"
 #include "solver/explanation.hpp"
 #include "solver/memory_estimate.hpp"
@@ -190,7 +189,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     if (request.phases == Phases::milc) apply_milc_signs(solutions[i]);
   }
 
-  report.device = describe_device(state_->cuda_device);
+  report.device = device();
   report.transport = d.transport();
   report.system = to_string(request.system);
   report.options = options();

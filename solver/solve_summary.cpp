@@ -29,10 +29,12 @@ double seconds(const SolveReport& report, const char* phase) {
 
 }  // namespace
 
-void print_machine(std::ostream& out, const SessionOptions& options, int ranks, int threads) {
-  out << "staghorn " << version() << ": cpu, " << to_string(options.precision) << ", " << to_string(options.links)
-      << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
-      << std::endl;
+void print_machine(std::ostream& out, const Session& session, int threads) {
+  const SessionOptions& options = session.options();
+  const int ranks = session.communicator().size();
+  out << "staghorn " << version() << ": " << session.device() << ", " << to_string(options.precision) << ", "
+      << to_string(options.links) << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads
+      << " thread" << plural(threads) << std::endl;
 }
 
 void print_gauge(std::ostream& out, const Session& session) {
