@@ -1,5 +1,6 @@
 #include "dirac/color_vector_field.hpp"
 
+#include "dirac/kernels.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
@@ -79,5 +80,37 @@ void ColorVectorField::on_host(const Work& work) const {
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }
+
+namespace {
+
+template <class To, class From>
+void convert(const SiteLayout& to_layout, To* to, const SiteLayout& from_layout, const From* from, int n_rhs) {
+  const std::int64_t V = to_layout.lanes(), W = from_layout.lanes();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t slot = 0; slot < std::int64_t{to_layout.blocks()} * V; ++slot) {
+    Coordinates x;
+    if (!to_layout.site(Parity::even, Slot(slot), x)) continue;  // slots do not depend on the parity
+    const std::int64_t source = from_layout.slot(x);
+    for (int rhs = 0; rhs < n_rhs; ++rhs) {
+      To* object = to + (slot / V * n_rhs + rhs) * (6 * V);
+      const From* other = from + (source / W * n_rhs + rhs) * (6 * W);
+      for (int k = 0; k < 6; ++k)
+        object[to_layout.offset_in_block(int(slot % V), k, 6)] =
+            To(other[from_layout.offset_in_block(int(source % W), k, 6)]);
+    }
+  }
+}
+
+}  // namespace
+
+void ColorVectorField::convert_from(const ColorVectorField& other) {
+  if (precision_ == other.precision_) return copy_from(other);
+  if (buffer_.space() == MemorySpace::cuda)
+    return cuda_convert_vectors(precision_, data(), other.data(), layout_->lanes(), n_rhs_);
+  if (precision_ == Precision::fp64)
+    convert(*layout_, static_cast<double*>(data()), other.layout(), static_cast<const float*>(other.data()), n_rhs_);
+  else
+    convert(*layout_, static_cast<float*>(data()), other.layout(), static_cast<const double*>(other.data()), n_rhs_);
+}
 
 }  // namespace staghorn

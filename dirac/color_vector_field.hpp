@@ -28,6 +28,8 @@ class ColorVectorField {
   void pack(Parity parity, int rhs, const VectorField& sites);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
   void set_zero() { buffer_.set_zero(); }
+  // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Exact from fp32 to fp64. Local.
+  void convert_from(const ColorVectorField& other);
   void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs
 
  private:

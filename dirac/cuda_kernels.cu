@@ -119,6 +119,19 @@ void combine(Precision precision, std::int64_t n, double alpha, const void* a, d
   STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 
+template <class To, class From>
+__global__ void convert_kernel(To* to, const From* from, int sites) {
+  const int site = int(blockIdx.x) * update_threads + int(threadIdx.x);
+  if (site >= sites) return;
+  const long long offset = (long long)blockIdx.y * 6 * sites;
+  From source[6];
+  To result[6];
+  load_object<6, Caching::plain>(from + offset, sites, site, source);
+#pragma unroll
+  for (int k = 0; k < 6; ++k) result[k] = To(source[k]);
+  store_object(to + offset, sites, site, result);
+}
+
 __global__ void read_kernel(const longlong2* data, long long n, unsigned long long* sum) {
   long long total = 0;
   for (long long k = blockIdx.x * (long long)blockDim.x + threadIdx.x; k < n; k += (long long)gridDim.x * blockDim.x) {
@@ -157,6 +170,17 @@ HopArguments hop_arguments(const HopView& view) {
 }  // namespace staghorn::cuda
 
 namespace staghorn {
+
+void cuda_convert_vectors(Precision precision, void* to, const void* from, int sites, int n_rhs) {
+  const dim3 grid((sites + cuda::update_threads - 1) / cuda::update_threads, n_rhs);
+  if (precision == Precision::fp64)
+    cuda::convert_kernel<<<grid, cuda::update_threads>>>(static_cast<double*>(to), static_cast<const float*>(from),
+                                                         sites);
+  else
+    cuda::convert_kernel<<<grid, cuda::update_threads>>>(static_cast<float*>(to), static_cast<const double*>(from),
+                                                         sites);
+  STAGHORN_CUDA_CHECK(cudaGetLastError());
+}
 
 const Kernels& cuda_kernels() {
   static const Kernels table = {"cuda",

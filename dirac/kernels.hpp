@@ -96,6 +96,9 @@ struct Kernels {
 // naming what the machine has.
 const Kernels& cpu_kernels(const std::string& name = "auto");
 
+// Colour vectors on the GPU from the other precision into `precision`: n_rhs objects of 6 reals at `sites` sites.
+void cuda_convert_vectors(Precision precision, void* to, const void* from, int sites, int n_rhs);
+
 // The CUDA kernels. Throws Error if this build has none.
 const Kernels& cuda_kernels();
 

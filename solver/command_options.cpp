@@ -102,6 +102,9 @@ po::options_description operator_options() {
       "of the vectors and links that CG works on; the answer is always checked in fp64")(
       "links", po::value<std::string>()->value_name("18|12")->default_value("18"),
       "reals stored per link; 12 keeps two rows, which is faster and implies --reunitarize")(
+      "sloppy", po::value<std::string>()->value_name("fp32"),
+      "mixed precision: iterate in this, update in --precision fp64 (reliable updates)")(
+      "sloppy-links", po::value<std::string>()->value_name("18|12"), "reals per link in the iterations (default: 12)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) first (files hold them to 1e-7 only)");
   return options;
 }
@@ -123,6 +126,16 @@ SessionOptions session_options(const OptionValues& values) {
   options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
+  if (values.count("sloppy")) {
+    options.sloppy = parse_value("sloppy", [&] { return parse_precision(text("sloppy")); });
+    if (*options.sloppy != Precision::fp32 || options.precision != Precision::fp64)
+      throw UsageError("--sloppy", "fp32 below --precision fp64",
+                       to_string(*options.sloppy) + " below " + to_string(options.precision));
+  }
+  if (values.count("sloppy-links")) {
+    if (!options.sloppy) throw UsageError("--sloppy-links needs --sloppy");
+    options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
+  }
   options.reunitarize = values["reunitarize"].as<bool>();
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });

@@ -39,40 +39,53 @@ struct Column {
 
 }  // namespace
 
-// Memory moved per iteration and site of `parity`: two passes over the links and 66 reals of vectors
-// (hop: p, tmp; residual: tmp, p, r, r; direction: x, p, r, x, p).
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                          const ColorVectorField& b, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  const double four_m2 = 4 * mass * mass;
-  const Parity other = opposite(parity);
   ColorVectorField r = d.make_vector(), p = d.make_vector(), tmp = d.make_vector();
-  std::vector<double> alpha(n, 1);
-  std::vector<ExactSum> hop_sums(n, ExactSum(1)), residual_sums = hop_sums, direction_sums = hop_sums;
-
+  std::vector<ExactSum> sums(n, ExactSum(1));
   // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
   r.copy_from(b);
-  d.hop(tmp, x, other);
-  std::vector<double> r2 = d.update_residual(r, x, tmp, parity, four_m2, alpha, residual_sums);
+  d.hop(tmp, x, opposite(parity));
+  const std::vector<double> one(n, 1);
+  const std::vector<double> r2 = d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
   p.copy_from(r);
-  std::vector<double> p2 = d.norm2(p, direction_sums);
-  for (std::size_t i = 0; i < n; ++i) hop_sums[i].remember(p2[i]);  // |D p|^2 <= 64 |p|^2
+  return conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, stop, progress);
+}
+
+// Memory moved per iteration and site of `parity`: two passes over the links and 66 reals of vectors
+// (hop: p, tmp; residual: tmp, p, r, r; direction: x, p, r, x, p).
+std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                              ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
+                                              std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
+                                              const std::function<void(const CgProgress&)>& progress) {
   if (d.options().cuda_device >= 0)
     return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
 
+  const std::size_t n = stop.target_norm.size();
+  const double four_m2 = 4 * mass * mass;
+  const Parity other = opposite(parity);
+  std::vector<double> alpha(n, 0), beta(n, 0);
+  std::vector<ExactSum> hop_sums, residual_sums, direction_sums;  // |D p|^2 <= 64 |p|^2
+  for (std::size_t i = 0; i < n; ++i) {
+    hop_sums.emplace_back(p2[i] > 0 ? p2[i] : 1);
+    direction_sums.emplace_back(p2[i] > 0 ? p2[i] : 1);
+    residual_sums.emplace_back(r2[i] > 0 ? r2[i] : 1);
+  }
   std::vector<Column> columns(n);
-  std::vector<double> beta(n, 0);
   const auto judge = [&] {
     for (std::size_t i = 0; i < n; ++i)
       if (columns[i].active) columns[i].judge(r2[i], stop.target_norm[i], stop.stagnation_window);
   };
-  const auto any_active = [&] {
-    return std::any_of(columns.begin(), columns.end(), [](const Column& c) { return c.active; });
+  const auto count_active = [&] {
+    return std::count_if(columns.begin(), columns.end(), [](const Column& c) { return c.active; });
   };
   judge();
+  const auto active_at_start = count_active();
+  const auto go_on = [&] { return stop.until_first ? count_active() == active_at_start : count_active() > 0; };
 
-  for (long iteration = 1; iteration <= stop.max_iterations && any_active(); ++iteration) {
+  for (long iteration = 1; iteration <= stop.max_iterations && count_active() > 0 && go_on(); ++iteration) {
     // tmp = D p;  alpha = (r,r) / (p, A p) = |r|^2 / (4m^2 |p|^2 + |D p|^2)
     const std::vector<double> tmp2 = d.hop_and_norm2(tmp, p, other, hop_sums);
     for (std::size_t i = 0; i < n; ++i) {
@@ -99,7 +112,10 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   }
 
   std::vector<CgColumn> results;
-  for (Column& column : columns) results.push_back(std::move(column.result));
+  for (std::size_t i = 0; i < n; ++i) {
+    columns[i].result.direction_norm2 = p2[i];
+    results.push_back(std::move(columns[i].result));
+  }
   return results;
 }
 

@@ -16,6 +16,7 @@ struct CgStop {
   long max_iterations = 10000;
   // Iterations without a new smallest residual after which a right-hand side counts as stagnated; 0 = never.
   long stagnation_window = 1000;
+  bool until_first = false;  // stop as soon as one right-hand side that was not done at the start is
 };
 
 struct CgProgress {
@@ -28,6 +29,8 @@ struct CgColumn {  // one right-hand side
   long iterations = 0;
   double residual_norm = 0;     // |r| as iterated, absolute
   std::vector<double> history;  // |r|^2 before the first and after each iteration
+  std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
+  double direction_norm2 = 0;   // |p|^2, with which the search could go on
 };
 
 // Improves `x` (its content is the initial guess) until every right-hand side meets its target. Converged right-hand
@@ -36,5 +39,12 @@ struct CgColumn {  // one right-hand side
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                          const ColorVectorField& b, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress = {});
+
+// The loop alone: r = b - A x and a search direction p are there, r2 = |r|^2 and p2 = |p|^2 known; tmp is work space.
+// Leaves r and p as they are at the end.
+std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                              ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
+                                              std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
+                                              const std::function<void(const CgProgress&)>& progress = {});
 
 }  // namespace staghorn

@@ -36,7 +36,7 @@ struct Scalars {
   double* history;  // [iteration][rhs] |r|^2
   double four_m2;
   long long iteration, max_iterations, stagnation_window;
-  int n_rhs;
+  int n_rhs, least_active;  // the loop ends when fewer are active
   unsigned finished_blocks[n_phases];
   int done;
 };
@@ -126,10 +126,10 @@ struct LastBlock {
       if constexpr (phase == direction_phase) finish_direction(s, i);
       active = s.active[i];
     }
-    const bool any_active = __syncthreads_or(active);
+    const int n_active = __syncthreads_count(active);
     if (threadIdx.x == 0) {
       s.finished_blocks[phase] = 0;
-      if (phase == direction_phase) s.done = !any_active || ++s.iteration >= s.max_iterations;
+      if (phase == direction_phase) s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
     }
   }
 };
@@ -187,6 +187,7 @@ Scalars starting_scalars(double mass, const std::vector<double>& r2, const std::
     else if (!s.active[i])
       s.outcome[i] = CgOutcome::converged;
     if (s.active[i] && stop.max_iterations > 0) s.done = 0;
+    s.least_active = stop.until_first ? s.least_active + s.active[i] : 1;
   }
   return s;
 }
@@ -273,6 +274,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     column.history.push_back(r2[i]);
     for (long k = 1; k <= column.iterations; ++k) column.history.push_back(r2_history[std::size_t(k * n + i)]);
     column.residual_norm = std::sqrt(column.history.back());
+    column.direction_norm2 = seen->p2[i];
     columns.push_back(std::move(column));
   }
   return columns;

@@ -2,10 +2,13 @@
 
 #include <cmath>
 
+#include "solver/reliable_updates.hpp"
+
 namespace staghorn {
 
-EvenOddPass::EvenOddPass(StaggeredOperator& d, double mass, System system)
+EvenOddPass::EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, double mass, System system)
     : d_(d),
+      sloppy_(sloppy),
       mass_(mass),
       system_(system),
       parity_(system == System::odd ? Parity::odd : Parity::even),
@@ -40,7 +43,9 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   CgStop stop;
   stop.max_iterations = max_iterations;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
-  std::vector<CgColumn> columns = conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
+  std::vector<CgColumn> columns =
+      sloppy_ ? reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, stop, {}, progress)
+              : conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     columns[i].residual_norm /= norm_of_cg(i);
     for (double& norm2 : columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
@@ -66,6 +71,9 @@ void EvenOddPass::add_solution(int rhs, VectorField& x) const {
     }
 }
 
-std::int64_t EvenOddPass::vector_bytes() const { return (other_ ? 6 : 5) * x_.bytes(); }
+std::int64_t EvenOddPass::vector_bytes() const {
+  const std::int64_t of_cg = sloppy_ ? 2 * x_.bytes() + 4 * sloppy_->make_vector().bytes() : 3 * x_.bytes();
+  return (other_ ? 3 : 2) * x_.bytes() + of_cg;
+}
 
 }  // namespace staghorn

@@ -18,7 +18,8 @@ namespace staghorn {
 class EvenOddPass {
  public:
   // Vectors of d.n_rhs() right-hand sides, zero. `d` must outlive the pass. Local.
-  EvenOddPass(StaggeredOperator& d, double mass, System system);
+  // With `sloppy` the iterations run on it, with reliable updates on `d`.
+  EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, double mass, System system);
 
   // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
   // it to the precision of the operator. A right-hand side without a source stays zero. Local.
@@ -33,6 +34,7 @@ class EvenOddPass {
 
  private:
   StaggeredOperator& d_;
+  StaggeredOperator* sloppy_;
   double mass_;
   System system_;
   Parity parity_;                          // where CG works

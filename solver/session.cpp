@@ -46,7 +46,7 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
   state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, reading.seconds(), cuda_device, nullptr});
+      State{communicator, options, std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr});
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
@@ -60,7 +60,8 @@ Session::Session(const Communicator& communicator, LinkField links, const Sessio
   });
   GaugeSummary summary = take_links(communicator, "", links, options);
   summary.format = "memory";
-  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr});
+  state_ = std::make_unique<State>(
+      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr});
 }
 
 Session::~Session() = default;
@@ -75,6 +76,7 @@ std::string Session::device() const { return describe_device(state_->cuda_device
 StaggeredOperator& Session::State::fast_operator(int n_rhs) {
   if (!fast || fast->options().n_rhs != n_rhs) {
     fast.reset();  // frees its memory before the next takes its own
+    sloppy.reset();
     OperatorOptions wanted;
     wanted.boundary = options.boundary;
     wanted.precision = options.precision;
@@ -82,6 +84,11 @@ StaggeredOperator& Session::State::fast_operator(int n_rhs) {
     wanted.n_rhs = n_rhs;
     wanted.cuda_device = cuda_device;
     fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
+    if (options.sloppy) {
+      wanted.precision = *options.sloppy;
+      wanted.reconstruct = options.sloppy_links.value_or(Reconstruct::row12);
+      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
+    }
   }
   return *fast;
 }

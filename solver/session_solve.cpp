@@ -77,6 +77,7 @@ void record(RhsReport& rhs, const CgColumn& column, double source_norm) {
   rhs.iterations += column.iterations;
   rhs.residual_iterated = column.residual_norm / source_norm;
   // The first residual of a later pass is the last of the pass before.
+  for (long update : column.updates) rhs.updates.push_back(rhs.iterations - column.iterations + update);
   for (std::size_t i = rhs.history.empty() ? 0 : 1; i < column.history.size(); ++i)
     rhs.history.push_back(std::sqrt(column.history[i]) / source_norm);
 }
@@ -137,7 +138,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
   std::vector<Column> columns(n_rhs);
   for (;;) {
-    EvenOddPass pass(d, request.mass, request.system);
+    EvenOddPass pass(d, state_->sloppy.get(), request.mass, request.system);
     vector_bytes = double(pass.vector_bytes());
     std::vector<double> target(n_rhs, 1);  // for those that are done: a zero source is solved at once
     long iterations_left = std::numeric_limits<long>::max();
@@ -221,6 +222,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
   const double vector_field_bytes = double(lattice().local_volume()) * sizeof(ColorVector<double>);
   report.memory_bytes = {{"links", double(d.link_bytes())},
+                         {"sloppy_links", state_->sloppy ? double(state_->sloppy->link_bytes()) : 0},
                          {"halo", double(d.halo_bytes())},
                          {"vectors", vector_bytes},
                          {"certificate_links", double(links().bytes())},

@@ -15,8 +15,9 @@ struct Session::State {
   LinkField links;
   GaugeSummary gauge;
   double read_seconds = 0;
-  int cuda_device = -1;                     // -1: the CPU
-  std::unique_ptr<StaggeredOperator> fast;  // made by the first solve, and again when n_rhs changes
+  int cuda_device = -1;                       // -1: the CPU
+  std::unique_ptr<StaggeredOperator> sloppy;  // where iterations run in lower precision than `fast`, else empty
+  std::unique_ptr<StaggeredOperator> fast;    // made by the first solve, and again when n_rhs changes
 
   const Lattice& lattice() const { return links.lattice(); }
   // The fast operator for n_rhs right-hand sides. Collective.

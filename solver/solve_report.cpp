@@ -49,6 +49,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"norm2", rhs.norm2},
           {"norm2_even", rhs.norm2_even},
           {"norm2_odd", rhs.norm2_odd},
+          {"updates", rhs.updates},
           {"history", rhs.history}};
 }
 
@@ -112,6 +113,10 @@ std::string to_json(const SolveReport& report) {
   json["device"] = report.device;
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);
+  if (report.options.sloppy) {
+    json["sloppy"] = to_string(*report.options.sloppy);
+    json["sloppy_links"] = reals_per_link(report.options.sloppy_links.value_or(Reconstruct::row12));
+  }
   json["lattice"] = report.lattice;
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;

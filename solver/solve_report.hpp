@@ -33,7 +33,8 @@ struct RhsReport {
   double residual_iterated = 0;  // relative, as CG believed
   double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
-  std::vector<double> history;                      // relative |r| before the first and after each iteration
+  std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
+  std::vector<double> history;  // relative |r| before the first and after each iteration
 };
 
 struct CondensateEstimate {

@@ -29,6 +29,8 @@ struct SessionOptions {
   Boundary boundary;                        // antiperiodic in t
   Precision precision = Precision::fp64;    // of the CG vectors and the links it reads
   Reconstruct links = Reconstruct::none18;  // reals per link in memory
+  std::optional<Precision> sloppy;          // of the iterations, below `precision`: mixed precision by reliable updates
+  std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
 };

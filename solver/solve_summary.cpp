@@ -32,9 +32,10 @@ double seconds(const SolveReport& report, const char* phase) {
 void print_machine(std::ostream& out, const Session& session, int threads) {
   const SessionOptions& options = session.options();
   const int ranks = session.communicator().size();
-  out << "staghorn " << version() << ": " << session.device() << ", " << to_string(options.precision) << ", "
-      << to_string(options.links) << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads
-      << " thread" << plural(threads) << std::endl;
+  out << "staghorn " << version() << ": " << session.device() << ", " << to_string(options.precision)
+      << (options.sloppy ? "/" + to_string(*options.sloppy) : "") << ", " << to_string(options.links)
+      << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
+      << std::endl;
 }
 
 void print_gauge(std::ostream& out, const Session& session) {

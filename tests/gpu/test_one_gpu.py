@@ -41,6 +41,18 @@ def test_gpu_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, precision, lin
     assert [rhs["history"] for rhs in gpu_report["rhs"]] == [rhs["history"] for rhs in cpu_report["rhs"]]
 
 
+@pytest.mark.parametrize("n_rhs", [1, 3])
+@pytest.mark.parametrize("sloppy_links", [18, 12])
+@pytest.mark.parametrize("links", [18, 12])
+def test_mixed_precision_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, links, sloppy_links, n_rhs):
+    options = ("--links", links, "--sloppy", "fp32", "--sloppy-links", sloppy_links, "--source", "gaussian:5",
+               "--noise-vectors", n_rhs, "--tolerance", 1e-12)
+    on_cpu, cpu_report = solve(staghorn, tmp_path, gauge, "cpu", *options)
+    on_gpu, gpu_report = solve(staghorn, tmp_path, gauge, "cuda", *options)
+    assert on_gpu == on_cpu
+    assert [rhs["updates"] for rhs in gpu_report["rhs"]] == [rhs["updates"] for rhs in cpu_report["rhs"]]
+
+
 @pytest.mark.parametrize("system", ["full", "even", "odd"])
 @pytest.mark.parametrize("source", ["point:1,2,3,5", "point:1,2,3,4", "z2:7", "wall:3"])
 def test_gpu_gives_the_bits_of_the_cpu_for_every_system(staghorn, tmp_path, gauge, source, system):

@@ -1,0 +1,104 @@
+#include "solver/reliable_updates.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+namespace staghorn {
+
+namespace {
+
+// An update that leaves more than this share of the residual has met the end of what the sloppy operator can do.
+constexpr double least_gain = 0.9;
+
+}  // namespace
+
+std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
+                                                  Parity parity, ColorVectorField& x, const ColorVectorField& b,
+                                                  const CgStop& stop, const ReliableUpdates& updates,
+                                                  const std::function<void(const CgProgress&)>& progress) {
+  const std::size_t n = stop.target_norm.size();
+  ColorVectorField r = d.make_vector(), tmp = d.make_vector();
+  ColorVectorField sloppy_x = sloppy.make_vector(), sloppy_r = sloppy.make_vector(), p = sloppy.make_vector(),
+                   sloppy_tmp = sloppy.make_vector();
+  std::vector<ExactSum> sums(n, ExactSum(1)), sloppy_sums = sums;
+  const std::vector<double> one(n, 1);
+
+  // r = b - A x in high precision; |r|^2
+  const auto true_residual = [&] {
+    r.copy_from(b);
+    d.hop(tmp, x, opposite(parity));
+    return d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
+  };
+
+  std::vector<CgColumn> columns(n);
+  std::vector<bool> active(n, true);
+  std::vector<double> r2 = true_residual(), p2;
+  for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
+
+  for (long iterations = 0;;) {
+    CgStop inner;
+    inner.until_first = true;
+    inner.max_iterations = stop.max_iterations - iterations;
+    inner.stagnation_window = stop.stagnation_window;
+    for (std::size_t i = 0; i < n; ++i) {
+      columns[i].residual_norm = std::sqrt(r2[i]);
+      if (active[i] && !std::isfinite(r2[i])) {
+        columns[i].outcome = CgOutcome::breakdown;
+        active[i] = false;
+      } else if (active[i] && columns[i].residual_norm <= stop.target_norm[i]) {
+        columns[i].outcome = CgOutcome::converged;
+        active[i] = false;
+      }
+      // Slightly below the target: the sloppy residual is not quite the true one.
+      inner.target_norm.push_back(active[i]
+                                      ? std::max(updates.delta * columns[i].residual_norm, 0.95 * stop.target_norm[i])
+                                      : std::numeric_limits<double>::infinity());
+    }
+    if (std::none_of(active.begin(), active.end(), [](bool a) { return a; }) || inner.max_iterations <= 0) break;
+
+    sloppy_r.convert_from(r);
+    const std::vector<double> sloppy_r2 = sloppy.norm2(sloppy_r, sloppy_sums);
+    if (p2.empty()) {  // the first direction is the residual; later ones go on from where they were
+      p.copy_from(sloppy_r);
+      p2 = sloppy_r2;
+    }
+    sloppy_x.set_zero();
+    const auto show = [&](const CgProgress& at) {
+      double worst = 0;  // the inner ratio is relative to the inner target
+      for (std::size_t i = 0; i < n; ++i)
+        if (active[i]) worst = std::max(worst, inner.target_norm[i] / stop.target_norm[i]);
+      progress({iterations + at.iteration, at.worst_ratio * worst});
+    };
+    const std::vector<CgColumn> inner_columns =
+        conjugate_gradient_loop(sloppy, mass, parity, sloppy_x, sloppy_r, p, sloppy_tmp, sloppy_r2, p2, inner,
+                                progress ? show : std::function<void(const CgProgress&)>());
+    tmp.convert_from(sloppy_x);
+    d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
+    const std::vector<double> before = r2;
+    r2 = true_residual();
+
+    long longest = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      p2[i] = inner_columns[i].direction_norm2;
+      if (!active[i]) continue;
+      CgColumn& column = columns[i];
+      const CgColumn& found = inner_columns[i];
+      column.iterations += found.iterations;
+      longest = std::max(longest, found.iterations);
+      column.history.insert(column.history.end(), found.history.begin() + 1, found.history.end());
+      column.history.back() = r2[i];
+      column.updates.push_back(column.iterations);
+      if (found.iterations == 0 || r2[i] > least_gain * least_gain * before[i]) {
+        column.outcome = found.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
+        active[i] = std::sqrt(r2[i]) <= stop.target_norm[i];  // judged once more above
+      }
+    }
+    iterations += longest;
+    if (longest == 0) break;
+  }
+  for (std::size_t i = 0; i < n; ++i) columns[i].residual_norm = std::sqrt(r2[i]);
+  return columns;
+}
+
+}  // namespace staghorn

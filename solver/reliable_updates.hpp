@@ -1,0 +1,22 @@
+// Conjugate Gradient whose iterations run in low precision while the answer is kept in high precision: reliable updates
+// [Clark et al. 2009, "Solving Lattice QCD systems of equations using mixed precision solvers on GPUs"].
+#pragma once
+
+#include "solver/conjugate_gradient.hpp"
+
+namespace staghorn {
+
+struct ReliableUpdates {
+  double delta = 0.1;  // the residual is recomputed each time it has fallen by this factor
+};
+
+// As conjugate_gradient, for A of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b
+// and every residual that a target is judged by are at the precision and with the links of `d`; the search direction is
+// kept across updates. All right-hand sides are updated together, so unlike plain CG a column's bits depend on its
+// batch.
+std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
+                                                  Parity parity, ColorVectorField& x, const ColorVectorField& b,
+                                                  const CgStop& stop, const ReliableUpdates& updates = {},
+                                                  const std::function<void(const CgProgress&)>& progress = {});
+
+}  // namespace staghorn
