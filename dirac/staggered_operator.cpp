@@ -52,7 +52,7 @@ std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& 
   return bytes;
 }
 
-constexpr int interior_parts = 4;  // messages get a chance to advance between them
+constexpr int interior_parts = 2;  // messages get a chance to advance between them
 
 const Kernels& chosen_kernels(const OperatorOptions& options, const Lattice& lattice) {
   if (options.cuda_device < 0) return cpu_kernels(options.instruction_set);
