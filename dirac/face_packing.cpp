@@ -30,6 +30,7 @@ void pack(const FaceSites& faces, int V, int n_components, const Real* field, Re
   for (int face = 0; face < 8; ++face) {
     const std::vector<Slot>& slots = faces.slots[face];
     const std::int64_t n = std::int64_t(slots.size());
+    if (n == 0) continue;
 #pragma omp parallel for schedule(static) if (n * n_components > 65536)
     for (std::int64_t first = 0; first < n; first += V) {
       Real* to = send + (faces.first_block[face] + first / V) * block_reals;
