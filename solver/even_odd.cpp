@@ -72,8 +72,12 @@ void EvenOddPass::add_solution(int rhs, VectorField& x) const {
 }
 
 std::int64_t EvenOddPass::vector_bytes() const {
-  const std::int64_t of_cg = sloppy_ ? 2 * x_.bytes() + 4 * sloppy_->make_vector().bytes() : 3 * x_.bytes();
-  return (other_ ? 3 : 2) * x_.bytes() + of_cg;
+  const auto bytes = [](const StaggeredOperator& d) {
+    return std::int64_t{6} * d.layout().blocks() * d.layout().lanes() * d.options().n_rhs *
+           bytes_per_real(d.options().precision);
+  };
+  const std::int64_t of_cg = sloppy_ ? 2 * bytes(d_) + 4 * bytes(*sloppy_) : 3 * bytes(d_);
+  return (other_ ? 3 : 2) * bytes(d_) + of_cg;
 }
 
 }  // namespace staghorn
