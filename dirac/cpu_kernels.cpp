@@ -353,6 +353,9 @@ const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(ST
                                                            0,
                                                            hop,
                                                            update_direction,
+                                                           nullptr,
+                                                           nullptr,
+                                                           nullptr,
                                                            norm2,
                                                            combine,
                                                            read_stream};

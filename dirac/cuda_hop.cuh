@@ -4,6 +4,7 @@
 #pragma once
 
 #include "dirac/cuda_fields.cuh"
+#include "dirac/cuda_sites.cuh"
 #include "dirac/cuda_sums.cuh"
 #include "dirac/hop_kernel.hpp"
 #include "dirac/kernels.hpp"
@@ -13,14 +14,27 @@ namespace staghorn::cuda {
 constexpr int hop_threads = 128;
 constexpr int update_threads = 256;
 
+// Where the faces of a vector lie: of a ghost that is read, or where faces are sent. Face f holds face_sites of
+// direction f / 2.
+struct Faces {
+  void* face[8];
+};
+
+inline Faces faces(const FacePointers& pointers) {
+  Faces faces;
+  for (int face = 0; face < 8; ++face) faces.face[face] = pointers[face];
+  return faces;
+}
+
 struct HopArguments {
+  LocalSites sites;  // of the target parity
   const void *links_here, *links_there, *in, *p;
+  const void* ghost_links[4];  // links behind the sites x_mu = 0
+  Faces ghosts;                // of in
+  Faces push;                  // where the faces of out go as well; nullptr: nowhere
   void* out;
-  int extents[4];
-  int target;  // parity, 0 or 1
-  int sites;   // per parity
   int n_rhs;
-  bool antiperiodic[4], phase[4];
+  bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
   const double* alpha;  // per right-hand side, on the device
@@ -34,48 +48,36 @@ struct NoFinish {
   __device__ void operator()() const {}
 };
 
-template <class Real, int Reals>
+// Ghosts: some neighbours may lie there.
+template <class Real, int Reals, bool Ghosts>
 struct CudaAccess {
   const HopArguments& a;
-  int site, first_rhs;
-  int x[4];
-  int half_row;  // sites of the target parity in a row of x
-  int odd_row;   // x[0] = 2 (site mod half_row) + odd_row
+  const Place& place;
+  int first_rhs;
 
-  __device__ CudaAccess(const HopArguments& arguments, int site, int first_rhs)
-      : a(arguments), site(site), first_rhs(first_rhs), half_row(arguments.extents[0] / 2) {
-    int rest = site;
-    const int half_x = rest % half_row;
-    rest /= half_row;
-    x[1] = rest % a.extents[1];
-    rest /= a.extents[1];
-    x[2] = rest % a.extents[2];
-    x[3] = rest / a.extents[2];
-    odd_row = (x[1] + x[2] + x[3] + a.target) & 1;
-    x[0] = 2 * half_x + odd_row;
+  __device__ __forceinline__ bool leaves(int mu, bool forward) const {
+    return Ghosts && a.sites.cut[mu] && place.at_edge(a.sites, mu, forward);
   }
 
-  __device__ __forceinline__ bool at_edge(int mu, bool forward) const {
-    return x[mu] == (forward ? a.extents[mu] - 1 : 0);
-  }
-
-  // The neighbour's index among the sites of its parity.
+  // The neighbour's index among the sites of its parity, where it is on this rank.
   __device__ __forceinline__ int neighbour(int mu, bool forward) const {
+    const int half_row = a.sites.extents[0] / 2, site = place.site;
+    const bool wraps = place.at_edge(a.sites, mu, forward);
     if (mu == 0) {
-      if (forward) return odd_row == 0 ? site : at_edge(0, true) ? site - (half_row - 1) : site + 1;
-      return odd_row == 1 ? site : at_edge(0, false) ? site + (half_row - 1) : site - 1;
+      if ((place.x[0] & 1) != int(forward)) return site;
+      if (forward) return wraps ? site - (half_row - 1) : site + 1;
+      return wraps ? site + (half_row - 1) : site - 1;
     }
     int stride = half_row;
-    for (int nu = 1; nu < mu; ++nu) stride *= a.extents[nu];
-    const int around = stride * (a.extents[mu] - 1);
-    if (forward) return at_edge(mu, true) ? site - around : site + stride;
-    return at_edge(mu, false) ? site + around : site - stride;
+    for (int nu = 1; nu < mu; ++nu) stride *= a.sites.extents[nu];
+    const int around = stride * (a.sites.extents[mu] - 1);
+    if (forward) return wraps ? site - around : site + stride;
+    return wraps ? site + around : site - stride;
   }
 
-  __device__ __forceinline__ ColorMatrix<Real> load_link(const void* links, int mu, int lane) const {
+  __device__ __forceinline__ ColorMatrix<Real> load_link(const Real* links, int V, int lane) const {
     Real reals[Reals];
-    load_object<Reals, Caching::streaming>(static_cast<const Real*>(links) + (long long)mu * Reals * a.sites, a.sites,
-                                           lane, reals);
+    load_object<Reals, Caching::streaming>(links, V, lane, reals);
     ColorMatrix<Real> u;
 #pragma unroll
     for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
@@ -83,23 +85,34 @@ struct CudaAccess {
     return u;
   }
 
-  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const { return load_link(a.links_here, mu, site); }
+  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
+    return load_link(static_cast<const Real*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
+                     place.site);
+  }
   __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
-    return load_link(a.links_there, mu, neighbour(mu, false));
+    const bool ghost = leaves(mu, false);
+    const Real* links = static_cast<const Real*>(a.links_there) + (long long)mu * Reals * a.sites.sites;
+    return load_link(ghost ? static_cast<const Real*>(a.ghost_links[mu]) : links,
+                     ghost ? a.sites.face_sites[mu] : a.sites.sites,
+                     ghost ? place.in_face(a.sites, mu) : neighbour(mu, false));
   }
 
   __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
+    const int hop = 2 * mu + (forward ? 0 : 1);
+    const bool ghost = leaves(mu, forward);
+    const Real* vectors = static_cast<const Real*>(ghost ? a.ghosts.face[hop] : a.in);
+    const int V = ghost ? a.sites.face_sites[mu] : a.sites.sites;
+    const int lane = ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward);
     Real reals[6];
-    load_object<6, Caching::read_only>(static_cast<const Real*>(a.in) + (long long)(first_rhs + r) * 6 * a.sites,
-                                       a.sites, neighbour(mu, forward), reals);
+    load_object<6, Caching::read_only>(vectors + (long long)(first_rhs + r) * 6 * V, V, lane, reals);
     int exponent = 0;  // eta_mu(x) = (-1)^exponent
-    for (int nu = 0; nu < mu; ++nu) exponent += x[nu];
-    const bool crosses = at_edge(mu, forward);
-    const bool negative = (exponent & 1) ^ (crosses && a.antiperiodic[mu]);
+    for (int nu = 0; nu < mu; ++nu) exponent += place.x[nu];
+    const bool at_edge = place.at_edge(a.sites, mu, forward);
+    const bool negative = (exponent & 1) ^ (at_edge && a.antiperiodic[hop]);
     const Real sign = negative ? Real(-1) : Real(1);
 #pragma unroll
     for (int k = 0; k < 6; ++k) reals[k] *= sign;
-    if (a.phase[mu] && crosses) {
+    if (a.phase[hop] && at_edge) {
       const Real cosine = Real(a.cosine[mu]), sine = Real(forward ? a.sine[mu] : -a.sine[mu]);
 #pragma unroll
       for (int c = 0; c < 3; ++c) {
@@ -112,6 +125,19 @@ struct CudaAccess {
   }
 };
 
+// Stores the value at a site of a vector's face where that face goes.
+template <class Real>
+__device__ __forceinline__ void push_faces(const LocalSites& sites, const Place& place, const Faces& push, int rhs,
+                                           const Real (&v)[6]) {
+#pragma unroll
+  for (int face = 0; face < 8; ++face) {
+    const int mu = face / 2;
+    if (!push.face[face] || !place.at_edge(sites, mu, face % 2 == 1)) continue;
+    const int V = sites.face_sites[mu];
+    store_object(static_cast<Real*>(push.face[face]) + (long long)rhs * 6 * V, V, place.in_face(sites, mu), v);
+  }
+}
+
 // |v|^2 in double, colours in order: the contribution of a site.
 template <class Real>
 __device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
@@ -121,34 +147,48 @@ __device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
   return norm2;
 }
 
-// A chunk is one tile of right-hand sides on hop_threads sites. The tiles of one set of sites follow each other, so
-// that all but the first find the links in cache; `tiles` divides the number of blocks, so a block keeps its tile.
-template <class Real, int Reals, HopUse Use, int Tile, class Finish>
-__global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, int chunks, const Finish finish) {
+// The hop and what is done with it at one site, for one tile of right-hand sides.
+template <class Real, int Reals, HopUse Use, int Tile, bool Ghosts>
+__device__ __forceinline__ void compute_site(const HopArguments& a, const Place& place, int rhs,
+                                             ThreadSum (&sums)[Tile]) {
+  ColorVector<Real> acc[Tile];
+  hop_site<Tile>(CudaAccess<Real, Reals, Ghosts>{a, place, rhs}, acc);
+#pragma unroll
+  for (int r = 0; r < Tile; ++r) {
+    const long long offset = (long long)(rhs + r) * 6 * a.sites.sites;
+    Real* out = static_cast<Real*>(a.out) + offset;
+    Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
+    if constexpr (Use == HopUse::update_residual) {
+      const Real four_m2 = Real(a.four_m2), alpha = Real(-a.alpha[rhs + r]);
+      Real p[6], residual[6];
+      load_object<6, Caching::read_only>(static_cast<const Real*>(a.p) + offset, a.sites.sites, place.site, p);
+      load_object<6, Caching::plain>(out, a.sites.sites, place.site, residual);
+#pragma unroll
+      for (int k = 0; k < 6; ++k) v[k] = multiply_add(alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
+    }
+    store_object(out, a.sites.sites, place.site, v);
+    if constexpr (Ghosts && Use == HopUse::store_norm) push_faces(a.sites, place, a.push, rhs + r, v);
+    if (a.bound) sums[r].add(site_norm2(v), a.bound[rhs + r]);
+  }
+}
+
+// The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
+// links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
+// sites of the boundary.
+template <class Real, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
+__global__ void __launch_bounds__(hop_threads)
+    hop_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
   const int rhs = int(blockIdx.x) % tiles * Tile;
   ThreadSum sums[Tile];
-  for (int chunk = int(blockIdx.x); chunk < chunks; chunk += int(gridDim.x)) {
-    const int site = chunk / tiles * hop_threads + int(threadIdx.x);
-    if (site >= a.sites) continue;  // not break: the block stays together
-    ColorVector<Real> acc[Tile];
-    hop_site<Tile>(CudaAccess<Real, Reals>(a, site, rhs), acc);
-#pragma unroll
-    for (int r = 0; r < Tile; ++r) {
-      const long long offset = (long long)(rhs + r) * 6 * a.sites;
-      Real* out = static_cast<Real*>(a.out) + offset;
-      Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
-      if constexpr (Use == HopUse::update_residual) {
-        const Real four_m2 = Real(a.four_m2), alpha = Real(-a.alpha[rhs + r]);
-        Real p[6], residual[6];
-        load_object<6, Caching::read_only>(static_cast<const Real*>(a.p) + offset, a.sites, site, p);
-        load_object<6, Caching::plain>(out, a.sites, site, residual);
-#pragma unroll
-        for (int k = 0; k < 6; ++k) v[k] = multiply_add(alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
-      }
-      store_object(out, a.sites, site, v);
-      if (a.bound) sums[r].add(site_norm2(v), a.bound[rhs + r]);
+  for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
+    Place place;
+    if (Cut && is_listed<hop_threads>(a.sites, range, k)) {
+      if (find_place<hop_threads, true>(a.sites, range, k, place))
+        compute_site<Real, Reals, Use, Tile, true>(a, place, rhs, sums);
+    } else if (find_place<hop_threads, false>(a.sites, range, k, place)) {
+      compute_site<Real, Reals, Use, Tile, false>(a, place, rhs, sums);
     }
   }
   if (!a.bound) return;
@@ -159,78 +199,96 @@ __global__ void __launch_bounds__(hop_threads) hop_kernel(const HopArguments a, 
 }
 
 struct DirectionArguments {
+  LocalSites sites;
   void *x, *p;
   const void* r;
-  int sites;
+  Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
   SumCell* cells;
 };
 
 // x += alpha p;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side.
 template <class Real, class Finish>
-__global__ void __launch_bounds__(update_threads) direction_kernel(const DirectionArguments a, const Finish finish) {
+__global__ void __launch_bounds__(update_threads)
+    direction_kernel(const DirectionArguments a, const ChunkRange range, const Finish finish) {
   if (finish.done()) return;
-  const int rhs = int(blockIdx.y);
-  const long long offset = (long long)rhs * 6 * a.sites;
+  const int rhs = int(blockIdx.y), V = a.sites.sites;
+  const long long offset = (long long)rhs * 6 * V;
   const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
   const double bound = a.bound[rhs];
   ThreadSum sum;
-  const int chunks = (a.sites + update_threads - 1) / update_threads;
-  for (int chunk = int(blockIdx.x); chunk < chunks; chunk += int(gridDim.x)) {
-    const int site = chunk * update_threads + int(threadIdx.x);
-    if (site >= a.sites) continue;
+  for (int k = int(blockIdx.x); k < range.count; k += int(gridDim.x)) {
+    Place place;
+    const bool listed = is_listed<update_threads>(a.sites, range, k);
+    if (!(listed ? find_place<update_threads, true>(a.sites, range, k, place)
+                 : find_place<update_threads, false>(a.sites, range, k, place)))
+      continue;
     Real x[6], p[6], r[6];
-    load_object<6, Caching::streaming>(static_cast<const Real*>(a.x) + offset, a.sites, site, x);
-    load_object<6, Caching::plain>(static_cast<const Real*>(a.p) + offset, a.sites, site, p);
-    load_object<6, Caching::read_only>(static_cast<const Real*>(a.r) + offset, a.sites, site, r);
+    load_object<6, Caching::streaming>(static_cast<const Real*>(a.x) + offset, V, place.site, x);
+    load_object<6, Caching::plain>(static_cast<const Real*>(a.p) + offset, V, place.site, p);
+    load_object<6, Caching::read_only>(static_cast<const Real*>(a.r) + offset, V, place.site, r);
 #pragma unroll
     for (int k = 0; k < 6; ++k) {
       x[k] = multiply_add(alpha, p[k], x[k]);
       p[k] = multiply_add(beta, p[k], r[k]);
     }
-    store_object(static_cast<Real*>(a.x) + offset, a.sites, site, x);
-    store_object(static_cast<Real*>(a.p) + offset, a.sites, site, p);
+    store_object(static_cast<Real*>(a.x) + offset, V, place.site, x);
+    store_object(static_cast<Real*>(a.p) + offset, V, place.site, p);
+    if (listed) push_faces(a.sites, place, a.push, rhs, p);
     sum.add(site_norm2(p), bound);
   }
   sum.flush<update_threads>(bound, a.cells + rhs * cells_per_sum);
   finish();
 }
 
-// Launches the hop kernel for run-time precision, links and number of right-hand sides.
+// What of the lattice a launch works on, and where.
+struct Launch {
+  cudaStream_t stream = nullptr;
+  HopPart part = HopPart::all;
+  bool reversed = false;
+};
+
 HopArguments hop_arguments(const HopView& view);
 
+// Launches the hop kernel for run-time precision, links and number of right-hand sides.
 template <class Real, int Reals, HopUse Use, class Finish>
-void launch_hop_tiles(const HopArguments& a, const Finish& finish, cudaStream_t stream) {
-  const int site_blocks = (a.sites + hop_threads - 1) / hop_threads;
-  const auto launch = [&](auto tile) {
+void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how) {
+  const ChunkRange range = chunk_range(a.sites, hop_threads, how.part, how.reversed);
+  if (range.count == 0) return;
+  const auto launch = [&](auto tile, auto cut) {
     constexpr int Tile = decltype(tile)::value;
-    const int tiles = a.n_rhs / Tile, chunks = site_blocks * tiles;
-    const auto kernel = hop_kernel<Real, Reals, Use, Tile, Finish>;
+    const int tiles = a.n_rhs / Tile, chunks = range.count * tiles;
+    const auto kernel = hop_kernel<Real, Reals, Use, Tile, decltype(cut)::value, Finish>;
     const int blocks = a.bound ? (grid_size(kernel, hop_threads, chunks) + tiles - 1) / tiles * tiles : chunks;
-    kernel<<<blocks, hop_threads, 0, stream>>>(a, chunks, finish);
+    kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
   };
-  if (a.n_rhs % 8 == 0) return launch(std::integral_constant<int, 8>());
-  if (a.n_rhs % 4 == 0) return launch(std::integral_constant<int, 4>());
-  if (a.n_rhs % 3 == 0) return launch(std::integral_constant<int, 3>());
-  if (a.n_rhs % 2 == 0) return launch(std::integral_constant<int, 2>());
-  launch(std::integral_constant<int, 1>());
+  if (a.sites.boundary_sites > 0 && how.part != HopPart::interior) {
+    if (a.n_rhs % 4 == 0) return launch(std::integral_constant<int, 4>(), std::true_type());
+    if (a.n_rhs % 3 == 0) return launch(std::integral_constant<int, 3>(), std::true_type());
+    return launch(std::integral_constant<int, 1>(), std::true_type());
+  }
+  if (a.n_rhs % 8 == 0) return launch(std::integral_constant<int, 8>(), std::false_type());
+  if (a.n_rhs % 4 == 0) return launch(std::integral_constant<int, 4>(), std::false_type());
+  if (a.n_rhs % 3 == 0) return launch(std::integral_constant<int, 3>(), std::false_type());
+  if (a.n_rhs % 2 == 0) return launch(std::integral_constant<int, 2>(), std::false_type());
+  launch(std::integral_constant<int, 1>(), std::false_type());
 }
 
 template <HopUse Use, class Finish>
-void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, cudaStream_t stream) {
+void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
   const bool full = view.reconstruct == Reconstruct::none18;
   if (view.precision == Precision::fp64)
-    full ? launch_hop_tiles<double, 18, Use>(a, finish, stream) : launch_hop_tiles<double, 12, Use>(a, finish, stream);
+    full ? launch_hop_tiles<double, 18, Use>(a, finish, how) : launch_hop_tiles<double, 12, Use>(a, finish, how);
   else
-    full ? launch_hop_tiles<float, 18, Use>(a, finish, stream) : launch_hop_tiles<float, 12, Use>(a, finish, stream);
+    full ? launch_hop_tiles<float, 18, Use>(a, finish, how) : launch_hop_tiles<float, 12, Use>(a, finish, how);
 }
 
 template <class Finish>
-void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, cudaStream_t stream) {
+void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, const Launch& how) {
+  const ChunkRange range = chunk_range(a.sites, update_threads, how.part, how.reversed);
   const auto launch = [&](const auto kernel) {
-    const int chunks = (a.sites + update_threads - 1) / update_threads;
-    const dim3 grid(grid_size(kernel, update_threads, chunks), view.n_rhs);
-    kernel<<<grid, update_threads, 0, stream>>>(a, finish);
+    const dim3 grid(grid_size(kernel, update_threads, range.count), view.n_rhs);
+    kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
   };
   view.precision == Precision::fp64 ? launch(direction_kernel<double, Finish>)
                                     : launch(direction_kernel<float, Finish>);

@@ -1,7 +1,7 @@
 // The table of CUDA kernels: each call launches, waits, and hands the sums to the host. (CG on the device keeps its
 // scalars there and launches the same kernels itself.)
-#include <numbers>
-#include <type_traits>
+#include <algorithm>
+#include <cstddef>
 
 #include "dirac/cuda_hop.cuh"
 #include "halo/cuda_check.hpp"
@@ -10,27 +10,34 @@ namespace staghorn::cuda {
 
 namespace {
 
-// The layout of HopView::scratch.
+// The layout of HopView::scratch and scratch_host.
 struct Scratch {
   double alpha[max_rhs], beta[max_rhs], bound[max_rhs];
   SumCell cells[max_rhs * cells_per_sum];
 };
 
-void put(double* to, const double* from, int n) {
-  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, n * sizeof(double), cudaMemcpyHostToDevice));
+Scratch* on_device(const HopView& view) { return static_cast<Scratch*>(view.scratch); }
+Scratch* on_host(const HopView& view) { return static_cast<Scratch*>(view.scratch_host); }
+
+// Queues what kernels will read: scalars (nullptr: none), grids, empty sums. The copy on the host is free again after
+// the next collect_sums.
+void send_scalars(const HopView& view, const double* alpha, const double* beta, const SumGrid* grids) {
+  Scratch* host = on_host(view);
+  for (int r = 0; r < view.n_rhs; ++r) {
+    host->alpha[r] = alpha ? alpha[r] : 0;
+    host->beta[r] = beta ? beta[r] : 0;
+    host->bound[r] = grids[r].bound;
+  }
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(view.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(on_device(view)->cells, 0, view.n_rhs * cells_per_sum * sizeof(SumCell)));
 }
 
-void prepare_sums(Scratch* scratch, const SumGrid* grids, int n) {
-  double bound[max_rhs];
-  for (int r = 0; r < n; ++r) bound[r] = grids[r].bound;
-  put(scratch->bound, bound, n);
-  STAGHORN_CUDA_CHECK(cudaMemset(scratch->cells, 0, n * cells_per_sum * sizeof(SumCell)));
-}
-
-void collect_sums(const Scratch* scratch, ExactPartial* sums, int n) {
-  SumCell cells[max_rhs * cells_per_sum];
-  STAGHORN_CUDA_CHECK(cudaMemcpy(cells, scratch->cells, n * cells_per_sum * sizeof(SumCell), cudaMemcpyDeviceToHost));
-  for (int r = 0; r < n; ++r)
+void collect_sums(const HopView& view, ExactPartial* sums) {
+  const SumCell* cells = on_host(view)->cells;
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(on_host(view)->cells, on_device(view)->cells,
+                                      view.n_rhs * cells_per_sum * sizeof(SumCell), cudaMemcpyDeviceToHost));
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  for (int r = 0; r < view.n_rhs; ++r)
     for (int c = 0; c < cells_per_sum; ++c) {
       const SumCell& cell = cells[r * cells_per_sum + c];
       sums[r].total += (static_cast<__int128>(cell.high) << 42) + cell.low;
@@ -38,41 +45,68 @@ void collect_sums(const Scratch* scratch, ExactPartial* sums, int n) {
     }
 }
 
+void start_sums(const HopView& view, const HopCall& call) { send_scalars(view, call.alpha, nullptr, call.grids); }
+void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view, call.sums); }
+
 void hop(const HopView& view, const HopCall& call) {
   HopArguments a = hop_arguments(view);
-  Scratch* scratch = static_cast<Scratch*>(view.scratch);
+  Scratch* scratch = on_device(view);
   a.in = call.in;
+  a.ghosts = faces(call.ghost_faces);
   a.out = call.out;
   a.p = call.p;
   a.four_m2 = call.four_m2;
   a.alpha = scratch->alpha;
   a.cells = scratch->cells;
-  const bool sums = call.use != HopUse::store;
-  if (sums) {
-    prepare_sums(scratch, call.grids, view.n_rhs);
-    a.bound = scratch->bound;
-  }
-  if (call.use == HopUse::update_residual) {
-    put(scratch->alpha, call.alpha, view.n_rhs);
-    launch_hop<HopUse::update_residual>(view, a, NoFinish(), nullptr);
-  } else {
-    launch_hop<HopUse::store_norm>(view, a, NoFinish(), nullptr);
-  }
+  if (call.use != HopUse::store) a.bound = scratch->bound;
+  const Launch how{nullptr, call.part, false};
+  if (call.use == HopUse::update_residual)
+    launch_hop<HopUse::update_residual>(view, a, NoFinish(), how);
+  else
+    launch_hop<HopUse::store_norm>(view, a, NoFinish(), how);
   STAGHORN_CUDA_CHECK(cudaGetLastError());
-  if (sums) collect_sums(scratch, call.sums, view.n_rhs);
+}
+
+// blockIdx.y is the face, blockIdx.z the right-hand side.
+template <class Real>
+__global__ void __launch_bounds__(update_threads) pack_kernel(LocalSites sites, const Real* v, const Faces to) {
+  const int face = int(blockIdx.y), mu = face / 2, rhs = int(blockIdx.z);
+  const int item = int(blockIdx.x) * update_threads + int(threadIdx.x);
+  if (!to.face[face] || item >= sites.face_sites[mu]) return;
+  const Place place = place_in_face(sites, face, item);
+  Real reals[6];
+  load_object<6, Caching::read_only>(v + (long long)rhs * 6 * sites.sites, sites.sites, place.site, reals);
+  const int V = sites.face_sites[mu];
+  store_object(static_cast<Real*>(to.face[face]) + (long long)rhs * 6 * V, V, item, reals);
+}
+
+void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
+  LocalSites sites = hop_arguments(view).sites;
+  sites.parity = 1 - view.target;
+  const int largest = *std::max_element(sites.face_sites, sites.face_sites + 4);
+  const dim3 grid((largest + update_threads - 1) / update_threads, 8, view.n_rhs);
+  if (view.precision == Precision::fp64)
+    pack_kernel<<<grid, update_threads>>>(sites, static_cast<const double*>(v), faces(to));
+  else
+    pack_kernel<<<grid, update_threads>>>(sites, static_cast<const float*>(v), faces(to));
+  STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  Scratch* scratch = static_cast<Scratch*>(view.scratch);
-  prepare_sums(scratch, call.grids, view.n_rhs);
-  put(scratch->alpha, call.alpha, view.n_rhs);
-  put(scratch->beta, call.beta, view.n_rhs);
-  const HopArguments sizes = hop_arguments(view);
-  launch_direction(view,
-                   {call.x, call.p, call.r, sizes.sites, scratch->alpha, scratch->beta, scratch->bound, scratch->cells},
-                   NoFinish(), nullptr);
+  send_scalars(view, call.alpha, call.beta, call.grids);
+  Scratch* scratch = on_device(view);
+  DirectionArguments a = {};
+  a.sites = hop_arguments(view).sites;
+  a.x = call.x;
+  a.p = call.p;
+  a.r = call.r;
+  a.alpha = scratch->alpha;
+  a.beta = scratch->beta;
+  a.bound = scratch->bound;
+  a.cells = scratch->cells;
+  launch_direction(view, a, NoFinish(), {});
   STAGHORN_CUDA_CHECK(cudaGetLastError());
-  collect_sums(scratch, call.sums, view.n_rhs);
+  collect_sums(view, call.sums);
 }
 
 template <class Real>
@@ -91,16 +125,16 @@ __global__ void __launch_bounds__(update_threads)
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
-  Scratch* scratch = static_cast<Scratch*>(view.scratch);
-  prepare_sums(scratch, grids, view.n_rhs);
-  const int sites = hop_arguments(view).sites;
+  send_scalars(view, nullptr, nullptr, grids);
+  Scratch* scratch = on_device(view);
+  const int sites = hop_arguments(view).sites.sites;
   const dim3 grid((sites + update_threads - 1) / update_threads, view.n_rhs);
   if (view.precision == Precision::fp64)
     norm2_kernel<<<grid, update_threads>>>(static_cast<const double*>(v), sites, scratch->bound, scratch->cells);
   else
     norm2_kernel<<<grid, update_threads>>>(static_cast<const float*>(v), sites, scratch->bound, scratch->cells);
   STAGHORN_CUDA_CHECK(cudaGetLastError());
-  collect_sums(scratch, sums, view.n_rhs);
+  collect_sums(view, sums);
 }
 
 template <class Real>
@@ -154,15 +188,28 @@ HopArguments hop_arguments(const HopView& view) {
   HopArguments a = {};
   a.links_here = view.links_here;
   a.links_there = view.links_there;
-  a.target = view.target;
   a.n_rhs = view.n_rhs;
-  a.sites = view.extents[0] / 2 * view.extents[1] * view.extents[2] * view.extents[3];
+  LocalSites& s = a.sites;
+  s.parity = view.target;
+  s.boundary = view.boundary;
+  s.boundary_sites = view.boundary_sites;
+  s.sites = view.extents[0] / 2 * view.extents[1] * view.extents[2] * view.extents[3];
+  s.box_sites = 1;
   for (int mu = 0; mu < 4; ++mu) {
-    a.extents[mu] = view.extents[mu];
-    a.antiperiodic[mu] = view.theta[mu] == 1;
-    a.phase[mu] = view.theta[mu] != 0 && view.theta[mu] != 1;
+    s.extents[mu] = view.extents[mu];
+    s.cut[mu] = view.cut[mu];
+    s.face_sites[mu] = s.sites / s.extents[mu];
+    s.box_origin[mu] = view.cut[mu] ? 1 : 0;
+    s.box_extents[mu] = s.extents[mu] - 2 * s.box_origin[mu];
+    s.box_sites *= mu == 0 ? s.box_extents[mu] / 2 : s.box_extents[mu];
+    a.ghost_links[mu] = view.ghost_links[mu];
     a.cosine[mu] = view.phase[2 * mu][0];
     a.sine[mu] = view.phase[2 * mu][1];
+  }
+  for (int hop = 0; hop < 8; ++hop) {
+    const double theta = view.theta[hop / 2];
+    a.antiperiodic[hop] = view.at_lattice_edge[hop] && theta == 1;
+    a.phase[hop] = view.at_lattice_edge[hop] && theta != 0 && theta != 1;
   }
   return a;
 }
@@ -190,6 +237,9 @@ const Kernels& cuda_kernels() {
                                 std::int64_t(sizeof(cuda::Scratch)),
                                 cuda::hop,
                                 cuda::update_direction,
+                                cuda::start_sums,
+                                cuda::finish_sums,
+                                cuda::pack_faces,
                                 cuda::norm2,
                                 cuda::combine,
                                 cuda::read_stream};

@@ -6,13 +6,15 @@ namespace staghorn {
 
 namespace {
 
+double link_real(const ColorMatrix<double>& u, int k) {
+  const Complex<double>& e = u.e[k / 6][k / 2 % 3];
+  return k % 2 == 0 ? e.re : e.im;
+}
+
 // One link as an object of `reals` reals in its block.
 template <class Real>
 void put_link(Real* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  for (int k = 0; k < reals; ++k) {
-    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
-    object[layout.offset_in_block(lane, k, reals)] = Real(k % 2 == 0 ? e.re : e.im);
-  }
+  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals)] = Real(link_real(u, k));
 }
 
 template <class Real>
@@ -45,6 +47,19 @@ void pack_special_links(Real* to, const SiteLayout& layout, Parity target, int r
   }
 }
 
+// `behind` holds U_mu(x - mu); the sites of the face x_mu = 0 in their order.
+template <class Real>
+void pack_ghost_links(Real* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
+                      const MatrixField& behind) {
+  for (std::size_t k = 0; k < face.size(); ++k) {
+    Coordinates x;
+    layout.site(target, face[k], x);
+    const ColorMatrix<double>& u = behind[layout.lattice().site_index(x)];
+    for (int i = 0; i < reals; ++i)
+      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = Real(link_real(u, i));
+  }
+}
+
 Buffer in_space(Buffer host, MemorySpace space) {
   if (space == MemorySpace::host) return host;
   Buffer buffer(host.bytes(), space);
@@ -68,12 +83,24 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
     links_[int(parity)] = in_space(std::move(host), space);
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
-  if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
+  const bool on_gpu = space == MemorySpace::cuda;
+  if (!on_gpu && !communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
+    if (on_gpu && !links.lattice().partitioned(mu)) continue;
     MatrixField ahead(links.lattice());
     for (std::int64_t site = 0; site < links.size(); ++site) ahead[site] = links[site][mu];
     const MatrixField behind = shifted(communicator, ahead, mu, -1);
     for (const Parity target : {Parity::even, Parity::odd}) {
+      if (on_gpu) {
+        const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
+        Buffer host(face.size() * reals * bytes_per_real(precision));
+        if (precision == Precision::fp64)
+          pack_ghost_links(reinterpret_cast<double*>(host.data()), layout, target, reals, face, behind);
+        else
+          pack_ghost_links(reinterpret_cast<float*>(host.data()), layout, target, reals, face, behind);
+        ghost_links_[int(target)][mu] = in_space(std::move(host), space);
+        continue;
+      }
       std::byte* to = special_links_[int(target)].data();
       if (precision == Precision::fp64)
         pack_special_links(reinterpret_cast<double*>(to), layout, target, reals, tables[int(target)], mu, behind);
@@ -85,7 +112,10 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
 
 std::int64_t GaugeField::bytes() const {
   std::int64_t total = 0;
-  for (int parity : {0, 1}) total += std::int64_t(links_[parity].bytes() + special_links_[parity].bytes());
+  for (int parity : {0, 1}) {
+    total += std::int64_t(links_[parity].bytes() + special_links_[parity].bytes());
+    for (const Buffer& ghosts : ghost_links_[parity]) total += std::int64_t(ghosts.bytes());
+  }
   return total;
 }
 

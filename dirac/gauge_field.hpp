@@ -15,18 +15,21 @@ namespace staghorn {
 
 class GaugeField {
  public:
-  // Packs `links`, and the links behind of every special backward hop of `tables` (by target parity): lanes that are
-  // permuted or remote get a copy in the order in which they are read. Collective.
+  // Packs `links`, and on the CPU the links behind of every special backward hop of `tables` (by target parity): lanes
+  // that are permuted or remote get a copy in the order in which they are read. On the GPU, without tables, the links
+  // behind the faces x_mu = 0 that are cut. Collective.
   GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
              Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
              MemorySpace space = MemorySpace::host);
 
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }
+  const void* ghost_links(Parity target, int mu) const { return ghost_links_[int(target)][mu].data(); }
   std::int64_t bytes() const;
 
  private:
   std::array<Buffer, 2> links_, special_links_;
+  std::array<std::array<Buffer, 4>, 2> ghost_links_;
 };
 
 }  // namespace staghorn

@@ -15,6 +15,7 @@
 #include "dirac/precision.hpp"
 #include "dirac/site_layout.hpp"
 #include "halo/buffer.hpp"
+#include "halo/face_pointers.hpp"
 
 namespace staghorn {
 
@@ -34,11 +35,20 @@ struct HopView {
   const void* links_there = nullptr;    // the same for the opposite parity
   const void* links_special = nullptr;  // [copy][real][lane], links behind where lanes are permuted or remote
   int target = 0;                       // parity of the target sites
-  std::array<int, 4> extents{};         // of the local lattice (GPU: neighbours by arithmetic, no table)
   std::array<double, 4> theta{};        // boundary condition, in units of pi
-  void* scratch = nullptr;              // device memory for scalars and sums (GPU), scratch_bytes
   double phase[8][2] = {};              // e^(+-i pi theta) per hop, for lanes that cross a boundary with such a phase
+
+  // GPU: neighbours by arithmetic instead of a table. Faces are addressed by their bytes from the start of a buffer.
+  std::array<int, 4> extents{};            // of the local lattice
+  std::array<bool, 4> cut{};               // faces travel
+  std::array<bool, 8> at_lattice_edge{};   // per hop: one over the local edge leaves the global lattice
+  const std::int32_t* boundary = nullptr;  // sites that need a ghost, in device memory
+  int boundary_sites = 0;
+  std::array<const void*, 4> ghost_links{};          // links behind the sites x_mu = 0
+  void *scratch = nullptr, *scratch_host = nullptr;  // scalars and sums, in device and in pinned memory: scratch_bytes
 };
+
+enum class HopPart { all, interior, boundary };  // GPU: which sites; the CPU is given lists of blocks
 
 // What is done with D a once it is known. tmp = D a; p, r as in CG; sums per right-hand side.
 enum class HopUse {
@@ -49,9 +59,11 @@ enum class HopUse {
 
 struct HopCall {
   HopUse use = HopUse::store;
-  std::span<const std::int32_t> blocks;  // target blocks to compute
+  std::span<const std::int32_t> blocks;  // target blocks to compute (CPU)
+  HopPart part = HopPart::all;           // (GPU)
   const void* in = nullptr;              // vectors of the opposite parity
-  const void* ghost = nullptr;           // their ghosts
+  const void* ghost = nullptr;           // their ghosts (CPU)
+  FacePointers ghost_faces{};            // (GPU)
   void* out = nullptr;
   const void* p = nullptr;  // vectors of the target parity
   double four_m2 = 0;
@@ -77,6 +89,11 @@ struct Kernels {
   std::int64_t scratch_bytes;
   void (*hop)(const HopView&, const HopCall&);
   void (*update_direction)(const HopView&, const DirectionCall&);
+  // GPU, else nullptr: hops only queue their work. Those with sums are queued between these two, the second of which
+  // waits and adds to call.sums; pack_faces copies the faces of `v`, of the parity opposite to the view's target.
+  void (*start_sums)(const HopView&, const HopCall&);
+  void (*finish_sums)(const HopView&, const HopCall&);
+  void (*pack_faces)(const HopView&, const void* v, const FacePointers& to);
   // sum |v|^2 on all blocks, per right-hand side
   void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
 

@@ -32,10 +32,12 @@ class SiteLayout {
   int blocks() const { return blocks_; }  // per parity; the last may hold lanes without a site
   int word() const { return word_; }
   // Where real k of an object of n reals lies within its block.
-  std::int64_t offset_in_block(int lane, int k, int n) const {
+  std::int64_t offset_in_block(int lane, int k, int n) const { return offset(lanes_, lane, k, n); }
+  // The same in a block of V lanes, such as a face on the GPU.
+  std::int64_t offset(std::int64_t V, std::int64_t lane, int k, int n) const {
     const int first = k / word_ * word_;
     const int width = word_ < n - first ? word_ : n - first;
-    return std::int64_t{first} * lanes_ + std::int64_t{lane} * width + (k - first);
+    return first * V + lane * width + (k - first);
   }
   bool virtual_nodes() const { return virtual_nodes_; }
 

@@ -2,8 +2,10 @@
 
 #include <omp.h>
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <set>
 
 #include "dirac/face_packing.hpp"
 #include "dirac/gauge_field.hpp"
@@ -46,22 +48,49 @@ std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& 
                                       const OperatorOptions& options) {
   std::array<std::size_t, 8> bytes{};
   for (int face = 0; face < 8; ++face) {
-    const std::size_t blocks = (faces.slots[face].size() + layout.lanes() - 1) / layout.lanes();
-    bytes[face] = blocks * layout.lanes() * 6 * options.n_rhs * bytes_per_real(options.precision);
+    // Whole blocks on the CPU; on the GPU a face is a block of its own.
+    const std::size_t sites = faces.slots[face].size(), lanes = layout.lanes();
+    const std::size_t padded = options.cuda_device >= 0 ? sites : (sites + lanes - 1) / lanes * lanes;
+    bytes[face] = padded * 6 * options.n_rhs * bytes_per_real(options.precision);
   }
   return bytes;
 }
 
 constexpr int interior_parts = 2;  // messages get a chance to advance between them
 
-const Kernels& chosen_kernels(const OperatorOptions& options, const Lattice& lattice) {
+const Kernels& chosen_kernels(const OperatorOptions& options) {
   if (options.cuda_device < 0) return cpu_kernels(options.instruction_set);
-  for (int mu = 0; mu < 4; ++mu)
-    if (lattice.partitioned(mu))
-      throw Error("CUDA", "an uncut lattice (one rank, no loop-back)",
-                  "a cut in direction " + std::string(1, "xyzt"[mu]));
   cuda::select_device(options.cuda_device);
   return cuda_kernels();
+}
+
+// The first that these ranks can use, where the choice is left to us.
+std::string chosen_transport(const Communicator& communicator, const std::string& name, MemorySpace space) {
+  const std::vector<std::string> names = transport_names(space);
+  if (name != "auto") {
+    if (std::find(names.begin(), names.end(), name) == names.end()) {
+      std::string list;
+      for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
+      throw Error("transport", "auto or one of " + list, "'" + name + "'");
+    }
+    const std::string obstacle = transport_obstacle(communicator, name);
+    if (!obstacle.empty()) throw Error("transport " + name + " cannot be used here: " + obstacle);
+    return name;
+  }
+  for (const std::string& candidate : names)
+    if (transport_obstacle(communicator, candidate).empty()) return candidate;
+  throw Error("no transport can be used here");
+}
+
+// The sites that need a ghost, as the GPU reads them.
+Buffer boundary_list(const FaceSites& faces, MemorySpace space) {
+  if (space != MemorySpace::cuda) return {};
+  std::set<Slot> sites;
+  for (const std::vector<Slot>& face : faces.slots) sites.insert(face.begin(), face.end());
+  Buffer host(sites.size() * sizeof(Slot)), device(host.bytes(), space);
+  std::copy(sites.begin(), sites.end(), reinterpret_cast<Slot*>(host.data()));
+  device.copy_from(host);
+  return device;
 }
 
 const OperatorOptions& checked(const OperatorOptions& options) {
@@ -76,13 +105,16 @@ struct StaggeredOperator::State {
   State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options_in)
       : communicator(communicator),
         options(checked(options_in)),
-        kernels(chosen_kernels(options, links.lattice())),
+        kernels(chosen_kernels(options)),
         layout(kernels.layout(links.lattice(), options.precision)),
         faces(both_face_sites(layout)),
         tables(both_tables(kernels, layout, options.boundary, faces)),
         gauge(communicator, links, layout, options.precision, options.reconstruct, tables, kernels.space),
+        boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
         scratch(std::size_t(kernels.scratch_bytes), kernels.space),
-        exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options)) {
+        scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
+        exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space,
+                 chosen_transport(communicator, options.transport, kernels.space)) {
     for (const Parity target : {Parity::even, Parity::odd}) {
       const NeighbourTable& table = tables[int(target)];
       HopView& v = views[int(target)];
@@ -95,6 +127,17 @@ struct StaggeredOperator::State {
       v.extents = layout.lattice().local();
       v.theta = options.boundary.theta;
       v.scratch = scratch.data();
+      v.scratch_host = scratch_host.data();
+      v.boundary = reinterpret_cast<const std::int32_t*>(boundary[int(target)].data());
+      v.boundary_sites = int(boundary[int(target)].bytes() / sizeof(std::int32_t));
+      for (int mu = 0; mu < 4; ++mu) {
+        const Lattice& lattice = layout.lattice();
+        const int place = lattice.grid_coordinates()[mu];
+        v.cut[mu] = lattice.partitioned(mu);
+        v.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
+        v.at_lattice_edge[2 * mu + 1] = place == 0;
+        v.ghost_links[mu] = gauge.ghost_links(target, mu);
+      }
       v.neighbours = table.neighbours.data();
       v.special = table.special.data();
       v.special_link = table.special_link.data();
@@ -118,7 +161,7 @@ struct StaggeredOperator::State {
       call.blocks = blocks;
       kernels.hop(view, call);
     };
-    if (kernels.space == MemorySpace::cuda) return compute({}, times.interior);
+    if (kernels.space == MemorySpace::cuda) return cuda_hop(view, call);
     if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
 
     {
@@ -142,6 +185,29 @@ struct StaggeredOperator::State {
     }
     if (options.overlap) finish();
     compute(table.boundary_blocks, times.boundary);
+  }
+
+  // The same on the GPU: everything is queued, and the host sees to messages while the interior is computed.
+  void cuda_hop(const HopView& view, HopCall& call) {
+    const bool sums = call.use != HopUse::store;
+    if (sums) kernels.start_sums(view, call);
+    if (view.boundary_sites == 0) {
+      kernels.hop(view, call);
+    } else {
+      kernels.pack_faces(view, call.in, exchange.outgoing());
+      exchange.start();
+      if (!options.overlap) exchange.finish();
+      call.part = HopPart::interior;
+      kernels.hop(view, call);
+      if (options.overlap) exchange.finish();
+      call.part = HopPart::boundary;
+      call.ghost_faces = exchange.incoming();
+      kernels.hop(view, call);
+    }
+    if (sums) {
+      PhaseTimer timer(times.interior);
+      kernels.finish_sums(view, call);
+    }
   }
 
   // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
@@ -177,7 +243,8 @@ struct StaggeredOperator::State {
   std::array<FaceSites, 2> faces;        // by sending parity
   std::array<NeighbourTable, 2> tables;  // by target parity
   GaugeField gauge;
-  Buffer scratch;
+  std::array<Buffer, 2> boundary;  // by target parity; GPU only
+  Buffer scratch, scratch_host;
   FaceExchange exchange;
   std::array<HopView, 2> views;  // by target parity
   HopTimes times;
@@ -198,6 +265,11 @@ std::int64_t StaggeredOperator::halo_bytes() const {
   return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
 }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
+bool StaggeredOperator::host_free() const {
+  if (state_->kernels.space != MemorySpace::cuda) return false;
+  return state_->communicator.size() == 1 || state_->exchange.peers();
+}
+PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
 const HopTimes& StaggeredOperator::times() const { return state_->times; }
 void StaggeredOperator::reset_times() { state_->times = {}; }
 

@@ -20,6 +20,7 @@
 namespace staghorn {
 
 struct HopView;
+class PeerTransport;
 
 struct HopTimes {  // seconds since the last reset, this rank
   double pack = 0, interior = 0, wait = 0, boundary = 0, sums = 0;
@@ -33,6 +34,7 @@ struct OperatorOptions {
   int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed
+  std::string transport = "auto";        // between ranks; a name out of transport_names (halo/face_exchange.hpp)
 };
 
 class StaggeredOperator {
@@ -49,7 +51,7 @@ class StaggeredOperator {
   std::string kernels() const;      // the ones in use: "avx512", "avx2", "baseline" or "cuda"
   std::int64_t link_bytes() const;  // this rank
   std::int64_t halo_bytes() const;  // face and ghost buffers, neighbour tables; this rank
-  std::string transport() const;    // "none", "self", "mpi", "self+mpi"
+  std::string transport() const;    // "none", "self", "mpi", "self+mpi", "p2p", ...
   const HopTimes& times() const;
   void reset_times();
 
@@ -77,6 +79,10 @@ class StaggeredOperator {
 
   // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.
   const HopView& view(Parity target) const;
+  // Whether such loops need the host for nothing: on a GPU, and faces, if there are any, are stored straight into
+  // ghosts.
+  bool host_free() const;
+  PeerTransport* peers();  // where the device stores faces straight into ghosts, else nullptr
 
  private:
   struct State;

@@ -36,6 +36,10 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
     data_ = static_cast<std::byte*>(cuda::allocate(bytes));
     return;
   }
+  if (space == MemorySpace::pinned) {
+    data_ = static_cast<std::byte*>(cuda::allocate_pinned(bytes));
+    return;
+  }
   mapped_ = (bytes + huge_page - 1) / huge_page * huge_page;
   // Map one page more than needed and give back what lies outside the aligned range.
   void* raw = mmap(nullptr, mapped_ + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -53,6 +57,8 @@ Buffer::~Buffer() {
   if (!data_) return;
   if (space_ == MemorySpace::cuda)
     cuda::release(data_);
+  else if (space_ == MemorySpace::pinned)
+    cuda::release_pinned(data_);
   else
     munmap(data_, mapped_);
 }

@@ -1,12 +1,12 @@
 // Memory for fields: one allocation, zero-filled, on the host (aligned to huge pages and backed by them where the
-// system gives them) or on the selected CUDA device.
+// system gives them), on the selected CUDA device, or pinned on the host.
 #pragma once
 
 #include <cstddef>
 
 namespace staghorn {
 
-enum class MemorySpace { host, cuda };
+enum class MemorySpace { host, cuda, pinned };  // pinned: on the host, reachable for devices
 
 class Buffer {
  public:

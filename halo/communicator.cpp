@@ -49,6 +49,15 @@ Communicator::~Communicator() {
 Communicator::Communicator(Communicator&& other) noexcept
     : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
+int Communicator::rank_on_host() const {
+  MPI_Comm host = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+  int rank = 0;
+  MPI_Comm_rank(host, &rank);
+  MPI_Comm_free(&host);
+  return rank;
+}
+
 void Communicator::barrier() const { check_mpi(MPI_Barrier(handle_), "MPI_Barrier"); }
 
 void Communicator::sum(std::span<std::int64_t> values) const {

@@ -43,6 +43,7 @@ class Communicator {
   int size() const { return size_; }           // local
   bool is_root() const { return rank_ == 0; }  // local
 
+  int rank_on_host() const;  // this rank's number among those of the group that share its host
   void barrier() const;
   // The element-wise sum over ranks, on every rank, in place. Integers: the result does not depend on the order.
   void sum(std::span<std::int64_t> values) const;

@@ -2,6 +2,8 @@
 
 #ifdef STAGHORN_CUDA
 
+#include <cstring>
+
 #include "halo/cuda_check.hpp"
 
 namespace staghorn::cuda {
@@ -53,6 +55,47 @@ void copy_on_device(void* to, const void* from, std::size_t bytes) {
 }
 void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
 
+void* allocate_pinned(std::size_t bytes) {
+  void* data = nullptr;
+  if (cudaMallocHost(&data, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw Error("out of pinned host memory: " + std::to_string(bytes) + " bytes could not be allocated");
+  }
+  std::memset(data, 0, bytes);
+  return data;
+}
+void release_pinned(void* data) noexcept { cudaFreeHost(data); }
+
+IpcHandle ipc_handle(void* data) {
+  cudaIpcMemHandle_t native;
+  STAGHORN_CUDA_CHECK(cudaIpcGetMemHandle(&native, data));
+  IpcHandle handle;
+  static_assert(sizeof native == sizeof handle);
+  std::memcpy(handle.data(), &native, sizeof native);
+  return handle;
+}
+
+void* ipc_open(const IpcHandle& handle) {
+  cudaIpcMemHandle_t native;
+  std::memcpy(&native, handle.data(), sizeof native);
+  void* data = nullptr;
+  STAGHORN_CUDA_CHECK(cudaIpcOpenMemHandle(&data, native, cudaIpcMemLazyEnablePeerAccess));
+  return data;
+}
+
+void ipc_close(void* data) noexcept { cudaIpcCloseMemHandle(data); }
+
+DeviceId device_id() {
+  int device = 0;
+  cudaDeviceProp properties;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  DeviceId id;
+  static_assert(sizeof properties.uuid == sizeof id);
+  std::memcpy(id.data(), &properties.uuid, sizeof id);
+  return id;
+}
+
 }  // namespace staghorn::cuda
 
 #else
@@ -77,6 +120,12 @@ void copy_to_device(void*, const void*, std::size_t) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t) { refuse(); }
 void synchronize() { refuse(); }
+void* allocate_pinned(std::size_t) { refuse(); }
+void release_pinned(void*) noexcept {}
+IpcHandle ipc_handle(void*) { refuse(); }
+void* ipc_open(const IpcHandle&) { refuse(); }
+void ipc_close(void*) noexcept {}
+DeviceId device_id() { refuse(); }
 
 }  // namespace staghorn::cuda
 

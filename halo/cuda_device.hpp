@@ -3,6 +3,7 @@
 // Every call is checked: Error names what was tried and CUDA's own message. Local.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <string>
 
@@ -21,5 +22,17 @@ void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void copy_on_device(void* to, const void* from, std::size_t bytes);
 void synchronize();
+
+void* allocate_pinned(
+    std::size_t bytes);  // host memory that devices read and write and copies run through; zero-filled
+void release_pinned(void* data) noexcept;
+
+// Memory of one process in another, on one host.
+using IpcHandle = std::array<char, 64>;
+using DeviceId = std::array<char, 16>;  // of the selected device, unique
+IpcHandle ipc_handle(void* data);
+void* ipc_open(const IpcHandle& handle);
+void ipc_close(void* data) noexcept;
+DeviceId device_id();
 
 }  // namespace staghorn::cuda

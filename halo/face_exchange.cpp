@@ -2,45 +2,100 @@
 
 #include <utility>
 
+#include "halo/error.hpp"
+
 namespace staghorn {
 
+namespace {
+
+std::unique_ptr<Transport> make_transport(const std::string& name, const Communicator& communicator,
+                                          std::vector<FaceChannel> channels) {
+  if (name == "mpi") return make_mpi_transport(communicator, std::move(channels));
+#ifdef STAGHORN_CUDA
+  if (name == "staged") return make_staged_transport(communicator, std::move(channels));
+  if (name == "mapped") return make_mapped_transport(communicator, std::move(channels));
+  if (name == "cuda-aware") return make_cuda_aware_transport(communicator, std::move(channels));
+#endif
+  throw Error("unknown transport '" + name + "'");
+}
+
+bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1; }
+
+}  // namespace
+
 FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& lattice,
-                           const std::array<std::size_t, 8>& face_bytes) {
+                           const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
+                           const std::string& transport) {
   std::size_t total = 0;
+  std::array<std::size_t, 8> offset{};
   for (int face = 0; face < 8; ++face) {
-    offset_[face] = total;
+    offset[face] = total;
     total += face_bytes[face];
   }
-  send_ = Buffer(total);
-  ghost_ = Buffer(total);
+  message_bytes_ = std::int64_t(total);
+  if (total == 0) return;
+  if (space == MemorySpace::cuda && (transport == "p2p" || all_faces_stay(lattice))) {
+    peers_ = std::make_unique<PeerTransport>(communicator, lattice, face_bytes);
+    name_ = all_faces_stay(lattice) ? "self" : "p2p";
+    return;
+  }
+  send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
+  ghost_ = Buffer(total, space);
   std::vector<FaceChannel> to_self, to_others;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;
+    send_places_[face] = send_.data() + offset[face];
+    ghost_places_[face] = ghost_.data() + offset[face];
     const int mu = face / 2, from = face % 2 == 0 ? +1 : -1;
-    const FaceChannel channel{lattice.neighbour_rank(mu, -from), lattice.neighbour_rank(mu, from), face,
-                              send_.data() + offset_[face],      ghost_.data() + offset_[face],    face_bytes[face]};
-    (channel.send_to == lattice.rank() ? to_self : to_others).push_back(channel);
+    const FaceChannel channel{lattice.neighbour_rank(mu, -from),
+                              lattice.neighbour_rank(mu, from),
+                              face,
+                              send_places_[face],
+                              ghost_places_[face],
+                              face_bytes[face]};
+    if (channel.send_to != lattice.rank())
+      to_others.push_back(channel);
+    else if (space == MemorySpace::host)
+      to_self.push_back(channel);
+    else
+      send_places_[face] = ghost_places_[face];  // packed where it is read: the stream keeps the order
   }
+  name_ = to_others.empty() ? "self" : to_self.empty() ? transport : "self+" + transport;
   if (!to_self.empty()) self_ = make_self_transport(std::move(to_self));
-  if (!to_others.empty()) mpi_ = make_mpi_transport(communicator, std::move(to_others));
-}
-
-std::string FaceExchange::transport() const {
-  if (self_ && mpi_) return "self+mpi";
-  return mpi_ ? "mpi" : self_ ? "self" : "none";
+  if (!to_others.empty())
+    communicator.agree([&] { others_ = make_transport(transport, communicator, std::move(to_others)); });
 }
 
 void FaceExchange::start() {
-  if (mpi_) mpi_->start();
+  if (peers_) return peers_->start();
+  if (others_) others_->start();
   if (self_) self_->start();
 }
 
 void FaceExchange::progress() {
-  if (mpi_) mpi_->progress();
+  if (others_) others_->progress();
 }
 
 void FaceExchange::finish() {
-  if (mpi_) mpi_->finish();
+  if (peers_) return peers_->finish();
+  if (others_) others_->finish();
+}
+
+std::vector<std::string> transport_names(MemorySpace space) {
+  if (space == MemorySpace::host) return {"mpi"};
+#ifdef STAGHORN_CUDA
+  return {"p2p", "staged", "mapped", "cuda-aware"};
+#else
+  return {};
+#endif
+}
+
+std::string transport_obstacle(const Communicator& communicator, const std::string& name) {
+  if (name == "p2p") return peer_obstacle(communicator);
+#ifdef STAGHORN_CUDA
+  if (name == "cuda-aware" && !mpi_takes_device_pointers()) return "this MPI library does not take device pointers";
+#endif
+  return {};
 }
 
 }  // namespace staghorn

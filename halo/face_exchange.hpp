@@ -14,30 +14,46 @@
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
 #include "halo/transport.hpp"
+#include "halo/transport_p2p.hpp"
 
 namespace staghorn {
 
 class FaceExchange {
  public:
-  // face_bytes[f] for the faces of partitioned directions, 0 for the others. `communicator` must outlive the exchange.
-  // Local; all ranks must pass the same sizes.
-  FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes);
+  // face_bytes[f] for the faces of partitioned directions, 0 for the others; the same on all ranks. `space` is where
+  // the vectors lie: host or cuda. `transport` is a name out of transport_names(space); it carries what goes to other
+  // ranks. `communicator` must outlive the exchange. Collective.
+  FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
+               MemorySpace space, const std::string& transport);
 
-  std::byte* send_face(int face) { return send_.data() + offset_[face]; }
+  // Where the faces of the coming round are to be packed, and where its ghosts lie once it is finished. On the CPU the
+  // faces of each follow one another in one buffer.
+  FacePointers outgoing() const { return peers_ ? peers_->outgoing() : send_places_; }
+  FacePointers incoming() const { return peers_ ? peers_->incoming() : ghost_places_; }
   std::byte* send_buffer() { return send_.data(); }
-  const std::byte* ghost_buffer() const { return ghost_.data(); }  // faces in order, each of face_bytes
-  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()); }
-  std::int64_t message_bytes() const { return std::int64_t(ghost_.bytes()); }  // received per exchange
-  std::string transport() const;                                               // "none", "self", "mpi", "self+mpi"
+  const std::byte* ghost_buffer() const { return ghost_.data(); }
+
+  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (peers_ ? peers_->bytes() : 0); }
+  std::int64_t message_bytes() const { return message_bytes_; }  // received per exchange
+  std::string transport() const { return name_; }                // "none", "self", "mpi", "self+mpi", "p2p", ...
+  PeerTransport* peers() { return peers_.get(); }                // where faces go straight into ghosts, else nullptr
 
   void start();
   void progress();
   void finish();
 
  private:
-  std::array<std::size_t, 8> offset_{};
   Buffer send_, ghost_;
-  std::unique_ptr<Transport> self_, mpi_;
+  FacePointers send_places_{}, ghost_places_{};
+  std::int64_t message_bytes_ = 0;
+  std::string name_ = "none";
+  std::unique_ptr<Transport> self_, others_;
+  std::unique_ptr<PeerTransport> peers_;
 };
+
+// Names for messages between ranks whose vectors lie in `space`, as this build has them: "mpi" on the host.
+std::vector<std::string> transport_names(MemorySpace space);
+// Why this transport cannot be used by these ranks, or nothing where it can. Collective.
+std::string transport_obstacle(const Communicator& communicator, const std::string& name);
 
 }  // namespace staghorn

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "halo/communicator.hpp"
+#include "halo/face_pointers.hpp"
 
 namespace staghorn {
 
@@ -31,5 +32,18 @@ class Transport {
 std::unique_ptr<Transport> make_self_transport(std::vector<FaceChannel> channels);
 // Persistent non-blocking MPI requests. `communicator` must outlive the transport. Local to set up.
 std::unique_ptr<Transport> make_mpi_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
+
+// Between GPUs. "Ready", "arrived" and "left" then mean: for work queued on CUDA's default stream, which is never
+// waited for by the host but to find out that faces are packed.
+
+// Through pinned host memory: asynchronous copies and non-blocking MPI, each face on a stream of its own, so that
+// copies and messages of different faces overlap [Kim & Lee, Lattice 2010].
+std::unique_ptr<Transport> make_staged_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
+// The same for faces that are packed straight into pinned memory: `send` lies there.
+std::unique_ptr<Transport> make_mapped_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
+// By an MPI library that takes device pointers, if it says that it does.
+bool mpi_takes_device_pointers();
+std::unique_ptr<Transport> make_cuda_aware_transport(const Communicator& communicator,
+                                                     std::vector<FaceChannel> channels);
 
 }  // namespace staghorn

@@ -43,7 +43,8 @@ OperatorOptions operator_options(const BenchmarkOptions& options, Precision prec
   result.reconstruct = reconstruct;
   result.n_rhs = options.rhs;
   result.instruction_set = options.instruction_set;
-  result.overlap = overlap;
+  result.overlap = overlap && options.overlap;
+  result.transport = options.transport;
   result.cuda_device = options.cuda_device;
   return result;
 }

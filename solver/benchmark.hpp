@@ -32,7 +32,8 @@ struct BenchmarkOptions {
   int rhs = 1;
   double seconds = 1;    // spent on each figure
   int cuda_device = -1;  // >= 0: on that GPU
-  std::string instruction_set = "auto";
+  std::string instruction_set = "auto", transport = "auto";
+  bool overlap = true;
 };
 
 // Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages

@@ -51,6 +51,8 @@ CommandSyntax bench_syntax() {
       ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
       ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
        "directions cut although one process holds them")
+      ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
+      ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
       ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")
       ("force", po::bool_switch(), "replace F if it exists");
   // clang-format on
@@ -122,7 +124,9 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   const Lattice lattice = cut_lattice(communicator, extents, grid, loopback);
 
-  options.cuda_device = choose_device(text("device"), lattice);
+  options.transport = text("transport");
+  options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
+  options.cuda_device = choose_device(text("device"), communicator.rank_on_host());
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
   if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
   const double stream_read = measure_stream_read(communicator, options);

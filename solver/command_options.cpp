@@ -116,7 +116,11 @@ po::options_description machine_options() {
       "loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
       "directions to cut although one process holds them, so that the halo code runs")(
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
-      "where to compute; auto takes a GPU where there is one");
+      "where to compute; auto and cuda deal the GPUs of a host to its ranks")(
+      "transport", po::value<std::string>()->value_name("NAME")->default_value("auto"),
+      "how faces travel between GPUs: auto, p2p, staged, mapped or cuda-aware")(
+      "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
+      "compute interior sites while faces travel");
   return options;
 }
 
@@ -140,7 +144,14 @@ SessionOptions session_options(const OptionValues& values) {
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   options.device = text("device");
+  options.transport = text("transport");
+  options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
   return options;
+}
+
+bool parse_switch(const std::string& text) {
+  if (text != "on" && text != "off") throw Error("switch", "on or off", "'" + text + "'");
+  return text == "on";
 }
 
 std::array<bool, 4> parse_directions(const std::string& text) {

@@ -52,6 +52,7 @@ SessionOptions session_options(const OptionValues& values);
 Extents parse_extents(const std::vector<std::string>& words, const std::string& option);
 
 // Directions as letters, "xt"; throws Error.
+bool parse_switch(const std::string& text);  // "on" or "off"
 std::array<bool, 4> parse_directions(const std::string& text);
 
 // --rows 2|3, how many rows of a link a NERSC file stores: sets `metadata` so that write_gauge does that. Left alone

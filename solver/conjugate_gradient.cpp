@@ -60,8 +60,7 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
                                               ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
                                               std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
                                               const std::function<void(const CgProgress&)>& progress) {
-  if (d.options().cuda_device >= 0)
-    return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
+  if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
 
   const std::size_t n = stop.target_norm.size();
   const double four_m2 = 4 * mass * mass;

@@ -11,128 +11,21 @@
 #include <cmath>
 #include <limits>
 
-#include "dirac/cuda_hop.cuh"
 #include "halo/cuda_check.hpp"
 #include "halo/cuda_device.hpp"
+#include "halo/transport_p2p.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
+#include "solver/cuda_scalars.cuh"
 
 namespace staghorn {
 
 namespace {
 
-using cuda::cells_per_sum;
-using cuda::SumCell;
-
-enum Phase { hop_phase, residual_phase, direction_phase, n_phases };
-
-// Everything that CG remembers besides vectors; one array entry per right-hand side. Lives on the device.
-struct Scalars {
-  double alpha[max_rhs], beta[max_rhs], r2[max_rhs], p2[max_rhs], target[max_rhs], smallest[max_rhs];
-  double bound[n_phases][max_rhs];  // of the sums
-  long long iterations[max_rhs], since_smallest[max_rhs];
-  CgOutcome outcome[max_rhs];
-  bool active[max_rhs];
-  SumCell cells[n_phases][max_rhs * cells_per_sum];
-  double* history;  // [iteration][rhs] |r|^2
-  double four_m2;
-  long long iteration, max_iterations, stagnation_window;
-  int n_rhs, least_active;  // the loop ends when fewer are active
-  unsigned finished_blocks[n_phases];
-  int done;
-};
-
-// SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below, as bits.
-__device__ double sum_bound(double value) {
-  const double largest = value * 0x1p20;
-  long long bits = __double_as_longlong(largest);
-  if (bits & ((1LL << 52) - 1)) bits += 1LL << 52;
-  const long long exponent = min(max((bits >> 52) - 1023, -900LL), 960LL);
-  return __longlong_as_double((exponent + 1023) << 52);
-}
-
-// The sum in a set of cells, rounded once, and the cells cleared for the next iteration. NaN if anything did not fit.
-__device__ double take_sum(SumCell* cells, double& bound) {
-  __int128 total = 0;
-  bool overflow = false;
-  for (int c = 0; c < cells_per_sum; ++c) {
-    total += (static_cast<__int128>(__ldcg(&cells[c].high)) << 42) + __ldcg(&cells[c].low);
-    overflow |= __ldcg(&cells[c].overflow) != 0;
-    cells[c] = SumCell{};
-  }
-  if (overflow) return __longlong_as_double(0x7ff8000000000000LL);
-  const double value = static_cast<double>(total) * (bound * 0x1p-84);
-  if (value > 0) bound = sum_bound(value);
-  return value;
-}
-
-__device__ void finish_hop(Scalars& s, int i) {
-  const double tmp2 = take_sum(&s.cells[hop_phase][i * cells_per_sum], s.bound[hop_phase][i]);
-  const double p_A_p = s.four_m2 * s.p2[i] + tmp2;
-  if (s.active[i] && !(p_A_p > 0)) {
-    s.outcome[i] = CgOutcome::breakdown;
-    s.active[i] = false;
-  }
-  s.alpha[i] = s.active[i] ? s.r2[i] / p_A_p : 0;
-}
-
-__device__ void finish_residual(Scalars& s, int i) {
-  const double r2 = take_sum(&s.cells[residual_phase][i * cells_per_sum], s.bound[residual_phase][i]);
-  s.beta[i] = s.active[i] ? r2 / s.r2[i] : 0;
-  s.r2[i] = r2;
-}
-
-__device__ void finish_direction(Scalars& s, int i) {
-  s.p2[i] = take_sum(&s.cells[direction_phase][i * cells_per_sum], s.bound[direction_phase][i]);
-  if (!s.active[i]) return;
-  const double r2 = s.r2[i], norm = sqrt(r2);
-  ++s.iterations[i];
-  s.history[s.iterations[i] * s.n_rhs + i] = r2;
-  const auto end = [&](CgOutcome outcome) {
-    s.outcome[i] = outcome;
-    s.active[i] = false;
-  };
-  if (!isfinite(r2)) return end(CgOutcome::breakdown);
-  if (norm <= s.target[i]) return end(CgOutcome::converged);
-  if (r2 < s.smallest[i]) {
-    s.smallest[i] = r2;
-    s.since_smallest[i] = 0;
-  } else if (++s.since_smallest[i] >= s.stagnation_window && s.stagnation_window > 0) {
-    end(CgOutcome::stagnated);
-  }
-}
-
-// What runs at the end of each kernel: the last block to finish computes the scalars.
-template <Phase phase>
-struct LastBlock {
-  Scalars* scalars;
-
-  __device__ bool done() const { return __ldcg(&scalars->done) != 0; }
-
-  __device__ void operator()() const {
-    __shared__ bool last;
-    Scalars& s = *scalars;
-    if (threadIdx.x == 0) {
-      __threadfence();
-      last = atomicAdd(&s.finished_blocks[phase], 1u) == gridDim.x * gridDim.y - 1;
-    }
-    __syncthreads();
-    if (!last) return;
-    __threadfence();
-    const int i = int(threadIdx.x);
-    bool active = false;
-    if (i < s.n_rhs) {
-      if constexpr (phase == hop_phase) finish_hop(s, i);
-      if constexpr (phase == residual_phase) finish_residual(s, i);
-      if constexpr (phase == direction_phase) finish_direction(s, i);
-      active = s.active[i];
-    }
-    const int n_active = __syncthreads_count(active);
-    if (threadIdx.x == 0) {
-      s.finished_blocks[phase] = 0;
-      if (phase == direction_phase) s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
-    }
-  }
-};
+using cuda::direction_phase;
+using cuda::hop_phase;
+using cuda::LastBlock;
+using cuda::residual_phase;
+using cuda::Scalars;
 
 // RAII for what the loop borrows from CUDA.
 struct Stream {
@@ -166,14 +59,22 @@ struct Glimpse {
   Glimpse(const Glimpse&) = delete;
 };
 
-Scalars starting_scalars(double mass, const std::vector<double>& r2, const std::vector<double>& p2,
-                         const CgStop& stop) {
+Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<double>& r2,
+                         const std::vector<double>& p2, const CgStop& stop) {
   Scalars s = {};
   s.n_rhs = int(r2.size());
   s.four_m2 = 4 * mass * mass;
   s.max_iterations = stop.max_iterations;
   s.stagnation_window = stop.stagnation_window;
   s.done = 1;
+  s.n_ranks = d.communicator().size();
+  s.rank = d.communicator().rank();
+  s.silent_rank = -1;
+  s.wait_limit_ns = (long long)(wait_limit_seconds() * 1e9);
+  if (s.n_ranks > 1)
+    for (int rank = 0; rank < s.n_ranks; ++rank)
+      s.mailbox[rank] = reinterpret_cast<std::uint64_t*>(d.peers()->mailbox(rank));
+  if (s.n_ranks > 1) s.first_tag = d.peers()->next_tag();
   for (int i = 0; i < s.n_rhs; ++i) {
     s.r2[i] = s.smallest[i] = r2[i];
     s.p2[i] = p2[i];
@@ -200,7 +101,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
                                                    const std::vector<double>& p2, const CgStop& stop,
                                                    const std::function<void(const CgProgress&)>& progress) {
   const int n = int(r2.size());
-  const Scalars start = starting_scalars(mass, r2, p2, stop);
+  const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   const Buffer history(std::size_t(stop.max_iterations + 1) * n * sizeof(double), MemorySpace::cuda);
   Buffer scalars_buffer(sizeof(Scalars), MemorySpace::cuda);
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
@@ -213,13 +114,20 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
 
   const HopView& to_other = d.view(opposite(parity));
   const HopView& to_parity = d.view(parity);
-  const auto iteration = [&] {
+  PeerTransport* peers = d.peers();
+  const bool several_ranks = start.n_ranks > 1;
+  constexpr int set_of_p = 0, set_of_tmp = 1;  // of ghosts
+  if (peers) {
+    cuda_kernels().pack_faces(to_other, p.data(), peers->outgoing(set_of_p));
+    cuda::synchronize();
+    d.communicator().barrier();
+  }
+  const auto iteration = [&](bool reversed) {
     cuda::HopArguments hop = cuda::hop_arguments(to_other);  // tmp = D p
     hop.in = p.data();
     hop.out = tmp.data();
     hop.bound = scalars->bound[hop_phase];
     hop.cells = scalars->cells[hop_phase];
-    cuda::launch_hop<HopUse::store_norm>(to_other, hop, LastBlock<hop_phase>{scalars}, stream.handle);
 
     cuda::HopArguments residual = cuda::hop_arguments(to_parity);  // r -= alpha (4m^2 p - D tmp)
     residual.in = tmp.data();
@@ -229,21 +137,39 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     residual.alpha = scalars->alpha;
     residual.bound = scalars->bound[residual_phase];
     residual.cells = scalars->cells[residual_phase];
-    cuda::launch_hop<HopUse::update_residual>(to_parity, residual, LastBlock<residual_phase>{scalars}, stream.handle);
 
-    cuda::launch_direction(to_parity,  // x += alpha p;  p = r + beta p
-                           {x.data(), p.data(), r.data(), residual.sites, scalars->alpha, scalars->beta,
-                            scalars->bound[direction_phase], scalars->cells[direction_phase]},
-                           LastBlock<direction_phase>{scalars}, stream.handle);
+    cuda::DirectionArguments direction = {};  // x += alpha p;  p = r + beta p
+    direction.sites = residual.sites;
+    direction.x = x.data();
+    direction.p = p.data();
+    direction.r = r.data();
+    direction.alpha = scalars->alpha;
+    direction.beta = scalars->beta;
+    direction.bound = scalars->bound[direction_phase];
+    direction.cells = scalars->cells[direction_phase];
+
+    if (peers) {
+      hop.ghosts = cuda::faces(peers->incoming(set_of_p));
+      hop.push = cuda::faces(peers->outgoing(set_of_tmp));
+      residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
+      direction.push = cuda::faces(peers->outgoing(set_of_p));
+    }
+    const cuda::Launch forth{stream.handle, HopPart::all, reversed}, back{stream.handle, HopPart::all, !reversed};
+    cuda::launch_hop<HopUse::store_norm>(to_other, hop, LastBlock<hop_phase>{scalars, several_ranks}, forth);
+    cuda::launch_hop<HopUse::update_residual>(to_parity, residual, LastBlock<residual_phase>{scalars, several_ranks},
+                                              back);
+    cuda::launch_direction(to_parity, direction, LastBlock<direction_phase>{scalars, several_ranks}, forth);
   };
 
+  // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
   Graph graph;
   STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
-  iteration();
+  iteration(false);
+  iteration(true);
   STAGHORN_CUDA_CHECK(cudaStreamEndCapture(stream.handle, &graph.graph));
   STAGHORN_CUDA_CHECK(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
 
-  constexpr int batch = 32;
+  constexpr int batch = 16;  // of two iterations
   const auto launch_batch = [&](Glimpse& glimpse) {
     for (int k = 0; k < batch; ++k) STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
     STAGHORN_CUDA_CHECK(cudaMemcpyAsync(glimpse.host, scalars, sizeof(Scalars), cudaMemcpyDeviceToHost, stream.handle));
@@ -263,6 +189,13 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     if (seen->done) break;
   }
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(stream.handle));
+  if (seen->silent_rank >= 0)
+    throw Error("rank " + std::to_string(start.rank) + " had no answer from rank " + std::to_string(seen->silent_rank) +
+                " for " + std::to_string(wait_limit_seconds()) + " s");
+  if (several_ranks) {
+    peers->use_tags(std::uint32_t(seen->iteration) + 1);
+    d.communicator().barrier();
+  }
 
   std::vector<double> r2_history(history.bytes() / sizeof(double));
   cuda::copy_to_host(r2_history.data(), history.data(), history.bytes());

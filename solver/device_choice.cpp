@@ -7,19 +7,9 @@
 
 namespace staghorn {
 
-namespace {
-
-bool is_cut(const Lattice& lattice) {
-  for (int mu = 0; mu < 4; ++mu)
-    if (lattice.partitioned(mu)) return true;
-  return false;
-}
-
-}  // namespace
-
-int choose_device(const std::string& request, const Lattice& lattice) {
+int choose_device(const std::string& request, int rank_on_host) {
   if (request == "cpu") return -1;
-  if (request == "auto") return cuda::device_count() > 0 && !is_cut(lattice) ? 0 : -1;
+  if (request == "auto") return cuda::device_count() > 0 ? rank_on_host % cuda::device_count() : -1;
   if (request != "cuda" && request.rfind("cuda:", 0) != 0)
     throw Error("device", "auto, cpu, cuda or cuda:n", "'" + request + "'");
   int index = 0;
@@ -36,9 +26,7 @@ int choose_device(const std::string& request, const Lattice& lattice) {
                 count == 0 ? "auto or cpu (no GPU or driver was found)"
                            : "one of " + std::to_string(count) + " GPUs, cuda:0 to cuda:" + std::to_string(count - 1),
                 "'" + request + "'");
-  if (is_cut(lattice))
-    throw Error("device " + request, "an uncut lattice (one rank, no loop-back)", "grid " + to_string(lattice.grid()));
-  return index;
+  return request == "cuda" ? rank_on_host % count : index;
 }
 
 std::string describe_device(int cuda_device) {

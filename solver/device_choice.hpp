@@ -3,14 +3,12 @@
 
 #include <string>
 
-#include "halo/lattice.hpp"
-
 namespace staghorn {
 
-// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n". auto takes the first GPU where
-// there is one that can hold this lattice whole (one rank, no loop-back), else the CPU. Throws Error naming what there
-// is. Local.
-int choose_device(const std::string& request, const Lattice& lattice);
+// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n". auto takes a GPU where
+// there is one, else the CPU; auto and cuda deal the GPUs of a host to its ranks in turn. Throws Error naming what
+// there is. Local.
+int choose_device(const std::string& request, int rank_on_host);
 
 // "cpu" or "cuda:0 (NVIDIA H200)".
 std::string describe_device(int cuda_device);

@@ -38,7 +38,8 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
   const GaugeHeader header = read_gauge_header(communicator, gauge_file);
   const Lattice lattice = cut_lattice(communicator, header.extents, options.grid, options.loopback);
   int cuda_device = -1;
-  communicator.agree([&] { cuda_device = choose_device(options.device, lattice); });
+  const int rank_on_host = communicator.rank_on_host();
+  communicator.agree([&] { cuda_device = choose_device(options.device, rank_on_host); });
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options);
@@ -52,8 +53,9 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
   const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
   int cuda_device = -1;
+  const int rank_on_host = communicator.rank_on_host();
   communicator.agree([&] {
-    cuda_device = choose_device(options.device, expected);
+    cuda_device = choose_device(options.device, rank_on_host);
     if (!(links.lattice() == expected))
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
@@ -83,6 +85,8 @@ StaggeredOperator& Session::State::fast_operator(int n_rhs) {
     wanted.reconstruct = options.links;
     wanted.n_rhs = n_rhs;
     wanted.cuda_device = cuda_device;
+    wanted.transport = options.transport;
+    wanted.overlap = options.overlap;
     fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     if (options.sloppy) {
       wanted.precision = *options.sloppy;

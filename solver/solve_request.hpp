@@ -33,6 +33,8 @@ struct SessionOptions {
   std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
+  bool overlap = true;                      // faces travel while interior sites are computed
+  std::string transport = "auto";           // of faces between ranks: auto, or a name (halo/face_exchange.hpp)
 };
 
 struct SolveRequest {

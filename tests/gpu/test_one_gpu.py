@@ -92,12 +92,6 @@ def test_bench_runs_on_the_gpu(staghorn, tmp_path, what):
     assert bench["stream_read_gb_s"] > 0 and all(row["microseconds"] > 0 for row in bench["results"] if row["gb_s"] > 0)
 
 
-def test_gpu_refuses_a_cut_lattice(staghorn, gauge):
-    result = staghorn("solve", "--gauge", gauge, "--mass", 0.1, "--device", "cuda", "--loopback", "t")
-    assert result.returncode == 1
-    assert "uncut lattice" in result.stderr
-
-
 def test_gpu_number_beyond_the_last_is_refused(staghorn, gauge):
     result = staghorn("solve", "--gauge", gauge, "--mass", 0.1, "--device", "cuda:99")
     assert result.returncode == 1

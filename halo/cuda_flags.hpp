@@ -1,0 +1,16 @@
+// Flags in the memory of other ranks: raised when faces are stored, waited for before they are read. Queued on CUDA's
+// default stream; the host does not wait.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+namespace staghorn::cuda {
+
+using Flags = std::array<std::uint64_t*, 8>;  // nullptr: there is no such flag
+
+void raise_flags(const Flags& flags, std::uint64_t round);
+// Sets *failed (pinned) if a flag has not reached `round` within the limit.
+void wait_for_flags(const Flags& flags, std::uint64_t round, double limit_seconds, int* failed);
+
+}  // namespace staghorn::cuda

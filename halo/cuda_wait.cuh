@@ -1,0 +1,49 @@
+// Waiting for other GPUs inside a kernel: loads and stores that order what came before them, and an end to patience.
+#pragma once
+
+#include <cstdint>
+
+namespace staghorn::cuda {
+
+__device__ __forceinline__ void store_release(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ std::uint64_t load_acquire(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.acquire.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
+__device__ __forceinline__ void store_relaxed(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("st.relaxed.sys.global.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
+__device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* from) {
+  std::uint64_t value;
+  asm volatile("ld.relaxed.sys.global.u64 %0, [%1];" : "=l"(value) : "l"(from) : "memory");
+  return value;
+}
+
+// A limit on a wait, in nanoseconds; looks at the clock only now and then.
+class Patience {
+ public:
+  __device__ explicit Patience(long long limit_ns) : limit_(limit_ns) {}
+  __device__ bool ended() {
+    if (++looks_ % 1024 != 0) return false;
+    const long long time = now();
+    if (start_ == 0) start_ = time;
+    return time - start_ > limit_;
+  }
+
+ private:
+  __device__ static long long now() {
+    long long time;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+    return time;
+  }
+  long long limit_, start_ = 0;
+  unsigned looks_ = 0;
+};
+
+}  // namespace staghorn::cuda

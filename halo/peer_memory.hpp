@@ -1,0 +1,40 @@
+// Device memory that every rank of one host can write into: one allocation a rank, opened by all the others through
+// CUDA IPC [CUDA C++ Programming Guide, "Interprocess Communication"]. What lies in it is the caller's business.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "halo/buffer.hpp"
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+class PeerMemory {
+ public:
+  PeerMemory() = default;
+  // Zero-filled, the same size on every rank. Throws Error on all ranks where one cannot reach another. Collective.
+  PeerMemory(const Communicator& communicator, std::size_t bytes);
+  ~PeerMemory();
+  PeerMemory(PeerMemory&& other) noexcept;
+  PeerMemory& operator=(PeerMemory&& other) noexcept;
+
+  std::size_t bytes() const { return own_.bytes(); }
+  std::byte* own() { return own_.data(); }
+  // The memory of that rank as this device sees it. Local.
+  std::byte* of(int rank) const { return places_[std::size_t(rank)]; }
+
+ private:
+  void close() noexcept;
+
+  Buffer own_;
+  std::vector<std::byte*> places_;  // by rank
+  int rank_ = 0;
+};
+
+// Why kernels of these ranks cannot write into each other's memory and wait for each other, or nothing where they can:
+// they must be on one host, each with a GPU of its own. Collective.
+std::string peer_obstacle(const Communicator& communicator);
+
+}  // namespace staghorn

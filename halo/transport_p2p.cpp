@@ -1,0 +1,79 @@
+#include "halo/transport_p2p.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "halo/cuda_flags.hpp"
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+double wait_limit_seconds() {
+  const char* text = std::getenv("STAGHORN_TIMEOUT");
+  const double seconds = text ? std::atof(text) : 0;
+  return seconds > 0 ? seconds : 60;
+}
+
+PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& lattice,
+                             const std::array<std::size_t, 8>& face_bytes)
+    : bytes_(face_bytes), rank_(lattice.rank()) {
+  for (int face = 0; face < 8; ++face) {
+    offset_[face] = set_bytes_;
+    set_bytes_ += (bytes_[face] + line - 1) / line * line;
+    if (bytes_[face] == 0) continue;
+    const int mu = face / 2, from = face % 2 == 0 ? +1 : -1;
+    send_to_[face] = lattice.neighbour_rank(mu, -from);
+    receive_from_[face] = lattice.neighbour_rank(mu, from);
+    remote_ = remote_ || send_to_[face] != rank_;
+  }
+  flags_offset_ = sets * set_bytes_;
+  mailbox_offset_ = flags_offset_ + 8 * line;
+  memory_ = PeerMemory(communicator, mailbox_offset_ + mailbox_bytes);
+  failed_ = Buffer(sizeof(int), MemorySpace::pinned);
+}
+
+FacePointers PeerTransport::outgoing(std::uint64_t set) const {
+  FacePointers places{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) places[face] = memory_.of(send_to_[face]) + set * set_bytes_ + offset_[face];
+  return places;
+}
+
+FacePointers PeerTransport::incoming(std::uint64_t set) const {
+  FacePointers places{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) places[face] = memory_.of(rank_) + set * set_bytes_ + offset_[face];
+  return places;
+}
+
+void PeerTransport::start() {
+  ++round_;
+  if (!remote_) return;
+  if (*reinterpret_cast<volatile int*>(failed_.data()))
+    throw Error("faces by p2p: a neighbour did not answer for " + std::to_string(wait_limit_seconds()) + " s");
+  cuda::Flags theirs{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) theirs[face] = flag(send_to_[face], face);
+  cuda::raise_flags(theirs, round_);
+}
+
+void PeerTransport::finish() {
+  if (!remote_) return;
+  cuda::Flags mine{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) mine[face] = flag(rank_, face);
+  cuda::wait_for_flags(mine, round_, wait_limit_seconds(), reinterpret_cast<int*>(failed_.data()));
+}
+
+std::uint64_t* PeerTransport::flag(int rank, int face) const {
+  return reinterpret_cast<std::uint64_t*>(memory_.of(rank) + flags_offset_ + line * std::size_t(face));
+}
+
+#ifndef STAGHORN_CUDA
+namespace cuda {
+void raise_flags(const Flags&, std::uint64_t) {}
+void wait_for_flags(const Flags&, std::uint64_t, double, int*) {}
+}  // namespace cuda
+#endif
+
+}  // namespace staghorn

@@ -1,0 +1,189 @@
+// The scalars of CG on the device, and what computes them: the last block of each kernel, when all its sums are
+// complete.
+//
+// Where faces go straight into the ghosts of other ranks, that block also adds the sums of all ranks: it mails this
+// rank's total to every rank and waits for theirs, which ends the kernel on all ranks together. So the sum is the
+// barrier that makes faces stored by this kernel safe to read in the next, and ghosts safe to be written again.
+// A total is mailed as four words of 32 bits of data and 32 of tag, which no fence need order.
+#pragma once
+
+#include "dirac/cuda_hop.cuh"
+#include "halo/cuda_wait.cuh"
+#include "solver/conjugate_gradient.hpp"
+
+namespace staghorn::cuda {
+
+enum Phase { hop_phase, residual_phase, direction_phase, n_phases };
+
+constexpr int max_peers = 16;
+
+// Everything that CG remembers besides vectors; one array entry per right-hand side. Lives on the device.
+struct Scalars {
+  double alpha[max_rhs], beta[max_rhs], r2[max_rhs], p2[max_rhs], target[max_rhs], smallest[max_rhs];
+  double bound[n_phases][max_rhs];  // of the sums
+  long long iterations[max_rhs], since_smallest[max_rhs];
+  CgOutcome outcome[max_rhs];
+  bool active[max_rhs];
+  SumCell cells[n_phases][max_rhs * cells_per_sum];
+  double* history;  // [iteration][rhs] |r|^2
+  double four_m2;
+  long long iteration, max_iterations, stagnation_window;
+  int n_rhs, least_active;  // the loop ends when fewer are active
+  unsigned finished_blocks[n_phases];
+  int done;
+
+  // Sums over ranks.
+  int n_ranks, rank;
+  std::uint64_t* mailbox[max_peers];  // of every rank: [phase][rhs][from rank][4]
+  std::uint32_t first_tag;
+  long long wait_limit_ns;
+  int silent_rank;  // one that did not answer in time, else -1
+};
+
+// SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below, as bits.
+__device__ inline double sum_bound(double value) {
+  const double largest = value * 0x1p20;
+  long long bits = __double_as_longlong(largest);
+  if (bits & ((1LL << 52) - 1)) bits += 1LL << 52;
+  const long long exponent = min(max((bits >> 52) - 1023, -900LL), 960LL);
+  return __longlong_as_double((exponent + 1023) << 52);
+}
+
+// The sum over all lanes of a warp, in every lane.
+__device__ inline __int128 warp_sum(__int128 value) {
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    const unsigned long long low = __shfl_xor_sync(~0u, (unsigned long long)value, step);
+    const long long high = __shfl_xor_sync(~0u, (long long)(value >> 64), step);
+    value += (static_cast<__int128>(high) << 64) + low;
+  }
+  return value;
+}
+
+constexpr __int128 does_not_fit = static_cast<__int128>(1) << 126;  // mailed instead of a total
+
+// Mails `total` to every rank and returns the sum of theirs. Called by a whole warp; sets `fits` to false where any did
+// not fit.
+__device__ inline __int128 sum_over_ranks(Scalars& s, Phase phase, int rhs, __int128 total, bool& fits) {
+  const int lane = int(threadIdx.x) % 32;
+  const std::uint64_t tag = s.first_tag + std::uint32_t(s.iteration);
+  const auto slot = [&](int to, int from) { return s.mailbox[to] + ((phase * max_rhs + rhs) * max_peers + from) * 4; };
+  if (!fits) total = does_not_fit;
+  __int128 theirs = 0;
+  if (lane < s.n_ranks) {
+    std::uint64_t* mine = slot(lane, s.rank);
+#pragma unroll
+    for (int k = 0; k < 4; ++k) store_relaxed(mine + k, std::uint32_t(total >> (32 * k)) | tag << 32);
+    const std::uint64_t* from = slot(s.rank, lane);
+    Patience patience(s.wait_limit_ns);
+    for (int k = 0; k < 4; ++k) {
+      std::uint64_t word;
+      while ((word = load_relaxed(from + k)) >> 32 != tag)
+        if (patience.ended()) {
+          s.silent_rank = lane;
+          break;
+        }
+      theirs |= static_cast<__int128>(word & 0xffffffffu) << (32 * k);
+    }
+  }
+  fits = !__any_sync(~0u, theirs == does_not_fit);
+  return warp_sum(theirs);
+}
+
+// The sums of a phase into values[rhs], rounded once; NaN if anything did not fit. Cells are cleared for the next
+// iteration. Called by all threads of a block.
+__device__ inline void take_sums(Scalars& s, Phase phase, double* values) {
+  const int lane = int(threadIdx.x) % 32;
+  for (int rhs = int(threadIdx.x) / 32; rhs < s.n_rhs; rhs += int(blockDim.x) / 32) {
+    __int128 total = 0;
+    bool fits = true;
+    if (lane < cells_per_sum) {
+      SumCell& cell = s.cells[phase][rhs * cells_per_sum + lane];
+      total = (static_cast<__int128>(__ldcg(&cell.high)) << 42) + __ldcg(&cell.low);
+      fits = __ldcg(&cell.overflow) == 0;
+      cell = SumCell{};
+    }
+    total = warp_sum(total);
+    fits = __all_sync(~0u, fits);
+    if (s.n_ranks > 1) total = sum_over_ranks(s, phase, rhs, total, fits);
+    if (lane != 0) continue;
+    double& bound = s.bound[phase][rhs];
+    values[rhs] = fits ? static_cast<double>(total) * (bound * 0x1p-84) : __longlong_as_double(0x7ff8000000000000LL);
+    if (values[rhs] > 0) bound = sum_bound(values[rhs]);
+  }
+}
+
+__device__ inline void finish_hop(Scalars& s, int i, double tmp2) {
+  const double p_A_p = s.four_m2 * s.p2[i] + tmp2;
+  if (s.active[i] && !(p_A_p > 0)) {
+    s.outcome[i] = CgOutcome::breakdown;
+    s.active[i] = false;
+  }
+  s.alpha[i] = s.active[i] ? s.r2[i] / p_A_p : 0;
+}
+
+__device__ inline void finish_residual(Scalars& s, int i, double r2) {
+  s.beta[i] = s.active[i] ? r2 / s.r2[i] : 0;
+  s.r2[i] = r2;
+}
+
+__device__ inline void finish_direction(Scalars& s, int i, double p2) {
+  s.p2[i] = p2;
+  if (!s.active[i]) return;
+  const double r2 = s.r2[i], norm = sqrt(r2);
+  ++s.iterations[i];
+  s.history[s.iterations[i] * s.n_rhs + i] = r2;
+  const auto end = [&](CgOutcome outcome) {
+    s.outcome[i] = outcome;
+    s.active[i] = false;
+  };
+  if (!isfinite(r2)) return end(CgOutcome::breakdown);
+  if (norm <= s.target[i]) return end(CgOutcome::converged);
+  if (r2 < s.smallest[i]) {
+    s.smallest[i] = r2;
+    s.since_smallest[i] = 0;
+  } else if (++s.since_smallest[i] >= s.stagnation_window && s.stagnation_window > 0) {
+    end(CgOutcome::stagnated);
+  }
+}
+
+// What runs at the end of each kernel: the last block to finish computes the scalars.
+template <Phase phase>
+struct LastBlock {
+  Scalars* scalars;
+  bool several_ranks;
+
+  __device__ bool done() const { return __ldcg(&scalars->done) != 0; }
+
+  __device__ void operator()() const {
+    __shared__ bool last;
+    __shared__ double sums[max_rhs];
+    Scalars& s = *scalars;
+    if (threadIdx.x == 0) {
+      several_ranks ? __threadfence_system() : __threadfence();
+      last = atomicAdd(&s.finished_blocks[phase], 1u) == gridDim.x * gridDim.y - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    several_ranks ? __threadfence_system() : __threadfence();
+    take_sums(s, phase, sums);
+    __syncthreads();
+    const int i = int(threadIdx.x);
+    bool active = false;
+    if (i < s.n_rhs) {
+      if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
+      if constexpr (phase == residual_phase) finish_residual(s, i, sums[i]);
+      if constexpr (phase == direction_phase) finish_direction(s, i, sums[i]);
+      active = s.active[i];
+    }
+    const int n_active = __syncthreads_count(active);
+    if (threadIdx.x == 0) {
+      s.finished_blocks[phase] = 0;
+      if (phase == direction_phase) s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
+      if (s.silent_rank >= 0) s.done = 1;
+      if (several_ranks) __threadfence_system();  // what the others stored, before what the next kernel reads
+    }
+  }
+};
+
+}  // namespace staghorn::cuda

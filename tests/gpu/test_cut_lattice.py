@@ -1,0 +1,114 @@
+"""A lattice cut among GPUs, or on one, gives the CPU's bits: by every transport, on every grid, with and without overlap."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+
+import h5py
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+PHASES = "0.3,antiperiodic,periodic,0.5"
+REQUESTS = {
+    "fp64-18": ["--links", 18],
+    "fp64-12": ["--links", 12, "--boundary", PHASES],
+    "fp32-18": ["--precision", "fp32", "--links", 18, "--boundary", PHASES],
+    "fp32-12": ["--precision", "fp32", "--links", 12],
+    "fp64-18-fp32-18": ["--sloppy", "fp32", "--sloppy-links", 18],
+    "fp64-12-fp32-12": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12, "--boundary", PHASES],
+}
+GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,1,2", "1,1,2,4", "2,2,2,2"]
+
+
+def gpu_count() -> int:
+    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
+    return len(listed.stdout.splitlines()) if listed.returncode == 0 else 0
+
+
+@pytest.fixture(scope="module")
+def gauge(staghorn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("gpu") / "hot.h5"
+    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
+    return path
+
+
+@pytest.fixture(scope="module")
+def solve(staghorn, gauge, tmp_path_factory):
+    """solve(request, n_rhs, *options, ranks=1) -> bytes of the solution, histories, transport."""
+    folder = tmp_path_factory.mktemp("solve")
+
+    def run(request, n_rhs, *options, ranks=1, env=None):
+        output, report = folder / "x.h5", folder / "x.json"
+        staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs, "--output",
+                 output, "--report", report, "--force", *REQUESTS[request], *options, ranks=ranks, env=env, check=True)
+        with h5py.File(output) as file:
+            solution = file["solution"][...].tobytes()
+        found = json.loads(report.read_text())
+        return solution, [rhs["history"] for rhs in found["rhs"]], found["transport"]
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def on_cpu(solve):
+    """The CPU's answers, each computed once."""
+    answers = {}
+
+    def answer(request, n_rhs):
+        if (request, n_rhs) not in answers:
+            answers[request, n_rhs] = solve(request, n_rhs, "--device", "cpu")[:2]
+        return answers[request, n_rhs]
+
+    return answer
+
+
+@pytest.mark.parametrize("loopback", ["x", "y", "z", "t", "xt", "yz", "xyzt"])
+@pytest.mark.parametrize("n_rhs", [1, 4])
+@pytest.mark.parametrize("request_name", REQUESTS)
+def test_loopback_has_the_bits_of_the_cpu(solve, on_cpu, request_name, n_rhs, loopback):
+    solution, history, transport = solve(request_name, n_rhs, "--device", "cuda", "--loopback", loopback)
+    assert transport == "self"
+    assert history == on_cpu(request_name, n_rhs)[1]
+    assert solution == on_cpu(request_name, n_rhs)[0]
+
+
+@pytest.mark.parametrize("overlap", ["on", "off"])
+@pytest.mark.parametrize("grid", ["1,1,1,2", "2,1,1,1", "1,1,2,2"])
+@pytest.mark.parametrize("transport", ["staged", "mapped"])
+@pytest.mark.parametrize("request_name", REQUESTS)
+def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, request_name, transport, grid, overlap):
+    ranks = eval(grid.replace(",", "*"))
+    solution, history, used = solve(request_name, 1, "--device", "cuda:0", "--grid", grid, "--transport", transport,
+                                    "--overlap", overlap, ranks=ranks)
+    assert used == transport
+    assert history == on_cpu(request_name, 1)[1]
+    assert solution == on_cpu(request_name, 1)[0]
+
+
+@pytest.mark.parametrize("grid", GRIDS)
+@pytest.mark.parametrize("transport", ["p2p", "staged", "mapped"])
+@pytest.mark.parametrize("request_name", REQUESTS)
+def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, request_name, transport, grid):
+    ranks = eval(grid.replace(",", "*"))
+    if transport == "p2p" and ranks > gpu_count():
+        pytest.skip(f"p2p on grid {grid} needs {ranks} GPUs, there are {gpu_count()}")
+    solution, history, used = solve(request_name, 1, "--device", "cuda", "--grid", grid, "--transport", transport,
+                                    ranks=ranks)
+    assert used == transport
+    assert history == on_cpu(request_name, 1)[1]
+    assert solution == on_cpu(request_name, 1)[0]
+
+
+def test_loopback_beside_a_cut_among_ranks(solve, on_cpu):
+    solution, history, transport = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
+                                         "--transport", "staged", ranks=2)
+    assert transport == "staged"
+    assert (solution, history) == on_cpu("fp64-18", 2)
+
+
+def test_p2p_is_refused_where_ranks_share_a_gpu(staghorn, gauge):
+    result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--device", "cuda:0", "--transport", "p2p", ranks=2)
+    assert result.returncode == 1
+    assert "share a GPU" in result.stderr
