@@ -18,7 +18,7 @@ namespace {
 
 using Matrix = ColorMatrix<double>;
 
-constexpr int threads = 128;
+constexpr int threads = 64;  // five blocks fit a multiprocessor with 172 registers a thread
 
 enum class Update { heatbath, overrelaxation };
 
@@ -84,7 +84,7 @@ LinkView view(const CudaLinkField& field) {
   return result;
 }
 
-// Calls kernel(view, ..., i < half_volume).
+// A thread for each site of one parity.
 dim3 blocks(const LinkView& v, int y = 1) { return dim3((v.half_volume + threads - 1) / threads, y); }
 
 // The sum of the paths around the six plaquettes of U_mu(x), in the CPU's order.
@@ -151,7 +151,7 @@ struct Project {
   }
 };
 
-// sums[0, half_volume) and the rest: space-space and space-time plaquettes of each site, one parity a launch.
+// What each site of one parity adds to the space-space and the space-time plaquettes.
 __global__ void __launch_bounds__(threads)
     plaquette_kernel(const __grid_constant__ LinkView v, int parity, double* space, double* time) {
   const int i = int(blockIdx.x) * threads + int(threadIdx.x);

@@ -86,7 +86,10 @@ STAGHORN_INLINE Su2 random_su2(double alpha, RandomStream& random) {
   do {
     const double s = random.point_in_disc(u, v);
     const double cosine2 = u * u / s;
-    delta = -multiply_add(cosine2, portable_log(random.uniform()), portable_log(random.uniform())) / alpha;
+    // One draw a line: the order in which arguments are evaluated is the compiler's choice.
+    const double log1 = portable_log(random.uniform());
+    const double log2 = portable_log(random.uniform());
+    delta = -multiply_add(cosine2, log2, log1) / alpha;
     accept = random.uniform();
   } while (accept * accept > 1 - 0.5 * delta);
   const double radius = std::sqrt(delta * (2 - delta));  // sqrt(1 - h0^2)

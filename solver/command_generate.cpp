@@ -47,7 +47,7 @@ CommandSyntax generate_syntax() {
       "grid", po::value<std::string>()->value_name("x,y,z,t"),
       "process grid (default: the one with the least surface)")(
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
-      "where to compute; auto takes a GPU where there is one and one rank")(
+      "where to compute; auto takes a GPU where there is one and the lattice is not cut")(
       "output", po::value<std::string>()->value_name("F")->required(), "file to write")(
       "format", po::value<std::string>()->value_name("FORMAT")->default_value("hdf5"),
       "milc | nersc | ildg | scidac | hdf5")("precision", po::value<std::string>()->value_name("fp32|fp64"),

@@ -31,18 +31,16 @@ def test_gpu_writes_the_file_of_the_cpu(staghorn, tmp_path, start, lattice):
                 "--measure-every", 1)
 
 
-# beta = 0 and 0.4 draw by the other branch of the heatbath, beta = 1000 freezes.
-@pytest.mark.parametrize("overrelaxation", [0, 1, 7])
-@pytest.mark.parametrize("beta", [0, 0.4, 3, 6.2, 1000])
+# Small couplings draw by the other branch of the heatbath, a large one freezes.
+@pytest.mark.parametrize("beta, overrelaxation", [(0, 1), (0.4, 0), (0.4, 7), (3, 1), (6.2, 0), (1000, 2)])
 def test_gpu_writes_the_file_of_the_cpu_at_any_coupling(staghorn, tmp_path, beta, overrelaxation):
     assert_same(staghorn, tmp_path, (4, 6, 8, 10), "--beta", beta, "--sweeps", 3, "--seed", 2**63 + 5,
                 "--overrelaxation", overrelaxation)
 
 
 @pytest.mark.parametrize("start", ["hot", "cold"])
-@pytest.mark.parametrize("form", ["milc", "nersc", "ildg", "hdf5"])
-def test_starts_have_the_bytes_of_the_cpu_in_every_format(staghorn, tmp_path, form, start):
-    assert_same(staghorn, tmp_path, (4, 6, 8, 10), "--start", start, "--format", form, "--seed", 4)
+def test_starts_have_the_bytes_of_the_cpu(staghorn, tmp_path, start):
+    assert_same(staghorn, tmp_path, (4, 6, 8, 10), "--start", start, "--format", "nersc", "--seed", 4)
 
 
 def test_gpu_refuses_a_number_beyond_the_last(staghorn, tmp_path):
