@@ -18,7 +18,7 @@ namespace {
 
 using Matrix = ColorMatrix<double>;
 
-constexpr int threads = 64;  // five blocks fit a multiprocessor with 172 registers a thread
+constexpr int threads = 128;
 
 enum class Update { heatbath, overrelaxation };
 
