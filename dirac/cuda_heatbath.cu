@@ -1,5 +1,6 @@
 // The heatbath on the GPU: a thread updates one link, the links of one parity and direction in one launch. The update
 // itself is link_update.hpp, as on the CPU.
+#include <algorithm>
 #include <limits>
 #include <vector>
 
