@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dirac/exact_sum.hpp"
-#include "dirac/su3_matrix.hpp"
+#include "dirac/plaquette_paths.hpp"
 
 namespace staghorn {
 
@@ -12,13 +12,13 @@ namespace {
 
 using Matrix = ColorMatrix<double>;
 
-// Adds Re tr [U_mu(x) U_nu(x+mu) U_mu(x+nu)^dagger U_nu(x)^dagger] to sums[x] for the sites from `begin` to `end`.
+// Adds the traces of the plaquettes in the plane of mu and nu to sums[x] for the sites from `begin` to `end`.
 STAGHORN_FMA_CLONES
 void add_plaquettes(const LinkField& links, const NeighbourSites<Links>& ahead_mu,
                     const NeighbourSites<Links>& ahead_nu, int mu, int nu, double* sums, std::int64_t begin,
                     std::int64_t end) {
   for (std::int64_t x = begin; x < end; ++x)
-    sums[x] += real_trace_adjoint(links[x][mu] * ahead_mu[x][nu], links[x][nu] * ahead_nu[x][mu]);
+    sums[x] += real_trace_plaquette(links[x][mu], ahead_mu[x][nu], links[x][nu], ahead_nu[x][mu]);
 }
 
 STAGHORN_INLINE double magnitude(double re, double im) { return std::sqrt(multiply_add(re, re, im * im)); }
@@ -68,8 +68,13 @@ Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
         add_plaquettes(links, ahead_mu, ahead_nu, mu, nu, sums, x, std::min(n, x + sites_per_slab));
     }
   }
+  return mean_plaquette(communicator, links.lattice(), space, time);
+}
+
+Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
+                         std::span<const double> time) {
   // Three planes of each kind, three colours.
-  const double count = 9.0 * double(links.lattice().global_volume());
+  const double count = 9.0 * double(lattice.global_volume());
   Plaquette result;
   result.space = exact_sum(communicator, space) / count;
   result.time = exact_sum(communicator, time) / count;

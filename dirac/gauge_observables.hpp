@@ -3,6 +3,7 @@
 #pragma once
 
 #include <complex>
+#include <span>
 
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -14,6 +15,11 @@ struct Plaquette {
 };
 
 Plaquette plaquette(const Communicator& communicator, const LinkField& links);
+// The same from what each local site contributes, in any order of sites: Re tr U_P summed over the planes xy, xz, yz
+// and over xt, yt, zt.
+Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
+                         std::span<const double> time);
+
 // Mean of tr U_mu(x) / 3 over sites and directions.
 std::complex<double> link_trace(const Communicator& communicator, const LinkField& links);
 

@@ -25,6 +25,9 @@ struct HeatbathParameters {
   int overrelaxation_steps = 4;  // after each heatbath step
 };
 
+// Throws Error where beta or the number of steps makes no sense. Local.
+void check(const HeatbathParameters& parameters);
+
 // One heatbath update of every link by the three SU(2) subgroups (Kennedy & Pendleton 1985; Cabibbo & Marinari 1982),
 // then `overrelaxation_steps` microcanonical updates (Brown & Woch 1987), then projection back onto SU(3) to rounding.
 // `sweep` numbers the sweeps of a chain: n sweeps in one go or in two parts with the numbers continued give the same

@@ -33,11 +33,13 @@ STAGHORN_INLINE Su2 operator*(const Su2& a, const Su2& b) {
 
 STAGHORN_INLINE Su2 adjoint(const Su2& a) { return {{a.h[0], -a.h[1], -a.h[2], -a.h[3]}}; }
 
-// Rows (and columns) of the three subgroups.
+// Rows (and columns) of a subgroup.
 struct Subgroup {
   int i, j;
 };
-inline constexpr Subgroup su3_subgroups[3] = {{0, 1}, {0, 2}, {1, 2}};
+
+// The three subgroups: rows (0, 1), (0, 2), (1, 2).
+STAGHORN_INLINE constexpr Subgroup su3_subgroup(int s) { return {s == 2 ? 1 : 0, s == 0 ? 1 : 2}; }
 
 // The SU(2) part of a block of W: returns v and sets k, or returns 1 and k = 0 where the block has none.
 STAGHORN_INLINE Su2 project_block(const ColorMatrix<double>& w, const Subgroup& s, double& k) {
@@ -84,7 +86,10 @@ STAGHORN_INLINE Su2 random_su2(double alpha, RandomStream& random) {
   do {
     const double s = random.point_in_disc(u, v);
     const double cosine2 = u * u / s;
-    delta = -multiply_add(cosine2, portable_log(random.uniform()), portable_log(random.uniform())) / alpha;
+    // One draw a line: the order in which arguments are evaluated is the compiler's choice.
+    const double log1 = portable_log(random.uniform());
+    const double log2 = portable_log(random.uniform());
+    delta = -multiply_add(cosine2, log2, log1) / alpha;
     accept = random.uniform();
   } while (accept * accept > 1 - 0.5 * delta);
   const double radius = std::sqrt(delta * (2 - delta));  // sqrt(1 - h0^2)

@@ -82,9 +82,10 @@ STAGHORN_INLINE ColorMatrix<Real> adjoint(const ColorMatrix<Real>& a) {
 // acc += a b
 template <class Real>
 STAGHORN_INLINE void add_product(ColorMatrix<Real>& acc, const ColorMatrix<Real>& a, const ColorMatrix<Real>& b) {
-  for (int i = 0; i < 3; ++i)
-    for (int k = 0; k < 3; ++k)
-      for (int j = 0; j < 3; ++j) acc.e[i][j] = multiply_add(a.e[i][k], b.e[k][j], acc.e[i][j]);
+  STAGHORN_UNROLL
+  for (int i = 0; i < 3; ++i) STAGHORN_UNROLL
+  for (int k = 0; k < 3; ++k) STAGHORN_UNROLL
+  for (int j = 0; j < 3; ++j) acc.e[i][j] = multiply_add(a.e[i][k], b.e[k][j], acc.e[i][j]);
 }
 
 // a b

@@ -3,14 +3,18 @@
 #include <cstdio>
 #include <ostream>
 
+#include "dirac/cuda_heatbath.hpp"
 #include "dirac/gauge_observables.hpp"
 #include "dirac/heatbath.hpp"
+#include "halo/cuda_device.hpp"
 #include "lattice_io/gauge_file.hpp"
 #include "lattice_io/vector_file.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
 #include "solver/cut_lattice.hpp"
+#include "solver/device_choice.hpp"
 #include "solver/provenance.hpp"
+#include "solver/stopwatch.hpp"
 
 namespace staghorn {
 
@@ -23,7 +27,8 @@ CommandSyntax generate_syntax() {
       "generate",
       "staghorn generate --lattice X Y Z T --beta B --sweeps N --seed S --output F [options]",
       "Makes a gauge configuration: a cold or hot start, then sweeps of quenched SU(3) heatbath (Wilson's plaquette\n"
-      "action, periodic) with over-relaxation. The same request gives the same bits on any number of ranks.\n",
+      "action, periodic) with over-relaxation. The same request gives the same bits on any number of ranks, and on a\n"
+      "GPU.\n",
       po::options_description(),
       {},
       "\nExample:\n"
@@ -41,6 +46,8 @@ CommandSyntax generate_syntax() {
                                                "print the plaquette every K sweeps; 0: only at the end")(
       "grid", po::value<std::string>()->value_name("x,y,z,t"),
       "process grid (default: the one with the least surface)")(
+      "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
+      "where to compute; auto takes a GPU where there is one and the lattice is not cut")(
       "output", po::value<std::string>()->value_name("F")->required(), "file to write")(
       "format", po::value<std::string>()->value_name("FORMAT")->default_value("hdf5"),
       "milc | nersc | ildg | scidac | hdf5")("precision", po::value<std::string>()->value_name("fp32|fp64"),
@@ -57,7 +64,7 @@ struct GenerateCommand {
   HeatbathParameters heatbath;
   int sweeps = 0, measure_every = 0;
   bool hot = true, force = false, quiet = false;
-  std::string output;
+  std::string output, device;
   std::map<std::string, std::string> metadata;  // what the options say about the file
   GaugeFormat format = GaugeFormat::hdf5;
   Precision precision = Precision::fp64;
@@ -80,6 +87,7 @@ GenerateCommand read_command(const OptionValues& values) {
     throw UsageError("--start", "cold or hot", "'" + text("start") + "'");
   command.hot = text("start") == "hot";
   command.output = text("output");
+  command.device = text("device");
   command.format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
   command.precision = command.format == GaugeFormat::milc ? Precision::fp32 : Precision::fp64;
   if (values.count("precision"))
@@ -90,12 +98,48 @@ GenerateCommand read_command(const OptionValues& values) {
   return command;
 }
 
-void print_plaquette(std::ostream& out, const Communicator& communicator, const LinkField& links, int sweep) {
-  const Plaquette p = plaquette(communicator, links);
+void print_plaquette(std::ostream& out, const Plaquette& p, int sweep) {
   char line[128];
   std::snprintf(line, sizeof line, "sweep %6d  plaquette %.10f  (space %.10f, time %.10f)", sweep, p.all, p.space,
                 p.time);
   out << line << std::endl;
+}
+
+// The start and the sweeps, on links of the CPU (LinkField) or the GPU (CudaLinkField).
+template <class Field>
+void run_chain(std::ostream& out, const Communicator& communicator, const GenerateCommand& command, Field& links) {
+  if (command.hot)
+    set_hot(links, command.heatbath.seed);
+  else
+    set_cold(links);
+  const Stopwatch sweeping;
+  for (int sweep = 0; sweep < command.sweeps; ++sweep) {
+    if (command.measure_every > 0 && sweep % command.measure_every == 0)
+      print_plaquette(out, plaquette(communicator, links), sweep);
+    heatbath_sweep(communicator, links, command.heatbath, std::uint32_t(sweep));
+  }
+  print_plaquette(out, plaquette(communicator, links), command.sweeps);
+  if (command.sweeps == 0) return;
+  char line[128];
+  std::snprintf(line, sizeof line, "%d sweeps in %.2f s, %.4g s each", command.sweeps, sweeping.seconds(),
+                sweeping.seconds() / command.sweeps);
+  out << line << std::endl;
+}
+
+LinkField make_links(std::ostream& out, const Communicator& communicator, const GenerateCommand& command) {
+  const Lattice lattice = cut_lattice(communicator, command.extents, command.grid);
+  int cuda_device = -1;
+  communicator.agree([&] { cuda_device = choose_device(command.device, lattice); });
+  out << "staghorn " << version() << ": " << describe_device(cuda_device) << ", " << to_string(command.extents) << "\n";
+  if (cuda_device >= 0) {
+    cuda::select_device(cuda_device);
+    CudaLinkField links(lattice);
+    run_chain(out, communicator, command, links);
+    return on_host(links);
+  }
+  LinkField links(lattice);
+  run_chain(out, communicator, command, links);
+  return links;
 }
 
 }  // namespace
@@ -110,17 +154,7 @@ int run_generate(const Communicator& communicator, const std::vector<std::string
   const double beta = command.heatbath.beta;
   if (!std::isfinite(beta) || beta < 0) throw Error("beta", "a number of at least 0", beta);
   check_writable(communicator, command.output, command.force);
-  LinkField links(cut_lattice(communicator, command.extents, command.grid));
-  if (command.hot)
-    set_hot(links, command.heatbath.seed);
-  else
-    set_cold(links);
-  for (int sweep = 0; sweep < command.sweeps; ++sweep) {
-    if (command.measure_every > 0 && sweep % command.measure_every == 0)
-      print_plaquette(messages, communicator, links, sweep);
-    heatbath_sweep(communicator, links, command.heatbath, std::uint32_t(sweep));
-  }
-  print_plaquette(messages, communicator, links, command.sweeps);
+  const LinkField links = make_links(messages, communicator, command);
 
   char beta_text[32];
   std::snprintf(beta_text, sizeof beta_text, "%.10g", beta);

@@ -70,7 +70,8 @@ bool overrelaxation_keeps_the_action() {
     const ColorMatrix<double> path = random_matrix(random);
     project_su3(u);
     const double before = real_trace_adjoint(u, path);
-    for (const Subgroup& s : su3_subgroups) {
+    for (int subgroup = 0; subgroup < 3; ++subgroup) {
+      const Subgroup s = su3_subgroup(subgroup);
       double k;
       const Su2 v = project_block(u * adjoint(path), s, k);
       const ColorMatrix<double> old = u;
