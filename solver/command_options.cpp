@@ -116,7 +116,10 @@ po::options_description machine_options() {
       "loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
       "directions to cut although one process holds them, so that the halo code runs")(
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
-      "where to compute; auto takes a GPU where there is one");
+      "where to compute; auto takes a GPU where there is one")(
+      "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
+      "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
+      "alone without the promise of the same bits everywhere)");
   return options;
 }
 
@@ -140,6 +143,9 @@ SessionOptions session_options(const OptionValues& values) {
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   options.device = text("device");
+  options.blas = parse_value("blas", [&] { return parse_blas(text("blas")); });
+  if (options.blas == Blas::cublas && options.sloppy)
+    throw UsageError("--blas cublas is the plain baseline and knows no --sloppy: leave one of them out");
   return options;
 }
 

@@ -2,13 +2,16 @@
 
 #include <cmath>
 
+#include "solver/cublas_conjugate_gradient.hpp"
 #include "solver/reliable_updates.hpp"
 
 namespace staghorn {
 
-EvenOddPass::EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, double mass, System system)
+EvenOddPass::EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas, double mass,
+                         System system)
     : d_(d),
       sloppy_(sloppy),
+      cublas_(cublas),
       mass_(mass),
       system_(system),
       parity_(system == System::odd ? Parity::odd : Parity::even),
@@ -44,8 +47,9 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   stop.max_iterations = max_iterations;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
   std::vector<CgColumn> columns =
-      sloppy_ ? reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, stop, {}, progress)
-              : conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
+      sloppy_   ? reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, stop, {}, progress)
+      : cublas_ ? cublas_conjugate_gradient(*cublas_, d_, mass_, parity_, x_, b_, stop, progress)
+                : conjugate_gradient(d_, mass_, parity_, x_, b_, stop, progress);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     columns[i].residual_norm /= norm_of_cg(i);
     for (double& norm2 : columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
@@ -76,7 +80,7 @@ std::int64_t EvenOddPass::vector_bytes() const {
     return std::int64_t{6} * d.layout().blocks() * d.layout().lanes() * d.options().n_rhs *
            bytes_per_real(d.options().precision);
   };
-  const std::int64_t of_cg = sloppy_ ? 2 * bytes(d_) + 4 * bytes(*sloppy_) : 3 * bytes(d_);
+  const std::int64_t of_cg = sloppy_ ? 2 * bytes(d_) + 4 * bytes(*sloppy_) : (cublas_ ? 4 : 3) * bytes(d_);
   return (other_ ? 3 : 2) * bytes(d_) + of_cg;
 }
 

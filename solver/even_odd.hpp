@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "solver/conjugate_gradient.hpp"
+#include "solver/cublas.hpp"
 #include "solver/solve_request.hpp"
 
 namespace staghorn {
@@ -19,7 +20,8 @@ class EvenOddPass {
  public:
   // Vectors of d.n_rhs() right-hand sides, zero. `d` must outlive the pass. Local.
   // With `sloppy` the iterations run on it, with reliable updates on `d`.
-  EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, double mass, System system);
+  // With `cublas` they are those of the baseline, on the GPU.
+  EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas, double mass, System system);
 
   // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
   // it to the precision of the operator. A right-hand side without a source stays zero. Local.
@@ -35,6 +37,7 @@ class EvenOddPass {
  private:
   StaggeredOperator& d_;
   StaggeredOperator* sloppy_;
+  const Cublas* cublas_;
   double mass_;
   System system_;
   Parity parity_;                          // where CG works

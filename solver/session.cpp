@@ -1,5 +1,6 @@
 #include "solver/session.hpp"
 
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "solver/cut_lattice.hpp"
 #include "solver/device_choice.hpp"
@@ -31,6 +32,17 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
   return summary;
 }
 
+// The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
+std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
+  if (options.blas != Blas::cublas) return nullptr;
+  if (options.sloppy) throw Error("blas cublas", "one precision", "mixed precision");
+  if (options.precision != Precision::fp64 && options.precision != Precision::fp32)
+    throw Error("blas cublas", "precision fp64 or fp32", to_string(options.precision));
+  if (cuda_device < 0) throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+  cuda::select_device(cuda_device);
+  return std::make_unique<Cublas>();
+}
+
 }  // namespace
 
 Session::Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options) {
@@ -38,22 +50,28 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
   const GaugeHeader header = read_gauge_header(communicator, gauge_file);
   const Lattice lattice = cut_lattice(communicator, header.extents, options.grid, options.loopback);
   int cuda_device = -1;
-  communicator.agree([&] { cuda_device = choose_device(options.device, lattice); });
+  std::unique_ptr<Cublas> cublas;
+  communicator.agree([&] {
+    cuda_device = choose_device(options.device, lattice);
+    cublas = open_cublas(options, cuda_device);
+  });
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options);
   summary.format = to_string(header.format);
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
-  state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr});
+  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, reading.seconds(),
+                                         cuda_device, nullptr, nullptr, std::move(cublas)});
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
   const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
   int cuda_device = -1;
+  std::unique_ptr<Cublas> cublas;
   communicator.agree([&] {
     cuda_device = choose_device(options.device, expected);
+    cublas = open_cublas(options, cuda_device);
     if (!(links.lattice() == expected))
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
@@ -61,7 +79,7 @@ Session::Session(const Communicator& communicator, LinkField links, const Sessio
   GaugeSummary summary = take_links(communicator, "", links, options);
   summary.format = "memory";
   state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr});
+      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr, std::move(cublas)});
 }
 
 Session::~Session() = default;

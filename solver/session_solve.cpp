@@ -138,7 +138,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
   std::vector<Column> columns(n_rhs);
   for (;;) {
-    EvenOddPass pass(d, state_->sloppy.get(), request.mass, request.system);
+    EvenOddPass pass(d, state_->sloppy.get(), state_->cublas.get(), request.mass, request.system);
     vector_bytes = double(pass.vector_bytes());
     std::vector<double> target(n_rhs, 1);  // for those that are done: a zero source is solved at once
     long iterations_left = std::numeric_limits<long>::max();
@@ -204,6 +204,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.gauge = gauge();
   report.provenance = run_provenance();
   report.provenance["kernels"] = d.kernels();
+  if (state_->cublas) report.provenance["cublas"] = state_->cublas->version();
   report.explanation = explain(report);
 
   const HopTimes& hop = d.times();

@@ -111,6 +111,7 @@ std::string to_json(const SolveReport& report) {
   json["outcome"] = to_string(report.outcome);
   json["explanation"] = report.explanation;
   json["device"] = report.device;
+  json["blas"] = to_string(report.options.blas);
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);
   if (report.options.sloppy) {

@@ -16,11 +16,17 @@ enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4
 // Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
 enum class Phases { cps, milc };
 
-// "full", "even", "odd"; "cps", "milc"; and back. Parsing throws Error naming the choices.
+// How Conjugate Gradient treats its vectors: updates and sums fused into the hops, or one call of cuBLAS each, the
+// baseline to compare with (GPU only; the one path without the promise of the same bits everywhere).
+enum class Blas { fused, cublas };
+
+// "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; and back. Parsing throws Error naming the choices.
 std::string to_string(System system);
 System parse_system(const std::string& text);
 std::string to_string(Phases phases);
 Phases parse_phases(const std::string& text);
+std::string to_string(Blas blas);
+Blas parse_blas(const std::string& text);
 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
@@ -33,6 +39,7 @@ struct SessionOptions {
   std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
+  Blas blas = Blas::fused;
 };
 
 struct SolveRequest {

@@ -32,7 +32,8 @@ double seconds(const SolveReport& report, const char* phase) {
 void print_machine(std::ostream& out, const Session& session, int threads) {
   const SessionOptions& options = session.options();
   const int ranks = session.communicator().size();
-  out << "staghorn " << version() << ": " << session.device() << ", " << to_string(options.precision)
+  out << "staghorn " << version() << ": " << session.device()
+      << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << to_string(options.precision)
       << (options.sloppy ? "/" + to_string(*options.sloppy) : "") << ", " << to_string(options.links)
       << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
       << std::endl;
