@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <memory>
+#include <optional>
 
 #include "dirac/heatbath.hpp"
 #include "dirac/kernels.hpp"
@@ -98,6 +99,12 @@ std::vector<BenchmarkResult> for_each_choice(
 
 double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
                          const Cublas* cublas = nullptr) {
+  std::optional<CgVectors> fused;
+  std::optional<CublasVectors> baseline;
+  if (cublas)
+    baseline.emplace(bench.d);
+  else
+    fused.emplace(bench.d);
   const auto run = [&](long iterations) {
     CgStop stop;
     stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
@@ -105,9 +112,9 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     stop.stagnation_window = 0;
     bench.odd.set_zero();
     if (cublas)
-      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, bench.odd, bench.even, stop);
+      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, bench.odd, bench.even, *baseline, stop);
     else
-      conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, stop);
+      conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, *fused, stop);
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
   const long iterations = bench.d.options().cuda_device >= 0 ? 500 : 50;  // set-up is part of the call, and amortised

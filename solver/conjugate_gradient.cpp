@@ -7,10 +7,10 @@
 namespace staghorn {
 
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                         const ColorVectorField& b, const CgStop& stop,
+                                         const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  ColorVectorField r = d.make_vector(), p = d.make_vector(), tmp = d.make_vector();
+  auto& [r, p, tmp] = work;
   std::vector<ExactSum> sums(n, ExactSum(1));
   // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
   r.copy_from(b);

@@ -7,10 +7,12 @@ namespace staghorn {
 // Memory moved per iteration and site of `parity`: two passes over the links and 126 reals of vectors (each hop 12; q
 // -= 4m^2 p 18; p.q 12; x 18; r 18; r.r 6; p = beta p 12; p += r 18).
 std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
-                                                ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                                                ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
+                                                const CgStop& stop,
                                                 const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  ColorVectorField r = d.make_vector(), p = d.make_vector(), tmp = d.make_vector(), q = d.make_vector();
+  auto& [cg, q] = work;
+  auto& [r, p, tmp] = cg;
   const std::vector<double> one(n, 1), minus_four_m2(n, -4 * mass * mass);
   std::vector<RunningColumn> columns(n);
 

@@ -5,6 +5,7 @@
 #include "solver/cut_lattice.hpp"
 #include "solver/device_choice.hpp"
 #include "solver/gauge_summary.hpp"
+#include "solver/memory_check.hpp"
 #include "solver/session_state.hpp"
 #include "solver/stopwatch.hpp"
 
@@ -55,6 +56,10 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
     cuda_device = choose_device(options.device, lattice);
     cublas = open_cublas(options, cuda_device);
   });
+  require_memory(
+      communicator,
+      {lattice.global(), lattice.grid(), options, options.expected_rhs, options.expected_system, cuda_device >= 0},
+      cuda_device, 0);
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options);
@@ -91,10 +96,22 @@ const GaugeSummary& Session::gauge() const { return state_->gauge; }
 const SessionOptions& Session::options() const { return state_->options; }
 std::string Session::device() const { return describe_device(state_->cuda_device); }
 
-StaggeredOperator& Session::State::fast_operator(int n_rhs) {
-  if (!fast || fast->options().n_rhs != n_rhs) {
-    fast.reset();  // frees its memory before the next takes its own
+SolveShape Session::State::shape(int n_rhs, System system) const {
+  return {lattice().global(), lattice().grid(), options, n_rhs, system, cuda_device >= 0};
+}
+
+void Session::State::prepare(int n_rhs, System system) {
+  if (fast && fast->options().n_rhs != n_rhs) {
+    pass.reset();  // frees its memory before the next takes its own
+    fast.reset();
     sloppy.reset();
+  }
+  if (!fast) {
+    const SolveShape wanted_shape = shape(n_rhs, system);
+    const MemoryEstimate estimate = estimate_memory(wanted_shape);
+    const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
+                        (residual ? double(residual->bytes()) : 0);
+    require_memory(communicator, wanted_shape, cuda_device, held);
     OperatorOptions wanted;
     wanted.boundary = options.boundary;
     wanted.precision = options.precision;
@@ -108,7 +125,11 @@ StaggeredOperator& Session::State::fast_operator(int n_rhs) {
       sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     }
   }
-  return *fast;
+  // The allocations that are left fail on every rank alike.
+  communicator.agree([&] {
+    if (!pass) pass = std::make_unique<EvenOddPass>(*fast, sloppy.get(), cublas.get());
+    if (!residual) residual.emplace(lattice());
+  });
 }
 
 }  // namespace staghorn

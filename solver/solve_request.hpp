@@ -40,6 +40,9 @@ struct SessionOptions {
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
   Blas blas = Blas::fused;
+  // Of the solves to come: that memory suffices for them is checked before anything is read, and again by each solve.
+  int expected_rhs = 1;
+  System expected_system = System::full;
 };
 
 struct SolveRequest {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "solver/memory_estimate.hpp"
 #include "solver/provenance.hpp"
 
 namespace staghorn {
@@ -17,10 +18,6 @@ std::string format(const char* pattern, Values... values) {
 }
 
 const char* plural(int n) { return n == 1 ? "" : "s"; }
-
-std::string gigabytes(double bytes) {
-  return bytes < 1e8 ? format("%.1f MB", bytes * 1e-6) : format("%.2f GB", bytes * 1e-9);
-}
 
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
