@@ -123,10 +123,8 @@ po::options_description machine_options() {
   return options;
 }
 
-SessionOptions session_options(const OptionValues& values) {
+void set_precisions(const OptionValues& values, SessionOptions& options) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  SessionOptions options;
-  options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
   if (values.count("sloppy")) {
@@ -139,6 +137,13 @@ SessionOptions session_options(const OptionValues& values) {
     if (!options.sloppy) throw UsageError("--sloppy-links needs --sloppy");
     options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
   }
+}
+
+SessionOptions session_options(const OptionValues& values) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  SessionOptions options;
+  options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
+  set_precisions(values, options);
   options.reunitarize = values["reunitarize"].as<bool>();
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
