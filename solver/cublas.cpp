@@ -100,8 +100,10 @@ struct Cublas::State {
     for (int column = 0; column < v.n_rhs(); ++column)
       if (v.precision() == Precision::fp64)
         work(fp64, column);
-      else
+      else if (v.precision() == Precision::fp32)
         work(fp32, column);
+      else
+        throw Error("cuBLAS", "vectors of fp64 or fp32", to_string(v.precision()));
   }
 };
 
