@@ -101,10 +101,15 @@ Complex<double> boundary_phase(double theta) {
 
 void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
                const VectorField& in) {
+  VectorField product(links.lattice());
+  plain_hop(communicator, links, boundary, out, in, product);
+}
+
+void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
+               const VectorField& in, VectorField& product) {
   require_same_lattice(links, in);
   require_same_lattice(links, out);
   std::fill_n(out.data(), out.size(), Vector{});
-  VectorField product(links.lattice());
   for (int mu = 0; mu < 4; ++mu) {
     const Complex<double> phase = boundary_phase(boundary.theta[mu]);
     const Direction forward{&links, mu, +1, phase}, backward{&links, mu, -1, conjugate(phase)};
@@ -138,26 +143,23 @@ Complex<double> dot(const Communicator& communicator, const VectorField& a, cons
 }
 
 ResidualNorms full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                            double mass, const VectorField& x, const VectorField& b, VectorField* residual) {
-  VectorField r(links.lattice());
-  plain_hop(communicator, links, boundary, r, x);
+                            double mass, const VectorField& x, const VectorField& b, ResidualFields& fields) {
+  VectorField& r = fields.residual;
+  plain_hop(communicator, links, boundary, r, x, fields.product);
   subtract_from_source(r, b, 2 * mass, x, 1, std::nullopt);  // r = b - 2m x - D x
-  const ResidualNorms norms{norm2(communicator, r), norm2(communicator, b)};
-  if (residual) *residual = std::move(r);
-  return norms;
+  return {norm2(communicator, r), norm2(communicator, b)};
 }
 
 ResidualNorms parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
                               double mass, Parity parity, const VectorField& x, const VectorField& b,
-                              VectorField* residual) {
+                              ResidualFields& fields) {
   // D couples only opposite parities: of D x and D D x just the sites reached from `parity` are read on.
-  VectorField dx(links.lattice()), r(links.lattice());
-  plain_hop(communicator, links, boundary, dx, x);
-  plain_hop(communicator, links, boundary, r, dx);
+  if (!fields.hopped) fields.hopped.emplace(links.lattice());
+  VectorField& r = fields.residual;
+  plain_hop(communicator, links, boundary, *fields.hopped, x, fields.product);
+  plain_hop(communicator, links, boundary, r, *fields.hopped, fields.product);
   subtract_from_source(r, b, 4 * mass * mass, x, -1, parity);  // r = b - 4m^2 x + D D x
-  const ResidualNorms norms{norm2(communicator, r), norm2(communicator, b, parity)};
-  if (residual) *residual = std::move(r);
-  return norms;
+  return {norm2(communicator, r), norm2(communicator, b, parity)};
 }
 
 }  // namespace staghorn

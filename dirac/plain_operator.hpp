@@ -20,6 +20,9 @@ namespace staghorn {
 // stand (no phases folded in). Terms are added in the order mu = x, y, z, t, forward before backward.
 void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
                const VectorField& in);
+// The same with a field to work in, which is overwritten.
+void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
+               const VectorField& in, VectorField& product);
 
 // sum_x |a(x)|^2 over all sites or those of one parity: an exact sum, rounded once.
 double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity = std::nullopt);
@@ -34,15 +37,23 @@ struct ResidualNorms {
   double relative() const { return std::sqrt(residual2 / source2); }
 };
 
-// Of the full system M x = b, M = 2m + D. `residual`, where given, receives b - M x itself.
+// The fields that residuals are formed in: made once, overwritten by each.
+struct ResidualFields {
+  VectorField residual, product;
+  std::optional<VectorField> hopped;  // made by the first parity system
+  explicit ResidualFields(const Lattice& lattice) : residual(lattice), product(lattice) {}
+  std::int64_t bytes() const { return residual.bytes() + product.bytes() + (hopped ? hopped->bytes() : 0); }
+};
+
+// Of the full system M x = b, M = 2m + D. fields.residual receives b - M x itself.
 ResidualNorms full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
-                            double mass, const VectorField& x, const VectorField& b, VectorField* residual = nullptr);
+                            double mass, const VectorField& x, const VectorField& b, ResidualFields& fields);
 
 // Of the parity system A x = b, A = 4m^2 - D^2 on the sites of `parity`; the other sites of x and b are not looked at
-// (and of `residual`, which receives b - A x where it is given, are zero).
+// (and of fields.residual, which receives b - A x, are zero).
 ResidualNorms parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
                               double mass, Parity parity, const VectorField& x, const VectorField& b,
-                              VectorField* residual = nullptr);
+                              ResidualFields& fields);
 
 // exp(i pi theta): exactly +1, -1, +i, -i where theta is a multiple of 1/2. Local.
 Complex<double> boundary_phase(double theta);

@@ -40,6 +40,8 @@ class SiteLayout {
     return first * V + lane * width + (k - first);
   }
   bool virtual_nodes() const { return virtual_nodes_; }
+  const Extents& lane_grid() const { return lane_grid_; }  // how often each direction is cut into virtual nodes
+  const Extents& lane_extents() const { return sub_; }     // of one virtual node
 
   // The slot of a local site among the sites of its parity.
   Slot slot(const Coordinates& x) const;

@@ -71,6 +71,12 @@ std::int64_t Communicator::sum(std::int64_t value) const {
   return value;
 }
 
+void Communicator::sum(std::span<double> values) const {
+  if (size_ == 1) return;
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, handle_),
+            "MPI_Allreduce");
+}
+
 std::uint32_t Communicator::exclusive_or(std::uint32_t value) const {
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT32_T, MPI_BXOR, handle_), "MPI_Allreduce");
   return value;

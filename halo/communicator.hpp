@@ -48,6 +48,8 @@ class Communicator {
   // The element-wise sum over ranks, on every rank, in place. Integers: the result does not depend on the order.
   void sum(std::span<std::int64_t> values) const;
   std::int64_t sum(std::int64_t value) const;
+  // The same for doubles: rounded in the order that MPI chooses, so only where the last bits do not matter.
+  void sum(std::span<double> values) const;
   // Bitwise exclusive or over ranks, for checksums that are combined in that way.
   std::uint32_t exclusive_or(std::uint32_t value) const;
   double max(double value) const;  // NaN on any rank gives NaN everywhere

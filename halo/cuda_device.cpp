@@ -25,6 +25,12 @@ std::string device_name(int index) {
   return properties.name;
 }
 
+std::string device_identity(int index) {
+  char id[32] = {};
+  STAGHORN_CUDA_CHECK(cudaDeviceGetPCIBusId(id, sizeof id, index));
+  return id;
+}
+
 std::size_t free_bytes() {
   std::size_t free = 0, total = 0;
   STAGHORN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
@@ -112,6 +118,7 @@ bool built() { return false; }
 int device_count() { return 0; }
 void select_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
+std::string device_identity(int) { refuse(); }
 std::size_t free_bytes() { refuse(); }
 void* allocate(std::size_t) { refuse(); }
 void release(void*) noexcept {}

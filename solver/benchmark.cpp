@@ -4,12 +4,15 @@
 
 #include <algorithm>
 #include <functional>
+#include <memory>
+#include <optional>
 
 #include "dirac/heatbath.hpp"
 #include "dirac/kernels.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda_device.hpp"
 #include "solver/conjugate_gradient.hpp"
+#include "solver/cublas_conjugate_gradient.hpp"
 #include "solver/sources.hpp"
 
 namespace staghorn {
@@ -95,14 +98,25 @@ std::vector<BenchmarkResult> for_each_choice(
   return results;
 }
 
-double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds) {
+double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
+                         const Cublas* cublas = nullptr) {
+  std::optional<CgVectors> fused;
+  std::optional<CublasVectors> baseline;
+  if (cublas)
+    baseline.emplace(bench.d);
+  else
+    fused.emplace(bench.d);
   const auto run = [&](long iterations) {
     CgStop stop;
     stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
     stop.max_iterations = iterations;
     stop.stagnation_window = 0;
     bench.odd.set_zero();
-    conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, stop);
+    if (cublas)
+      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, bench.odd, bench.even, *baseline, stop);
+    else
+      conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, *fused, stop);
+    if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
   const long iterations = bench.d.options().cuda_device >= 0 ? 500 : 50;  // set-up is part of the call, and amortised
   return best_time(communicator, seconds, [&] { run(iterations); }) / iterations;
@@ -140,13 +154,18 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
 
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read) {
+  const std::unique_ptr<Cublas> cublas = options.cublas ? std::make_unique<Cublas>() : nullptr;
   return for_each_choice(
       lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
-        const double seconds = time_cg_iteration(communicator, bench, options.seconds);
-        // 84 flop besides the hops: 7 vector operations of 6 fma
-        results.push_back(bench.result("cg iteration", seconds, 2 * flops_per_hop + 84, 2, 66, stream_read));
-        results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
+        const auto time = [&](const char* name, const Cublas* blas, double vector_reals) {
+          const double seconds = time_cg_iteration(communicator, bench, options.seconds, blas);
+          // 84 flop besides the hops: 7 vector operations of 6 fma
+          results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vector_reals, stream_read));
+          results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
+        };
+        if (options.fused) time("cg iteration", nullptr, 66);
+        if (cublas) time("cg iteration, cublas", cublas.get(), 126);
       });
 }
 

@@ -11,6 +11,7 @@
 #include "solver/benchmark.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
+#include "solver/cublas.hpp"
 #include "solver/cut_lattice.hpp"
 #include "solver/device_choice.hpp"
 #include "solver/provenance.hpp"
@@ -46,6 +47,8 @@ CommandSyntax bench_syntax() {
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
+      ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
+       "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there")
       ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
        "auto | avx512 | avx2 | baseline")
       ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
@@ -128,6 +131,14 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
   options.cuda_device = choose_device(text("device"), communicator.rank_on_host());
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
+  const bool can_cublas = options.cuda_device >= 0 && Cublas::available();
+  if (text("blas") == "auto")
+    options.cublas = can_cublas;
+  else
+    options.cublas = parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
+  options.fused = text("blas") != "cublas";
+  if (options.cublas && options.cuda_device < 0)
+    throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
   if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
   const double stream_read = measure_stream_read(communicator, options);
   char line[160];

@@ -129,7 +129,9 @@ void run_chain(std::ostream& out, const Communicator& communicator, const Genera
 LinkField make_links(std::ostream& out, const Communicator& communicator, const GenerateCommand& command) {
   const Lattice lattice = cut_lattice(communicator, command.extents, command.grid);
   int cuda_device = -1;
-  communicator.agree([&] { cuda_device = choose_device(command.device, lattice); });
+  const bool alone = communicator.size() == 1;  // the heatbath on a GPU knows no cut
+  communicator.agree(
+      [&] { cuda_device = choose_device(command.device == "auto" && !alone ? "cpu" : command.device, 0); });
   out << "staghorn " << version() << ": " << describe_device(cuda_device) << ", " << to_string(command.extents) << "\n";
   if (cuda_device >= 0) {
     cuda::select_device(cuda_device);

@@ -32,14 +32,25 @@ struct Inspection {
 struct MemoryRow {
   Precision precision;
   Reconstruct links;
-  std::map<std::string, double> bytes;  // for the three colours of a point source
+  MemoryEstimate memory;  // for the three colours of a point source
 };
+
+// All ranks together, without halos: of a lattice that is not cut.
+MemoryEstimate estimate(const Extents& extents, Precision precision, Reconstruct links) {
+  SolveShape shape;
+  shape.lattice = extents;
+  shape.options.precision = precision;
+  shape.options.links = links;
+  shape.n_rhs = 3;
+  shape.on_gpu = true;
+  return estimate_memory(shape);
+}
 
 std::vector<MemoryRow> memory_rows(const Extents& extents) {
   std::vector<MemoryRow> rows;
   for (Precision precision : {Precision::fp64, Precision::fp32})
     for (Reconstruct links : {Reconstruct::none18, Reconstruct::row12})
-      rows.push_back({precision, links, estimate_memory(extents, precision, links, 3)});
+      rows.push_back({precision, links, estimate(extents, precision, links)});
   return rows;
 }
 
@@ -101,8 +112,8 @@ void print_text(std::ostream& out, const Inspection& found) {
   out << "  memory for a solve with three colours (all ranks together, without halos)\n";
   for (const MemoryRow& row : memory_rows(header.extents))
     out << "    " << to_string(row.precision) << ", " << to_string(row.links)
-        << " reals a link: " << number("%.4g", total_bytes(row.bytes) * 1e-6) << " MB, of which the iteration streams "
-        << number("%.4g", (row.bytes.at("links") + row.bytes.at("vectors")) * 1e-6) << " MB\n";
+        << " reals a link: " << number("%.4g", row.memory.total() * 1e-6) << " MB, of which the iteration streams "
+        << number("%.4g", row.memory.device() * 1e-6) << " MB\n";
 }
 
 void print_json(std::ostream& out, const Inspection& found) {
@@ -121,8 +132,8 @@ void print_json(std::ostream& out, const Inspection& found) {
     json["memory_bytes"].push_back({{"precision", to_string(row.precision)},
                                     {"links", reals_per_link(row.links)},
                                     {"rhs", 3},
-                                    {"total", total_bytes(row.bytes)},
-                                    {"objects", row.bytes}});
+                                    {"total", row.memory.total()},
+                                    {"objects", row.memory.objects}});
   out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
 }
 

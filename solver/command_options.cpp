@@ -120,14 +120,15 @@ po::options_description machine_options() {
       "transport", po::value<std::string>()->value_name("NAME")->default_value("auto"),
       "how faces travel between GPUs: auto, p2p, staged, mapped or cuda-aware")(
       "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
-      "compute interior sites while faces travel");
+      "compute interior sites while faces travel")(
+      "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
+      "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
+      "alone without the promise of the same bits everywhere)");
   return options;
 }
 
-SessionOptions session_options(const OptionValues& values) {
+void set_precisions(const OptionValues& values, SessionOptions& options) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  SessionOptions options;
-  options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
   if (values.count("sloppy")) {
@@ -140,12 +141,22 @@ SessionOptions session_options(const OptionValues& values) {
     if (!options.sloppy) throw UsageError("--sloppy-links needs --sloppy");
     options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
   }
+}
+
+SessionOptions session_options(const OptionValues& values) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  SessionOptions options;
+  options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
+  set_precisions(values, options);
   options.reunitarize = values["reunitarize"].as<bool>();
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   options.device = text("device");
   options.transport = text("transport");
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
+  options.blas = parse_value("blas", [&] { return parse_blas(text("blas")); });
+  if (options.blas == Blas::cublas && options.sloppy)
+    throw UsageError("--blas cublas is the plain baseline and knows no --sloppy: leave one of them out");
   return options;
 }
 

@@ -47,6 +47,8 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 boost::program_options::options_description operator_options();
 boost::program_options::options_description machine_options();
 SessionOptions session_options(const OptionValues& values);
+// --precision, --links, --sloppy and --sloppy-links alone.
+void set_precisions(const OptionValues& values, SessionOptions& options);
 
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
 Extents parse_extents(const std::vector<std::string>& words, const std::string& option);

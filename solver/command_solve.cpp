@@ -92,6 +92,9 @@ SolveCommand read_command(const OptionValues& values) {
   command.color = parse_value("color", [&] { return parse_color(text("color")); });
   command.noise_vectors = values["noise-vectors"].as<int>();
   if (command.noise_vectors < 1) throw UsageError("--noise-vectors", "a number of at least 1", command.noise_vectors);
+  command.session.expected_system = command.request.system;
+  if (command.source.has_color() && !command.color) command.session.expected_rhs = 3;
+  if (command.source.is_noise()) command.session.expected_rhs = command.noise_vectors;
   command.guess = optional_text(values, "guess");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");

@@ -18,6 +18,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_convert(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
+int run_plan(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_generate(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 
 }  // namespace staghorn

@@ -1,49 +1,16 @@
 #include "solver/conjugate_gradient.hpp"
 
-#include <algorithm>
-#include <cmath>
-#include <limits>
-
 #include "halo/error.hpp"
+#include "solver/cg_column.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
 
 namespace staghorn {
 
-namespace {
-
-// The bookkeeping of one right-hand side: when it is done, and why.
-struct Column {
-  CgColumn result;
-  bool active = true;
-  double smallest = std::numeric_limits<double>::infinity();  // |r|^2 so far
-  long since_smallest = 0;
-
-  void finish(CgOutcome outcome) {
-    result.outcome = outcome;
-    active = false;
-  }
-
-  void judge(double r2, double target, long window) {
-    result.history.push_back(r2);
-    result.residual_norm = std::sqrt(r2);
-    if (!std::isfinite(r2)) return finish(CgOutcome::breakdown);
-    if (result.residual_norm <= target) return finish(CgOutcome::converged);
-    if (r2 < smallest) {
-      smallest = r2;
-      since_smallest = 0;
-    } else if (++since_smallest >= window && window > 0) {
-      finish(CgOutcome::stagnated);
-    }
-  }
-};
-
-}  // namespace
-
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                         const ColorVectorField& b, const CgStop& stop,
+                                         const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  ColorVectorField r = d.make_vector(), p = d.make_vector(), tmp = d.make_vector();
+  auto& [r, p, tmp] = work;
   std::vector<ExactSum> sums(n, ExactSum(1));
   // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
   r.copy_from(b);
@@ -65,57 +32,35 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
   const std::size_t n = stop.target_norm.size();
   const double four_m2 = 4 * mass * mass;
   const Parity other = opposite(parity);
-  std::vector<double> alpha(n, 0), beta(n, 0);
   std::vector<ExactSum> hop_sums, residual_sums, direction_sums;  // |D p|^2 <= 64 |p|^2
   for (std::size_t i = 0; i < n; ++i) {
     hop_sums.emplace_back(p2[i] > 0 ? p2[i] : 1);
     direction_sums.emplace_back(p2[i] > 0 ? p2[i] : 1);
     residual_sums.emplace_back(r2[i] > 0 ? r2[i] : 1);
   }
-  std::vector<Column> columns(n);
-  const auto judge = [&] {
-    for (std::size_t i = 0; i < n; ++i)
-      if (columns[i].active) columns[i].judge(r2[i], stop.target_norm[i], stop.stagnation_window);
-  };
-  const auto count_active = [&] {
-    return std::count_if(columns.begin(), columns.end(), [](const Column& c) { return c.active; });
-  };
-  judge();
-  const auto active_at_start = count_active();
-  const auto go_on = [&] { return stop.until_first ? count_active() == active_at_start : count_active() > 0; };
+  std::vector<RunningColumn> columns(n);
+  judge(columns, r2, stop);
+  const long active_at_start = count_active(columns);
+  const auto go_on = [&] { return count_active(columns) >= (stop.until_first ? std::max(1L, active_at_start) : 1); };
 
-  for (long iteration = 1; iteration <= stop.max_iterations && count_active() > 0 && go_on(); ++iteration) {
+  for (long iteration = 1; iteration <= stop.max_iterations && go_on(); ++iteration) {
     // tmp = D p;  alpha = (r,r) / (p, A p) = |r|^2 / (4m^2 |p|^2 + |D p|^2)
-    const std::vector<double> tmp2 = d.hop_and_norm2(tmp, p, other, hop_sums);
-    for (std::size_t i = 0; i < n; ++i) {
-      const double p_A_p = four_m2 * p2[i] + tmp2[i];
-      if (columns[i].active && !(p_A_p > 0)) columns[i].finish(CgOutcome::breakdown);
-      alpha[i] = columns[i].active ? r2[i] / p_A_p : 0;
-    }
+    std::vector<double> p_A_p = d.hop_and_norm2(tmp, p, other, hop_sums);
+    for (std::size_t i = 0; i < n; ++i) p_A_p[i] = four_m2 * p2[i] + p_A_p[i];
+    require_positive(columns, p_A_p);
+    const std::vector<double> alpha = ratio(columns, r2, p_A_p);
     // r -= alpha A p
     const std::vector<double> r2_before = r2;
     r2 = d.update_residual(r, p, tmp, parity, four_m2, alpha, residual_sums);
-    for (std::size_t i = 0; i < n; ++i) {
-      beta[i] = columns[i].active ? r2[i] / r2_before[i] : 0;
-      if (columns[i].active) ++columns[i].result.iterations;
-    }
+    const std::vector<double> beta = ratio(columns, r2, r2_before);
     // x += alpha p;  p = r + beta p
     p2 = d.update_direction(x, p, r, alpha, beta, direction_sums);
-    judge();
-    if (progress) {
-      double worst = 0;
-      for (std::size_t i = 0; i < n; ++i)
-        worst = std::max(worst, columns[i].result.residual_norm / stop.target_norm[i]);
-      progress({iteration, worst});
-    }
+    judge(columns, r2, stop);
+    if (progress) progress({iteration, worst_ratio(columns, stop)});
   }
 
-  std::vector<CgColumn> results;
-  for (std::size_t i = 0; i < n; ++i) {
-    columns[i].result.direction_norm2 = p2[i];
-    results.push_back(std::move(columns[i].result));
-  }
-  return results;
+  for (std::size_t i = 0; i < n; ++i) columns[i].result.direction_norm2 = p2[i];
+  return take_results(columns);
 }
 
 #ifndef STAGHORN_CUDA

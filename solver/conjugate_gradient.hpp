@@ -33,11 +33,18 @@ struct CgColumn {  // one right-hand side
   double direction_norm2 = 0;   // |p|^2, with which the search could go on
 };
 
+// What CG works on besides x and b: made once, used by every solve on the same operator.
+struct CgVectors {
+  ColorVectorField r, p, tmp;
+  explicit CgVectors(const StaggeredOperator& d) : r(d.make_vector()), p(d.make_vector()), tmp(d.make_vector()) {}
+  std::int64_t bytes() const { return r.bytes() + p.bytes() + tmp.bytes(); }
+};
+
 // Improves `x` (its content is the initial guess) until every right-hand side meets its target. Converged right-hand
 // sides freeze; each column has the bits it would have alone. Collective; never throws for non-convergence.
 // `progress`, if set, is called on every rank after each iteration.
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                         const ColorVectorField& b, const CgStop& stop,
+                                         const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress = {});
 
 // The loop alone: r = b - A x and a search direction p are there, r2 = |r|^2 and p2 = |p|^2 known; tmp is work space.

@@ -8,39 +8,48 @@
 #include <functional>
 #include <optional>
 #include <span>
+#include <variant>
 #include <vector>
 
 #include "solver/conjugate_gradient.hpp"
+#include "solver/cublas_conjugate_gradient.hpp"
+#include "solver/reliable_updates.hpp"
 #include "solver/solve_request.hpp"
 
 namespace staghorn {
 
 class EvenOddPass {
  public:
-  // Vectors of d.n_rhs() right-hand sides, zero. `d` must outlive the pass. Local.
-  // With `sloppy` the iterations run on it, with reliable updates on `d`.
-  EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, double mass, System system);
+  // Makes all vectors, of d.n_rhs() right-hand sides each; solve after solve uses them. `d` must outlive the pass.
+  // With `sloppy` the iterations run on it, with reliable updates on `d`; with `cublas` they are those of the baseline,
+  // on the GPU. Local.
+  EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas);
+
+  // Begins a pass: no right-hand side has a source. The first for the full system makes one vector more. Local.
+  void begin(double mass, System system);
 
   // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
-  // it to the precision of the operator. A right-hand side without a source stays zero. Local.
-  void set_source(int rhs, VectorField b, double norm);
+  // it to the precision of the operator; `b` is left scaled. A right-hand side without a source stays zero. Local.
+  void set_source(int rhs, VectorField& b, double norm);
   // Solves from a zero guess until |b - M x| <= target_norm (absolute) for every right-hand side. Collective.
   std::vector<CgColumn> solve(std::vector<double> target_norm, long max_iterations,
                               const std::function<void(const CgProgress&)>& progress);
-  // x += the solution, in double precision. Local.
-  void add_solution(int rhs, VectorField& x) const;
+  // x += the solution, in double precision; `scratch` is overwritten. Local.
+  void add_solution(int rhs, VectorField& x, VectorField& scratch) const;
 
-  std::int64_t vector_bytes() const;  // this rank, with the three vectors of CG itself
+  std::int64_t vector_bytes() const;  // of all vectors; this rank
 
  private:
   StaggeredOperator& d_;
   StaggeredOperator* sloppy_;
-  double mass_;
-  System system_;
-  Parity parity_;                          // where CG works
+  const Cublas* cublas_;
+  double mass_ = 0;
+  System system_ = System::even;
+  Parity parity_ = Parity::even;           // where CG works
   std::vector<double> scale_;              // of each right-hand side: x_ and b_ hold scale times the real thing
   ColorVectorField x_, b_;                 // on parity_
-  std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; only for the full system
+  std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; once the full system was asked for
+  std::variant<CgVectors, ReliableVectors, CublasVectors> work_;
 };
 
 }  // namespace staghorn

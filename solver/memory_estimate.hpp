@@ -1,4 +1,4 @@
-// How much memory a solve needs, by the formula that its fields follow.
+// How much memory a solve needs, object by object, known before anything is allocated.
 #pragma once
 
 #include <map>
@@ -6,18 +6,42 @@
 
 #include "dirac/precision.hpp"
 #include "halo/lattice.hpp"
+#include "solver/solve_request.hpp"
 
 namespace staghorn {
 
-// Bytes per object for the whole lattice, halos and padding not counted; summed over ranks, as in SolveReport:
-//   links               4 links of R reals a site
-//   vectors             6 vectors on half the sites (x, b and the other parity's b; r, p, tmp of CG), n_rhs each
-//   certificate_links   fp64, 18 reals, as read: 576 bytes a site
-//   certificate_vectors three fp64 vectors that the residual is formed in: 144 bytes a site
-//   sources_solutions   fp64 source and solution: 96 bytes a site and right-hand side
-std::map<std::string, double> estimate_memory(const Extents& extents, Precision precision, Reconstruct reconstruct,
-                                              int n_rhs);
+// What decides how much memory a solve takes.
+struct SolveShape {
+  Extents lattice{};
+  Extents grid{1, 1, 1, 1};
+  SessionOptions options;  // its precisions, links, boundary, loop-back and blas; not its grid nor its device
+  int n_rhs = 1;
+  System system = System::full;
+  bool on_gpu = false;
+};
 
-double total_bytes(const std::map<std::string, double>& memory_bytes);
+struct MemoryEstimate {
+  // Bytes of one rank, by the names of SolveReport::memory_bytes:
+  //   links, sloppy_links  as the iterations read them, with copies for neighbours that are not whole blocks
+  //   halo                 face and ghost buffers, neighbour tables
+  //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
+  //   certificate_links    fp64, 18 reals, as read: 576 bytes a site
+  //   certificate_vectors  fp64 fields that the residual is formed in: two, for a parity system three
+  //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
+  std::map<std::string, double> objects;
+  double packing = 0;  // on the host while links are packed, before there are vectors
+  double staging = 0;  // on the host while a vector travels to or from a GPU
+  bool on_gpu = false;
+
+  bool on_device(const std::string& object) const;  // links, sloppy_links, halo and vectors of a solve on a GPU
+  double device() const;                            // bytes on the GPU
+  double host() const;                              // bytes on the host, at their peak
+  double total() const;                             // of all objects
+};
+
+// Throws Error where grid and lattice do not fit each other. Local.
+MemoryEstimate estimate_memory(const SolveShape& shape);
+
+std::string gigabytes(double bytes);  // "12.3 MB", "45.67 GB"
 
 }  // namespace staghorn

@@ -15,12 +15,12 @@ constexpr double least_gain = 0.9;
 
 std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
                                                   Parity parity, ColorVectorField& x, const ColorVectorField& b,
-                                                  const CgStop& stop, const ReliableUpdates& updates,
+                                                  ReliableVectors& work, const CgStop& stop,
+                                                  const ReliableUpdates& updates,
                                                   const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  ColorVectorField r = d.make_vector(), tmp = d.make_vector();
-  ColorVectorField sloppy_x = sloppy.make_vector(), sloppy_r = sloppy.make_vector(), p = sloppy.make_vector(),
-                   sloppy_tmp = sloppy.make_vector();
+  auto& [r, tmp, sloppy_x, sloppy_vectors] = work;
+  auto& [sloppy_r, p, sloppy_tmp] = sloppy_vectors;
   std::vector<ExactSum> sums(n, ExactSum(1)), sloppy_sums = sums;
   const std::vector<double> one(n, 1);
 

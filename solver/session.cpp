@@ -1,9 +1,11 @@
 #include "solver/session.hpp"
 
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "solver/cut_lattice.hpp"
 #include "solver/device_choice.hpp"
 #include "solver/gauge_summary.hpp"
+#include "solver/memory_check.hpp"
 #include "solver/session_state.hpp"
 #include "solver/stopwatch.hpp"
 
@@ -31,6 +33,17 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
   return summary;
 }
 
+// The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
+std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
+  if (options.blas != Blas::cublas) return nullptr;
+  if (options.sloppy) throw Error("blas cublas", "one precision", "mixed precision");
+  if (options.precision != Precision::fp64 && options.precision != Precision::fp32)
+    throw Error("blas cublas", "precision fp64 or fp32", to_string(options.precision));
+  if (cuda_device < 0) throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+  cuda::select_device(cuda_device);
+  return std::make_unique<Cublas>();
+}
+
 }  // namespace
 
 Session::Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options) {
@@ -39,23 +52,33 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
   const Lattice lattice = cut_lattice(communicator, header.extents, options.grid, options.loopback);
   int cuda_device = -1;
   const int rank_on_host = communicator.rank_on_host();
-  communicator.agree([&] { cuda_device = choose_device(options.device, rank_on_host); });
+  std::unique_ptr<Cublas> cublas;
+  communicator.agree([&] {
+    cuda_device = choose_device(options.device, rank_on_host);
+    cublas = open_cublas(options, cuda_device);
+  });
+  require_memory(
+      communicator,
+      {lattice.global(), lattice.grid(), options, options.expected_rhs, options.expected_system, cuda_device >= 0},
+      cuda_device, 0);
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options);
   summary.format = to_string(header.format);
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
-  state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr});
+  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, reading.seconds(),
+                                         cuda_device, nullptr, nullptr, std::move(cublas)});
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
   const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
   int cuda_device = -1;
   const int rank_on_host = communicator.rank_on_host();
+  std::unique_ptr<Cublas> cublas;
   communicator.agree([&] {
     cuda_device = choose_device(options.device, rank_on_host);
+    cublas = open_cublas(options, cuda_device);
     if (!(links.lattice() == expected))
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
@@ -63,7 +86,7 @@ Session::Session(const Communicator& communicator, LinkField links, const Sessio
   GaugeSummary summary = take_links(communicator, "", links, options);
   summary.format = "memory";
   state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr});
+      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr, std::move(cublas)});
 }
 
 Session::~Session() = default;
@@ -75,10 +98,22 @@ const GaugeSummary& Session::gauge() const { return state_->gauge; }
 const SessionOptions& Session::options() const { return state_->options; }
 std::string Session::device() const { return describe_device(state_->cuda_device); }
 
-StaggeredOperator& Session::State::fast_operator(int n_rhs) {
-  if (!fast || fast->options().n_rhs != n_rhs) {
-    fast.reset();  // frees its memory before the next takes its own
+SolveShape Session::State::shape(int n_rhs, System system) const {
+  return {lattice().global(), lattice().grid(), options, n_rhs, system, cuda_device >= 0};
+}
+
+void Session::State::prepare(int n_rhs, System system) {
+  if (fast && fast->options().n_rhs != n_rhs) {
+    pass.reset();  // frees its memory before the next takes its own
+    fast.reset();
     sloppy.reset();
+  }
+  if (!fast) {
+    const SolveShape wanted_shape = shape(n_rhs, system);
+    const MemoryEstimate estimate = estimate_memory(wanted_shape);
+    const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
+                        (residual ? double(residual->bytes()) : 0);
+    require_memory(communicator, wanted_shape, cuda_device, held);
     OperatorOptions wanted;
     wanted.boundary = options.boundary;
     wanted.precision = options.precision;
@@ -94,7 +129,11 @@ StaggeredOperator& Session::State::fast_operator(int n_rhs) {
       sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     }
   }
-  return *fast;
+  // The allocations that are left fail on every rank alike.
+  communicator.agree([&] {
+    if (!pass) pass = std::make_unique<EvenOddPass>(*fast, sloppy.get(), cublas.get());
+    if (!residual) residual.emplace(lattice());
+  });
 }
 
 }  // namespace staghorn

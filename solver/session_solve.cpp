@@ -41,18 +41,18 @@ constexpr double aim = 0.999;
 // A pass that does not halve the true residual will not be followed by one that does.
 constexpr double least_gain = 0.5;
 
-// r = b - M x (or b - A x), and its norm beside |b|, by the plain path; of a zero guess b itself.
+// fields.residual = b - M x (or b - A x), and its norm beside |b|, by the plain path; of a zero guess b itself.
 ResidualNorms true_residual(const Session& session, const SolveRequest& request, const VectorField& x,
-                            const VectorField& b, double b_norm, VectorField& r) {
+                            const VectorField& b, double b_norm, ResidualFields& fields) {
   if (norm2(session.communicator(), x) == 0) {
-    r = b;
+    fields.residual = b;
     return {b_norm * b_norm, b_norm * b_norm};
   }
   const Boundary& boundary = session.options().boundary;
   if (request.system == System::full)
-    return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, &r);
+    return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, fields);
   const Parity parity = request.system == System::even ? Parity::even : Parity::odd;
-  return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, &r);
+  return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, fields);
 }
 
 // What is remembered of a right-hand side from pass to pass.
@@ -130,16 +130,18 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   SolveReport report;
   report.rhs.resize(n_rhs);
   const Stopwatch setting_up;
-  StaggeredOperator& d = state_->fast_operator(int(n_rhs));
+  state_->prepare(int(n_rhs), request.system);
+  StaggeredOperator& d = *state_->fast;
+  EvenOddPass& pass = *state_->pass;
+  ResidualFields& fields = *state_->residual;
   d.reset_times();
   report.seconds["setup"] = setting_up.seconds();
 
-  double cg_seconds = 0, certify_seconds = 0, vector_bytes = 0;
+  double cg_seconds = 0, certify_seconds = 0;
   long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
   std::vector<Column> columns(n_rhs);
   for (;;) {
-    EvenOddPass pass(d, state_->sloppy.get(), request.mass, request.system);
-    vector_bytes = double(pass.vector_bytes());
+    pass.begin(request.mass, request.system);
     std::vector<double> target(n_rhs, 1);  // for those that are done: a zero source is solved at once
     long iterations_left = std::numeric_limits<long>::max();
     double scale = 0;  // from CG's ratio, relative to the target of this pass, to one relative to the tolerance
@@ -147,8 +149,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     for (std::size_t i = 0; i < n_rhs; ++i) {
       if (columns[i].outcome) continue;
       const Stopwatch certifying;
-      VectorField r(lattice());
-      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], b_norm[i], r);
+      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], b_norm[i], fields);
       report.rhs[i].residual_true = norms.relative();
       certify_seconds += certifying.seconds();
       columns[i].outcome = judge(columns[i], report.rhs[i], tolerance, request.max_iterations);
@@ -160,7 +161,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       target[i] = relative_target * b_norm[i];
       scale = std::max(scale, relative_target / tolerance);
       iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
-      pass.set_source(int(i), std::move(r), std::sqrt(norms.residual2));
+      pass.set_source(int(i), fields.residual, std::sqrt(norms.residual2));
     }
     if (!more) break;
 
@@ -175,7 +176,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       record(report.rhs[i], solved[i], b_norm[i]);
       columns[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
       longest = std::max(longest, solved[i].iterations);
-      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i]);
+      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i], fields.residual);
     }
     cg_iterations += longest;
   }
@@ -204,6 +205,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.gauge = gauge();
   report.provenance = run_provenance();
   report.provenance["kernels"] = d.kernels();
+  if (state_->cublas) report.provenance["cublas"] = state_->cublas->version();
   report.explanation = explain(report);
 
   const HopTimes& hop = d.times();
@@ -220,18 +222,17 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     report.site_iterations_per_second =
         double(lattice().global_volume()) * double(cg_iterations) * double(n_rhs) / report.seconds["solve"];
 
-  const double vector_field_bytes = double(lattice().local_volume()) * sizeof(ColorVector<double>);
   report.memory_bytes = {{"links", double(d.link_bytes())},
                          {"sloppy_links", state_->sloppy ? double(state_->sloppy->link_bytes()) : 0},
-                         {"halo", double(d.halo_bytes())},
-                         {"vectors", vector_bytes},
+                         {"halo", double(d.halo_bytes() + (state_->sloppy ? state_->sloppy->halo_bytes() : 0))},
+                         {"vectors", double(pass.vector_bytes())},
                          {"certificate_links", double(links().bytes())},
-                         {"certificate_vectors", 3 * vector_field_bytes},
-                         {"sources_solutions", double(2 * n_rhs + converted.size()) * vector_field_bytes},
+                         {"certificate_vectors", double(fields.bytes())},
+                         {"sources_solutions", double(2 * n_rhs + converted.size()) * double(sources[0].bytes())},
                          {"peak_resident", peak_resident_bytes()}};
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(all, bytes);
-  report.memory_bytes["predicted"] =
-      total_bytes(estimate_memory(lattice().global(), options().precision, options().links, int(n_rhs)));
+  report.predicted_memory_bytes = estimate_memory(state_->shape(int(n_rhs), request.system)).objects;
+  for (auto& [object, bytes] : report.predicted_memory_bytes) bytes *= all.size();
   return report;
 }
 

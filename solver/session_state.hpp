@@ -4,7 +4,11 @@
 #include <memory>
 #include <optional>
 
+#include "dirac/plain_operator.hpp"
 #include "dirac/staggered_operator.hpp"
+#include "solver/cublas.hpp"
+#include "solver/even_odd.hpp"
+#include "solver/memory_estimate.hpp"
 #include "solver/session.hpp"
 
 namespace staghorn {
@@ -18,10 +22,15 @@ struct Session::State {
   int cuda_device = -1;                       // -1: the CPU
   std::unique_ptr<StaggeredOperator> sloppy;  // where iterations run in lower precision than `fast`, else empty
   std::unique_ptr<StaggeredOperator> fast;    // made by the first solve, and again when n_rhs changes
+  std::unique_ptr<Cublas> cublas{};           // with --blas cublas
+  std::unique_ptr<EvenOddPass> pass{};        // the vectors of CG, made with `fast`
+  std::optional<ResidualFields> residual{};   // made by the first solve
 
   const Lattice& lattice() const { return links.lattice(); }
-  // The fast operator for n_rhs right-hand sides. Collective.
-  StaggeredOperator& fast_operator(int n_rhs);
+  // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
+  // where that does not fit into memory. Collective.
+  void prepare(int n_rhs, System system);
+  SolveShape shape(int n_rhs, System system) const;
 };
 
 }  // namespace staghorn

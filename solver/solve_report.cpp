@@ -111,6 +111,7 @@ std::string to_json(const SolveReport& report) {
   json["outcome"] = to_string(report.outcome);
   json["explanation"] = report.explanation;
   json["device"] = report.device;
+  json["blas"] = to_string(report.options.blas);
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);
   if (report.options.sloppy) {
@@ -145,6 +146,9 @@ std::string to_json(const SolveReport& report) {
   json["seconds"] = report.seconds;
   json["memory_bytes"] = Json::object();
   for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
+  json["predicted_memory_bytes"] = Json::object();
+  for (const auto& [object, bytes] : report.predicted_memory_bytes)
+    json["predicted_memory_bytes"][object] = std::int64_t(bytes);
   json["site_iterations_per_second"] = report.site_iterations_per_second;
   json["provenance"] = report.provenance;
   return json.dump(2) + "\n";

@@ -59,8 +59,9 @@ struct SolveReport {
   std::optional<CondensateEstimate> condensate;
   std::map<std::string, double>
       seconds;  // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
-  std::map<std::string, double> memory_bytes;     // per object, summed over ranks
-  std::map<std::string, std::string> provenance;  // version, build, processor, host, started (UTC)
+  std::map<std::string, double> memory_bytes;  // per object, summed over ranks, and peak_resident of the hosts
+  std::map<std::string, double> predicted_memory_bytes;  // the same objects, by formula before they were made
+  std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)
   double site_iterations_per_second = 0;  // sites of the lattice x right-hand sides x iterations / seconds in CG
 };
 

@@ -30,6 +30,14 @@ Phases parse_phases(const std::string& text) {
   throw Error("phases", "cps or milc", "'" + text + "'");
 }
 
+std::string to_string(Blas blas) { return blas == Blas::fused ? "fused" : "cublas"; }
+
+Blas parse_blas(const std::string& text) {
+  for (Blas blas : {Blas::fused, Blas::cublas})
+    if (text == to_string(blas)) return blas;
+  throw Error("blas", "fused or cublas", "'" + text + "'");
+}
+
 double tolerance_in_force(const SolveRequest& request, Precision precision) {
   return request.tolerance.value_or(precision == Precision::fp64 ? 1e-10 : 1e-5);
 }

@@ -16,11 +16,17 @@ enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4
 // Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
 enum class Phases { cps, milc };
 
-// "full", "even", "odd"; "cps", "milc"; and back. Parsing throws Error naming the choices.
+// How Conjugate Gradient treats its vectors: updates and sums fused into the hops, or one call of cuBLAS each, the
+// baseline to compare with (GPU only; the one path without the promise of the same bits everywhere).
+enum class Blas { fused, cublas };
+
+// "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; and back. Parsing throws Error naming the choices.
 std::string to_string(System system);
 System parse_system(const std::string& text);
 std::string to_string(Phases phases);
 Phases parse_phases(const std::string& text);
+std::string to_string(Blas blas);
+Blas parse_blas(const std::string& text);
 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
@@ -35,6 +41,10 @@ struct SessionOptions {
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
   bool overlap = true;                      // faces travel while interior sites are computed
   std::string transport = "auto";           // of faces between ranks: auto, or a name (halo/face_exchange.hpp)
+  Blas blas = Blas::fused;
+  // Of the solves to come: that memory suffices for them is checked before anything is read, and again by each solve.
+  int expected_rhs = 1;
+  System expected_system = System::full;
 };
 
 struct SolveRequest {

@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "solver/memory_estimate.hpp"
 #include "solver/provenance.hpp"
 
 namespace staghorn {
@@ -18,10 +19,6 @@ std::string format(const char* pattern, Values... values) {
 
 const char* plural(int n) { return n == 1 ? "" : "s"; }
 
-std::string gigabytes(double bytes) {
-  return bytes < 1e8 ? format("%.1f MB", bytes * 1e-6) : format("%.2f GB", bytes * 1e-9);
-}
-
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -32,7 +29,8 @@ double seconds(const SolveReport& report, const char* phase) {
 void print_machine(std::ostream& out, const Session& session, int threads) {
   const SessionOptions& options = session.options();
   const int ranks = session.communicator().size();
-  out << "staghorn " << version() << ": " << session.device() << ", " << to_string(options.precision)
+  out << "staghorn " << version() << ": " << session.device()
+      << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << to_string(options.precision)
       << (options.sloppy ? "/" + to_string(*options.sloppy) : "") << ", " << to_string(options.links)
       << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
       << std::endl;

@@ -137,6 +137,15 @@ def test_device_that_this_build_lacks(solve, expect_error):
     expect_error(solve("--device", "cuda"), 1, "device", "cpu", "cuda")
 
 
+@pytest.mark.parametrize("options, status, words", [
+    (["--device", "cpu", "--blas", "cublas"], 1, ["blas cublas", "GPU", "cpu"]),
+    (["--blas", "cublas", "--sloppy", "fp32"], 2, ["--blas cublas", "--sloppy"]),
+    (["--blas", "mkl"], 2, ["--blas", "fused or cublas", "mkl"]),
+])
+def test_baseline_where_it_cannot_run(solve, expect_error, options, status, words):
+    expect_error(solve(*options), status, *words)
+
+
 @pytest.mark.parametrize("option", ["--output", "--report"])
 def test_file_that_cannot_be_written(staghorn, small_gauge, expect_error, tmp_path, option):
     for path in (tmp_path / "absent" / "file", tmp_path):

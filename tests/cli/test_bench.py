@@ -78,6 +78,7 @@ def test_two_ranks_share_the_lattice(bench):
     (["hop", "--lattice", "4x4x4x4", "--seconds", "0"], ["--seconds"]),
     (["hop", "--lattice", "4x4x4x4", "--loopback", "xw"], ["--loopback", "xyzt", "xw"]),
     (["hop", "--lattice", "4x4x4x4", "--instruction-set", "mmx"], ["--instruction-set", "baseline", "mmx"]),
+    (["cg", "--lattice", "4x4x4x4", "--blas", "mkl"], ["--blas", "fused or cublas", "mkl"]),
     (["hop", "stray", "--lattice", "4x4x4x4"], ["bench --help"]),
     (["hop", "--lattice", "4x4x4x4", "--link", "12"], ["unknown option 'link'", "'links'"]),
 ])

@@ -1,0 +1,75 @@
+#include "dirac/operator_memory.hpp"
+
+#include <cmath>
+
+#include "dirac/kernels.hpp"
+#include "dirac/neighbour_table.hpp"
+#include "halo/transport_p2p.hpp"
+
+namespace staghorn {
+
+namespace {
+
+bool has_phase(const Boundary& boundary, int mu) { return boundary.theta[mu] != 0 && boundary.theta[mu] != 1; }
+
+// Hops out of the blocks of one parity whose neighbours are not simply a whole local block.
+double special_hops(const SiteLayout& layout, const Boundary& boundary) {
+  if (!layout.virtual_nodes()) return 8.0 * layout.blocks();
+  double hops = 0;
+  for (int mu = 0; mu < 4; ++mu)
+    if (layout.lane_grid()[mu] > 1 || layout.lattice().partitioned(mu) || has_phase(boundary, mu))
+      hops += 2.0 * layout.blocks() / layout.lane_extents()[mu];
+  return hops;
+}
+
+// Bytes of two buffers, sent and received, with the faces of one parity.
+double face_buffers(const Lattice& lattice, int lanes, double bytes_per_site) {
+  double sites = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    if (!lattice.partitioned(mu)) continue;
+    const double face = double(lattice.local_volume() / lattice.local()[mu]) / 2;
+    sites += 2 * lanes * std::ceil(face / lanes);
+  }
+  return 2 * sites * bytes_per_site;
+}
+
+bool is_cut(const Lattice& lattice) {
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice.partitioned(mu)) return true;
+  return false;
+}
+
+}  // namespace
+
+OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptions& options) {
+  const double sites = double(lattice.local_volume()) / 2;  // of one parity
+  const double real = bytes_per_real(options.precision), link = reals_per_link(options.reconstruct) * real;
+  const double vector_site = 6 * real * options.n_rhs;
+  const double neighbour_links = 2 * double(lattice.local_volume()) * sizeof(ColorMatrix<double>);  // see GaugeField
+  OperatorBytes bytes;
+  if (options.cuda_device >= 0) {
+    double face_sites = 0;  // links behind them lie on the neighbour
+    for (int mu = 0; mu < 4; ++mu)
+      if (lattice.partitioned(mu)) face_sites += double(lattice.local_volume() / lattice.local()[mu]);
+    bytes.links = (2 * 4 * sites + face_sites) * link;
+    // Faces stored straight into ghosts: two sets of them, mailboxes, whole pages of IPC.
+    constexpr double page = 1 << 21, mailboxes = PeerTransport::mailbox_bytes + 8 * PeerTransport::line;
+    if (is_cut(lattice))
+      bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;
+    bytes.vector = sites * vector_site;
+    bytes.packing = 4 * sites * link + (is_cut(lattice) ? neighbour_links : 0);
+    return bytes;
+  }
+  const SiteLayout layout = cpu_kernels(options.instruction_set).layout(lattice, options.precision);
+  const double blocks = layout.blocks(), special = special_hops(layout, options.boundary);
+  bytes.links = 2 * (4 * blocks + special / 2) * layout.lanes() * link;
+  bytes.vector = blocks * layout.lanes() * vector_site;
+  // NeighbourTable: a code for each hop, two words more for a special one, and each block in one of two lists.
+  const double tables =
+      2 * (blocks * 9 * sizeof(std::int32_t) + special * sizeof(SpecialNeighbour) + special * 2 * sizeof(std::int32_t));
+  bytes.halo = face_buffers(lattice, layout.lanes(), vector_site) + tables;
+  bytes.packing = special > 0 ? neighbour_links : 0;
+  return bytes;
+}
+
+}  // namespace staghorn

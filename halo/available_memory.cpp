@@ -1,0 +1,81 @@
+#include "halo/available_memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "halo/cuda_device.hpp"
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr double unlimited = std::numeric_limits<double>::infinity();
+
+double host_bytes() {
+  std::ifstream meminfo("/proc/meminfo");
+  std::string name, unit;
+  for (double kibibytes; meminfo >> name >> kibibytes;) {
+    if (name == "MemAvailable:") return 1024 * kibibytes;
+    std::getline(meminfo, unit);
+  }
+  return unlimited;
+}
+
+double limit_from_environment(const char* name) {
+  const char* text = std::getenv(name);
+  if (!text || !*text) return unlimited;
+  char* end = nullptr;
+  const double bytes = std::strtod(text, &end);
+  if (*end || !(bytes >= 0)) throw Error(name, "a number of bytes", "'" + std::string(text) + "'");
+  return bytes;
+}
+
+// How many ranks of this host there are, and how many of them use the GPU that this one uses.
+struct Sharers {
+  int host = 0, device = 0;
+};
+
+Sharers count_sharers(const Communicator& communicator, int cuda_device) {
+  constexpr std::size_t length = 32;  // of a PCI bus id
+  std::array<char, length> mine{};
+  communicator.agree([&] {
+    if (cuda_device < 0) return;
+    const std::string id = cuda::device_identity(cuda_device);
+    std::memcpy(mine.data(), id.data(), std::min(id.size(), length - 1));
+  });
+  MPI_Comm host = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+            "MPI_Comm_split_type");
+  Sharers sharers;
+  check_mpi(MPI_Comm_size(host, &sharers.host), "MPI_Comm_size");
+  std::vector<std::array<char, length>> all(std::size_t(sharers.host));
+  check_mpi(MPI_Allgather(mine.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, host), "MPI_Allgather");
+  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  sharers.device = int(std::count(all.begin(), all.end(), mine));
+  return sharers;
+}
+
+}  // namespace
+
+AvailableMemory available_memory(const Communicator& communicator, int cuda_device) {
+  const Sharers sharers = count_sharers(communicator, cuda_device);
+  AvailableMemory memory;
+  communicator.agree([&] {
+    memory.host = host_bytes() / sharers.host;
+    memory.host_limit = limit_from_environment("STAGHORN_HOST_MEMORY") / sharers.host;
+    memory.device_limit = limit_from_environment("STAGHORN_GPU_MEMORY") / sharers.device;
+    if (cuda_device < 0) return;
+    cuda::select_device(cuda_device);
+    memory.device = double(cuda::free_bytes()) / sharers.device;
+  });
+  return memory;
+}
+
+}  // namespace staghorn
