@@ -53,12 +53,6 @@ STAGHORN_INLINE Real turn_sign(Real x, Real y) {
   return __builtin_bit_cast(Real, __builtin_bit_cast(Bits, x) ^ (__builtin_bit_cast(Bits, y) << BitsOf<Real>::sign));
 }
 
-// 2 / x, correctly rounded, for normal x of ordinary size.
-template <class Real>
-STAGHORN_INLINE Real two_over(Real x) {
-  return (Real{} + 2) / x;
-}
-
 // The link from its eight reals. About 95 operations and one division, 24 of them for the third row.
 template <class Real>
 STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&y)[8]) {
@@ -70,7 +64,7 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&y)[8]) {
   STAGHORN_UNROLL
   for (int i = 5; i < 8; ++i) k2 = multiply_add(y[i], y[i], k2);
   const Real t2_k2 = t2 * k2;
-  const Real two = two_over(h2 * t2_k2);  // over all three
+  const Real reciprocal = one / (h2 * t2_k2), two = reciprocal + reciprocal;  // over all three
 
   ColorMatrix<Real> u;
   const Real s = turn_sign(two * t2_k2, y[4]);
