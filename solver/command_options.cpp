@@ -101,7 +101,7 @@ po::options_description operator_options() {
       "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"),
       "of the vectors and links that CG works on; the answer is always checked in fp64")(
       "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"),
-      "reals stored per link; 12 keeps two rows, 8 no more than SU(3) needs: faster (8 on GPUs only); they imply "
+      "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both imply "
       "--reunitarize")("sloppy", po::value<std::string>()->value_name("fp32"),
                        "mixed precision: iterate in this, update in --precision fp64 (reliable updates)")(
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
