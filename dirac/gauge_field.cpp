@@ -68,8 +68,7 @@ void pack_ghost_links(Real* to, const SiteLayout& layout, Parity target, int rea
     Coordinates x;
     layout.site(target, face[k], x);
     const std::array<Real, 18> stored = stored_reals<Real>(behind[layout.lattice().site_index(x)], reals);
-    for (int i = 0; i < reals; ++i)
-      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = stored[i];
+    for (int i = 0; i < reals; ++i) to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = stored[i];
   }
 }
 
