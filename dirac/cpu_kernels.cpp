@@ -8,6 +8,7 @@
 
 #include <algorithm>
 
+#include "dirac/eight_reals.hpp"
 #include "dirac/hop_kernel.hpp"
 #include "dirac/kernels.hpp"
 #include "dirac/lane_sum.hpp"
@@ -106,17 +107,16 @@ struct CpuAccess {
   // them is compiled once and free of branches.
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
     const Real* from = static_cast<const Real*>(links) + index * (Reals * V);
-    ColorMatrix<Block<Real>> u;
+    Block<Real> reals[Reals];
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) {
-      u.e[k / 3][k % 3] = {load<Block<Real>>(from + 2 * k * V), load<Block<Real>>(from + (2 * k + 1) * V)};
+      reals[2 * k] = load<Block<Real>>(from + 2 * k * V), reals[2 * k + 1] = load<Block<Real>>(from + (2 * k + 1) * V);
       // The next block reads the link behind this one: ask for it now, the machine's own prefetchers follow too few
       // streams at once.
       __builtin_prefetch(from + Reals * V + 2 * k * V);
       if constexpr (vector_bytes == 64) __builtin_prefetch(from + Reals * V + (2 * k + 1) * V);
     }
-    if constexpr (Reals == 12) complete_third_row(u);
-    return u;
+    return link_from_reals(reals);
   }
 
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_here(int mu) const {
@@ -288,7 +288,8 @@ void hop_for_use(const HopView& view, const HopCall& call) {
 template <class Real>
 void hop_for_links(const HopView& view, const HopCall& call) {
   if (view.reconstruct == Reconstruct::none18) return hop_for_use<Real, 18>(view, call);
-  hop_for_use<Real, 12>(view, call);
+  if (view.reconstruct == Reconstruct::row12) return hop_for_use<Real, 12>(view, call);
+  hop_for_use<Real, 8>(view, call);
 }
 
 void hop(const HopView& view, const HopCall& call) {

@@ -13,7 +13,7 @@ struct WordOf;
 template <>
 struct WordOf<double> {
   using type = double2;
-  using tail = double2;  // never used: 6, 12 and 18 are even
+  using tail = double2;  // never used: 6, 8, 12 and 18 are even
 };
 template <>
 struct WordOf<float> {

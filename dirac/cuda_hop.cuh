@@ -6,6 +6,7 @@
 #include "dirac/cuda_fields.cuh"
 #include "dirac/cuda_sites.cuh"
 #include "dirac/cuda_sums.cuh"
+#include "dirac/eight_reals.hpp"
 #include "dirac/hop_kernel.hpp"
 #include "dirac/kernels.hpp"
 
@@ -78,11 +79,7 @@ struct CudaAccess {
   __device__ __forceinline__ ColorMatrix<Real> load_link(const Real* links, int V, int lane) const {
     Real reals[Reals];
     load_object<Reals, Caching::streaming>(links, V, lane, reals);
-    ColorMatrix<Real> u;
-#pragma unroll
-    for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
-    if constexpr (Reals == 12) complete_third_row(u);
-    return u;
+    return link_from_reals(reals);
   }
 
   __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
@@ -276,11 +273,14 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
 
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
-  const bool full = view.reconstruct == Reconstruct::none18;
-  if (view.precision == Precision::fp64)
-    full ? launch_hop_tiles<double, 18, Use>(a, finish, how) : launch_hop_tiles<double, 12, Use>(a, finish, how);
-  else
-    full ? launch_hop_tiles<float, 18, Use>(a, finish, how) : launch_hop_tiles<float, 12, Use>(a, finish, how);
+  const auto for_precision = [&](auto reals) {
+    constexpr int Reals = decltype(reals)::value;
+    view.precision == Precision::fp64 ? launch_hop_tiles<double, Reals, Use>(a, finish, how)
+                                      : launch_hop_tiles<float, Reals, Use>(a, finish, how);
+  };
+  if (view.reconstruct == Reconstruct::none18) return for_precision(std::integral_constant<int, 18>());
+  if (view.reconstruct == Reconstruct::row12) return for_precision(std::integral_constant<int, 12>());
+  for_precision(std::integral_constant<int, 8>());
 }
 
 template <class Finish>

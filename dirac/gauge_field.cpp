@@ -2,19 +2,32 @@
 
 #include <utility>
 
+#include "dirac/eight_reals.hpp"
+
 namespace staghorn {
 
 namespace {
 
-double link_real(const ColorMatrix<double>& u, int k) {
-  const Complex<double>& e = u.e[k / 6][k / 2 % 3];
-  return k % 2 == 0 ? e.re : e.im;
+// The reals that a link is stored as: `reals` of them count.
+template <class Real>
+std::array<Real, 18> stored_reals(const ColorMatrix<double>& u, int reals) {
+  std::array<Real, 18> stored;
+  if (reals == 8) {
+    compress_link(u, stored.data());
+    return stored;
+  }
+  for (int k = 0; k < reals; ++k) {
+    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
+    stored[k] = Real(k % 2 == 0 ? e.re : e.im);
+  }
+  return stored;
 }
 
 // One link as an object of `reals` reals in its block.
 template <class Real>
 void put_link(Real* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals)] = Real(link_real(u, k));
+  const std::array<Real, 18> stored = stored_reals<Real>(u, reals);
+  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals)] = stored[k];
 }
 
 template <class Real>
@@ -54,9 +67,8 @@ void pack_ghost_links(Real* to, const SiteLayout& layout, Parity target, int rea
   for (std::size_t k = 0; k < face.size(); ++k) {
     Coordinates x;
     layout.site(target, face[k], x);
-    const ColorMatrix<double>& u = behind[layout.lattice().site_index(x)];
-    for (int i = 0; i < reals; ++i)
-      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = Real(link_real(u, i));
+    const std::array<Real, 18> stored = stored_reals<Real>(behind[layout.lattice().site_index(x)], reals);
+    for (int i = 0; i < reals; ++i) to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = stored[i];
   }
 }
 

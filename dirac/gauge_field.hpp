@@ -1,5 +1,5 @@
 // The links in the lane-blocked layout of the kernels: [parity][mu][block][real][lane], 18 or 12 reals a link, rows
-// first.
+// first, or 8.
 #pragma once
 
 #include <array>

@@ -17,7 +17,8 @@ std::string to_string(Reconstruct reconstruct) { return std::to_string(reals_per
 Reconstruct parse_reconstruct(const std::string& text) {
   if (text == "18") return Reconstruct::none18;
   if (text == "12") return Reconstruct::row12;
-  throw Error("links", "18 or 12 reals per link (8 do not pay: docs/performance.md)", "'" + text + "'");
+  if (text == "8") return Reconstruct::su3_8;
+  throw Error("links", "18, 12 or 8 reals per link", "'" + text + "'");
 }
 
 }  // namespace staghorn

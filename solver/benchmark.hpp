@@ -28,7 +28,7 @@ struct BenchmarkResult {
 
 struct BenchmarkOptions {
   std::vector<Precision> precisions{Precision::fp64, Precision::fp32};
-  std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12};
+  std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8};
   int rhs = 1;
   double seconds = 1;    // spent on each figure
   int cuda_device = -1;  // >= 0: on that GPU

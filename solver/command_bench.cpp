@@ -36,14 +36,14 @@ CommandSyntax bench_syntax() {
       "read that is measured first, in the same process.\n",
       po::options_description(),
       {},
-      "\nExample:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12\n"};
+      "\nExample:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"};
   po::options_description options("Options");
   // clang-format off
   options.add_options()
       ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange")->required(), "what to measure (first word)")
       ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T")->required(), "extents, even")
       ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "fp64, fp32 or both")
-      ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12"), "reals per link: 18, 12 or both")
+      ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")

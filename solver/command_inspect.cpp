@@ -49,7 +49,7 @@ MemoryEstimate estimate(const Extents& extents, Precision precision, Reconstruct
 std::vector<MemoryRow> memory_rows(const Extents& extents) {
   std::vector<MemoryRow> rows;
   for (Precision precision : {Precision::fp64, Precision::fp32})
-    for (Reconstruct links : {Reconstruct::none18, Reconstruct::row12})
+    for (Reconstruct links : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8})
       rows.push_back({precision, links, estimate(extents, precision, links)});
   return rows;
 }

@@ -52,13 +52,16 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
   std::string list;
   const auto add = [&](const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
   if (const int n_rhs = most_rhs(shape, budget)) add(count(n_rhs, "right-hand side") + " at a time");
-  if (reals_per_link(shape.options.links) > 12) {
+  for (const Reconstruct links : {Reconstruct::row12, Reconstruct::su3_8}) {
+    if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;
     SolveShape smaller = shape;
-    smaller.options.links = Reconstruct::row12;
-    if (fits(estimate_memory(smaller), budget))
-      add("12 reals a link (--links 12)");
-    else if (const int n_rhs = list.empty() ? most_rhs(smaller, budget) : 0)
-      add("12 reals a link (--links 12) with " + count(n_rhs, "right-hand side") + " at a time");
+    smaller.options.links = links;
+    const std::string reals = to_string(links), what = reals + " reals a link (--links " + reals + ")";
+    const bool whole = fits(estimate_memory(smaller), budget);
+    const int n_rhs = !whole && list.empty() ? most_rhs(smaller, budget) : 0;
+    if (!whole && n_rhs == 0) continue;
+    add(whole ? what : what + " with " + count(n_rhs, "right-hand side") + " at a time");
+    break;
   }
   if (const std::optional<Extents> grid = smallest_grid(shape, budget))
     add(std::to_string(volume(*grid)) + (shape.on_gpu ? " GPUs" : " ranks") + " with as much memory each (grid " +

@@ -35,7 +35,7 @@ class Session:
     gauge         path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]
     boundary      "px,py,pz,pt": periodic, antiperiodic or a phase in units of pi; or four numbers in units of pi
     precision     "fp64" or "fp32", of the solver; every answer is checked in fp64
-    links         reals stored per link: 18, or 12 (implies `reunitarize`)
+    links         reals stored per link: 18, or 12 or 8 (imply `reunitarize`)
     reunitarize   project the links onto SU(3) first
     loopback      directions ("xyzt") to cut although one process holds them; changes nothing but the speed
     """

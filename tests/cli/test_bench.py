@@ -35,7 +35,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
     found = bench(what, "--loopback", "t")
     assert found["what"] == what and found["lattice"] == list(LATTICE) and found["grid"] == [1, 1, 1, 1]
     assert found["stream_read_gb_s"] > 0
-    choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12)]
+    choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12, 8)]
     expected = [(name, *choice, 1) for choice in choices for name in ROWS[what]]
     assert [(r["what"], r["precision"], r["links"], r["rhs"]) for r in found["results"]] == expected
     for result in found["results"]:
@@ -44,7 +44,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
 
 
-@pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp32", 18, 5)])
+@pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp64", 8, 1), ("fp32", 18, 5)])
 def test_figures_follow_from_the_time(bench, precision, links, rhs):
     """570 flop a site and hop; bytes of each link and each vector once: (8 R + 12 n) w a site of the target parity."""
     found = bench("hop", "--precision", precision, "--links", links, "--rhs", rhs)

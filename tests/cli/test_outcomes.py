@@ -77,7 +77,7 @@ def test_stagnation_names_what_is_within_reach(solve):
     assert "--tolerance" in result.report["explanation"]
 
 
-@pytest.mark.parametrize("links", [18, 12])
+@pytest.mark.parametrize("links", [18, 12, 8])
 @pytest.mark.parametrize("tolerance", [None, "1e-11"])
 def test_fp32_answers_are_certified_in_fp64(solve, tolerance, links):
     options = ["--tolerance", tolerance] if tolerance else []

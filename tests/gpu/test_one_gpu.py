@@ -30,7 +30,7 @@ def solve(staghorn, folder, gauge, device, *options):
 
 @pytest.mark.parametrize("boundary", BOUNDARIES)
 @pytest.mark.parametrize("n_rhs", [1, 2, 3, 4, 5, 8, 16])
-@pytest.mark.parametrize("links", [18, 12])
+@pytest.mark.parametrize("links", [18, 12, 8])
 @pytest.mark.parametrize("precision", ["fp64", "fp32"])
 def test_gpu_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, precision, links, n_rhs, boundary):
     options = ("--precision", precision, "--links", links, "--source", "gaussian:5", "--noise-vectors", n_rhs,
@@ -42,8 +42,8 @@ def test_gpu_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, precision, lin
 
 
 @pytest.mark.parametrize("n_rhs", [1, 3])
-@pytest.mark.parametrize("sloppy_links", [18, 12])
-@pytest.mark.parametrize("links", [18, 12])
+@pytest.mark.parametrize("sloppy_links", [18, 12, 8])
+@pytest.mark.parametrize("links", [18, 12, 8])
 def test_mixed_precision_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, links, sloppy_links, n_rhs):
     options = ("--links", links, "--sloppy", "fp32", "--sloppy-links", sloppy_links, "--source", "gaussian:5",
                "--noise-vectors", n_rhs, "--tolerance", 1e-12)

@@ -17,7 +17,7 @@ def solve(staghorn, folder, gauge, mass, *options):
 
 @pytest.mark.parametrize("mass", [1, 0.1, 0.05, 0.01, 0.001])
 @pytest.mark.parametrize("source", ["point:0,0,0,0", "point:1,0,0,0", "gaussian:3"])
-@pytest.mark.parametrize("links", [18, 12])
+@pytest.mark.parametrize("links", [18, 12, 8])
 def test_mixed_precision_takes_few_more_iterations(staghorn, reference_data, tmp_path, mass, source, links):
     gauge = reference_data / "lat.sample.l8888"
     double = solve(staghorn, tmp_path, gauge, mass, "--source", source)

@@ -65,10 +65,11 @@ def test_pion_correlator_is_milcs(propagator, expected, configuration, mass):
     assert propagator[0]["pion_correlator"] == pytest.approx(milc, rel=5e-7)
 
 
-def test_pion_correlator_of_reunitarized_links_is_milcs(solved, expected, configuration, mass):
+@pytest.mark.parametrize("links", [12, 8])
+def test_pion_correlator_of_reunitarized_links_is_milcs(solved, expected, configuration, mass, links):
     masses = expected(configuration)["cg"]["naive"]["milc"]["masses"]
     milc = next(m for m in masses if m["m_MILC"] == mass)["pion_correlator_t"]
-    report, _ = solved(configuration, mass, "--source", "point:0,0,0,0", "--color", "all", "--links", 12)
+    report, _ = solved(configuration, mass, "--source", "point:0,0,0,0", "--color", "all", "--links", links)
     assert report["gauge"]["reunitarized"]
     assert report["pion_correlator"] == pytest.approx(milc, rel=PRECISE)
 

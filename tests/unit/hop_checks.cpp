@@ -169,7 +169,7 @@ Verdict check_hop(const HopCase& c, const std::string& kernels) {
   const Problem problem(c);
   int cells = 0;
   for (const Precision precision : {Precision::fp64, Precision::fp32})
-    for (const Reconstruct reconstruct : {Reconstruct::none18, Reconstruct::row12}) {
+    for (const Reconstruct reconstruct : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8}) {
       OperatorOptions options;
       options.boundary = problem.boundary;
       options.precision = precision;
@@ -205,7 +205,7 @@ Verdict check_hop(const HopCase& c, const std::string& kernels) {
         }
     }
   std::printf("%d cells\n", cells);
-  return cells == 2 * 2 * cuts * most_rhs ? Verdict::holds : Verdict::fails;
+  return cells == 2 * 3 * cuts * most_rhs ? Verdict::holds : Verdict::fails;
 }
 
 }  // namespace

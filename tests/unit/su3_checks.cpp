@@ -2,7 +2,9 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
+#include "dirac/eight_reals.hpp"
 #include "dirac/su2_subgroup.hpp"
 #include "dirac/su3_matrix.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -84,6 +86,78 @@ bool overrelaxation_keeps_the_action() {
   return worst < 1e-13;
 }
 
+// Onto SU(3) to rounding, however badly conditioned the matrix is.
+void project_twice(ColorMatrix<double>& u) {
+  project_su3(u);
+  project_su3(u);
+}
+
+// The largest deviation of a link from itself after a journey through eight reals, in units of Real's epsilon.
+template <class Real>
+double eight_reals_deviation(const ColorMatrix<double>& u) {
+  Real reals[8];
+  compress_link(u, reals);
+  const ColorMatrix<Real> rebuilt = rebuild_link(reals);
+  double worst = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j)
+      worst =
+          std::max({worst, std::fabs(rebuilt.e[i][j].re - u.e[i][j].re), std::fabs(rebuilt.e[i][j].im - u.e[i][j].im)});
+  return worst / std::numeric_limits<Real>::epsilon();
+}
+
+bool eight_reals_hold_any_link() {
+  constexpr double most = 10;  // epsilon; on average the worst of a link's 18 reals is off by one
+  double worst[2] = {};
+  const auto take = [&](const ColorMatrix<double>& u) {
+    worst[0] = std::max(worst[0], eight_reals_deviation<double>(u));
+    worst[1] = std::max(worst[1], eight_reals_deviation<float>(u));
+  };
+  const auto report = [&](const char* links) {
+    std::printf("%s: fp64 %.2f, fp32 %.2f epsilon\n", links, worst[0], worst[1]);
+  };
+  take(identity_matrix<double>());
+  if (worst[0] != 0 || worst[1] != 0) return false;
+
+  // Matrices with one element a row, each 1, -1, i or -i: the poles of both spheres and the points farthest from them.
+  // All places, all phases; then a small step away from them, of every size, and random links.
+  constexpr int places[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
+  constexpr Complex<double> phases[4] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
+  std::vector<ColorMatrix<double>> corners;
+  for (const auto& place : places)
+    for (int k = 0; k < 16; ++k) {
+      ColorMatrix<double> u{};
+      u.e[0][place[0]] = phases[k / 4], u.e[1][place[1]] = phases[k % 4];
+      conjugate_cross(u.e[0], u.e[1], u.e[2]);
+      take(u);
+      corners.push_back(u);
+    }
+  report("corners");
+  int draw = 0;
+  for (const ColorMatrix<double>& corner : corners)
+    for (double step = 1; step > 1e-20; step /= 10)
+      for (int k = 0; k < 20; ++k) {
+        RandomStream random = test_stream(draw++);
+        ColorMatrix<double> u = corner;
+        for (auto& row : u.e)
+          for (auto& element : row) {
+            const Complex<double> noise = complex_gaussian(random);
+            element = {element.re + step * noise.re, element.im + step * noise.im};
+          }
+        project_twice(u);
+        take(u);
+      }
+  report("near corners");
+  for (int k = 0; k < 200000; ++k) {
+    RandomStream random = test_stream(k);
+    ColorMatrix<double> u = random_matrix(random);
+    project_twice(u);
+    take(u);
+  }
+  report("random links");
+  return worst[0] < most && worst[1] < most;
+}
+
 }  // namespace
 
 std::vector<UnitCheck> su3_checks() {
@@ -91,6 +165,7 @@ std::vector<UnitCheck> su3_checks() {
       {"projected_matrices_are_in_su3", projected_matrices_are_in_su3},
       {"heatbath_draws_have_the_exact_mean", heatbath_draws_have_the_exact_mean},
       {"overrelaxation_keeps_the_action", overrelaxation_keeps_the_action},
+      {"eight_reals_hold_any_link", eight_reals_hold_any_link},
   };
 }
 
