@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "dirac/fixed_point.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -14,7 +16,8 @@ double link_real(const ColorMatrix<double>& u, int k) {
 // One link as an object of `reals` reals in its block.
 template <class Real>
 void put_link(Real* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals)] = Real(link_real(u, k));
+  for (int k = 0; k < reals; ++k)
+    store_link_real(object[layout.offset_in_block(lane, k, reals, sizeof(Real))], link_real(u, k));
 }
 
 template <class Real>
@@ -56,7 +59,8 @@ void pack_ghost_links(Real* to, const SiteLayout& layout, Parity target, int rea
     layout.site(target, face[k], x);
     const ColorMatrix<double>& u = behind[layout.lattice().site_index(x)];
     for (int i = 0; i < reals; ++i)
-      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = Real(link_real(u, i));
+      store_link_real(to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Real))],
+                      link_real(u, i));
   }
 }
 
@@ -76,10 +80,7 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer host(4 * std::size_t(layout.blocks()) * block_bytes);
-    if (precision == Precision::fp64)
-      pack_links(reinterpret_cast<double*>(host.data()), layout, parity, reals, links);
-    else
-      pack_links(reinterpret_cast<float*>(host.data()), layout, parity, reals, links);
+    with_stored(precision, host.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
     links_[int(parity)] = in_space(std::move(host), space);
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
@@ -94,18 +95,15 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
       if (on_gpu) {
         const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
         Buffer host(face.size() * reals * bytes_per_real(precision));
-        if (precision == Precision::fp64)
-          pack_ghost_links(reinterpret_cast<double*>(host.data()), layout, target, reals, face, behind);
-        else
-          pack_ghost_links(reinterpret_cast<float*>(host.data()), layout, target, reals, face, behind);
+        with_stored(precision, host.data(),
+                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, behind); });
         ghost_links_[int(target)][mu] = in_space(std::move(host), space);
         continue;
       }
       std::byte* to = special_links_[int(target)].data();
-      if (precision == Precision::fp64)
-        pack_special_links(reinterpret_cast<double*>(to), layout, target, reals, tables[int(target)], mu, behind);
-      else
-        pack_special_links(reinterpret_cast<float*>(to), layout, target, reals, tables[int(target)], mu, behind);
+      with_stored(precision, to, [&](auto* stored) {
+        pack_special_links(stored, layout, target, reals, tables[int(target)], mu, behind);
+      });
     }
   }
 }

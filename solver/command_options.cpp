@@ -102,7 +102,7 @@ po::options_description operator_options() {
       "of the vectors and links that CG works on; the answer is always checked in fp64")(
       "links", po::value<std::string>()->value_name("18|12")->default_value("18"),
       "reals stored per link; 12 keeps two rows, which is faster and implies --reunitarize")(
-      "sloppy", po::value<std::string>()->value_name("fp32"),
+      "sloppy", po::value<std::string>()->value_name("fp32|fp16"),
       "mixed precision: iterate in this, update in --precision fp64 (reliable updates)")(
       "sloppy-links", po::value<std::string>()->value_name("18|12"), "reals per link in the iterations (default: 12)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) first (files hold them to 1e-7 only)");
@@ -132,9 +132,9 @@ void set_precisions(const OptionValues& values, SessionOptions& options) {
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
   if (values.count("sloppy")) {
-    options.sloppy = parse_value("sloppy", [&] { return parse_precision(text("sloppy")); });
-    if (*options.sloppy != Precision::fp32 || options.precision != Precision::fp64)
-      throw UsageError("--sloppy", "fp32 below --precision fp64",
+    options.sloppy = parse_value("sloppy", [&] { return parse_kernel_precision(text("sloppy")); });
+    if (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64)
+      throw UsageError("--sloppy", "fp32 or fp16 below --precision fp64",
                        to_string(*options.sloppy) + " below " + to_string(options.precision));
   }
   if (values.count("sloppy-links")) {

@@ -14,7 +14,7 @@ struct ReliableVectors {
   ColorVectorField r, tmp, sloppy_x;
   CgVectors sloppy;
   ReliableVectors(const StaggeredOperator& d, const StaggeredOperator& sloppy_d)
-      : r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy_d.make_vector()), sloppy(sloppy_d) {}
+      : r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy_d.make_solution()), sloppy(sloppy_d) {}
   std::int64_t bytes() const { return r.bytes() + tmp.bytes() + sloppy_x.bytes() + sloppy.bytes(); }
 };
 
