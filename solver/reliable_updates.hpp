@@ -7,7 +7,7 @@
 namespace staghorn {
 
 struct ReliableUpdates {
-  double delta = 0.1;  // the residual is recomputed each time it has fallen by this factor
+  double delta = 0.2;  // the residual is recomputed each time it has fallen by this factor (docs/performance.md)
 };
 
 struct ReliableVectors {
