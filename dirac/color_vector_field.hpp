@@ -18,7 +18,6 @@ class ColorVectorField {
   const SiteLayout& layout() const { return *layout_; }
   Precision precision() const { return precision_; }
   int n_rhs() const { return n_rhs_; }
-  int n_components() const { return 6 * n_rhs_; }
   std::int64_t bytes() const { return std::int64_t(buffer_.bytes()); }
   void* data() { return buffer_.data(); }
   const void* data() const { return buffer_.data(); }
@@ -28,7 +27,7 @@ class ColorVectorField {
   void pack(Parity parity, int rhs, const VectorField& sites);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
   void set_zero() { buffer_.set_zero(); }
-  // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Exact from fp32 to fp64. Local.
+  // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Widening is exact. Local.
   void convert_from(const ColorVectorField& other);
   void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs
 

@@ -4,6 +4,7 @@
 //   hop               (8 R + 12 n) w      read links and a, write D a
 //   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r
 //   update_direction  30 n w              read x, p, r, write x, p
+// In fp16 a vector takes 16 bytes (x 24) in place of 6 w.
 #include <omp.h>
 
 #include <algorithm>
@@ -26,59 +27,112 @@ constexpr int lanes_of = vector_bytes / int(sizeof(Real));
 template <class Real>
 using Block = Lanes<Real, lanes_of<Real>>;
 
-template <class Real>
-STAGHORN_INLINE ColorVector<Block<Real>> load_vector(const Real* from) {
-  constexpr int V = lanes_of<Real>;
-  ColorVector<Block<Real>> v;
-  STAGHORN_UNROLL
-  for (int c = 0; c < 3; ++c) v.c[c] = {load<Block<Real>>(from + 2 * c * V), load<Block<Real>>(from + (2 * c + 1) * V)};
-  return v;
-}
+// Kernels are templates on what numbers are stored as: double, float, or int16 for fixed point.
+template <class Stored>
+using BlockVector = ColorVector<Block<Arithmetic<Stored>>>;
+template <class Stored>
+constexpr int stored_lanes = lanes_of<Arithmetic<Stored>>;
+// From one vector of a block to the next, in stored reals.
+template <class Stored>
+constexpr int vector_stride = vector_places<Stored>* stored_lanes<Stored>;
 
-template <class Real>
-STAGHORN_INLINE void store_vector(Real* to, const ColorVector<Block<Real>>& v) {
-  constexpr int V = lanes_of<Real>;
-  STAGHORN_UNROLL
-  for (int c = 0; c < 3; ++c) {
-    store(to + 2 * c * V, v.c[c].re);
-    store(to + (2 * c + 1) * V, v.c[c].im);
+// V lanes of stored reals.
+template <class Stored>
+STAGHORN_INLINE Block<Arithmetic<Stored>> load_reals(const Stored* from) {
+  if constexpr (is_fixed_point<Stored>) {
+    const auto numbers = *reinterpret_cast<const Lanes<std::int16_t, lanes_of<float>>*>(from);
+    return __builtin_convertvector(__builtin_convertvector(numbers, Lanes<std::int32_t, lanes_of<float>>),
+                                   Block<float>);
+  } else {
+    return load<Block<Stored>>(from);
   }
 }
 
+template <class Stored>
+STAGHORN_INLINE float* units(Stored* vector) {
+  return reinterpret_cast<float*>(vector + 6 * stored_lanes<Stored>);
+}
+template <class Stored>
+STAGHORN_INLINE const float* units(const Stored* vector) {
+  return reinterpret_cast<const float*>(vector + 6 * stored_lanes<Stored>);
+}
+
+template <class Stored>
+STAGHORN_INLINE BlockVector<Stored> load_vector(const Stored* from, Arithmetic<Stored> factor = 1) {
+  constexpr int V = stored_lanes<Stored>;
+  Block<Arithmetic<Stored>> unit = broadcast<Block<Arithmetic<Stored>>>(factor);
+  if constexpr (is_fixed_point<Stored>) unit = load<Block<float>>(units(from)) * factor;
+  BlockVector<Stored> v;
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) v.c[c] = {load_reals(from + 2 * c * V) * unit, load_reals(from + (2 * c + 1) * V) * unit};
+  return v;
+}
+
+template <class Stored>
+STAGHORN_INLINE void store_vector(Stored* to, const BlockVector<Stored>& v) {
+  constexpr int V = stored_lanes<Stored>;
+  if constexpr (is_fixed_point<Stored>) {
+    const Block<float> reals[6] = {v.c[0].re, v.c[0].im, v.c[1].re, v.c[1].im, v.c[2].re, v.c[2].im};
+    Lanes<std::int32_t, V> q[6];
+    store(units(to), to_fixed_point(reals, q));
+    STAGHORN_UNROLL
+    for (int k = 0; k < 6; ++k)
+      *reinterpret_cast<Lanes<std::int16_t, V>*>(to + k * V) = __builtin_convertvector(q[k], Lanes<std::int16_t, V>);
+  } else {
+    STAGHORN_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      store(to + 2 * c * V, v.c[c].re);
+      store(to + (2 * c + 1) * V, v.c[c].im);
+    }
+  }
+}
+
+// n lanes of a vector, as they are stored.
+template <class Stored>
+STAGHORN_INLINE void copy_lanes(Stored* to, int target, const Stored* from, int source, int n) {
+  constexpr int V = stored_lanes<Stored>;
+  for (int c = 0; c < 6; ++c) __builtin_memcpy(to + c * V + target, from + c * V + source, n * sizeof(Stored));
+  if constexpr (is_fixed_point<Stored>) __builtin_memcpy(units(to) + target, units(from) + source, n * sizeof(float));
+}
+
 // A hop's neighbours where they are not one plain block: permuted lanes, ghosts, boundary phases.
-template <class Real>
-__attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Real* in, const Real* ghost, int n_rhs,
-                                            int rhs, const double* phase, Real* result) {
+template <class Stored>
+__attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Stored* in, const Stored* ghost, int n_rhs,
+                                            int rhs, const double* phase, Arithmetic<Stored> factor,
+                                            Arithmetic<Stored>* result) {
+  using Real = Arithmetic<Stored>;
   constexpr int V = lanes_of<Real>;
-  const std::int64_t block_reals = std::int64_t{6} * n_rhs * V, component0 = std::int64_t{6} * rhs * V;
-  const auto place = [&](int l) {  // the first of the six reals of lane l
-    const Slot slot = s.source[l] < 0 ? ~s.source[l] : s.source[l];
-    return (s.source[l] < 0 ? ghost : in) + slot / V * block_reals + component0 + slot % V;
+  const std::int64_t block_reals = std::int64_t{n_rhs} * vector_stride<Stored>,
+                     vector0 = std::int64_t{rhs} * vector_stride<Stored>;
+  alignas(64) Stored gathered[vector_stride<Stored>];
+  const auto gather = [&](int first, int n) {  // n consecutive lanes of one block
+    const Slot slot = s.source[first] < 0 ? ~s.source[first] : s.source[first];
+    const Stored* from = (s.source[first] < 0 ? ghost : in) + slot / V * block_reals + vector0;
+    copy_lanes(gathered, first, from, slot % V, n);
   };
   using Index = Lanes<std::conditional_t<sizeof(Real) == 8, std::int64_t, std::int32_t>, V>;
-  const auto sign = __builtin_convertvector(load<Lanes<float, V>>(s.sign), Block<Real>);
+  Index source;
+  for (int l = 0; l < V; ++l) source[l] = l;
+  const Stored* from = gathered;
   switch (s.kind) {
     case SpecialNeighbour::permuted:
-    case SpecialNeighbour::ghost_block: {
-      const Real* from = (s.kind == SpecialNeighbour::ghost_block ? ghost : in) + s.block * block_reals + component0;
-      const auto source = __builtin_convertvector(*reinterpret_cast<const Lanes<std::int32_t, V>*>(s.source), Index);
-      for (int c = 0; c < 6; ++c)
-        store(result + c * V, __builtin_shuffle(load<Block<Real>>(from + c * V), source) * sign);
+    case SpecialNeighbour::ghost_block:
+      from = (s.kind == SpecialNeighbour::ghost_block ? ghost : in) + s.block * block_reals + vector0;
+      source = __builtin_convertvector(*reinterpret_cast<const Lanes<std::int32_t, V>*>(s.source), Index);
       break;
-    }
     case SpecialNeighbour::halves:
-      for (int first = 0; first < V; first += V / 2) {
-        const Real* from = place(first);
-        for (int c = 0; c < 6; ++c) __builtin_memcpy(result + c * V + first, from + c * V, V / 2 * sizeof(Real));
-      }
-      for (int c = 0; c < 6; ++c) store(result + c * V, load<Block<Real>>(result + c * V) * sign);
+      gather(0, V / 2);
+      gather(V / 2, V / 2);
       break;
     case SpecialNeighbour::scattered:
-      for (int l = 0; l < V; ++l) {
-        const Real* from = place(l);
-        for (int c = 0; c < 6; ++c) result[c * V + l] = from[c * V];
-      }
-      for (int c = 0; c < 6; ++c) store(result + c * V, load<Block<Real>>(result + c * V) * sign);
+      for (int l = 0; l < V; ++l) gather(l, 1);
+  }
+  const auto sign = __builtin_convertvector(load<Lanes<float, V>>(s.sign), Block<Real>);
+  const BlockVector<Stored> v = load_vector(from, factor);
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    store(result + 2 * c * V, __builtin_shuffle(v.c[c].re, source) * sign);
+    store(result + (2 * c + 1) * V, __builtin_shuffle(v.c[c].im, source) * sign);
   }
   if (s.phase_lanes == 0) return;
   const Real cosine = Real(phase[0]), sine = Real(phase[1]);
@@ -92,8 +146,10 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Rea
     }
 }
 
-template <class Real, int Reals>
+// In fixed point links stay in their unit, which the vectors take instead: 6 products a link, not 18.
+template <class Stored, int Reals>
 struct CpuAccess {
+  using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
   const HopView& view;
   const HopCall& call;
@@ -106,17 +162,18 @@ struct CpuAccess {
   // Links are read through one pointer and vectors through another, whatever the case, so that the arithmetic below
   // them is compiled once and free of branches.
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
-    const Real* from = static_cast<const Real*>(links) + index * (Reals * V);
+    const Stored* from = static_cast<const Stored*>(links) + index * (Reals * V);
     Block<Real> reals[Reals];
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) {
-      reals[2 * k] = load<Block<Real>>(from + 2 * k * V), reals[2 * k + 1] = load<Block<Real>>(from + (2 * k + 1) * V);
+      reals[2 * k] = load_reals(from + 2 * k * V), reals[2 * k + 1] = load_reals(from + (2 * k + 1) * V);
       // The next block reads the link behind this one: ask for it now, the machine's own prefetchers follow too few
       // streams at once.
+      constexpr int lines = vector_bytes * sizeof(Stored) / sizeof(Real) < 64 ? 1 : 2;  // in a complex number
       __builtin_prefetch(from + Reals * V + 2 * k * V);
-      if constexpr (vector_bytes == 64) __builtin_prefetch(from + Reals * V + (2 * k + 1) * V);
+      if constexpr (lines == 2) __builtin_prefetch(from + Reals * V + (2 * k + 1) * V);
     }
-    return link_from_reals(reals);
+    return link_from_reals<Stored>(reals);
   }
 
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_here(int mu) const {
@@ -132,21 +189,20 @@ struct CpuAccess {
   STAGHORN_INLINE ColorVector<Block<Real>> vector(int mu, bool forward, int r) const {
     const int hop = 2 * mu + (forward ? 0 : 1), rhs = first_rhs + r;
     const std::int32_t code = codes()[hop];
-    const Real* from = static_cast<const Real*>(call.in) + (std::int64_t{code >> 1} * view.n_rhs + rhs) * (6 * V);
-    Real sign = code & 1 ? Real(-1) : Real(1);
+    const Stored* in = static_cast<const Stored*>(call.in);
     if (code < 0) [[unlikely]] {
-      load_special(view.special[~code], static_cast<const Real*>(call.in), static_cast<const Real*>(call.ghost),
-                   view.n_rhs, rhs, view.phase[hop], gathered);
-      from = gathered;
-      sign = 1;
+      load_special(view.special[~code], in, static_cast<const Stored*>(call.ghost), view.n_rhs, rhs, view.phase[hop],
+                   link_unit<Stored, Reals>, gathered);
+      if constexpr (is_fixed_point<Stored>) return load_vector(static_cast<const Real*>(gathered));
     }
-    ColorVector<Block<Real>> v = load_vector(from);
-    STAGHORN_UNROLL
-    for (int c = 0; c < 3; ++c) {
-      v.c[c].re *= sign;
-      v.c[c].im *= sign;
+    const Real sign = code < 0 || (code & 1) == 0 ? Real(1) : Real(-1);
+    if constexpr (is_fixed_point<Stored>) {
+      return load_vector(in + (std::int64_t{code >> 1} * view.n_rhs + rhs) * vector_stride<Stored>,
+                         sign * link_unit<Stored, Reals>);
+    } else {
+      const Real* from = in + (std::int64_t{code >> 1} * view.n_rhs + rhs) * vector_stride<Stored>;
+      return load_vector(code < 0 ? gathered : from, sign);
     }
-    return v;
   }
 };
 
@@ -163,6 +219,13 @@ STAGHORN_INLINE void add_norm2(const Real* v, LaneSum<W>& sum, const SumGrid& gr
     }
     sum.add(norm2, grid);
   }
+}
+
+template <int W>
+STAGHORN_INLINE void add_norm2(const std::int16_t* v, LaneSum<W>& sum, const SumGrid& grid) {
+  alignas(64) float reals[6 * lanes_of<float>];
+  store_vector(reals, load_vector(v));
+  add_norm2<float>(reals, sum, grid);
 }
 
 constexpr int sum_width = vector_bytes / 8;
@@ -192,12 +255,13 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
   }
 }
 
-template <class Real, int Reals, HopUse Use, int Tile>
+template <class Stored, int Reals, HopUse Use, int Tile>
 STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int64_t block, int rhs, ThreadSum* sums) {
+  using Real = Arithmetic<Stored>;
   constexpr int V = lanes_of<Real>;
   ColorVector<Block<Real>> acc[Tile];
   alignas(64) Real gathered[6 * V];
-  hop_site<Tile>(CpuAccess<Real, Reals>{view, call, block, rhs, gathered}, acc);
+  hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, block, rhs, gathered}, acc);
   if (block == view.blocks - 1 && view.lanes_in_last_block < V) [[unlikely]] {  // lanes without a site hold zero
     STAGHORN_UNROLL
     for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
@@ -206,10 +270,10 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
   }
   STAGHORN_UNROLL
   for (int r = 0; r < Tile; ++r) {
-    const std::int64_t offset = (block * view.n_rhs + rhs + r) * (6 * V);
-    Real* out = static_cast<Real*>(call.out) + offset;
+    const std::int64_t offset = (block * view.n_rhs + rhs + r) * vector_stride<Stored>;
+    Stored* out = static_cast<Stored*>(call.out) + offset;
     if constexpr (Use == HopUse::update_residual) {
-      const ColorVector<Block<Real>> p = load_vector(static_cast<const Real*>(call.p) + offset);
+      const ColorVector<Block<Real>> p = load_vector(static_cast<const Stored*>(call.p) + offset);
       const Block<Real> four_m2 = broadcast<Block<Real>>(Real(call.four_m2));
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
@@ -217,7 +281,7 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
         acc[r].c[c].im = multiply_add(four_m2, p.c[c].im, -acc[r].c[c].im);
       }
       const Block<Real> alpha = broadcast<Block<Real>>(Real(-call.alpha[rhs + r]));
-      const ColorVector<Block<Real>> residual = load_vector(out);
+      const ColorVector<Block<Real>> residual = load_vector(static_cast<const Stored*>(out));
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
         acc[r].c[c].re = multiply_add(alpha, acc[r].c[c].re, residual.c[c].re);
@@ -226,80 +290,85 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
     }
     store_vector(out, acc[r]);
     if constexpr (Use == HopUse::store_norm || Use == HopUse::update_residual)
-      add_norm2<Real>(out, sums[rhs + r], call.grids[rhs + r]);
+      add_norm2(out, sums[rhs + r], call.grids[rhs + r]);
   }
 }
 
-template <class Real, int Reals, HopUse Use>
+template <class Stored, int Reals, HopUse Use>
 void hop_blocks(const HopView& view, const HopCall& call) {
   constexpr bool sums_up = Use == HopUse::store_norm || Use == HopUse::update_residual;
   for_blocks(call.blocks, std::int64_t(call.blocks.size()), sums_up ? view.n_rhs : 0, call.grids, call.sums,
              [&](std::int64_t block, ThreadSum* sums) {
                int rhs = 0;
-               for (; rhs + 4 <= view.n_rhs; rhs += 4) hop_tile<Real, Reals, Use, 4>(view, call, block, rhs, sums);
-               if (rhs + 3 == view.n_rhs) return hop_tile<Real, Reals, Use, 3>(view, call, block, rhs, sums);
-               for (; rhs < view.n_rhs; ++rhs) hop_tile<Real, Reals, Use, 1>(view, call, block, rhs, sums);
+               for (; rhs + 4 <= view.n_rhs; rhs += 4) hop_tile<Stored, Reals, Use, 4>(view, call, block, rhs, sums);
+               if (rhs + 3 == view.n_rhs) return hop_tile<Stored, Reals, Use, 3>(view, call, block, rhs, sums);
+               for (; rhs < view.n_rhs; ++rhs) hop_tile<Stored, Reals, Use, 1>(view, call, block, rhs, sums);
              });
 }
 
-template <class Real>
+template <class Stored>
 void update_direction_blocks(const HopView& view, const DirectionCall& call) {
-  constexpr int V = lanes_of<Real>;
+  using Real = Arithmetic<Stored>;
   for_blocks({}, view.blocks, view.n_rhs, call.grids, call.sums, [&](std::int64_t block, ThreadSum* sums) {
     for (int r = 0; r < view.n_rhs; ++r) {
-      const std::int64_t offset = (block * view.n_rhs + r) * (6 * V);
-      Real* x = static_cast<Real*>(call.x) + offset;
-      Real* p = static_cast<Real*>(call.p) + offset;
-      const Real* residual = static_cast<const Real*>(call.r) + offset;
+      const std::int64_t vector = block * view.n_rhs + r;
+      Real* x = static_cast<Real*>(call.x) + vector * vector_stride<Real>;
+      Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
+      const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
       const Block<Real> alpha = broadcast<Block<Real>>(Real(call.alpha[r]));
       const Block<Real> beta = broadcast<Block<Real>>(Real(call.beta[r]));
+      BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
+      const BlockVector<Stored> from_residual = load_vector(residual);
+      BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
       STAGHORN_UNROLL
-      for (int k = 0; k < 6; ++k) {
-        const Block<Real> direction = load<Block<Real>>(p + k * V);
-        store(x + k * V, multiply_add(alpha, direction, load<Block<Real>>(x + k * V)));        // x += alpha p
-        store(p + k * V, multiply_add(beta, direction, load<Block<Real>>(residual + k * V)));  // p = r + beta p
+      for (int c = 0; c < 3; ++c) {
+        solution.c[c].re = multiply_add(alpha, direction.c[c].re, solution.c[c].re);  // x += alpha p
+        solution.c[c].im = multiply_add(alpha, direction.c[c].im, solution.c[c].im);
+        direction.c[c].re = multiply_add(beta, direction.c[c].re, from_residual.c[c].re);  // p = r + beta p
+        direction.c[c].im = multiply_add(beta, direction.c[c].im, from_residual.c[c].im);
       }
-      add_norm2<Real>(p, sums[r], call.grids[r]);
+      store_vector(x, solution);
+      store_vector(p, direction);
+      add_norm2(p, sums[r], call.grids[r]);
     }
   });
 }
 
-template <class Real>
-void norm2_blocks(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* totals) {
+template <class Stored>
+void norm2_blocks(const HopView& view, const Stored* v, const SumGrid* grids, ExactPartial* totals) {
   for_blocks({}, view.blocks, view.n_rhs, grids, totals, [&](std::int64_t block, ThreadSum* sums) {
     for (int r = 0; r < view.n_rhs; ++r)
-      add_norm2<Real>(static_cast<const Real*>(v) + (block * view.n_rhs + r) * (6 * lanes_of<Real>), sums[r], grids[r]);
+      add_norm2(v + (block * view.n_rhs + r) * vector_stride<Stored>, sums[r], grids[r]);
   });
 }
 
 // Run-time choices into templates, here and nowhere else.
-template <class Real, int Reals>
+template <class Stored, int Reals>
 void hop_for_use(const HopView& view, const HopCall& call) {
   switch (call.use) {
     case HopUse::store:
-      return hop_blocks<Real, Reals, HopUse::store>(view, call);
+      return hop_blocks<Stored, Reals, HopUse::store>(view, call);
     case HopUse::store_norm:
-      return hop_blocks<Real, Reals, HopUse::store_norm>(view, call);
+      return hop_blocks<Stored, Reals, HopUse::store_norm>(view, call);
     case HopUse::update_residual:
-      return hop_blocks<Real, Reals, HopUse::update_residual>(view, call);
+      return hop_blocks<Stored, Reals, HopUse::update_residual>(view, call);
   }
 }
 
-template <class Real>
+template <class Stored>
 void hop_for_links(const HopView& view, const HopCall& call) {
-  if (view.reconstruct == Reconstruct::none18) return hop_for_use<Real, 18>(view, call);
-  if (view.reconstruct == Reconstruct::row12) return hop_for_use<Real, 12>(view, call);
-  hop_for_use<Real, 8>(view, call);
+  if (view.reconstruct == Reconstruct::none18) return hop_for_use<Stored, 18>(view, call);
+  if (view.reconstruct == Reconstruct::row12) return hop_for_use<Stored, 12>(view, call);
+  hop_for_use<Stored, 8>(view, call);
 }
 
 void hop(const HopView& view, const HopCall& call) {
-  if (view.precision == Precision::fp64) return hop_for_links<double>(view, call);
-  hop_for_links<float>(view, call);
+  with_stored(view.precision, call.in, [&]<class Stored>(const Stored*) { hop_for_links<Stored>(view, call); });
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  if (view.precision == Precision::fp64) return update_direction_blocks<double>(view, call);
-  update_direction_blocks<float>(view, call);
+  with_stored(view.precision, call.r,
+              [&]<class Stored>(const Stored*) { update_direction_blocks<Stored>(view, call); });
 }
 
 template <class Real>
@@ -335,8 +404,7 @@ void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
-  if (view.precision == Precision::fp64) return norm2_blocks<double>(view, v, grids, sums);
-  norm2_blocks<float>(view, v, grids, sums);
+  with_stored(view.precision, v, [&](const auto* stored) { norm2_blocks(view, stored, grids, sums); });
 }
 
 }  // namespace

@@ -1,9 +1,11 @@
 // Reading and writing the objects of SiteLayout's one-block form on the device: words of 16 bytes, coalesced over
 // sites.
 //
-// An object of N reals at lane i of V: floor(N / W) words at (w V + i) W, then a tail of N mod W reals.
+// An object of N reals at lane i of V: floor(N / W) words at (w V + i) W, then a tail of N mod W reals. A vector in
+// fixed point is one word, six int16 and its unit.
 #pragma once
 
+#include "dirac/fixed_point.hpp"
 #include "dirac/su3.hpp"
 
 namespace staghorn::cuda {
@@ -66,6 +68,88 @@ __device__ __forceinline__ void store_object(Real* object, long long V, int lane
     Tail tail;
     gather(tail, in + full);
     reinterpret_cast<Tail*>(object + full * V)[lane] = tail;
+  }
+}
+
+// Two int16 of a word, as floats.
+__device__ __forceinline__ void spread(int pair, float* to) {
+  to[0] = float(short(pair));
+  to[1] = float(short(pair >> 16));
+}
+
+// The same of int16.
+template <int N, Caching how>
+__device__ __forceinline__ void load_object(const std::int16_t* object, long long V, int lane, float (&out)[N]) {
+  constexpr int full = N / 8 * 8;
+#pragma unroll
+  for (int w = 0; w < N / 8; ++w) {
+    const int4 word = load_word<how>(reinterpret_cast<const int4*>(object) + w * V + lane);
+    spread(word.x, out + 8 * w);
+    spread(word.y, out + 8 * w + 2);
+    spread(word.z, out + 8 * w + 4);
+    spread(word.w, out + 8 * w + 6);
+  }
+  if constexpr (N - full == 2)
+    spread(load_word<how>(reinterpret_cast<const int*>(object + full * V) + lane), out + full);
+  if constexpr (N - full == 4) {
+    const int2 word = load_word<how>(reinterpret_cast<const int2*>(object + full * V) + lane);
+    spread(word.x, out + full);
+    spread(word.y, out + full + 2);
+  }
+}
+
+// Colour vectors, times `factor`.
+template <Caching how, class Stored>
+__device__ __forceinline__ void load_vector(const Stored* field, long long V, int lane, Arithmetic<Stored> (&v)[6],
+                                            Arithmetic<Stored> factor = 1) {
+  if constexpr (is_fixed_point<Stored>) {
+    const int4 word = load_word<how>(reinterpret_cast<const int4*>(field) + lane);
+    spread(word.x, v);
+    spread(word.y, v + 2);
+    spread(word.z, v + 4);
+    factor *= __int_as_float(word.w);
+  } else {
+    load_object<6, how>(field, V, lane, v);
+  }
+#pragma unroll
+  for (int k = 0; k < 6; ++k) v[k] *= factor;
+}
+
+template <class Real>
+struct StoredVector {
+  Real real[6];
+};
+
+// Returns what was stored, rounding included.
+template <class Stored>
+__device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored* field, long long V, int lane,
+                                                                         const Arithmetic<Stored> (&v)[6]) {
+  StoredVector<Arithmetic<Stored>> stored;
+  if constexpr (is_fixed_point<Stored>) {
+    int q[6];
+    const float unit = to_fixed_point(v, q);
+    const auto pair = [&](int k) { return int(__byte_perm(q[k], q[k + 1], 0x5410)); };
+    reinterpret_cast<int4*>(field)[lane] = {pair(0), pair(2), pair(4), __float_as_int(unit)};
+#pragma unroll
+    for (int k = 0; k < 6; ++k) stored.real[k] = float(short(q[k])) * unit;
+  } else {
+    store_object(field, V, lane, v);
+#pragma unroll
+    for (int k = 0; k < 6; ++k) stored.real[k] = v[k];
+  }
+  return stored;
+}
+
+// One vector as it is stored: rounding it once more could change its unit.
+template <class Stored>
+__device__ __forceinline__ void copy_vector(Stored* to, long long to_V, int to_lane, const Stored* from, long long V,
+                                            int lane) {
+  if constexpr (is_fixed_point<Stored>) {
+    reinterpret_cast<int4*>(to)[to_lane] = reinterpret_cast<const int4*>(from)[lane];
+  } else {
+    Stored reals[6];
+    load_object<6, Caching::read_only>(from, V, lane, reals);
+    store_object(to, to_V, to_lane, reals);
   }
 }
 

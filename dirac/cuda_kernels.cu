@@ -68,16 +68,15 @@ void hop(const HopView& view, const HopCall& call) {
 }
 
 // blockIdx.y is the face, blockIdx.z the right-hand side.
-template <class Real>
-__global__ void __launch_bounds__(update_threads) pack_kernel(LocalSites sites, const Real* v, const Faces to) {
+template <class Stored>
+__global__ void __launch_bounds__(update_threads) pack_kernel(LocalSites sites, const Stored* v, const Faces to) {
   const int face = int(blockIdx.y), mu = face / 2, rhs = int(blockIdx.z);
   const int item = int(blockIdx.x) * update_threads + int(threadIdx.x);
   if (!to.face[face] || item >= sites.face_sites[mu]) return;
   const Place place = place_in_face(sites, face, item);
-  Real reals[6];
-  load_object<6, Caching::read_only>(v + (long long)rhs * 6 * sites.sites, sites.sites, place.site, reals);
   const int V = sites.face_sites[mu];
-  store_object(static_cast<Real*>(to.face[face]) + (long long)rhs * 6 * V, V, item, reals);
+  copy_vector(static_cast<Stored*>(to.face[face]) + vector_offset<Stored>(rhs, V), V, item,
+              v + vector_offset<Stored>(rhs, sites.sites), sites.sites, place.site);
 }
 
 void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
@@ -85,10 +84,8 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
   sites.parity = 1 - view.target;
   const int largest = *std::max_element(sites.face_sites, sites.face_sites + 4);
   const dim3 grid((largest + update_threads - 1) / update_threads, 8, view.n_rhs);
-  if (view.precision == Precision::fp64)
-    pack_kernel<<<grid, update_threads>>>(sites, static_cast<const double*>(v), faces(to));
-  else
-    pack_kernel<<<grid, update_threads>>>(sites, static_cast<const float*>(v), faces(to));
+  with_stored(view.precision, v,
+              [&](const auto* stored) { pack_kernel<<<grid, update_threads>>>(sites, stored, faces(to)); });
   STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 
@@ -109,14 +106,14 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   collect_sums(view, call.sums);
 }
 
-template <class Real>
+template <class Stored>
 __global__ void __launch_bounds__(update_threads)
-    norm2_kernel(const Real* v, int sites, const double* bound, SumCell* cells) {
+    norm2_kernel(const Stored* v, int sites, const double* bound, SumCell* cells) {
   const int site = int(blockIdx.x) * update_threads + int(threadIdx.x), rhs = int(blockIdx.y);
   double norm2 = 0;
   if (site < sites) {
-    Real reals[6];
-    load_object<6, Caching::plain>(v + (long long)rhs * 6 * sites, sites, site, reals);
+    Arithmetic<Stored> reals[6];
+    load_vector<Caching::plain>(v + vector_offset<Stored>(rhs, sites), sites, site, reals);
     norm2 = site_norm2(reals);
   }
   ThreadSum sum;
@@ -129,10 +126,9 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
   Scratch* scratch = on_device(view);
   const int sites = hop_arguments(view).sites.sites;
   const dim3 grid((sites + update_threads - 1) / update_threads, view.n_rhs);
-  if (view.precision == Precision::fp64)
-    norm2_kernel<<<grid, update_threads>>>(static_cast<const double*>(v), sites, scratch->bound, scratch->cells);
-  else
-    norm2_kernel<<<grid, update_threads>>>(static_cast<const float*>(v), sites, scratch->bound, scratch->cells);
+  with_stored(view.precision, v, [&](const auto* stored) {
+    norm2_kernel<<<grid, update_threads>>>(stored, sites, scratch->bound, scratch->cells);
+  });
   STAGHORN_CUDA_CHECK(cudaGetLastError());
   collect_sums(view, sums);
 }
@@ -157,13 +153,12 @@ template <class To, class From>
 __global__ void convert_kernel(To* to, const From* from, int sites) {
   const int site = int(blockIdx.x) * update_threads + int(threadIdx.x);
   if (site >= sites) return;
-  const long long offset = (long long)blockIdx.y * 6 * sites;
-  From source[6];
-  To result[6];
-  load_object<6, Caching::plain>(from + offset, sites, site, source);
+  Arithmetic<From> source[6];
+  Arithmetic<To> result[6];
+  load_vector<Caching::plain>(from + vector_offset<From>(int(blockIdx.y), sites), sites, site, source);
 #pragma unroll
-  for (int k = 0; k < 6; ++k) result[k] = To(source[k]);
-  store_object(to + offset, sites, site, result);
+  for (int k = 0; k < 6; ++k) result[k] = Arithmetic<To>(source[k]);
+  store_vector(to + vector_offset<To>(int(blockIdx.y), sites), sites, site, result);
 }
 
 __global__ void read_kernel(const longlong2* data, long long n, unsigned long long* sum) {
@@ -218,14 +213,14 @@ HopArguments hop_arguments(const HopView& view) {
 
 namespace staghorn {
 
-void cuda_convert_vectors(Precision precision, void* to, const void* from, int sites, int n_rhs) {
+void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int sites,
+                          int n_rhs) {
   const dim3 grid((sites + cuda::update_threads - 1) / cuda::update_threads, n_rhs);
-  if (precision == Precision::fp64)
-    cuda::convert_kernel<<<grid, cuda::update_threads>>>(static_cast<double*>(to), static_cast<const float*>(from),
-                                                         sites);
-  else
-    cuda::convert_kernel<<<grid, cuda::update_threads>>>(static_cast<float*>(to), static_cast<const double*>(from),
-                                                         sites);
+  with_stored(to_precision, to, [&](auto* result) {
+    with_stored(from_precision, from, [&](const auto* source) {
+      cuda::convert_kernel<<<grid, cuda::update_threads>>>(result, source, sites);
+    });
+  });
   STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 

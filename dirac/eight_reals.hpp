@@ -15,18 +15,24 @@
 //   row 2 = (row 0 x row 1)*
 //
 // (|h|^2 >= 1 and |t|^2 >= 1; that B is a unit vector orthogonal to A takes two lines.) The signs travel in the lowest
-// mantissa bits of y4 and y7.
+// mantissa bits of y4 and y7; in fixed point in their lowest bits.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
+#include "dirac/fixed_point.hpp"
 #include "dirac/hop_kernel.hpp"
 
 namespace staghorn {
 
+// The unsigned integer of the same size, and the number of its sign bit.
 template <class Real>
 struct BitsOf;
+template <>
+struct BitsOf<std::int16_t> {
+  using type = std::uint16_t;
+};
 template <>
 struct BitsOf<double> {
   using type = std::uint64_t;
@@ -46,17 +52,24 @@ struct BitsOf<Vector> {
 };
 #endif
 
-// x, its sign turned if the lowest mantissa bit of y is set.
-template <class Real>
+// x, its sign turned if the lowest bit of y as it was stored is set.
+template <class Stored, class Real>
 STAGHORN_INLINE Real turn_sign(Real x, Real y) {
   using Bits = typename BitsOf<Real>::type;
+  if constexpr (is_fixed_point<Stored>) y = y + 0x1.8p23f;  // moves the integer's lowest bit to the lowest of all
   return __builtin_bit_cast(Real, __builtin_bit_cast(Bits, x) ^ (__builtin_bit_cast(Bits, y) << BitsOf<Real>::sign));
 }
 
-// The link from its eight reals. 70 operations, 24 of them for the third row, and one division.
-template <class Real>
-STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&y)[8]) {
+// The link from its eight reals as they were stored. 70 operations, 24 of them for the third row, and one division.
+template <class Stored, class Real>
+STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
   const Real one = Real{} + 1;
+  Real y[8];
+  STAGHORN_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    y[i] = stored[i];
+    if constexpr (is_fixed_point<Stored>) y[i] = y[i] * (1.0f / 32767);
+  }
   const Real t2 = multiply_add(y[0], y[0], one);
   Real h2 = t2, k2 = one;
   STAGHORN_UNROLL
@@ -67,14 +80,14 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&y)[8]) {
   const Real two = (one + one) / (h2 * t2_k2);  // over all three
 
   ColorMatrix<Real> u;
-  const Real s = turn_sign(two * t2_k2, y[4]);
-  u.e[0][0] = {s - turn_sign(one, y[4]), s * y[0]};
+  const Real s = turn_sign<Stored>(two * t2_k2, stored[4]);
+  u.e[0][0] = {s - turn_sign<Stored>(one, stored[4]), s * y[0]};
   u.e[0][1] = {s * y[1], s * y[2]};
   u.e[0][2] = {s * y[3], s * y[4]};
 
-  const Real s1 = turn_sign(two * (h2 * t2), y[7]);
+  const Real s1 = turn_sign<Stored>(two * (h2 * t2), stored[7]);
   const Complex<Real> p = {y[1], y[2]}, q = {y[3], y[4]};
-  const Complex<Real> alpha = {s1 - turn_sign(one, y[7]), s1 * y[5]}, beta = {s1 * y[6], s1 * y[7]};
+  const Complex<Real> alpha = {s1 - turn_sign<Stored>(one, stored[7]), s1 * y[5]}, beta = {s1 * y[6], s1 * y[7]};
   Complex<Real> m = {p.re * alpha.re, p.re * alpha.im};
   m.re = multiply_add(p.im, alpha.im, m.re);
   m.im = multiply_add(-p.im, alpha.re, m.im);
@@ -88,27 +101,28 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&y)[8]) {
   return u;
 }
 
-// The link from the reals it is stored as: three rows, two rows, or the above.
-template <class Real, int Reals>
+// The link, in units of link_unit, from the reals it is stored as: three rows, two rows, or the above.
+template <class Stored, class Real, int Reals>
 STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
   if constexpr (Reals == 8) {
-    return rebuild_link(reals);
+    return rebuild_link<Stored>(reals);
   } else {
     ColorMatrix<Real> u;
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
-    if constexpr (Reals == 12) complete_third_row(u);
+    if constexpr (Reals == 12) complete_third_row(u, link_unit<Stored, Reals>);
     return u;
   }
 }
 
 // Its inverse: y such that rebuild_link(y) is u, to some roundings. Both roundings of a coordinate that carries a sign
 // fall on the next number that ends in the right bit.
-template <class Real>
-void compress_link(const ColorMatrix<double>& u, Real* y) {
-  const auto put = [](double value, bool bit) {
-    using Bits = typename BitsOf<Real>::type;
-    return std::bit_cast<Real>(Bits((std::bit_cast<Bits>(Real(value)) & ~Bits{1}) | Bits(bit)));
+template <class Stored>
+void compress_link(const ColorMatrix<double>& u, Stored* y) {
+  const auto put = stored_link_real<Stored>;
+  const auto put_with_bit = [&](double value, bool bit) {
+    using Bits = typename BitsOf<Stored>::type;
+    return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(put(value)) & ~Bits{1}) | Bits(bit)));
   };
   const Complex<double>(&a)[3] = u.e[0], (&b)[3] = u.e[1];
   const bool turn_a = a[0].re < 0;
@@ -119,11 +133,11 @@ void compress_link(const ColorMatrix<double>& u, Real* y) {
   const Complex<double> alpha = multiply_add(g, p, b[1]), beta = multiply_add(g, q, b[2]);
   const bool turn_b = alpha.re < 0;
   const double scale_b = turn_b ? 1 / (alpha.re - 1) : 1 / (alpha.re + 1);
-  y[0] = Real(y0);
-  y[1] = Real(p.re), y[2] = Real(p.im);
-  y[3] = Real(q.re), y[4] = put(q.im, turn_a);
-  y[5] = Real(scale_b * alpha.im);
-  y[6] = Real(scale_b * beta.re), y[7] = put(scale_b * beta.im, turn_b);
+  y[0] = put(y0);
+  y[1] = put(p.re), y[2] = put(p.im);
+  y[3] = put(q.re), y[4] = put_with_bit(q.im, turn_a);
+  y[5] = put(scale_b * alpha.im);
+  y[6] = put(scale_b * beta.re), y[7] = put_with_bit(scale_b * beta.im, turn_b);
 }
 
 }  // namespace staghorn

@@ -8,7 +8,7 @@
 
 namespace staghorn {
 
-// Writes all faces in order, lane-blocked like the field itself: faces.blocks * 6 n_rhs V reals. Local.
+// Writes all faces in order, lane-blocked like the field itself: faces.blocks * n_rhs V vectors. Local.
 void pack_faces(const FaceSites& faces, int lanes, Precision precision, int n_rhs, const void* field, std::byte* send);
 
 }  // namespace staghorn

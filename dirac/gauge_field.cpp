@@ -9,29 +9,29 @@ namespace staghorn {
 namespace {
 
 // The reals that a link is stored as: `reals` of them count.
-template <class Real>
-std::array<Real, 18> stored_reals(const ColorMatrix<double>& u, int reals) {
-  std::array<Real, 18> stored;
+template <class Stored>
+std::array<Stored, 18> stored_reals(const ColorMatrix<double>& u, int reals) {
+  std::array<Stored, 18> stored;
   if (reals == 8) {
     compress_link(u, stored.data());
     return stored;
   }
   for (int k = 0; k < reals; ++k) {
     const Complex<double>& e = u.e[k / 6][k / 2 % 3];
-    stored[k] = Real(k % 2 == 0 ? e.re : e.im);
+    stored[k] = stored_link_real<Stored>(k % 2 == 0 ? e.re : e.im);
   }
   return stored;
 }
 
 // One link as an object of `reals` reals in its block.
-template <class Real>
-void put_link(Real* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  const std::array<Real, 18> stored = stored_reals<Real>(u, reals);
-  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals)] = stored[k];
+template <class Stored>
+void put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
+  const std::array<Stored, 18> stored = stored_reals<Stored>(u, reals);
+  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals, sizeof(Stored))] = stored[k];
 }
 
-template <class Real>
-void pack_links(Real* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
+template <class Stored>
+void pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
   const std::int64_t V = layout.lanes(), blocks = layout.blocks();
 #pragma omp parallel for schedule(static)
   for (std::int64_t slot = 0; slot < blocks * V; ++slot) {
@@ -44,8 +44,8 @@ void pack_links(Real* to, const SiteLayout& layout, Parity parity, int reals, co
 }
 
 // `behind` holds U_mu(x - mu) for one mu.
-template <class Real>
-void pack_special_links(Real* to, const SiteLayout& layout, Parity target, int reals, const NeighbourTable& table,
+template <class Stored>
+void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const NeighbourTable& table,
                         int mu, const MatrixField& behind) {
   const int V = layout.lanes();
 #pragma omp parallel for schedule(static)
@@ -61,14 +61,15 @@ void pack_special_links(Real* to, const SiteLayout& layout, Parity target, int r
 }
 
 // `behind` holds U_mu(x - mu); the sites of the face x_mu = 0 in their order.
-template <class Real>
-void pack_ghost_links(Real* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
+template <class Stored>
+void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
                       const MatrixField& behind) {
   for (std::size_t k = 0; k < face.size(); ++k) {
     Coordinates x;
     layout.site(target, face[k], x);
-    const std::array<Real, 18> stored = stored_reals<Real>(behind[layout.lattice().site_index(x)], reals);
-    for (int i = 0; i < reals; ++i) to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals)] = stored[i];
+    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)], reals);
+    for (int i = 0; i < reals; ++i)
+      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Stored))] = stored[i];
   }
 }
 
@@ -88,10 +89,7 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer host(4 * std::size_t(layout.blocks()) * block_bytes);
-    if (precision == Precision::fp64)
-      pack_links(reinterpret_cast<double*>(host.data()), layout, parity, reals, links);
-    else
-      pack_links(reinterpret_cast<float*>(host.data()), layout, parity, reals, links);
+    with_stored(precision, host.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
     links_[int(parity)] = in_space(std::move(host), space);
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
@@ -106,18 +104,15 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
       if (on_gpu) {
         const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
         Buffer host(face.size() * reals * bytes_per_real(precision));
-        if (precision == Precision::fp64)
-          pack_ghost_links(reinterpret_cast<double*>(host.data()), layout, target, reals, face, behind);
-        else
-          pack_ghost_links(reinterpret_cast<float*>(host.data()), layout, target, reals, face, behind);
+        with_stored(precision, host.data(),
+                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, behind); });
         ghost_links_[int(target)][mu] = in_space(std::move(host), space);
         continue;
       }
       std::byte* to = special_links_[int(target)].data();
-      if (precision == Precision::fp64)
-        pack_special_links(reinterpret_cast<double*>(to), layout, target, reals, tables[int(target)], mu, behind);
-      else
-        pack_special_links(reinterpret_cast<float*>(to), layout, target, reals, tables[int(target)], mu, behind);
+      with_stored(precision, to, [&](auto* stored) {
+        pack_special_links(stored, layout, target, reals, tables[int(target)], mu, behind);
+      });
     }
   }
 }

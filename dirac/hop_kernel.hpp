@@ -32,9 +32,10 @@ STAGHORN_INLINE void hop_site(const Access& access, ColorVector<Real> (&out)[Til
   }
 }
 
-// Rebuilds the third row of an SU(3) matrix: row2 = conj(row0 x row1). 42 flop.
-template <class Real>
-STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
+// Rebuilds the third row of an SU(3) matrix that is stored in a unit (1, or that of fixed point):
+// row2 = unit conj(row0 x row1). 42 flop.
+template <class Real, class Unit = float>
+STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u, Unit unit = 1) {
   STAGHORN_UNROLL
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
@@ -46,7 +47,7 @@ STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
     im = multiply_add(-s.re, t.im, im);
     re = multiply_add(s.im, t.im, re);
     im = multiply_add(-s.im, t.re, im);
-    u.e[2][c] = {re, -im};
+    u.e[2][c] = {re * unit, im * -unit};
   }
 }
 

@@ -25,7 +25,7 @@ const Kernels& cpu_kernels(const std::string& name) {
 }
 
 #ifndef STAGHORN_CUDA
-void cuda_convert_vectors(Precision, void*, const void*, int, int) {
+void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) {
   throw Error("this build of Staghorn has no CUDA kernels");
 }
 const Kernels& cuda_kernels() { throw Error("this build of Staghorn has no CUDA kernels"); }

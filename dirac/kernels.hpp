@@ -72,7 +72,7 @@ struct HopCall {
   ExactPartial* sums = nullptr;    // one per right-hand side, added to
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site.
+// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site. In fp16 x is fp32.
 struct DirectionCall {
   void *x = nullptr, *p = nullptr;
   const void* r = nullptr;
@@ -84,8 +84,8 @@ struct DirectionCall {
 struct Kernels {
   const char* name;  // "avx512", "avx2", "baseline", "cuda"
   MemorySpace space;
-  int vector_bytes;  // lanes of a block = vector_bytes / bytes_per_real; 0: one block of all sites
-  int word_bytes;    // reals that stay together = word_bytes / bytes_per_real; 0: one
+  int vector_bytes;  // lanes of a block = vector_bytes / bytes of a real computed with; 0: one block of all sites
+  int word_bytes;    // reals within so many bytes stay together; 0: each for itself
   std::int64_t scratch_bytes;
   void (*hop)(const HopView&, const HopCall&);
   void (*update_direction)(const HopView&, const DirectionCall&);
@@ -97,15 +97,15 @@ struct Kernels {
   // sum |v|^2 on all blocks, per right-hand side
   void (*norm2)(const HopView&, const void* v, const SumGrid* grids, ExactPartial* sums);
 
-  // b = alpha a + beta b, whatever the layout: n reals each.
+  // b = alpha a + beta b, whatever the layout: n reals each; fp64 or fp32.
   void (*combine)(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b);
   // Reads `bytes` (a multiple of 512) and adds the sum of its 64-bit words to *sum, in the table's memory space: how
   // fast memory streams.
   void (*read_stream)(const void* data, std::int64_t bytes, std::int64_t* sum);
 
   SiteLayout layout(const Lattice& lattice, Precision precision) const {
-    return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : vector_bytes / bytes_per_real(precision),
-                      word_bytes == 0 ? 1 : word_bytes / bytes_per_real(precision));
+    const int lanes = vector_bytes / bytes_per_real(arithmetic_of(precision));
+    return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : lanes, word_bytes);
   }
 };
 
@@ -113,8 +113,9 @@ struct Kernels {
 // naming what the machine has.
 const Kernels& cpu_kernels(const std::string& name = "auto");
 
-// Colour vectors on the GPU from the other precision into `precision`: n_rhs objects of 6 reals at `sites` sites.
-void cuda_convert_vectors(Precision precision, void* to, const void* from, int sites, int n_rhs);
+// Colour vectors on the GPU from one precision into another: n_rhs of them at `sites` sites.
+void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int sites,
+                          int n_rhs);
 
 // The CUDA kernels. Throws Error if this build has none.
 const Kernels& cuda_kernels();

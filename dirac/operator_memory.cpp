@@ -44,7 +44,8 @@ bool is_cut(const Lattice& lattice) {
 OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptions& options) {
   const double sites = double(lattice.local_volume()) / 2;  // of one parity
   const double real = bytes_per_real(options.precision), link = reals_per_link(options.reconstruct) * real;
-  const double vector_site = 6 * real * options.n_rhs;
+  const double vector_site = double(bytes_per_vector(options.precision)) * options.n_rhs;
+  const double solution_site = double(bytes_per_vector(arithmetic_of(options.precision))) * options.n_rhs;
   const double neighbour_links = 2 * double(lattice.local_volume()) * sizeof(ColorMatrix<double>);  // see GaugeField
   OperatorBytes bytes;
   if (options.cuda_device >= 0) {
@@ -57,6 +58,7 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
     if (is_cut(lattice))
       bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;
     bytes.vector = sites * vector_site;
+    bytes.solution = sites * solution_site;
     bytes.packing = 4 * sites * link + (is_cut(lattice) ? neighbour_links : 0);
     return bytes;
   }
@@ -64,6 +66,7 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
   const double blocks = layout.blocks(), special = special_hops(layout, options.boundary);
   bytes.links = 2 * (4 * blocks + special / 2) * layout.lanes() * link;
   bytes.vector = blocks * layout.lanes() * vector_site;
+  bytes.solution = blocks * layout.lanes() * solution_site;
   // NeighbourTable: a code for each hop, two words more for a special one, and each block in one of two lists.
   const double tables =
       2 * (blocks * 9 * sizeof(std::int32_t) + special * sizeof(SpecialNeighbour) + special * 2 * sizeof(std::int32_t));

@@ -9,6 +9,7 @@ struct OperatorBytes {  // of one rank
   double links = 0;     // StaggeredOperator::link_bytes
   double halo = 0;      // StaggeredOperator::halo_bytes
   double vector = 0;    // of one ColorVectorField with all right-hand sides
+  double solution = 0;  // the same, as make_solution gives it
   double packing = 0;   // on the host, while links are brought into shape
 };
 

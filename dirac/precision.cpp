@@ -4,12 +4,22 @@
 
 namespace staghorn {
 
-std::string to_string(Precision precision) { return precision == Precision::fp64 ? "fp64" : "fp32"; }
+std::string to_string(Precision precision) {
+  return precision == Precision::fp64 ? "fp64" : precision == Precision::fp32 ? "fp32" : "fp16";
+}
 
 Precision parse_precision(const std::string& text) {
   if (text == "fp64") return Precision::fp64;
   if (text == "fp32") return Precision::fp32;
-  throw Error("precision", "fp64 or fp32", "'" + text + "'");
+  throw Error("precision", text == "fp16" ? "fp64 or fp32 (fp16 only iterates: --sloppy fp16)" : "fp64 or fp32",
+              "'" + text + "'");
+}
+
+Precision parse_kernel_precision(const std::string& text) {
+  if (text == "fp64") return Precision::fp64;
+  if (text == "fp32") return Precision::fp32;
+  if (text == "fp16") return Precision::fp16;
+  throw Error("precision", "fp64, fp32 or fp16", "'" + text + "'");
 }
 
 std::string to_string(Reconstruct reconstruct) { return std::to_string(reals_per_link(reconstruct)); }

@@ -31,7 +31,8 @@ bool split_among_lanes(const Lattice& lattice, int lanes, Extents& lane_grid, Ex
 
 }  // namespace
 
-SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word) : lattice_(lattice), lanes_(lanes), word_(word) {
+SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word_bytes)
+    : lattice_(lattice), lanes_(lanes), word_bytes_(word_bytes) {
   const std::int64_t sites_per_parity = lattice.local_volume() / 2;
   if (sites_per_parity > std::numeric_limits<Slot>::max() / 2)
     throw Error("local lattice", "at most 2^31 sites per rank", to_string(lattice.local()));

@@ -8,7 +8,8 @@
 // equal sub-lattices ("virtual nodes"), one lane each: the neighbours of a whole block are then another whole block,
 // with the lanes permuted at the rim only. Extents that do not split V-fold (each sub-extent must be even) use
 // consecutive checkerboard sites as lanes and gather neighbours lane by lane: any even extents run, some slower.
-// On the GPU there is one block, V = all sites of a parity in checkerboard order, and W = 16 bytes.
+// On the GPU there is one block, V = all sites of a parity in checkerboard order, and W = 16 bytes. In fp16 a vector
+// counts as n = 8 int16, its unit as the last of 4 floats (dirac/fixed_point.hpp).
 // The values computed at a site never depend on the layout.
 #pragma once
 
@@ -23,20 +24,22 @@ using Slot = std::int32_t;
 
 class SiteLayout {
  public:
-  // `lanes` is a power of two, at most 16, or one_block. `word` reals stay together. Local.
+  // `lanes` is a power of two, at most 16, or one_block. Reals within `word_bytes` stay together (0: each for itself).
+  // Local.
   static constexpr int one_block = 0;
-  SiteLayout(const Lattice& lattice, int lanes, int word = 1);
+  SiteLayout(const Lattice& lattice, int lanes, int word_bytes = 0);
 
   const Lattice& lattice() const { return lattice_; }
   int lanes() const { return lanes_; }
   int blocks() const { return blocks_; }  // per parity; the last may hold lanes without a site
-  int word() const { return word_; }
-  // Where real k of an object of n reals lies within its block.
-  std::int64_t offset_in_block(int lane, int k, int n) const { return offset(lanes_, lane, k, n); }
+  // Where real k of an object of n reals lies within its block, in reals of the given size.
+  std::int64_t offset_in_block(int lane, int k, int n, int bytes_per_real) const {
+    return offset(lanes_, lane, k, n, bytes_per_real);
+  }
   // The same in a block of V lanes, such as a face on the GPU.
-  std::int64_t offset(std::int64_t V, std::int64_t lane, int k, int n) const {
-    const int first = k / word_ * word_;
-    const int width = word_ < n - first ? word_ : n - first;
+  std::int64_t offset(std::int64_t V, std::int64_t lane, int k, int n, int bytes_per_real) const {
+    const int word = word_bytes_ == 0 ? 1 : word_bytes_ / bytes_per_real, first = k / word * word;
+    const int width = word < n - first ? word : n - first;
     return first * V + lane * width + (k - first);
   }
   bool virtual_nodes() const { return virtual_nodes_; }
@@ -50,7 +53,7 @@ class SiteLayout {
 
  private:
   Lattice lattice_;
-  int lanes_, word_;
+  int lanes_, word_bytes_;
   int blocks_ = 0;
   bool virtual_nodes_ = false;
   Extents lane_grid_{1, 1, 1, 1};

@@ -51,7 +51,7 @@ std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& 
     // Whole blocks on the CPU; on the GPU a face is a block of its own.
     const std::size_t sites = faces.slots[face].size(), lanes = layout.lanes();
     const std::size_t padded = options.cuda_device >= 0 ? sites : (sites + lanes - 1) / lanes * lanes;
-    bytes[face] = padded * 6 * options.n_rhs * bytes_per_real(options.precision);
+    bytes[face] = padded * options.n_rhs * bytes_per_vector(options.precision);
   }
   return bytes;
 }
@@ -210,10 +210,17 @@ struct StaggeredOperator::State {
     }
   }
 
+  // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
+  void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials) {
+    HopView view = views[0];
+    view.precision = v.precision();
+    kernels.norm2(view, v.data(), grids.data(), partials.data());
+  }
+
   // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
   // larger grids until it does.
-  std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids, const void* v,
-                              std::span<ExactSum> sums) {
+  std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
+                              const ColorVectorField& v, std::span<ExactSum> sums) {
     PhaseTimer timer(times.sums);
     std::vector<double> values(partials.size());
     bool overflow = false;
@@ -223,7 +230,7 @@ struct StaggeredOperator::State {
         grids[r] = SumGrid::for_bound(grids[r].bound * 0x1p40);
         partials[r] = {};
       }
-      kernels.norm2(views[0], v, grids.data(), partials.data());
+      norm2(v, grids, partials);
       reduce(communicator, partials, grids, values, &overflow);
     }
     for (std::size_t r = 0; r < values.size(); ++r) sums[r].remember(values[r]);
@@ -277,6 +284,11 @@ ColorVectorField StaggeredOperator::make_vector() const {
   return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space);
 }
 
+ColorVectorField StaggeredOperator::make_solution() const {
+  return ColorVectorField(state_->layout, arithmetic_of(state_->options.precision), state_->options.n_rhs,
+                          state_->kernels.space);
+}
+
 void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, Parity target) {
   HopCall call;
   call.use = HopUse::store;
@@ -296,7 +308,7 @@ std::vector<double> StaggeredOperator::hop_and_norm2(ColorVectorField& out, cons
   call.grids = grids.data();
   call.sums = partials.data();
   state_->hop(target, call);
-  return state_->collect(partials, grids, out.data(), sums);
+  return state_->collect(partials, grids, out, sums);
 }
 
 std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, const ColorVectorField& p,
@@ -314,7 +326,7 @@ std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, cons
   call.grids = grids.data();
   call.sums = partials.data();
   state_->hop(parity, call);
-  return state_->collect(partials, grids, r.data(), sums);
+  return state_->collect(partials, grids, r, sums);
 }
 
 std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, ColorVectorField& p,
@@ -324,14 +336,14 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
   std::vector<ExactPartial> partials(sums.size());
   state_->kernels.update_direction(
       state_->views[0], {x.data(), p.data(), r.data(), alpha.data(), beta.data(), grids.data(), partials.data()});
-  return state_->collect(partials, grids, p.data(), sums);
+  return state_->collect(partials, grids, p, sums);
 }
 
 std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::span<ExactSum> sums) {
   std::vector<SumGrid> grids = State::grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());
-  state_->kernels.norm2(state_->views[0], v.data(), grids.data(), partials.data());
-  return state_->collect(partials, grids, v.data(), sums);
+  state_->norm2(v, grids, partials);
+  return state_->collect(partials, grids, v, sums);
 }
 
 void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const {

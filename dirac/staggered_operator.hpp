@@ -55,7 +55,8 @@ class StaggeredOperator {
   const HopTimes& times() const;
   void reset_times();
 
-  ColorVectorField make_vector() const;  // n_rhs zero vectors on one parity
+  ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity
+  ColorVectorField make_solution() const;  // the same for x of update_direction: what fp16 adds up, it keeps in fp32
 
   // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
   // lattice. `sums` has one running grid per right-hand side.
@@ -74,7 +75,7 @@ class StaggeredOperator {
                                        std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
-  // b = alpha a + beta b. Local.
+  // b = alpha a + beta b, of any operator's fields in fp64 or fp32. Local.
   void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
 
   // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.

@@ -22,6 +22,11 @@ namespace {
 constexpr double mass = 0.05;
 constexpr double flops_per_hop = 570;
 
+// Vectors moved by an iteration of CG; x, read and written, is in fp32 where the others are in fp16.
+double vectors_per_iteration(Precision precision) {
+  return 9 + 2.0 * bytes_per_vector(arithmetic_of(precision)) / bytes_per_vector(precision);
+}
+
 // The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
 double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
   const auto time_batch = [&](long calls) {
@@ -70,10 +75,11 @@ struct Bench {
   }
 
   BenchmarkResult result(const std::string& what, double seconds, double flops_per_site, double link_passes,
-                         double vector_reals, double stream_read) const {
+                         double vectors, double stream_read) const {
     const OperatorOptions& o = d.options();
-    const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) + vector_reals * o.n_rhs) *
-                         bytes_per_real(o.precision) * sites_per_parity;
+    const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) * bytes_per_real(o.precision) +
+                          vectors * bytes_per_vector(o.precision) * o.n_rhs) *
+                         sites_per_parity;
     BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes / seconds * 1e-9, 0};
     r.gflops = flops_per_site * o.n_rhs * sites_per_parity / seconds * 1e-9;
     r.fraction_of_stream = bytes / seconds / stream_read;
@@ -106,16 +112,22 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     baseline.emplace(bench.d);
   else
     fused.emplace(bench.d);
+  ColorVectorField x = bench.d.make_solution();
+  const std::vector<double> b2 = bench.d.norm2(bench.even, bench.sums);
   const auto run = [&](long iterations) {
     CgStop stop;
     stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
     stop.max_iterations = iterations;
     stop.stagnation_window = 0;
-    bench.odd.set_zero();
-    if (cublas)
-      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, bench.odd, bench.even, *baseline, stop);
-    else
-      conjugate_gradient(bench.d, mass, Parity::even, bench.odd, bench.even, *fused, stop);
+    x.set_zero();
+    if (cublas) {
+      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop);
+    } else {
+      auto& [r, p, tmp] = *fused;  // r = p = b
+      r.copy_from(bench.even);
+      p.copy_from(bench.even);
+      conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop);
+    }
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
   const long iterations = bench.d.options().cuda_device >= 0 ? 500 : 50;  // set-up is part of the call, and amortised
@@ -147,7 +159,7 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
       }
       if (options.cuda_device >= 0) cuda::synchronize();
     });
-    results.push_back(bench.result("hop", seconds / (2 * pairs), flops_per_hop, 1, 12, stream_read));
+    results.push_back(bench.result("hop", seconds / (2 * pairs), flops_per_hop, 1, 2, stream_read));
   };
   return for_each_choice(lattice, options, measure);
 }
@@ -158,14 +170,14 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
   return for_each_choice(
       lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
-        const auto time = [&](const char* name, const Cublas* blas, double vector_reals) {
+        const auto time = [&](const char* name, const Cublas* blas, double vectors) {
           const double seconds = time_cg_iteration(communicator, bench, options.seconds, blas);
           // 84 flop besides the hops: 7 vector operations of 6 fma
-          results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vector_reals, stream_read));
+          results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vectors, stream_read));
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
-        if (options.fused) time("cg iteration", nullptr, 66);
-        if (cublas) time("cg iteration, cublas", cublas.get(), 126);
+        if (options.fused) time("cg iteration", nullptr, vectors_per_iteration(precision));
+        if (cublas) time("cg iteration, cublas", cublas.get(), 21);
       });
 }
 
@@ -183,10 +195,11 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
         });
         const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
         const double iteration = time_cg_iteration(communicator, bench, options.seconds);
-        results.push_back(bench.result("hop", plain, flops_per_hop, 1, 12, stream_read));
-        results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 12, stream_read));
+        results.push_back(bench.result("hop", plain, flops_per_hop, 1, 2, stream_read));
+        results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 2, stream_read));
         results.push_back(bench.result("three sums", 3 * std::max(0.0, summed - plain), 36, 0, 0, stream_read));
-        results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2, 66, stream_read));
+        results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2,
+                                       vectors_per_iteration(precision), stream_read));
       });
 }
 
@@ -202,7 +215,7 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
             ++hops;
           });
           const std::string suffix = overlap ? "" : ", no overlap";
-          results.push_back(bench.result("hop" + suffix, seconds, flops_per_hop, 1, 12, stream_read));
+          results.push_back(bench.result("hop" + suffix, seconds, flops_per_hop, 1, 2, stream_read));
           const HopTimes& t = bench.d.times();
           for (const auto& [name, total] : {std::pair{"pack", t.pack}, std::pair{"interior", t.interior},
                                             std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})

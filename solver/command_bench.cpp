@@ -42,7 +42,7 @@ CommandSyntax bench_syntax() {
   options.add_options()
       ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange")->required(), "what to measure (first word)")
       ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T")->required(), "extents, even")
-      ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "fp64, fp32 or both")
+      ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
@@ -112,7 +112,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     if (text("what") == name) measure = function;
   if (!measure) throw UsageError("bench", "hop, cg, sums or exchange", "'" + text("what") + "'");
   BenchmarkOptions options;
-  options.precisions = parse_list("precision", text("precision"), parse_precision);
+  options.precisions = parse_list("precision", text("precision"), parse_kernel_precision);
   options.links = parse_list("links", text("links"), parse_reconstruct);
   options.rhs = values["rhs"].as<int>();
   options.seconds = values["seconds"].as<double>();

@@ -102,7 +102,7 @@ po::options_description operator_options() {
       "of the vectors and links that CG works on; the answer is always checked in fp64")(
       "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"),
       "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both imply "
-      "--reunitarize")("sloppy", po::value<std::string>()->value_name("fp32"),
+      "--reunitarize")("sloppy", po::value<std::string>()->value_name("fp32|fp16"),
                        "mixed precision: iterate in this, update in --precision fp64 (reliable updates)")(
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
       "reals per link in the iterations (default: 12)")(
@@ -133,9 +133,9 @@ void set_precisions(const OptionValues& values, SessionOptions& options) {
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
   if (values.count("sloppy")) {
-    options.sloppy = parse_value("sloppy", [&] { return parse_precision(text("sloppy")); });
-    if (*options.sloppy != Precision::fp32 || options.precision != Precision::fp64)
-      throw UsageError("--sloppy", "fp32 below --precision fp64",
+    options.sloppy = parse_value("sloppy", [&] { return parse_kernel_precision(text("sloppy")); });
+    if (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64)
+      throw UsageError("--sloppy", "fp32 or fp16 below --precision fp64",
                        to_string(*options.sloppy) + " below " + to_string(options.precision));
   }
   if (values.count("sloppy-links")) {

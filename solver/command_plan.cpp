@@ -39,7 +39,7 @@ CommandSyntax plan_syntax() {
       "machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"), "what to run on")(
       "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"), "of vectors and links")(
       "links", po::value<std::string>()->value_name("18|12")->default_value("18"), "reals stored per link")(
-      "sloppy", po::value<std::string>()->value_name("fp32"), "precision of the iterations, below --precision")(
+      "sloppy", po::value<std::string>()->value_name("fp32|fp16"), "precision of the iterations, below --precision")(
       "sloppy-links", po::value<std::string>()->value_name("18|12"), "reals per link in the iterations (default: 12)")(
       "rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(

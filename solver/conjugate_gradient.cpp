@@ -26,8 +26,9 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
 std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                               ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
                                               std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
-                                              const std::function<void(const CgProgress&)>& progress) {
-  if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress);
+                                              const std::function<void(const CgProgress&)>& progress,
+                                              std::shared_ptr<CudaLoop>* keep) {
+  if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress, keep);
 
   const std::size_t n = stop.target_norm.size();
   const double four_m2 = 4 * mass * mass;
@@ -67,7 +68,8 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
 std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator&, double, Parity, ColorVectorField&,
                                                    ColorVectorField&, ColorVectorField&, ColorVectorField&,
                                                    const std::vector<double>&, const std::vector<double>&,
-                                                   const CgStop&, const std::function<void(const CgProgress&)>&) {
+                                                   const CgStop&, const std::function<void(const CgProgress&)>&,
+                                                   std::shared_ptr<CudaLoop>*) {
   throw Error("this build of Staghorn has no CUDA code");
 }
 #endif

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <vector>
 
 #include "dirac/color_vector_field.hpp"
@@ -47,11 +48,15 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
                                          const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress = {});
 
+struct CudaLoop;  // streams, buffers and graph of the loop on a GPU
+
 // The loop alone: r = b - A x and a search direction p are there, r2 = |r|^2 and p2 = |p|^2 known; tmp is work space.
-// Leaves r and p as they are at the end.
+// Leaves r and p as they are at the end. Calls with the same operator, vectors, mass and parity may share what a GPU
+// needs set up, in `keep`, empty at first.
 std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                               ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
                                               std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
-                                              const std::function<void(const CgProgress&)>& progress = {});
+                                              const std::function<void(const CgProgress&)>& progress = {},
+                                              std::shared_ptr<CudaLoop>* keep = nullptr);
 
 }  // namespace staghorn

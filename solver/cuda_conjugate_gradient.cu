@@ -95,21 +95,33 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 
 }  // namespace
 
+// What setting up takes a millisecond for.
+struct CudaLoop {
+  explicit CudaLoop(std::size_t history_bytes)
+      : history(history_bytes, MemorySpace::cuda), scalars(sizeof(Scalars), MemorySpace::cuda) {}
+  Buffer history, scalars;
+  Stream stream;
+  Glimpse glimpses[2];
+  Graph graph;
+};
+
 std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
                                                    ColorVectorField& x, ColorVectorField& r, ColorVectorField& p,
                                                    ColorVectorField& tmp, const std::vector<double>& r2,
                                                    const std::vector<double>& p2, const CgStop& stop,
-                                                   const std::function<void(const CgProgress&)>& progress) {
+                                                   const std::function<void(const CgProgress&)>& progress,
+                                                   std::shared_ptr<CudaLoop>* keep) {
   const int n = int(r2.size());
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
-  const Buffer history(std::size_t(stop.max_iterations + 1) * n * sizeof(double), MemorySpace::cuda);
-  Buffer scalars_buffer(sizeof(Scalars), MemorySpace::cuda);
+  std::shared_ptr<CudaLoop> loop = keep ? *keep : nullptr;
+  const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
+  if (!loop || loop->history.bytes() < history_bytes) loop = std::make_shared<CudaLoop>(history_bytes);
+  if (keep) *keep = loop;
+  auto& [history, scalars_buffer, stream, glimpses, graph] = *loop;
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
-  Stream stream;
-  Glimpse glimpses[2];
 
   *glimpses[0].host = start;
-  glimpses[0].host->history = reinterpret_cast<double*>(const_cast<std::byte*>(history.data()));
+  glimpses[0].host->history = reinterpret_cast<double*>(history.data());
   STAGHORN_CUDA_CHECK(cudaMemcpy(scalars, glimpses[0].host, sizeof(Scalars), cudaMemcpyHostToDevice));
 
   const HopView& to_other = d.view(opposite(parity));
@@ -162,17 +174,19 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   };
 
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
-  Graph graph;
-  STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
-  iteration(false);
-  iteration(true);
-  STAGHORN_CUDA_CHECK(cudaStreamEndCapture(stream.handle, &graph.graph));
-  STAGHORN_CUDA_CHECK(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+  if (!graph.executable) {
+    STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
+    iteration(false);
+    iteration(true);
+    STAGHORN_CUDA_CHECK(cudaStreamEndCapture(stream.handle, &graph.graph));
+    STAGHORN_CUDA_CHECK(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+  }
 
-  constexpr int batch = 16;  // of two iterations
+  constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
   const auto launch_batch = [&](Glimpse& glimpse) {
     for (int k = 0; k < batch; ++k) STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
-    STAGHORN_CUDA_CHECK(cudaMemcpyAsync(glimpse.host, scalars, sizeof(Scalars), cudaMemcpyDeviceToHost, stream.handle));
+    STAGHORN_CUDA_CHECK(
+        cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
     STAGHORN_CUDA_CHECK(cudaEventRecord(glimpse.copied, stream.handle));
   };
   const Scalars* seen = glimpses[0].host;
@@ -197,8 +211,9 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     d.communicator().barrier();
   }
 
-  std::vector<double> r2_history(history.bytes() / sizeof(double));
-  cuda::copy_to_host(r2_history.data(), history.data(), history.bytes());
+  const long long longest = *std::max_element(seen->iterations, seen->iterations + n);
+  std::vector<double> r2_history(std::size_t((longest + 1) * n));
+  cuda::copy_to_host(r2_history.data(), history.data(), r2_history.size() * sizeof(double));
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {
     CgColumn column;

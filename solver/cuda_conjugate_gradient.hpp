@@ -8,11 +8,13 @@ namespace staghorn {
 
 // Continues where conjugate_gradient has set up: r = b - A x, p = r, r2 = |r|^2, p2 = |p|^2 per right-hand side. Works
 // on the vectors of `d`, which is on a GPU; same bits as on the CPU. No host synchronisation inside an iteration: the
-// host looks at the residuals between batches of iterations while the next batch runs.
+// host looks at the residuals between batches of iterations while the next batch runs. `keep`: see
+// conjugate_gradient_loop.
 std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
                                                    ColorVectorField& x, ColorVectorField& r, ColorVectorField& p,
                                                    ColorVectorField& tmp, const std::vector<double>& r2,
                                                    const std::vector<double>& p2, const CgStop& stop,
-                                                   const std::function<void(const CgProgress&)>& progress);
+                                                   const std::function<void(const CgProgress&)>& progress,
+                                                   std::shared_ptr<CudaLoop>* keep);
 
 }  // namespace staghorn

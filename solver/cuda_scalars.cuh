@@ -7,6 +7,8 @@
 // A total is mailed as four words of 32 bits of data and 32 of tag, which no fence need order.
 #pragma once
 
+#include <cstddef>
+
 #include "dirac/cuda_hop.cuh"
 #include "halo/cuda_wait.cuh"
 #include "solver/conjugate_gradient.hpp"
@@ -24,7 +26,6 @@ struct Scalars {
   long long iterations[max_rhs], since_smallest[max_rhs];
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
-  SumCell cells[n_phases][max_rhs * cells_per_sum];
   double* history;  // [iteration][rhs] |r|^2
   double four_m2;
   long long iteration, max_iterations, stagnation_window;
@@ -38,6 +39,8 @@ struct Scalars {
   std::uint32_t first_tag;
   long long wait_limit_ns;
   int silent_rank;  // one that did not answer in time, else -1
+
+  SumCell cells[n_phases][max_rhs * cells_per_sum];  // last: the host does not look at them
 };
 
 // SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below, as bits.

@@ -94,13 +94,15 @@ std::string to_json(const Machine& machine) {
 
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
   const bool mixed = shape.options.sloppy.has_value();
-  const double real = bytes_per_real(mixed ? *shape.options.sloppy : shape.options.precision);
+  const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
   const double links =
-      8 * real * reals_per_link(mixed ? shape.options.sloppy_links.value_or(Reconstruct::row12) : shape.options.links);
-  const double vector = 6 * real * shape.n_rhs;  // one at one site
+      8.0 * bytes_per_real(precision) *
+      reals_per_link(mixed ? shape.options.sloppy_links.value_or(Reconstruct::row12) : shape.options.links);
+  const double vector = double(bytes_per_vector(precision)) * shape.n_rhs;  // one at one site
+  const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
-  const double phases[] = {links + 2 * vector, links + 4 * vector, 5 * vector};  // hop, residual, direction
+  const double phases[] = {links + 2 * vector, links + 4 * vector, 3 * vector + 2 * x};  // hop, residual, direction
 
   double slowest_faces = 0;
   const int ranks = int(volume(shape.grid));

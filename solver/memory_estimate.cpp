@@ -53,7 +53,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   estimate.objects = {{"links", fast.links},
                       {"sloppy_links", sloppy.links},
                       {"halo", fast.halo + sloppy.halo},
-                      {"vectors", ((full ? 3 : 2) + of_cg) * fast.vector + 4 * sloppy.vector},
+                      {"vectors", ((full ? 3 : 2) + of_cg) * fast.vector + 3 * sloppy.vector + sloppy.solution},
                       {"certificate_links", sites * sizeof(Links)},
                       {"certificate_vectors", (full ? 2 : 3) * field},
                       {"sources_solutions", 2 * field * shape.n_rhs}};

@@ -11,6 +11,33 @@ namespace {
 // An update that leaves more than this share of the residual has met the end of what the sloppy operator can do.
 constexpr double least_gain = 0.9;
 
+// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x.
+void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x, ColorVectorField& r,
+                             ColorVectorField& tmp, const std::vector<double>& r2, const CgStop& stop,
+                             std::vector<CgColumn>& columns, const std::function<void(const CgProgress&)>& progress) {
+  CgStop rest = stop;
+  bool any = false;
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    const bool gave_up = columns[i].outcome == CgOutcome::stagnated || columns[i].outcome == CgOutcome::breakdown;
+    rest.max_iterations = std::min(rest.max_iterations, stop.max_iterations - columns[i].iterations);
+    if (gave_up && std::isfinite(r2[i]))
+      any = true;
+    else
+      rest.target_norm[i] = std::numeric_limits<double>::infinity();  // leaves this one as it is
+  }
+  if (!any || rest.max_iterations <= 0) return;
+  ColorVectorField p = d.make_vector();
+  p.copy_from(r);
+  const std::vector<CgColumn> found = conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, rest, progress);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (std::isinf(rest.target_norm[i])) continue;
+    columns[i].outcome = found[i].outcome;
+    columns[i].iterations += found[i].iterations;
+    columns[i].residual_norm = found[i].residual_norm;
+    columns[i].history.insert(columns[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
+  }
+}
+
 }  // namespace
 
 std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
@@ -36,6 +63,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
   std::vector<double> r2 = true_residual(), p2;
   for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
 
+  std::shared_ptr<CudaLoop> keep;
   for (long iterations = 0;;) {
     CgStop inner;
     inner.until_first = true;
@@ -72,7 +100,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     };
     const std::vector<CgColumn> inner_columns =
         conjugate_gradient_loop(sloppy, mass, parity, sloppy_x, sloppy_r, p, sloppy_tmp, sloppy_r2, p2, inner,
-                                progress ? show : std::function<void(const CgProgress&)>());
+                                progress ? show : std::function<void(const CgProgress&)>(), &keep);
     tmp.convert_from(sloppy_x);
     d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
     const std::vector<double> before = r2;
@@ -98,6 +126,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     if (longest == 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) columns[i].residual_norm = std::sqrt(r2[i]);
+  go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress);
   return columns;
 }
 

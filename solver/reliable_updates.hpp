@@ -7,21 +7,21 @@
 namespace staghorn {
 
 struct ReliableUpdates {
-  double delta = 0.1;  // the residual is recomputed each time it has fallen by this factor
+  double delta = 0.2;  // the residual is recomputed each time it has fallen by this factor (docs/performance.md)
 };
 
 struct ReliableVectors {
   ColorVectorField r, tmp, sloppy_x;
   CgVectors sloppy;
   ReliableVectors(const StaggeredOperator& d, const StaggeredOperator& sloppy_d)
-      : r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy_d.make_vector()), sloppy(sloppy_d) {}
+      : r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy_d.make_solution()), sloppy(sloppy_d) {}
   std::int64_t bytes() const { return r.bytes() + tmp.bytes() + sloppy_x.bytes() + sloppy.bytes(); }
 };
 
 // As conjugate_gradient, for A of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b
 // and every residual that a target is judged by are at the precision and with the links of `d`; the search direction is
-// kept across updates. All right-hand sides are updated together, so unlike plain CG a column's bits depend on its
-// batch.
+// kept across updates. Where iterations on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are updated
+// together, so unlike plain CG a column's bits depend on its batch.
 std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
                                                   Parity parity, ColorVectorField& x, const ColorVectorField& b,
                                                   ReliableVectors& work, const CgStop& stop,

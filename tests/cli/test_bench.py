@@ -44,15 +44,17 @@ def test_every_measurement_has_all_its_rows(bench, what):
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
 
 
-@pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp64", 8, 1), ("fp32", 18, 5)])
+@pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp64", 8, 1), ("fp32", 18, 5),
+                                                    ("fp16", 12, 1), ("fp16", 18, 3)])
 def test_figures_follow_from_the_time(bench, precision, links, rhs):
     """570 flop a site and hop; bytes of each link and each vector once: (8 R + 12 n) w a site of the target parity."""
     found = bench("hop", "--precision", precision, "--links", links, "--rhs", rhs)
     (result,) = found["results"]
     assert (result["precision"], result["links"], result["rhs"]) == (precision, links, rhs)
-    seconds, width = result["microseconds"] * 1e-6, {"fp64": 8, "fp32": 4}[precision]
+    seconds, width = result["microseconds"] * 1e-6, {"fp64": 8, "fp32": 4, "fp16": 2}[precision]
+    vector = 16 if precision == "fp16" else 6 * width
     assert result["gflops"] == pytest.approx(570 * rhs * SITES_PER_PARITY / seconds * 1e-9)
-    assert result["gb_s"] == pytest.approx((8 * links + 12 * rhs) * width * SITES_PER_PARITY / seconds * 1e-9)
+    assert result["gb_s"] == pytest.approx((8 * links * width + 2 * vector * rhs) * SITES_PER_PARITY / seconds * 1e-9)
     assert result["fraction_of_stream"] == pytest.approx(result["gb_s"] / found["stream_read_gb_s"])
 
 

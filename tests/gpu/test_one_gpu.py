@@ -44,9 +44,11 @@ def test_gpu_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, precision, lin
 @pytest.mark.parametrize("n_rhs", [1, 3])
 @pytest.mark.parametrize("sloppy_links", [18, 12, 8])
 @pytest.mark.parametrize("links", [18, 12, 8])
-def test_mixed_precision_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, links, sloppy_links, n_rhs):
-    options = ("--links", links, "--sloppy", "fp32", "--sloppy-links", sloppy_links, "--source", "gaussian:5",
-               "--noise-vectors", n_rhs, "--tolerance", 1e-12)
+@pytest.mark.parametrize("sloppy, boundary", [("fp32", "antiperiodic"), ("fp16", "antiperiodic"), ("fp16", "phases")])
+def test_mixed_precision_gives_the_bits_of_the_cpu(staghorn, tmp_path, gauge, links, sloppy, sloppy_links, n_rhs,
+                                                   boundary):
+    options = ("--links", links, "--sloppy", sloppy, "--sloppy-links", sloppy_links, "--source", "gaussian:5",
+               "--noise-vectors", n_rhs, "--tolerance", 1e-12, "--boundary", BOUNDARIES[boundary])
     on_cpu, cpu_report = solve(staghorn, tmp_path, gauge, "cpu", *options)
     on_gpu, gpu_report = solve(staghorn, tmp_path, gauge, "cuda", *options)
     assert on_gpu == on_cpu

@@ -92,32 +92,40 @@ void project_twice(ColorMatrix<double>& u) {
   project_su3(u);
 }
 
-// The largest deviation of a link from itself after a journey through eight reals, in units of Real's epsilon.
-template <class Real>
+template <class Stored>
+constexpr double epsilon = std::numeric_limits<Stored>::epsilon();
+template <>
+constexpr double epsilon<std::int16_t> = 1.0 / 32767;
+
+// The largest deviation of a link from itself after a journey through eight reals, in units of what they resolve.
+template <class Stored>
 double eight_reals_deviation(const ColorMatrix<double>& u) {
-  Real reals[8];
-  compress_link(u, reals);
-  const ColorMatrix<Real> rebuilt = rebuild_link(reals);
+  Stored stored[8];
+  compress_link(u, stored);
+  Arithmetic<Stored> reals[8];
+  for (int k = 0; k < 8; ++k) reals[k] = stored[k];
+  const ColorMatrix<Arithmetic<Stored>> rebuilt = link_from_reals<Stored>(reals);
   double worst = 0;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       worst =
           std::max({worst, std::fabs(rebuilt.e[i][j].re - u.e[i][j].re), std::fabs(rebuilt.e[i][j].im - u.e[i][j].im)});
-  return worst / std::numeric_limits<Real>::epsilon();
+  return worst / epsilon<Stored>;
 }
 
 bool eight_reals_hold_any_link() {
   constexpr double most = 10;  // epsilon; on average the worst of a link's 18 reals is off by one
-  double worst[2] = {};
+  double worst[3] = {};
   const auto take = [&](const ColorMatrix<double>& u) {
     worst[0] = std::max(worst[0], eight_reals_deviation<double>(u));
     worst[1] = std::max(worst[1], eight_reals_deviation<float>(u));
+    worst[2] = std::max(worst[2], eight_reals_deviation<std::int16_t>(u));
   };
   const auto report = [&](const char* links) {
-    std::printf("%s: fp64 %.2f, fp32 %.2f epsilon\n", links, worst[0], worst[1]);
+    std::printf("%s: fp64 %.2f, fp32 %.2f, fp16 %.2f epsilon\n", links, worst[0], worst[1], worst[2]);
   };
   take(identity_matrix<double>());
-  if (worst[0] != 0 || worst[1] != 0) return false;
+  if (worst[0] != 0 || worst[1] != 0 || worst[2] != 0) return false;
 
   // Matrices with one element a row, each 1, -1, i or -i: the poles of both spheres and the points farthest from them.
   // All places, all phases; then a small step away from them, of every size, and random links.
@@ -155,7 +163,7 @@ bool eight_reals_hold_any_link() {
     take(u);
   }
   report("random links");
-  return worst[0] < most && worst[1] < most;
+  return worst[0] < most && worst[1] < most && worst[2] < most;
 }
 
 }  // namespace
