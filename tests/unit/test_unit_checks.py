@@ -25,6 +25,10 @@ CHECKS = [
     "slots_and_sites_are_one_to_one",
     "reals_of_a_block_are_one_to_one",
     "neighbours_of_virtual_nodes_share_a_block",
+    "placements_are_permutations_that_keep_rank_0",
+    "hosts_hold_the_boxes_with_most_area_within",
+    "eight_by_two_ranks_on_four_hosts",
+    "process_grid_leaves_least_area_between_hosts",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",
