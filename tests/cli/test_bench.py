@@ -70,7 +70,7 @@ def test_two_ranks_share_the_lattice(bench):
 @pytest.mark.parametrize("arguments, words", [
     ([], ["required"]),
     (["hop"], ["lattice", "required"]),
-    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums or exchange", "hopp"]),
+    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums, exchange, scaling or mapping", "hopp"]),
     (["hop", "--lattice", "4x4x4"], ["--lattice", "x, y, z, t"]),
     (["hop", "--lattice", "4x4x4x4", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
     (["hop", "--lattice", "4x4x4x4", "--links", "18,9"], ["--links", "18", "9"]),
