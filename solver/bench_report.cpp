@@ -36,8 +36,8 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
   char line[240];
   std::snprintf(line, sizeof line, "%-9s %5s %-10s %-12s %-5s %5s %12s %9s %10s %-10s %9s %6s %12s\n", "series",
-                "ranks", "grid", "local", "prec", "links", "us/iteration", "GF/s", ratio, "transport",
-                "floor us", "hosts", "faces within");
+                "ranks", "grid", "local", "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us",
+                "hosts", "faces within");
   out << line;
   for (const CutResult& r : results) {
     char floor[32] = "-";

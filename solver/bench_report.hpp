@@ -12,8 +12,8 @@
 namespace staghorn {
 
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results);
-// One line for each cut: ranks, grid, local lattice, time, its ratio to that of the first cut (a column headed `ratio`),
-// transport, floor where there is one, hosts.
+// One line for each cut: ranks, grid, local lattice, time, its ratio to that of the first cut (a column headed
+// `ratio`), transport, floor where there is one, hosts.
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio);
 
 nlohmann::ordered_json to_json(const BenchmarkResult& result);

@@ -142,7 +142,7 @@ double measure_stream_read(const Communicator& communicator, const BenchmarkOpti
   const std::size_t bytes = std::size_t{kernels.space == MemorySpace::cuda ? 4u : 1u} << 30;
   const Buffer buffer(bytes / std::size_t(std::min(communicator.size(), 64)), kernels.space);
   Buffer sum(sizeof(std::int64_t), kernels.space);
-  const double seconds = best_time(communicator, 1, [&] {
+  const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
     kernels.read_stream(buffer.data(), std::int64_t(buffer.bytes()), reinterpret_cast<std::int64_t*>(sum.data()));
   });
   return double(buffer.bytes()) * communicator.size() / seconds;

@@ -82,47 +82,47 @@ Extents weak_grid(const Extents& local, int n_ranks) {
 std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const ScalingCase& what,
                                          const BenchmarkOptions& options, const Machine& machine, double stream_read,
                                          std::ostream& out) {
-  const Stage stage{options, machine, stream_read / communicator.size()};
   std::vector<CutResult> results;
   std::string last_reason;
-  // One series at one count: the first n ranks work. A failure is theirs alone, and rank 0 is among them.
-  const auto add = [&](const std::string& series, int n, const auto& extents_of) {
+  for (const int n : rank_counts(communicator.size())) {
     const bool works = communicator.rank() < n;
     const Communicator part = communicator.split(works ? 0 : 1, communicator.rank());
-    std::string reason;
-    try {
-      if (works) {
-        const auto [extents, grid] = extents_of(n);
-        for (CutResult& result : stage.run(part, series, extents, grid, what.mapping)) {
-          const auto first = std::find_if(results.begin(), results.end(),
-                                          [&](const CutResult& known) { return same_choice(known, result); });
-          if (first != results.end()) {
-            const double ideal = series == "strong" ? double(first->ranks) / n : 1;
-            result.efficiency = ideal * first->cg.microseconds / result.cg.microseconds;
-          }
-          results.push_back(std::move(result));
+    std::optional<Stage> stage;
+    // One series. A failure is that of the ranks which work, and rank 0 is among them.
+    const auto add = [&](const std::string& series, const Extents& extents, const std::optional<Extents>& grid) {
+      std::string reason;
+      try {
+        if (works && !stage) {
+          const double stream = n == communicator.size() ? stream_read : measure_stream_read(part, options);
+          stage.emplace(Stage{options, machine, stream / n});
         }
+        if (works)
+          for (CutResult& result : stage->run(part, series, extents, grid, what.mapping)) {
+            const auto first = std::find_if(results.begin(), results.end(),
+                                            [&](const CutResult& known) { return same_choice(known, result); });
+            if (first != results.end()) {
+              const double ideal = series == "strong" ? double(first->ranks) / n : 1;
+              result.efficiency = ideal * first->cg.microseconds / result.cg.microseconds;
+            }
+            results.push_back(std::move(result));
+          }
+      } catch (const Error& error) {
+        reason = error.what();
       }
-    } catch (const Error& error) {
-      reason = error.what();
-    }
-    communicator.patient_barrier();
-    reason = communicator.broadcast(reason);
-    if (!reason.empty())
+      communicator.patient_barrier();
+      reason = communicator.broadcast(reason);
+      if (reason.empty()) return;
       out << series << ", " << n << (n == 1 ? " rank" : " ranks") << ": left out: " << reason << "\n";
-    if (!reason.empty()) last_reason = reason;
-  };
+      last_reason = reason;
+    };
 
-  for (const int n : rank_counts(communicator.size())) {
-    using Cut = std::pair<Extents, std::optional<Extents>>;
-    if (what.strong) add("strong", n, [&](int) { return Cut{*what.strong, std::nullopt}; });
-    if (what.weak)
-      add("weak", n, [&](int ranks) {
-        const Extents grid = weak_grid(*what.weak, ranks);
-        Extents extents;
-        for (int mu = 0; mu < 4; ++mu) extents[mu] = (*what.weak)[mu] * grid[mu];
-        return Cut{extents, grid};
-      });
+    if (what.strong) add("strong", *what.strong, std::nullopt);
+    if (what.weak) {
+      const Extents grid = weak_grid(*what.weak, n);
+      Extents extents;
+      for (int mu = 0; mu < 4; ++mu) extents[mu] = (*what.weak)[mu] * grid[mu];
+      add("weak", extents, grid);
+    }
   }
   if (communicator.any(communicator.is_root() && results.empty())) throw Error(last_reason);
   std::stable_sort(results.begin(), results.end(), [](const CutResult& a, const CutResult& b) {

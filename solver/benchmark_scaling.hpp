@@ -39,7 +39,8 @@ Extents weak_grid(const Extents& local, int n_ranks);
 
 // Strong and weak series over rank_counts. The first n ranks work, the others sleep. What cannot run (extents that the
 // count does not divide, memory) is left out with a line to `out` that says why; throws Error where nothing runs.
-// `machine` gives the floors, with `stream_read` shared by all ranks in place of its own stream. Results on rank 0.
+// `machine` gives the floors, with the stream that the n ranks read in place of its own (`stream_read`: of all ranks).
+// Results on rank 0.
 std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const ScalingCase& what,
                                          const BenchmarkOptions& options, const Machine& machine, double stream_read,
                                          std::ostream& out);

@@ -51,7 +51,8 @@ CommandSyntax bench_syntax() {
   po::options_description options("Options");
   // clang-format off
   options.add_options()
-      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping")->required(), "what to measure (first word)")
+      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping")->required(),
+       "what to measure (first word)")
       ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
       ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
        "scaling: extents that each rank holds, even")

@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "halo/host_mapping.hpp"
+#include "solver/benchmark_scaling.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -133,6 +134,13 @@ bool process_grid_leaves_least_area_between_hosts() {
   return hosts_mattered;
 }
 
+bool weak_series_lengthen_the_shortest_direction() {
+  return rank_counts(1) == std::vector{1} && rank_counts(8) == std::vector{1, 2, 4, 8} &&
+         rank_counts(6) == std::vector{1, 2, 4, 6} && weak_grid({8, 8, 8, 8}, 1) == Extents{1, 1, 1, 1} &&
+         weak_grid({8, 8, 8, 8}, 8) == Extents{1, 2, 2, 2} && weak_grid({8, 8, 8, 8}, 12) == Extents{1, 2, 2, 3} &&
+         weak_grid({32, 32, 32, 16}, 4) == Extents{1, 1, 1, 4} && weak_grid({4, 4, 4, 32}, 4) == Extents{1, 2, 2, 1};
+}
+
 }  // namespace
 
 std::vector<UnitCheck> host_mapping_checks() {
@@ -141,6 +149,7 @@ std::vector<UnitCheck> host_mapping_checks() {
       {"hosts_hold_the_boxes_with_most_area_within", hosts_hold_the_boxes_with_most_area_within},
       {"eight_by_two_ranks_on_four_hosts", eight_by_two_ranks_on_four_hosts},
       {"process_grid_leaves_least_area_between_hosts", process_grid_leaves_least_area_between_hosts},
+      {"weak_series_lengthen_the_shortest_direction", weak_series_lengthen_the_shortest_direction},
   };
 }
 

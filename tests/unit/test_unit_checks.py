@@ -29,6 +29,7 @@ CHECKS = [
     "hosts_hold_the_boxes_with_most_area_within",
     "eight_by_two_ranks_on_four_hosts",
     "process_grid_leaves_least_area_between_hosts",
+    "weak_series_lengthen_the_shortest_direction",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",
