@@ -12,6 +12,7 @@ CHECKS = [
     "logarithm_is_within_one_unit_in_the_last_place",
     "random_numbers_have_their_moments",
     "projected_matrices_are_in_su3",
+    "eight_reals_hold_any_link",
     "heatbath_draws_have_the_exact_mean",
     "overrelaxation_keeps_the_action",
     "exact_sum_does_not_depend_on_the_order",
