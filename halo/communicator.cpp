@@ -1,8 +1,11 @@
 #include "halo/communicator.hpp"
 
+#include <chrono>
 #include <cmath>
+#include <cstdlib>
 #include <exception>
 #include <limits>
+#include <thread>
 #include <utility>
 
 #include "halo/error.hpp"
@@ -49,6 +52,43 @@ Communicator::~Communicator() {
 Communicator::Communicator(Communicator&& other) noexcept
     : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
 
+Communicator Communicator::split(int color, int key) const {
+  MPI_Comm part = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
+  Communicator group(part);
+  check_mpi(MPI_Comm_free(&part), "MPI_Comm_free");
+  return group;
+}
+
+std::vector<int> Communicator::hosts() const {
+  int pretended = 0;  // ranks per host, rank 0's
+  agree([&] {
+    const char* text = std::getenv("STAGHORN_RANKS_PER_HOST");
+    if (rank_ != 0 || !text || !*text) return;
+    char* end = nullptr;
+    pretended = int(std::strtol(text, &end, 10));
+    if (*end || pretended < 1)
+      throw Error("STAGHORN_RANKS_PER_HOST", "a number of at least 1", "'" + std::string(text) + "'");
+  });
+  broadcast(&pretended, sizeof pretended);
+  int first = rank_;  // rank of this host
+  if (pretended > 0) {
+    first = rank_ / pretended * pretended;
+  } else {
+    MPI_Comm host = MPI_COMM_NULL;
+    check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
+    check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  }
+  std::vector<int> firsts(std::size_t(size_), 0);
+  check_mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, handle_), "MPI_Allgather");
+  std::vector<int> hosts(firsts.size());
+  int found = 0;
+  for (std::size_t rank = 0; rank < firsts.size(); ++rank)
+    hosts[rank] = firsts[rank] == int(rank) ? found++ : hosts[std::size_t(firsts[rank])];
+  return hosts;
+}
+
 int Communicator::rank_on_host() const {
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
@@ -59,6 +99,16 @@ int Communicator::rank_on_host() const {
 }
 
 void Communicator::barrier() const { check_mpi(MPI_Barrier(handle_), "MPI_Barrier"); }
+
+void Communicator::patient_barrier() const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
+  for (int done = 0;;) {
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) return;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
 
 void Communicator::sum(std::span<std::int64_t> values) const {
   if (size_ == 1) return;

@@ -43,8 +43,15 @@ class Communicator {
   int size() const { return size_; }           // local
   bool is_root() const { return rank_ == 0; }  // local
 
+  // The groups of ranks that give the same `color`, each in the order of `key` (ties: of ranks here).
+  Communicator split(int color, int key) const;
+  // The host of each rank, numbered from 0 in the order of their first ranks. STAGHORN_RANKS_PER_HOST=n pretends that
+  // each n consecutive ranks share one.
+  std::vector<int> hosts() const;
   int rank_on_host() const;  // this rank's number among those of the group that share its host
   void barrier() const;
+  // The same for ranks that may wait long: they sleep between looks and leave their cores to others.
+  void patient_barrier() const;
   // The element-wise sum over ranks, on every rank, in place. Integers: the result does not depend on the order.
   void sum(std::span<std::int64_t> values) const;
   std::int64_t sum(std::int64_t value) const;

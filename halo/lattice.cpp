@@ -1,12 +1,8 @@
 #include "halo/lattice.hpp"
 
-#include <limits>
-
 #include "halo/error.hpp"
 
 namespace staghorn {
-
-namespace {
 
 Coordinates unravel(std::int64_t index, const Extents& e) {
   Coordinates x;
@@ -23,41 +19,8 @@ bool divides_evenly(const Extents& global, const Extents& grid) {
   return true;
 }
 
-// Sites on all faces that have to travel, for one rank.
-std::int64_t face_area(const Extents& global, const Extents& grid) {
-  std::int64_t local_volume = 1, area = 0;
-  for (int mu = 0; mu < 4; ++mu) local_volume *= global[mu] / grid[mu];
-  for (int mu = 0; mu < 4; ++mu)
-    if (grid[mu] > 1) area += 2 * local_volume / (global[mu] / grid[mu]);
-  return area;
-}
-
-}  // namespace
-
 std::string to_string(const Extents& e) {
   return std::to_string(e[0]) + "x" + std::to_string(e[1]) + "x" + std::to_string(e[2]) + "x" + std::to_string(e[3]);
-}
-
-Extents choose_process_grid(const Extents& global, int n_ranks) {
-  Extents best{};
-  std::int64_t best_area = std::numeric_limits<std::int64_t>::max();
-  // t varies slowest in memory and in files, so of equal areas the grid that cuts t most wins: it is tried first.
-  for (int t = n_ranks; t >= 1; --t)
-    for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
-      for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
-        if (n_ranks / t / z % y != 0) continue;
-        const Extents grid{n_ranks / t / z / y, y, z, t};
-        if (!divides_evenly(global, grid)) continue;
-        const std::int64_t area = face_area(global, grid);
-        if (area < best_area) {
-          best = grid;
-          best_area = area;
-        }
-      }
-  if (best_area == std::numeric_limits<std::int64_t>::max())
-    throw Error("process grid", "a number of ranks that cuts " + to_string(global) + " into even local extents",
-                std::to_string(n_ranks) + " ranks");
-  return best;
 }
 
 Lattice::Lattice(const Extents& global, const Extents& grid, int rank, const std::array<bool, 4>& loopback)

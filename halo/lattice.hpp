@@ -20,9 +20,10 @@ constexpr Parity opposite(Parity parity) { return parity == Parity::even ? Parit
 constexpr std::int64_t volume(const Extents& e) { return std::int64_t{1} * e[0] * e[1] * e[2] * e[3]; }
 std::string to_string(const Extents& extents);  // "8x8x8x16"
 
-// The process grid with the smallest face area that divides `global` into even local extents.
-// Throws Error naming both numbers when no such grid of `n_ranks` exists.
-Extents choose_process_grid(const Extents& global, int n_ranks);
+// Coordinates of an index that runs through `extents`, x fastest.
+Coordinates unravel(std::int64_t index, const Extents& extents);
+// Whether `grid` cuts `global` into equal local lattices of even extents.
+bool divides_evenly(const Extents& global, const Extents& grid);
 
 class Lattice {
  public:

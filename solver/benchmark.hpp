@@ -24,6 +24,7 @@ struct BenchmarkResult {
   double gb_s;                            // minimal traffic: every link and every vector once; all ranks
   double fraction_of_stream;              // gb_s over the streaming read of all ranks
   double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
+  std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
 };
 
 struct BenchmarkOptions {
@@ -52,7 +53,9 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
 // iteration they belong to.
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);
-// A hop with faces in flight during the interior and without, and its phases (pack, interior, wait, boundary).
+// A hop with faces in flight during the interior and without, and, on the CPU, its phases (pack, interior, wait,
+// boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A GPU works
+// through a queue: there only whole hops are timed, in batches, and what overlap hides is the difference of the two.
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read);
 

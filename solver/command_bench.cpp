@@ -8,7 +8,9 @@
 #include "dirac/kernels.hpp"
 #include "halo/cuda_device.hpp"
 #include "lattice_io/vector_file.hpp"
+#include "solver/bench_report.hpp"
 #include "solver/benchmark.hpp"
+#include "solver/benchmark_scaling.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
 #include "solver/cublas.hpp"
@@ -30,18 +32,30 @@ constexpr std::pair<const char*, Measure> measurements[] = {
 CommandSyntax bench_syntax() {
   CommandSyntax syntax{
       "bench",
-      "staghorn bench hop|cg|sums|exchange --lattice X Y Z T [options]",
+      "staghorn bench hop|cg|sums|exchange|scaling|mapping --lattice X Y Z T [options]",
       "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
       "and hop, GB/s by minimal traffic (each link and vector once) and its fraction of the streaming\n"
-      "read that is measured first, in the same process.\n",
+      "read that is measured first, in the same process.\n\n"
+      "  hop, cg     one hop, one iteration of Conjugate Gradient\n"
+      "  sums        what exact sums cost\n"
+      "  exchange    hops with and without overlap; on the CPU also their phases (the mean of all hops, of the\n"
+      "              slowest rank), which a GPU's queue hides\n"
+      "  scaling     CG on 1, 2, 4, ... ranks in this one call: a lattice that they share (--lattice), one\n"
+      "              that each holds (--local), or both; beside the floor of the machine model on GPUs\n"
+      "  mapping     CG with ranks in natural order (x fastest), reversed (t fastest) and a box on each host,\n"
+      "              and how much faster than the natural order each is\n",
       po::options_description(),
       {},
-      "\nExample:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"};
+      "\nExamples:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"
+      "  mpirun -n 8 staghorn bench scaling --lattice 32 32 32 64 --local 32 32 32 32\n"};
   po::options_description options("Options");
   // clang-format off
   options.add_options()
-      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange")->required(), "what to measure (first word)")
-      ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T")->required(), "extents, even")
+      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping")->required(),
+       "what to measure (first word)")
+      ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
+      ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
+       "scaling: extents that each rank holds, even")
       ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
@@ -52,6 +66,10 @@ CommandSyntax bench_syntax() {
       ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
        "auto | avx512 | avx2 | baseline")
       ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
+      ("mapping", po::value<std::string>()->value_name("host|natural|reversed")->default_value("host"),
+       "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest")
+      ("machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"),
+       "scaling, mapping: links and latencies of the floor on GPUs, as of `staghorn plan`")
       ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
@@ -74,43 +92,8 @@ auto parse_list(const std::string& option, const std::string& text, const Parse&
   return values;
 }
 
-void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
-  char line[160];
-  std::snprintf(line, sizeof line, "%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs",
-                "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
-  out << line;
-  for (const BenchmarkResult& r : results) {
-    std::snprintf(line, sizeof line, "%-24s %-5s %5d %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
-                  reals_per_link(r.links), r.rhs, r.microseconds);
-    out << line;
-    if (r.gflops > 0) {
-      std::snprintf(line, sizeof line, " %9.1f", r.gflops);
-      out << line;
-    }
-    if (r.gb_s > 0) {
-      std::snprintf(line, sizeof line, " %8.1f %5.0f %%", r.gb_s, 100 * r.fraction_of_stream);
-      out << line;
-    }
-    if (r.site_iterations_per_second > 0) {
-      std::snprintf(line, sizeof line, " %14.2f", r.site_iterations_per_second * 1e-6);
-      out << line;
-    }
-    out << "\n";
-  }
-}
-
-}  // namespace
-
-int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
-  const std::optional<OptionValues> parsed = parse_options(communicator, bench_syntax(), arguments, out);
-  if (!parsed) return exit_certified;
-  const OptionValues& values = *parsed;
+BenchmarkOptions read_options(const OptionValues& values) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-
-  Measure measure = nullptr;
-  for (const auto& [name, function] : measurements)
-    if (text("what") == name) measure = function;
-  if (!measure) throw UsageError("bench", "hop, cg, sums or exchange", "'" + text("what") + "'");
   BenchmarkOptions options;
   options.precisions = parse_list("precision", text("precision"), parse_kernel_precision);
   options.links = parse_list("links", text("links"), parse_reconstruct);
@@ -121,54 +104,102 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
-  std::optional<Extents> grid;
-  if (values.count("grid")) grid = parse_extents({text("grid")}, "grid");
-  const Extents extents = parse_extents(values["lattice"].as<std::vector<std::string>>(), "lattice");
-  const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
-  const Lattice lattice = cut_lattice(communicator, extents, grid, loopback);
-
   options.transport = text("transport");
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
-  options.cuda_device = choose_device(text("device"), communicator.rank_on_host());
-  if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
-  const bool can_cublas = options.cuda_device >= 0 && Cublas::available();
-  if (text("blas") == "auto")
-    options.cublas = can_cublas;
-  else
-    options.cublas = parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
   options.fused = text("blas") != "cublas";
+  options.cublas =
+      text("blas") != "auto" && parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
+  return options;
+}
+
+// Which GPU, and whether cuBLAS is timed there.
+void choose_machine(const Communicator& communicator, const OptionValues& values, BenchmarkOptions& options) {
+  options.cuda_device = choose_device(values["device"].as<std::string>(), communicator.rank_on_host());
+  if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
+  if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
   if (options.cublas && options.cuda_device < 0)
     throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+}
+
+std::optional<Extents> optional_extents(const OptionValues& values, const char* name) {
+  if (!values.count(name)) return std::nullopt;
+  return parse_extents(values[name].as<std::vector<std::string>>(), name);
+}
+
+}  // namespace
+
+int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> parsed = parse_options(communicator, bench_syntax(), arguments, out);
+  if (!parsed) return exit_certified;
+  const OptionValues& values = *parsed;
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+
+  const std::string what = text("what");
+  const bool scaling = what == "scaling", cuts = scaling || what == "mapping";
+  Measure measure = nullptr;
+  for (const auto& [name, function] : measurements)
+    if (what == name) measure = function;
+  if (!measure && !cuts) throw UsageError("bench", "hop, cg, sums, exchange, scaling or mapping", "'" + what + "'");
+  BenchmarkOptions options = read_options(values);
+  ScalingCase cut{optional_extents(values, "lattice"), optional_extents(values, "local"), std::nullopt, Mapping::host};
+  if (values.count("grid")) cut.grid = parse_extents({text("grid")}, "grid");
+  cut.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
+  const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
+  if (!scaling && cut.weak) throw UsageError("--local is an option of bench scaling");
+  if (!cut.strong && !cut.weak)
+    throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
+  if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
+  if (scaling && cut.grid) throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
+  if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
+
+  std::optional<PlacedLattice> placed;
+  if (!cuts) placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, loopback, cut.mapping));
+  const Communicator& workers = placed ? placed->communicator : communicator;
+  choose_machine(workers, values, options);
+  if (cuts) options.cublas = false;
+  const Machine machine = find_machine(communicator, text("machine"));
   if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
+
   const double stream_read = measure_stream_read(communicator, options);
-  char line[160];
-  std::snprintf(line, sizeof line, "%s, lattice %s, grid %s, %d ranks x %d threads, streaming read %.1f GB/s\n",
-                describe_device(options.cuda_device).c_str(), to_string(extents).c_str(),
-                to_string(lattice.grid()).c_str(), communicator.size(), omp_get_max_threads(), stream_read * 1e-9);
+  out << describe_device(options.cuda_device) << ", ";
+  if (placed) {
+    out << "lattice " << to_string(*cut.strong) << ", grid " << to_string(placed->lattice.grid()) << ", ";
+    if (placed->placement.hosts > 1) out << describe(placed->placement) << ", ";
+  }
+  char line[120];
+  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s\n", communicator.size(),
+                omp_get_max_threads(), stream_read * 1e-9);
   out << line << std::flush;
-  const std::vector<BenchmarkResult> results = measure(communicator, lattice, options, stream_read);
-  print_table(out, results);
+
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  const auto present = [&](const auto& measured, auto... ratio) {
+    print_table(out, measured, ratio...);
+    for (const auto& result : measured) results.push_back(to_json(result));
+  };
+  if (measure)
+    present(measure(workers, placed->lattice, options, stream_read));
+  else if (scaling)
+    present(benchmark_scaling(communicator, cut, options, machine, stream_read, out), "efficiency");
+  else
+    present(benchmark_mapping(communicator, cut, options, machine, stream_read), "speed-up");
 
   if (values.count("json")) {
     nlohmann::ordered_json json;
     for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
     json["device"] = describe_device(options.cuda_device);
-    json["what"] = text("what");
-    json["lattice"] = extents;
-    json["grid"] = lattice.grid();
+    json["what"] = what;
+    if (cut.strong) json["lattice"] = *cut.strong;
+    if (cut.weak) json["local_lattice"] = *cut.weak;
+    if (placed) {
+      json["grid"] = placed->lattice.grid();
+      json["hosts"] = placed->placement.hosts;
+      json["mapping"] = to_string(placed->placement.mapping);
+      json["face_share_within_hosts"] = placed->placement.share_within_hosts;
+    }
     json["ranks"] = communicator.size();
     json["threads"] = omp_get_max_threads();
     json["stream_read_gb_s"] = stream_read * 1e-9;
-    for (const BenchmarkResult& r : results)
-      json["results"].push_back({{"what", r.what},
-                                 {"precision", to_string(r.precision)},
-                                 {"links", reals_per_link(r.links)},
-                                 {"rhs", r.rhs},
-                                 {"microseconds", r.microseconds},
-                                 {"gflops", r.gflops},
-                                 {"gb_s", r.gb_s},
-                                 {"fraction_of_stream", r.fraction_of_stream},
-                                 {"site_iterations_per_second", r.site_iterations_per_second}});
+    json["results"] = results;
     write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
   }
   return exit_certified;

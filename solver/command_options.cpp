@@ -114,6 +114,8 @@ po::options_description machine_options() {
   po::options_description options("Machine");
   options.add_options()("grid", po::value<std::string>()->value_name("x,y,z,t"),
                         "process grid, its product the number of ranks (default: the one with the least surface)")(
+      "mapping", po::value<std::string>()->value_name("host|natural|reversed")->default_value("host"),
+      "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t fastest")(
       "loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
       "directions to cut although one process holds them, so that the halo code runs")(
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
@@ -151,6 +153,7 @@ SessionOptions session_options(const OptionValues& values) {
   set_precisions(values, options);
   options.reunitarize = values["reunitarize"].as<bool>();
   if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
+  options.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
   options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
   options.device = text("device");
   options.transport = text("transport");

@@ -43,7 +43,8 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
 // " Did you mean 'X'?" for the choice closest to `word`, or "" where none is close.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
-// Groups of options and what they say: --boundary --precision --links --reunitarize, and --grid --loopback --device.
+// Groups of options and what they say: --boundary --precision --links --reunitarize, and --grid --mapping --loopback
+// --device.
 boost::program_options::options_description operator_options();
 boost::program_options::options_description machine_options();
 SessionOptions session_options(const OptionValues& values);

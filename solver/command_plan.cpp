@@ -184,15 +184,15 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   if (!parsed) return exit_certified;
   const OptionValues& values = *parsed;
   SolveShape shape = read_shape(values);
+  const Machine machine = find_machine(communicator, values["machine"].as<std::string>());
   std::vector<Extents> grids;
   if (values.count("grid")) {
     if (!values["gpus"].defaulted()) throw UsageError("--grid says how many GPUs there are: leave --gpus out");
     grids.push_back(parse_extents({values["grid"].as<std::string>()}, "grid"));
   } else {
     for (const int gpus : parse_counts(values["gpus"].as<std::string>()))
-      grids.push_back(choose_process_grid(shape.lattice, gpus));
+      grids.push_back(choose_process_grid(shape.lattice, gpus, machine.gpus_per_host));
   }
-  const Machine machine = find_machine(communicator, values["machine"].as<std::string>());
   std::vector<Plan> plans;
   for (const Extents& grid : grids) {
     shape.grid = grid;

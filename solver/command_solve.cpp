@@ -165,7 +165,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const SourceSet sources =
-      make_sources(communicator, session.lattice(), command.source, command.color, command.noise_vectors);
+      make_sources(session.communicator(), session.lattice(), command.source, command.color, command.noise_vectors);
   std::vector<VectorField> solutions = read_guess(session, command, sources.fields.size());
 
   const double tolerance = tolerance_in_force(command.request, command.session.precision);

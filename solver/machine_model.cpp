@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "halo/error.hpp"
+#include "halo/host_mapping.hpp"
 #include "solver/text_file.hpp"
 
 namespace staghorn {
@@ -55,14 +56,14 @@ Machine parse_machine(const std::string& file, const std::string& text) {
 }
 
 // Seconds until the last of this rank's faces has arrived at its neighbour.
-double face_seconds(const Machine& machine, const Lattice& lattice, double bytes_per_site) {
+double face_seconds(const Machine& machine, const Lattice& lattice, const Placement& placement, double bytes_per_site) {
   double to_host = 0, to_network = 0;
   for (int mu = 0; mu < 4; ++mu) {
     if (lattice.grid()[mu] == 1) continue;
     const double face = double(lattice.local_volume() / lattice.local()[mu]) / 2 * bytes_per_site;
     for (const int direction : {+1, -1}) {
       const bool same_host =
-          lattice.neighbour_rank(mu, direction) / machine.gpus_per_host == lattice.rank() / machine.gpus_per_host;
+          placement.host_of[lattice.neighbour_rank(mu, direction)] == placement.host_of[lattice.rank()];
       (same_host ? to_host : to_network) += face;
     }
   }
@@ -106,8 +107,12 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
 
   double slowest_faces = 0;
   const int ranks = int(volume(shape.grid));
+  std::vector<int> host_of_rank(std::size_t(ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
+  const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
   for (int rank = 0; rank < ranks; ++rank)
-    slowest_faces = std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), vector));
+    slowest_faces =
+        std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, vector));
 
   IterationTime time;
   for (int phase = 0; phase < 3; ++phase) {

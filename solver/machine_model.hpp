@@ -13,7 +13,7 @@ struct Machine {
   std::string name;
   double stream = 0;             // bytes per second that one GPU reads from its memory
   double memory = 0;             // bytes of one GPU
-  int gpus_per_host = 1;         // ranks fill hosts in their order, x fastest in the process grid
+  int gpus_per_host = 1;         // ranks are placed as halo/host_mapping.hpp does
   double host_bandwidth = 0;     // bytes per second that one GPU sends to others of its host
   double host_latency = 0;       // seconds of such a message
   double network_bandwidth = 0;  // the same between hosts, of one GPU

@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "halo/error.hpp"
+#include "halo/host_mapping.hpp"
 
 namespace staghorn {
 

@@ -46,10 +46,12 @@ std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_devi
 
 }  // namespace
 
-Session::Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options) {
+Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options) {
   const Stopwatch reading;
-  const GaugeHeader header = read_gauge_header(communicator, gauge_file);
-  const Lattice lattice = cut_lattice(communicator, header.extents, options.grid, options.loopback);
+  const GaugeHeader header = read_gauge_header(all, gauge_file);
+  PlacedLattice placed = place_lattice(all, header.extents, options.grid, options.loopback, options.mapping);
+  const Communicator& communicator = placed.communicator;
+  const Lattice& lattice = placed.lattice;
   int cuda_device = -1;
   const int rank_on_host = communicator.rank_on_host();
   std::unique_ptr<Cublas> cublas;
@@ -67,8 +69,9 @@ Session::Session(const Communicator& communicator, const std::string& gauge_file
   summary.format = to_string(header.format);
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
-  state_ = std::make_unique<State>(State{communicator, options, std::move(links), summary, reading.seconds(),
-                                         cuda_device, nullptr, nullptr, std::move(cublas)});
+  state_ = std::make_unique<State>(State{std::move(placed.communicator), std::move(placed.placement), options,
+                                         std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr,
+                                         std::move(cublas)});
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
@@ -86,12 +89,15 @@ Session::Session(const Communicator& communicator, LinkField links, const Sessio
   GaugeSummary summary = take_links(communicator, "", links, options);
   summary.format = "memory";
   state_ = std::make_unique<State>(
-      State{communicator, options, std::move(links), summary, 0, cuda_device, nullptr, nullptr, std::move(cublas)});
+      State{communicator.split(0, communicator.rank()),
+            place_ranks(expected.global(), expected.grid(), communicator.hosts(), Mapping::natural), options,
+            std::move(links), summary, 0, cuda_device, nullptr, nullptr, std::move(cublas)});
 }
 
 Session::~Session() = default;
 
 const Communicator& Session::communicator() const { return state_->communicator; }
+const Placement& Session::placement() const { return state_->placement; }
 const Lattice& Session::lattice() const { return state_->lattice(); }
 const LinkField& Session::links() const { return state_->links; }
 const GaugeSummary& Session::gauge() const { return state_->gauge; }

@@ -9,6 +9,7 @@
 
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "halo/host_mapping.hpp"
 #include "solver/conjugate_gradient.hpp"
 #include "solver/solve_report.hpp"
 #include "solver/solve_request.hpp"
@@ -18,13 +19,15 @@ namespace staghorn {
 class Session {
  public:
   // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value, checks unitarity.
-  // `communicator` must outlive the session. Throws Error on every rank alike.
+  // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
+  // session's fields. Throws Error on every rank alike.
   Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options);
-  // The same with links from memory, this rank's part of a global lattice.
+  // The same with links from memory, this rank's part of a global lattice: cut in the order of `communicator`.
   Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
   ~Session();
 
   const Communicator& communicator() const;
+  const Placement& placement() const;
   const Lattice& lattice() const;
   const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied)
   const GaugeSummary& gauge() const;

@@ -199,6 +199,9 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.tolerance = tolerance;
   report.lattice = lattice().global();
   report.grid = lattice().grid();
+  report.hosts = placement().hosts;
+  report.mapping = placement().mapping;
+  report.share_within_hosts = placement().share_within_hosts;
   report.local = lattice().local();
   report.ranks = all.size();
   report.threads = omp_get_max_threads();

@@ -6,6 +6,7 @@
 
 #include "dirac/plain_operator.hpp"
 #include "dirac/staggered_operator.hpp"
+#include "halo/host_mapping.hpp"
 #include "solver/cublas.hpp"
 #include "solver/even_odd.hpp"
 #include "solver/memory_estimate.hpp"
@@ -14,7 +15,8 @@
 namespace staghorn {
 
 struct Session::State {
-  const Communicator& communicator;
+  Communicator communicator;  // renumbered: its ranks are positions in the process grid
+  Placement placement;
   SessionOptions options;
   LinkField links;
   GaugeSummary gauge;

@@ -122,6 +122,9 @@ std::string to_json(const SolveReport& report) {
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;
   json["loopback"] = report.options.loopback;
+  json["hosts"] = report.hosts;
+  json["mapping"] = to_string(report.mapping);
+  json["face_share_within_hosts"] = report.share_within_hosts;
   json["ranks"] = report.ranks;
   json["threads"] = report.threads;
   json["transport"] = report.transport;

@@ -53,6 +53,9 @@ struct SolveReport {
   double tolerance = 0;  // the one in force
   Extents lattice{}, grid{}, local{};
   int ranks = 1, threads = 1;
+  int hosts = 1;
+  Mapping mapping = Mapping::host;  // in use
+  double share_within_hosts = 1;    // of the face area that travels between ranks
   GaugeSummary gauge;
   std::vector<RhsReport> rhs;
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable

@@ -7,6 +7,7 @@
 
 #include "dirac/boundary.hpp"
 #include "dirac/precision.hpp"
+#include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 
 namespace staghorn {
@@ -31,6 +32,7 @@ Blas parse_blas(const std::string& text);
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
   std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
+  Mapping mapping = Mapping::host;          // which rank holds which part of the grid
   std::array<bool, 4> loopback{};           // directions cut although one process holds them
   Boundary boundary;                        // antiperiodic in t
   Precision precision = Precision::fp64;    // of the CG vectors and the links it reads

@@ -41,6 +41,8 @@ void print_gauge(std::ostream& out, const Session& session) {
   const Lattice& lattice = session.lattice();
   out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
                 to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
+  const Placement& placement = session.placement();
+  if (placement.hosts > 1) out << "           " << describe(placement) << "\n";
   out << format("           plaquette %.10f, unitary to %.1e%s; %zu checksum%s and header value%s verified\n",
                 gauge.plaquette, gauge.max_unitarity_deviation,
                 gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(),

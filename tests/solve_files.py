@@ -29,11 +29,12 @@ def solution_bytes(path: Path) -> bytes:
         return file["solution"][...].tobytes()
 
 
-def solve(staghorn, folder: Path, gauge: Path, *options, name: str = "solve", ranks=1, threads=None, check=True):
+def solve(staghorn, folder: Path, gauge: Path, *options, name: str = "solve", ranks=1, threads=None, env=None,
+          check=True):
     """Runs `staghorn solve` and returns (report, solution [n_rhs, T, Z, Y, X, 3])."""
     output, report = folder / f"{name}.h5", folder / f"{name}.json"
     staghorn("solve", "--gauge", gauge, *options, "--output", output, "--report", report, "--force", ranks=ranks,
-             threads=threads, check=check)
+             threads=threads, env=env, check=check)
     return json.loads(report.read_text()), read_solution(output)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from math import prod
 
 import pytest
 
@@ -67,11 +68,57 @@ def test_two_ranks_share_the_lattice(bench):
     assert result["site_iterations_per_second"] == pytest.approx(expected)
 
 
+@pytest.mark.mpi
+def test_scaling_runs_every_count_in_one_call(staghorn, tmp_path):
+    """4x4x4x8 shared by 1, 2 and 4 of four ranks, and 4x4x4x4 held by each: efficiency t_1 / (n t_n), and t_1 / t_n."""
+    path = tmp_path / "scaling.json"
+    staghorn("bench", "scaling", "--lattice", *LATTICE, "--local", 4, 4, 4, 4, "--seconds", 0.02, "--precision", "fp64",
+             "--links", "18,12", "--json", path, ranks=4, env={"STAGHORN_RANKS_PER_HOST": "2"}, check=True)
+    found = json.loads(path.read_text())
+    rows = {(r["series"], r["links"], r["ranks"]): r for r in found["results"]}
+    assert list(rows) == [(s, links, n) for s in ("strong", "weak") for links in (18, 12) for n in (1, 2, 4)]
+    for (series, links, n), row in rows.items():
+        speed_up = rows[series, links, 1]["microseconds"] / row["microseconds"]
+        assert row["efficiency"] == pytest.approx(speed_up / n if series == "strong" else speed_up)
+        assert row["gflops"] == pytest.approx((2 * 570 + 84) * prod(row["lattice"]) / 2 / row["microseconds"] * 1e-3)
+        assert row["lattice"] == [e * g for e, g in zip(row["local_lattice"], row["grid"])] and prod(row["grid"]) == n
+        assert row["lattice"] == list(LATTICE) if series == "strong" else row["local_lattice"] == [4, 4, 4, 4]
+        assert (row["hosts"], row["transport"]) == ((n + 1) // 2, "none" if n == 1 else "mpi")
+        assert row["floor_microseconds"] is None  # of GPUs only
+
+
+@pytest.mark.mpi
+def test_scaling_leaves_out_what_cannot_be_cut(staghorn, expect_error):
+    arguments = ["bench", "scaling", "--lattice", "4x4x4x4", "--seconds", 0.02, "--precision", "fp64", "--links", 18]
+    result = staghorn(*arguments, ranks=3, check=True)
+    assert "strong, 3 ranks: left out: process grid: expected a number of ranks that cuts 4x4x4x4" in result.stdout
+    assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("strong ")] == ["1", "2"]
+    arguments[3] = "2x2x2x3"
+    expect_error(staghorn(*arguments, ranks=2), 1, "2x2x2x3", "even")
+
+
+@pytest.mark.mpi
+def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
+    path = tmp_path / "mapping.json"
+    staghorn("bench", "mapping", "--lattice", 8, 4, 4, 4, "--grid", "2,1,2,1", "--seconds", 0.02, "--precision", "fp32",
+             "--links", 12, "--json", path, ranks=4, env={"STAGHORN_RANKS_PER_HOST": "2"}, check=True)
+    rows = json.loads(path.read_text())["results"]
+    shares = {row["series"]: row["face_share_within_hosts"] for row in rows}
+    # of the local lattice 4x4x2x4 a face across x has 32 sites, one across z 64
+    assert shares == pytest.approx({"natural": 1 / 3, "reversed": 2 / 3, "host": 2 / 3})
+    for row in rows:
+        assert row["efficiency"] == pytest.approx(rows[0]["microseconds"] / row["microseconds"])
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], ["required"]),
     (["hop"], ["lattice", "required"]),
-    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums or exchange", "hopp"]),
+    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums, exchange, scaling or mapping", "hopp"]),
     (["hop", "--lattice", "4x4x4"], ["--lattice", "x, y, z, t"]),
+    (["hop", "--local", "4x4x4x4"], ["--local", "scaling"]),
+    (["scaling"], ["--lattice or --local", "required"]),
+    (["scaling", "--local", "4x4x4x4", "--grid", "1,1,1,1"], ["--grid", "scaling"]),
+    (["mapping", "--lattice", "4x4x4x4", "--mapping", "best"], ["--mapping", "host, natural or reversed", "best"]),
     (["hop", "--lattice", "4x4x4x4", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
     (["hop", "--lattice", "4x4x4x4", "--links", "18,9"], ["--links", "18", "9"]),
     (["hop", "--lattice", "4x4x4x4", "--links", ""], ["--links"]),

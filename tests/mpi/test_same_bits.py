@@ -1,5 +1,6 @@
-"""The same request gives the same bits: on any number of ranks, any process grid, any number of threads, and with
-directions cut on one process. Compared are the bytes of the solution dataset and the iteration counts."""
+"""The same request gives the same bits: on any number of ranks, any process grid, any number of threads, any mapping of
+ranks to hosts, and with directions cut on one process. Compared are the bytes of the solution dataset and the iteration
+counts."""
 
 from __future__ import annotations
 
@@ -28,6 +29,15 @@ DECOMPOSITIONS = [
     (16, 1, "2,2,2,2", ""),
     (16, 1, "1,4,2,2", ""),
     (16, 1, "4,4,1,1", ""),
+]
+# Ranks, ranks a host (pretended), grid, mapping asked for, mapping in use, share of face area within hosts: of the
+# local lattice 4x4x6x8 (4x8x6x8) a face across x, y, z, t has 192, 192, 128, 96 (384, -, 256, 192) sites.
+MAPPINGS = [
+    (8, 4, "2,1,2,2", "host", "host", (384 + 256) / (384 + 256 + 192)),
+    (8, 4, "2,1,2,2", "reversed", "reversed", (192 + 256) / (384 + 256 + 192)),
+    (8, 3, "2,1,2,2", "host", "natural", None),
+    (16, 2, "2,2,2,2", "host", "host", 192 / (2 * 192 + 128 + 96)),
+    (16, 4, "1,4,2,2", "host", "host", None),
 ]
 REQUESTS = {
     "full-fp64-18": ["--mass", 0.1, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
@@ -75,3 +85,23 @@ def test_solution_has_the_bits_of_one_rank(staghorn, gauge, one_rank, tmp_path, 
     assert report["pion_correlator"] == expected_report["pion_correlator"]
     assert report["gauge"]["plaquette"] == expected_report["gauge"]["plaquette"]
     assert solution_bytes(tmp_path / "solve.h5") == expected_bytes
+
+
+@pytest.mark.parametrize("ranks, per_host, grid, mapping, used, share", MAPPINGS)
+def test_solution_does_not_depend_on_who_holds_which_part(staghorn, gauge, one_rank, tmp_path, ranks, per_host, grid,
+                                                          mapping, used, share):
+    options, expected_report, expected_bytes = one_rank
+    report, _ = solve(staghorn, tmp_path, gauge, *options, "--grid", grid, "--mapping", mapping, ranks=ranks,
+                      env={"STAGHORN_RANKS_PER_HOST": str(per_host)})
+    assert (report["mapping"], report["hosts"]) == (used, -(-ranks // per_host))
+    if share is not None:
+        assert report["face_share_within_hosts"] == pytest.approx(share)
+    assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]]
+    assert report["pion_correlator"] == expected_report["pion_correlator"]
+    assert solution_bytes(tmp_path / "solve.h5") == expected_bytes
+
+
+def test_ranks_per_host_must_be_a_number(staghorn, gauge):
+    result = staghorn("solve", "--gauge", gauge, "--mass", 1, env={"STAGHORN_RANKS_PER_HOST": "two"})
+    assert result.returncode == 1
+    assert "STAGHORN_RANKS_PER_HOST: expected a number of at least 1, found 'two'" in result.stderr

@@ -3,6 +3,7 @@
 #include <limits>
 
 #include "dirac/site_layout.hpp"
+#include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 #include "tests/unit/unit_checks.hpp"
 

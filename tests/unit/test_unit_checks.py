@@ -12,6 +12,7 @@ CHECKS = [
     "logarithm_is_within_one_unit_in_the_last_place",
     "random_numbers_have_their_moments",
     "projected_matrices_are_in_su3",
+    "eight_reals_hold_any_link",
     "heatbath_draws_have_the_exact_mean",
     "overrelaxation_keeps_the_action",
     "exact_sum_does_not_depend_on_the_order",
@@ -25,6 +26,11 @@ CHECKS = [
     "slots_and_sites_are_one_to_one",
     "reals_of_a_block_are_one_to_one",
     "neighbours_of_virtual_nodes_share_a_block",
+    "placements_are_permutations_that_keep_rank_0",
+    "hosts_hold_the_boxes_with_most_area_within",
+    "eight_by_two_ranks_on_four_hosts",
+    "process_grid_leaves_least_area_between_hosts",
+    "weak_series_lengthen_the_shortest_direction",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",

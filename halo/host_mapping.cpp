@@ -1,0 +1,183 @@
+#include "halo/host_mapping.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <limits>
+
+#include "halo/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Sites on one face in direction mu of a local lattice.
+std::int64_t face(const Extents& global, const Extents& grid, int mu) {
+  return volume(global) / volume(grid) / (global[mu] / grid[mu]);
+}
+
+// Sites on all faces that have to travel, for one rank.
+std::int64_t face_area(const Extents& global, const Extents& grid) {
+  std::int64_t area = 0;
+  for (int mu = 0; mu < 4; ++mu)
+    if (grid[mu] > 1) area += 2 * face(global, grid, mu);
+  return area;
+}
+
+// Sites on all faces that travel within a host which holds `box`: where the box does not span the grid, the last of
+// its ranks in a row finds no neighbour on the same host.
+std::int64_t area_within(const Extents& global, const Extents& grid, const Extents& box) {
+  std::int64_t area = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    if (grid[mu] == 1) continue;
+    const std::int64_t neighbours = box[mu] == grid[mu] ? box[mu] : box[mu] - 1;
+    area += 2 * face(global, grid, mu) * neighbours * (volume(box) / box[mu]);
+  }
+  return area;
+}
+
+int index_of(const Coordinates& x, const Extents& e) { return x[0] + e[0] * (x[1] + e[1] * (x[2] + e[2] * x[3])); }
+
+// Position of the k-th rank of a host; hosts fill the grid of boxes, ranks a box, x fastest.
+int position_in_box(const Extents& grid, const Extents& box, int host, int k) {
+  Extents boxes;
+  for (int mu = 0; mu < 4; ++mu) boxes[mu] = grid[mu] / box[mu];
+  const Coordinates outer = unravel(host, boxes), inner = unravel(k, box);
+  Coordinates x;
+  for (int mu = 0; mu < 4; ++mu) x[mu] = outer[mu] * box[mu] + inner[mu];
+  return index_of(x, grid);
+}
+
+int reversed_position(const Extents& grid, int rank) {
+  const Coordinates x = unravel(rank, {grid[3], grid[2], grid[1], grid[0]});
+  return index_of({x[3], x[2], x[1], x[0]}, grid);
+}
+
+double share_within_hosts(const Extents& global, const Extents& grid, std::span<const int> host_of) {
+  std::int64_t within = 0;
+  const std::int64_t all = face_area(global, grid) * volume(grid);
+  for (int position = 0; position < int(host_of.size()); ++position) {
+    const Lattice lattice(global, grid, position);
+    for (int mu = 0; mu < 4; ++mu)
+      for (const int direction : {+1, -1})
+        if (grid[mu] > 1 && host_of[lattice.neighbour_rank(mu, direction)] == host_of[position])
+          within += face(global, grid, mu);
+  }
+  return all == 0 ? 1 : double(within) / double(all);
+}
+
+}  // namespace
+
+std::string to_string(Mapping mapping) {
+  switch (mapping) {
+    case Mapping::host:
+      return "host";
+    case Mapping::natural:
+      return "natural";
+    case Mapping::reversed:
+      return "reversed";
+  }
+  throw Error("unknown mapping");
+}
+
+Mapping parse_mapping(const std::string& text) {
+  for (const Mapping mapping : {Mapping::host, Mapping::natural, Mapping::reversed})
+    if (text == to_string(mapping)) return mapping;
+  throw Error("mapping", "host, natural or reversed", "'" + text + "'");
+}
+
+Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host) {
+  const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;
+  Extents best{};
+  std::int64_t best_area = std::numeric_limits<std::int64_t>::max(), best_within = 0;
+  // t varies slowest in memory and in files, so of equals the grid that cuts t most wins: it is tried first.
+  for (int t = n_ranks; t >= 1; --t)
+    for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
+      for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
+        if (n_ranks / t / z % y != 0) continue;
+        const Extents grid{n_ranks / t / z / y, y, z, t};
+        if (!divides_evenly(global, grid)) continue;
+        const std::int64_t area = face_area(global, grid);
+        if (area > best_area) continue;
+        const std::int64_t within =
+            hosts_matter ? area_within(global, grid, choose_host_box(global, grid, ranks_per_host)) : 0;
+        if (area == best_area && within <= best_within) continue;
+        best = grid;
+        best_area = area;
+        best_within = within;
+      }
+  if (best_area == std::numeric_limits<std::int64_t>::max())
+    throw Error("process grid", "a number of ranks that cuts " + to_string(global) + " into even local extents",
+                std::to_string(n_ranks) + " ranks");
+  return best;
+}
+
+Extents choose_host_box(const Extents& global, const Extents& grid, int ranks_per_host) {
+  Extents best{1, 1, 1, 1};
+  std::int64_t best_within = -1;
+  for (int x = grid[0]; x >= 1; --x)
+    for (int y = grid[1]; y >= 1 && grid[0] % x == 0; --y)
+      for (int z = grid[2]; z >= 1 && grid[1] % y == 0; --z) {
+        if (grid[2] % z != 0 || ranks_per_host % (x * y * z) != 0) continue;
+        const Extents box{x, y, z, ranks_per_host / (x * y * z)};
+        if (grid[3] % box[3] != 0) continue;
+        const std::int64_t within = area_within(global, grid, box);
+        if (within > best_within) {
+          best = box;
+          best_within = within;
+        }
+      }
+  if (best_within < 0)
+    throw Error("host mapping", "a number of ranks on each host that divides grid " + to_string(grid), ranks_per_host);
+  return best;
+}
+
+int ranks_per_host(std::span<const int> hosts) {
+  std::vector<int> ranks;
+  for (const int host : hosts) {
+    if (host >= int(ranks.size())) ranks.resize(std::size_t(host) + 1);
+    ++ranks[std::size_t(host)];
+  }
+  const bool equal = std::adjacent_find(ranks.begin(), ranks.end(), std::not_equal_to<>()) == ranks.end();
+  return equal && !ranks.empty() ? ranks.front() : 0;
+}
+
+std::string describe(const Placement& placement) {
+  return std::to_string(placement.hosts) + (placement.hosts == 1 ? " host" : " hosts") + ", mapping " +
+         to_string(placement.mapping) + ": " + std::to_string(std::lround(100 * placement.share_within_hosts)) +
+         " % of the face area stays within hosts";
+}
+
+Placement place_ranks(const Extents& global, const Extents& grid, std::span<const int> hosts, Mapping mapping) {
+  if (!divides_evenly(global, grid) || volume(grid) != std::int64_t(hosts.size()))
+    throw Error("process grid", std::to_string(hosts.size()) + " ranks that divide " + to_string(global) + " evenly",
+                "grid " + to_string(grid));
+  Placement placement;
+  const int per_host = ranks_per_host(hosts);
+  placement.mapping = mapping == Mapping::host && per_host == 0 ? Mapping::natural : mapping;
+  placement.hosts = *std::max_element(hosts.begin(), hosts.end()) + 1;
+  placement.positions.resize(hosts.size());
+  placement.host_of.resize(hosts.size());
+  const Extents box = per_host > 0 ? choose_host_box(global, grid, per_host) : grid;
+  std::vector<int> placed(std::size_t(placement.hosts));  // ranks of each host
+  for (int rank = 0; rank < int(hosts.size()); ++rank) {
+    const int host = hosts[rank];
+    int& position = placement.positions[rank];
+    switch (placement.mapping) {
+      case Mapping::host:
+        position = position_in_box(grid, box, host, placed[host]++);
+        break;
+      case Mapping::natural:
+        position = rank;
+        break;
+      case Mapping::reversed:
+        position = reversed_position(grid, rank);
+        break;
+    }
+    placement.host_of[position] = host;
+  }
+  placement.share_within_hosts = share_within_hosts(global, grid, placement.host_of);
+  return placement;
+}
+
+}  // namespace staghorn

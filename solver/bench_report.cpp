@@ -1,0 +1,82 @@
+#include "solver/bench_report.hpp"
+
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;
+
+void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  char line[160];
+  std::snprintf(line, sizeof line, "%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs",
+                "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
+  out << line;
+  for (const BenchmarkResult& r : results) {
+    std::snprintf(line, sizeof line, "%-24s %-5s %5d %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
+                  reals_per_link(r.links), r.rhs, r.microseconds);
+    out << line;
+    if (r.gflops > 0) {
+      std::snprintf(line, sizeof line, " %9.1f", r.gflops);
+      out << line;
+    }
+    if (r.gb_s > 0) {
+      std::snprintf(line, sizeof line, " %8.1f %5.0f %%", r.gb_s, 100 * r.fraction_of_stream);
+      out << line;
+    }
+    if (r.site_iterations_per_second > 0) {
+      std::snprintf(line, sizeof line, " %14.2f", r.site_iterations_per_second * 1e-6);
+      out << line;
+    }
+    out << "\n";
+  }
+}
+
+void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
+  char line[240];
+  std::snprintf(line, sizeof line, "%-9s %5s %-10s %-12s %-5s %5s %12s %9s %10s %-10s %9s %6s %12s\n", "series",
+                "ranks", "grid", "local", "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us",
+                "hosts", "faces within");
+  out << line;
+  for (const CutResult& r : results) {
+    char floor[32] = "-";
+    if (r.floor_microseconds > 0) std::snprintf(floor, sizeof floor, "%.1f", r.floor_microseconds);
+    std::snprintf(line, sizeof line, "%-9s %5d %-10s %-12s %-5s %5d %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n",
+                  r.series.c_str(), r.ranks, to_string(r.grid).c_str(), to_string(r.local).c_str(),
+                  to_string(r.cg.precision).c_str(), reals_per_link(r.cg.links), r.cg.microseconds, r.cg.gflops,
+                  100 * r.efficiency, r.cg.transport.c_str(), floor, r.placement.hosts,
+                  100 * r.placement.share_within_hosts);
+    out << line;
+  }
+}
+
+Json to_json(const BenchmarkResult& r) {
+  return {{"what", r.what},
+          {"precision", to_string(r.precision)},
+          {"links", reals_per_link(r.links)},
+          {"rhs", r.rhs},
+          {"microseconds", r.microseconds},
+          {"gflops", r.gflops},
+          {"gb_s", r.gb_s},
+          {"fraction_of_stream", r.fraction_of_stream},
+          {"site_iterations_per_second", r.site_iterations_per_second},
+          {"transport", r.transport}};
+}
+
+Json to_json(const CutResult& r) {
+  Json json = to_json(r.cg);
+  json["series"] = r.series;
+  json["ranks"] = r.ranks;
+  json["lattice"] = r.lattice;
+  json["grid"] = r.grid;
+  json["local_lattice"] = r.local;
+  json["efficiency"] = r.efficiency;
+  json["floor_microseconds"] = r.floor_microseconds > 0 ? Json(r.floor_microseconds) : Json(nullptr);
+  json["hosts"] = r.placement.hosts;
+  json["mapping"] = to_string(r.placement.mapping);
+  json["face_share_within_hosts"] = r.placement.share_within_hosts;
+  return json;
+}
+
+}  // namespace staghorn

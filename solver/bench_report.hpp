@@ -1,0 +1,22 @@
+// What `staghorn bench` prints and writes: tables and JSON of measurements. Local.
+#pragma once
+
+#include <iosfwd>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <vector>
+
+#include "solver/benchmark.hpp"
+#include "solver/benchmark_scaling.hpp"
+
+namespace staghorn {
+
+void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results);
+// One line for each cut: ranks, grid, local lattice, time, its ratio to that of the first cut (a column headed
+// `ratio`), transport, floor where there is one, hosts.
+void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio);
+
+nlohmann::ordered_json to_json(const BenchmarkResult& result);
+nlohmann::ordered_json to_json(const CutResult& result);
+
+}  // namespace staghorn
