@@ -178,7 +178,7 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
         if (options.fused) time("cg iteration", nullptr, vectors_per_iteration(precision));
-        if (cublas) time("cg iteration, cublas", cublas.get(), 21);
+        if (cublas && precision != Precision::fp16) time("cg iteration, cublas", cublas.get(), 21);
       });
 }
 

@@ -174,17 +174,19 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   };
 
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
+  constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
   if (!graph.executable) {
     STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
-    iteration(false);
-    iteration(true);
+    for (int k = 0; k < batch; ++k) {
+      iteration(false);
+      iteration(true);
+    }
     STAGHORN_CUDA_CHECK(cudaStreamEndCapture(stream.handle, &graph.graph));
     STAGHORN_CUDA_CHECK(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
   }
 
-  constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
   const auto launch_batch = [&](Glimpse& glimpse) {
-    for (int k = 0; k < batch; ++k) STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
+    STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
     STAGHORN_CUDA_CHECK(
         cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
     STAGHORN_CUDA_CHECK(cudaEventRecord(glimpse.copied, stream.handle));
