@@ -14,6 +14,7 @@
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "halo/face_exchange.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -154,6 +155,7 @@ struct StaggeredOperator::State {
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call) {
+    const Phase phase("hop");
     const NeighbourTable& table = tables[int(target)];
     const HopView& view = views[int(target)];
     const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
@@ -258,8 +260,10 @@ struct StaggeredOperator::State {
 };
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
-                                     const OperatorOptions& options)
-    : state_(std::make_unique<State>(communicator, links, options)) {}
+                                     const OperatorOptions& options) {
+  const Phase phase("setting up the operator");
+  state_ = std::make_unique<State>(communicator, links, options);
+}
 StaggeredOperator::~StaggeredOperator() = default;
 
 const Communicator& StaggeredOperator::communicator() const { return state_->communicator; }

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -67,6 +68,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 }
 
 void FaceExchange::start() {
+  const Phase phase("faces leave");
   if (peers_) return peers_->start();
   if (others_) others_->start();
   if (self_) self_->start();
@@ -77,6 +79,7 @@ void FaceExchange::progress() {
 }
 
 void FaceExchange::finish() {
+  const Phase phase("faces arrive");
   if (peers_) return peers_->finish();
   if (others_) others_->finish();
 }

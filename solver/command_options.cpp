@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "halo/watchdog.hpp"
 #include "solver/text_file.hpp"
 
 namespace staghorn {
@@ -128,6 +129,21 @@ po::options_description machine_options() {
       "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
       "alone without the promise of the same bits everywhere)");
   return options;
+}
+
+po::options_description watchdog_options() {
+  po::options_description options("Watchdog");
+  options.add_options()("watchdog", po::value<double>()->value_name("SECONDS"),
+                        "end a run in which no rank makes progress for so long, with exit status 4; 0 never does "
+                        "(default: STAGHORN_WATCHDOG, or 600)");
+  return options;
+}
+
+double watchdog_limit(const OptionValues& values) {
+  if (!values.count("watchdog")) return parse_value("watchdog", patience_seconds);
+  const double seconds = values["watchdog"].as<double>();
+  if (!(seconds >= 0)) throw UsageError("--watchdog", "seconds, or 0 for no limit", seconds);
+  return seconds;
 }
 
 void set_precisions(const OptionValues& values, SessionOptions& options) {

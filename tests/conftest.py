@@ -101,6 +101,18 @@ def staghorn(program):
 
 
 @pytest.fixture(scope="session")
+def launch(program):
+    """launch(*args, ranks=1, env=None) -> a running Popen with text pipes; the caller ends it."""
+
+    def start(*args, ranks=1, env=None):
+        return subprocess.Popen(mpi_command(ranks) + [str(program)] + [str(a) for a in args], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=program_environment(ranks, None, env))
+
+    return start
+
+
+@pytest.fixture(scope="session")
 def reference_data() -> Path:
     """The folder of reference data; skips, saying why, when there is none."""
     folder, reason = find_reference_data()
