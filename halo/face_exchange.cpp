@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "halo/adverse_timing.hpp"
 #include "halo/error.hpp"
-#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -26,7 +26,8 @@ bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1
 
 FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& lattice,
                            const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
-                           const std::string& transport) {
+                           const std::string& transport)
+    : rank_(lattice.rank()) {
   std::size_t total = 0;
   std::array<std::size_t, 8> offset{};
   for (int face = 0; face < 8; ++face) {
@@ -68,18 +69,19 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 }
 
 void FaceExchange::start() {
-  const Phase phase("faces leave");
+  const Meeting meeting("faces leave", rank_);
   if (peers_) return peers_->start();
   if (others_) others_->start();
   if (self_) self_->start();
 }
 
 void FaceExchange::progress() {
+  adverse_delay(rank_);
   if (others_) others_->progress();
 }
 
 void FaceExchange::finish() {
-  const Phase phase("faces arrive");
+  const Meeting meeting("faces arrive", rank_);
   if (peers_) return peers_->finish();
   if (others_) others_->finish();
 }

@@ -43,6 +43,7 @@ class FaceExchange {
   void finish();
 
  private:
+  int rank_;
   Buffer send_, ghost_;
   FacePointers send_places_{}, ghost_places_{};
   std::int64_t message_bytes_ = 0;
