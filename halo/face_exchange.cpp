@@ -41,8 +41,10 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     name_ = all_faces_stay(lattice) ? "self" : "p2p";
     return;
   }
-  send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
-  ghost_ = Buffer(total, space);
+  communicator.agree([&] {
+    send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
+    ghost_ = Buffer(total, space);
+  });
   std::vector<FaceChannel> to_self, to_others;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;

@@ -85,6 +85,7 @@ struct Bench {
     r.gflops = flops_per_site * o.n_rhs * sites_per_parity / seconds * 1e-9;
     r.fraction_of_stream = bytes / seconds / stream_read;
     r.transport = d.transport();
+    r.transports = d.transport_choice();
     return r;
   }
 

@@ -176,6 +176,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   const auto present = [&](const auto& measured, auto... ratio) {
     print_table(out, measured, ratio...);
+    print_transports(out, measured);
     for (const auto& result : measured) results.push_back(to_json(result));
   };
   if (measure)
