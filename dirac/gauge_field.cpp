@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "dirac/eight_reals.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -96,6 +97,7 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   const bool on_gpu = space == MemorySpace::cuda;
   if (!on_gpu && !communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
+    made_progress();
     if (on_gpu && !links.lattice().partitioned(mu)) continue;
     MatrixField ahead(links.lattice());
     for (std::int64_t site = 0; site < links.size(); ++site) ahead[site] = links[site][mu];

@@ -5,6 +5,7 @@
 
 #include "dirac/exact_sum.hpp"
 #include "dirac/plaquette_paths.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -64,8 +65,10 @@ Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
       const NeighbourSites<Links> ahead_nu(communicator, links, nu, +1);
       double* sums = nu == 3 ? time.data() : space.data();
 #pragma omp parallel for
-      for (std::int64_t x = 0; x < n; x += sites_per_slab)
+      for (std::int64_t x = 0; x < n; x += sites_per_slab) {
         add_plaquettes(links, ahead_mu, ahead_nu, mu, nu, sums, x, std::min(n, x + sites_per_slab));
+        made_progress();
+      }
     }
   }
   return mean_plaquette(communicator, links.lattice(), space, time);

@@ -7,6 +7,7 @@
 #include "dirac/exact_sum.hpp"
 #include "dirac/su3_matrix.hpp"
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -64,7 +65,10 @@ void add_backward(const Direction& d, const NeighbourSites<Vector>& behind, Vect
 template <class Work>
 void for_slabs(std::int64_t n_sites, const Work& work) {
 #pragma omp parallel for
-  for (std::int64_t x = 0; x < n_sites; x += sites_per_slab) work(x, std::min(n_sites, x + sites_per_slab));
+  for (std::int64_t x = 0; x < n_sites; x += sites_per_slab) {
+    work(x, std::min(n_sites, x + sites_per_slab));
+    made_progress();
+  }
 }
 
 void require_same_lattice(const LinkField& links, const VectorField& v) {

@@ -3,6 +3,8 @@
 #include <cstring>
 #include <type_traits>
 
+#include "halo/phase.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -41,6 +43,7 @@ NeighbourSites<Site>::NeighbourSites(const Communicator& communicator, const Sit
   ghosts_.resize(outgoing.size());
   for (std::int64_t o = 0; o < outer; ++o)
     std::memcpy(&outgoing[o * stride_], &field[(o * extent_ + slice) * stride_], std::size_t(stride_) * sizeof(Site));
+  const Phase phase("sites of neighbours");
   const SiteType type(sizeof(Site));
   check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
                          ghosts_.data(), int(ghosts_.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,

@@ -14,6 +14,7 @@
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "halo/face_exchange.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -64,24 +65,6 @@ const Kernels& chosen_kernels(const OperatorOptions& options) {
   return cuda_kernels();
 }
 
-// The first that these ranks can use, where the choice is left to us.
-std::string chosen_transport(const Communicator& communicator, const std::string& name, MemorySpace space) {
-  const std::vector<std::string> names = transport_names(space);
-  if (name != "auto") {
-    if (std::find(names.begin(), names.end(), name) == names.end()) {
-      std::string list;
-      for (const std::string& known : names) list += (list.empty() ? "" : ", ") + known;
-      throw Error("transport", "auto or one of " + list, "'" + name + "'");
-    }
-    const std::string obstacle = transport_obstacle(communicator, name);
-    if (!obstacle.empty()) throw Error("transport " + name + " cannot be used here: " + obstacle);
-    return name;
-  }
-  for (const std::string& candidate : names)
-    if (transport_obstacle(communicator, candidate).empty()) return candidate;
-  throw Error("no transport can be used here");
-}
-
 // The sites that need a ghost, as the GPU reads them.
 Buffer boundary_list(const FaceSites& faces, MemorySpace space) {
   if (space != MemorySpace::cuda) return {};
@@ -113,8 +96,9 @@ struct StaggeredOperator::State {
         boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
         scratch(std::size_t(kernels.scratch_bytes), kernels.space),
         scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
-        exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space,
-                 chosen_transport(communicator, options.transport, kernels.space)) {
+        transport(choose_transport(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space,
+                                   options.transport)),
+        exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space, transport.name) {
     for (const Parity target : {Parity::even, Parity::odd}) {
       const NeighbourTable& table = tables[int(target)];
       HopView& v = views[int(target)];
@@ -154,6 +138,7 @@ struct StaggeredOperator::State {
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call) {
+    const Phase phase("hop");
     const NeighbourTable& table = tables[int(target)];
     const HopView& view = views[int(target)];
     const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
@@ -252,14 +237,17 @@ struct StaggeredOperator::State {
   GaugeField gauge;
   std::array<Buffer, 2> boundary;  // by target parity; GPU only
   Buffer scratch, scratch_host;
+  TransportChoice transport;
   FaceExchange exchange;
   std::array<HopView, 2> views;  // by target parity
   HopTimes times;
 };
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
-                                     const OperatorOptions& options)
-    : state_(std::make_unique<State>(communicator, links, options)) {}
+                                     const OperatorOptions& options) {
+  const Phase phase("setting up the operator");
+  state_ = std::make_unique<State>(communicator, links, options);
+}
 StaggeredOperator::~StaggeredOperator() = default;
 
 const Communicator& StaggeredOperator::communicator() const { return state_->communicator; }
@@ -272,6 +260,7 @@ std::int64_t StaggeredOperator::halo_bytes() const {
   return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
 }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
+const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
 bool StaggeredOperator::host_free() const {
   if (state_->kernels.space != MemorySpace::cuda) return false;
   return state_->communicator.size() == 1 || state_->exchange.peers();

@@ -16,6 +16,7 @@
 #include "dirac/precision.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "halo/transport_choice.hpp"
 
 namespace staghorn {
 
@@ -34,7 +35,7 @@ struct OperatorOptions {
   int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed
-  std::string transport = "auto";        // between ranks; a name out of transport_names (halo/face_exchange.hpp)
+  std::string transport = "auto";        // between ranks: the fastest (halo/transport_choice.hpp), or that name
 };
 
 class StaggeredOperator {
@@ -48,10 +49,11 @@ class StaggeredOperator {
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
-  std::string kernels() const;      // the ones in use: "avx512", "avx2", "baseline" or "cuda"
-  std::int64_t link_bytes() const;  // this rank
-  std::int64_t halo_bytes() const;  // face and ghost buffers, neighbour tables; this rank
-  std::string transport() const;    // "none", "self", "mpi", "self+mpi", "p2p", ...
+  std::string kernels() const;                      // the ones in use: "avx512", "avx2", "baseline" or "cuda"
+  std::int64_t link_bytes() const;                  // this rank
+  std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
+  std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
+  const TransportChoice& transport_choice() const;  // how it was chosen
   const HopTimes& times() const;
   void reset_times();
 

@@ -10,6 +10,7 @@
 
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -25,6 +26,7 @@ void for_chunks(std::size_t bytes, const Work& work) {
   for (std::int64_t k = 0; k < chunks; ++k) {
     const std::size_t first = std::size_t(k) * chunk;
     work(first, std::min(chunk, bytes - first));
+    made_progress();  // memory touched for the first time can be slow
   }
 }
 

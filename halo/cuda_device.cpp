@@ -59,6 +59,9 @@ void copy_to_host(void* to, const void* from, std::size_t bytes) {
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
 }
+void copy(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+}
 void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
 
 void* allocate_pinned(std::size_t bytes) {
@@ -126,6 +129,7 @@ void set_zero(void*, std::size_t) { refuse(); }
 void copy_to_device(void*, const void*, std::size_t) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t) { refuse(); }
+void copy(void*, const void*, std::size_t) { refuse(); }
 void synchronize() { refuse(); }
 void* allocate_pinned(std::size_t) { refuse(); }
 void release_pinned(void*) noexcept {}

@@ -22,6 +22,8 @@ void set_zero(void* data, std::size_t bytes);
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void copy_on_device(void* to, const void* from, std::size_t bytes);
+// Between any two places that the device can reach: its own memory, a peer's, pinned memory; on the default stream.
+void copy(void* to, const void* from, std::size_t bytes);
 void synchronize();
 
 void* allocate_pinned(

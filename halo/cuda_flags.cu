@@ -39,8 +39,8 @@ void raise_flags(const Flags& flags, std::uint64_t round) {
   STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 
-void wait_for_flags(const Flags& flags, std::uint64_t round, double limit_seconds, int* failed) {
-  wait_kernel<<<1, 8>>>(pointers(flags), round, (long long)(limit_seconds * 1e9), failed);
+void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed) {
+  wait_kernel<<<1, 8>>>(pointers(flags), round, limit_ns, failed);
   STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 

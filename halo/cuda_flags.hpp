@@ -11,6 +11,6 @@ using Flags = std::array<std::uint64_t*, 8>;  // nullptr: there is no such flag
 
 void raise_flags(const Flags& flags, std::uint64_t round);
 // Sets *failed (pinned) if a flag has not reached `round` within the limit.
-void wait_for_flags(const Flags& flags, std::uint64_t round, double limit_seconds, int* failed);
+void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed);
 
 }  // namespace staghorn::cuda

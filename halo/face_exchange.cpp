@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "halo/adverse_timing.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
@@ -25,7 +26,8 @@ bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1
 
 FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& lattice,
                            const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
-                           const std::string& transport) {
+                           const std::string& transport)
+    : rank_(lattice.rank()) {
   std::size_t total = 0;
   std::array<std::size_t, 8> offset{};
   for (int face = 0; face < 8; ++face) {
@@ -39,8 +41,10 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     name_ = all_faces_stay(lattice) ? "self" : "p2p";
     return;
   }
-  send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
-  ghost_ = Buffer(total, space);
+  communicator.agree([&] {
+    send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
+    ghost_ = Buffer(total, space);
+  });
   std::vector<FaceChannel> to_self, to_others;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;
@@ -67,16 +71,19 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 }
 
 void FaceExchange::start() {
+  const Meeting meeting("faces leave", rank_);
   if (peers_) return peers_->start();
   if (others_) others_->start();
   if (self_) self_->start();
 }
 
 void FaceExchange::progress() {
+  adverse_delay(rank_);
   if (others_) others_->progress();
 }
 
 void FaceExchange::finish() {
+  const Meeting meeting("faces arrive", rank_);
   if (peers_) return peers_->finish();
   if (others_) others_->finish();
 }

@@ -22,7 +22,7 @@ class FaceExchange {
  public:
   // face_bytes[f] for the faces of partitioned directions, 0 for the others; the same on all ranks. `space` is where
   // the vectors lie: host or cuda. `transport` is a name out of transport_names(space); it carries what goes to other
-  // ranks. `communicator` must outlive the exchange. Collective.
+  // ranks, and may be "self" where nothing does. `communicator` must outlive the exchange. Collective.
   FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
                MemorySpace space, const std::string& transport);
 
@@ -43,6 +43,7 @@ class FaceExchange {
   void finish();
 
  private:
+  int rank_;
   Buffer send_, ghost_;
   FacePointers send_places_{}, ghost_places_{};
   std::int64_t message_bytes_ = 0;

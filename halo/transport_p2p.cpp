@@ -1,22 +1,15 @@
 #include "halo/transport_p2p.hpp"
 
-#include <cstdlib>
 #include <string>
 
 #include "halo/cuda_flags.hpp"
-#include "halo/error.hpp"
+#include "halo/watchdog.hpp"
 
 namespace staghorn {
 
-double wait_limit_seconds() {
-  const char* text = std::getenv("STAGHORN_TIMEOUT");
-  const double seconds = text ? std::atof(text) : 0;
-  return seconds > 0 ? seconds : 60;
-}
-
 PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& lattice,
                              const std::array<std::size_t, 8>& face_bytes)
-    : bytes_(face_bytes), rank_(lattice.rank()) {
+    : bytes_(face_bytes), rank_(lattice.rank()), wait_limit_ns_(patience_nanoseconds()) {
   for (int face = 0; face < 8; ++face) {
     offset_[face] = set_bytes_;
     set_bytes_ += (bytes_[face] + line - 1) / line * line;
@@ -50,7 +43,7 @@ void PeerTransport::start() {
   ++round_;
   if (!remote_) return;
   if (*reinterpret_cast<volatile int*>(failed_.data()))
-    throw Error("faces by p2p: a neighbour did not answer for " + std::to_string(wait_limit_seconds()) + " s");
+    throw Stalled("faces by p2p: a neighbour of rank " + std::to_string(rank_) + " did not answer in time");
   cuda::Flags theirs{};
   for (int face = 0; face < 8; ++face)
     if (bytes_[face] > 0) theirs[face] = flag(send_to_[face], face);
@@ -62,7 +55,7 @@ void PeerTransport::finish() {
   cuda::Flags mine{};
   for (int face = 0; face < 8; ++face)
     if (bytes_[face] > 0) mine[face] = flag(rank_, face);
-  cuda::wait_for_flags(mine, round_, wait_limit_seconds(), reinterpret_cast<int*>(failed_.data()));
+  cuda::wait_for_flags(mine, round_, wait_limit_ns_, reinterpret_cast<int*>(failed_.data()));
 }
 
 std::uint64_t* PeerTransport::flag(int rank, int face) const {
@@ -72,7 +65,7 @@ std::uint64_t* PeerTransport::flag(int rank, int face) const {
 #ifndef STAGHORN_CUDA
 namespace cuda {
 void raise_flags(const Flags&, std::uint64_t) {}
-void wait_for_flags(const Flags&, std::uint64_t, double, int*) {}
+void wait_for_flags(const Flags&, std::uint64_t, long long, int*) {}
 }  // namespace cuda
 #endif
 

@@ -35,6 +35,9 @@ class PeerTransport final : public Transport {
   void progress() override {}
   void finish() override;
   std::int64_t bytes() const { return std::int64_t(memory_.bytes()); }
+  // How long a kernel waits for a neighbour's face before it gives up: patience_seconds() (halo/watchdog.hpp) unless
+  // set.
+  void set_wait_limit(double seconds) { wait_limit_ns_ = (long long)(seconds * 1e9); }
 
  private:
   std::uint64_t* flag(int rank, int face) const;
@@ -46,11 +49,9 @@ class PeerTransport final : public Transport {
   std::uint64_t round_ = 0;
   std::uint32_t next_tag_ = 1;
   int rank_;
+  long long wait_limit_ns_;
   PeerMemory memory_;
   Buffer failed_;  // pinned: set by a kernel that waited in vain
 };
-
-// Seconds after which a rank that waits for another gives up: STAGHORN_TIMEOUT, or 60.
-double wait_limit_seconds();
 
 }  // namespace staghorn

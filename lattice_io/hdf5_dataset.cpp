@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "halo/phase.hpp"
 #include "lattice_io/hdf5_handle.hpp"
 #include "lattice_io/header_text.hpp"
 #include "lattice_io/posix_file.hpp"
@@ -229,6 +230,7 @@ Hdf5SiteReader::Hdf5SiteReader(const std::string& path, const std::string& name,
 Hdf5SiteReader::~Hdf5SiteReader() = default;
 
 void Hdf5SiteReader::read(std::int64_t first_site, std::span<std::byte> sites) const {
+  const Phase phase("reading a file");
   const QuietHdf5 quiet;
   const State& s = *state_;
   const std::size_t site_bytes = std::size_t(s.site_elements) * H5Tget_size(s.type);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -55,6 +56,7 @@ std::int64_t PosixFile::size() const {
 }
 
 void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
+  const Phase phase("reading a file");
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, offset + std::int64_t(done));
@@ -64,6 +66,7 @@ void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
       throw Error(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
                   std::to_string(size()) + " bytes");
     done += std::size_t(n);
+    made_progress();
   }
 }
 
@@ -74,12 +77,14 @@ std::string PosixFile::read_text(std::int64_t offset, std::int64_t n_bytes) cons
 }
 
 void PosixFile::write(std::int64_t offset, std::span<const std::byte> bytes) const {
+  const Phase phase("writing a file");
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, offset + std::int64_t(done));
     if (n < 0 && errno == EINTR) continue;
     if (n <= 0) fail(path_, "writing at byte " + std::to_string(offset + std::int64_t(done)));
     done += std::size_t(n);
+    made_progress();
   }
 }
 
@@ -88,6 +93,7 @@ void PosixFile::write_text(std::int64_t offset, const std::string& text) const {
 }
 
 void PosixFile::flush_and_close() {
+  const Phase phase("flushing a file to disk");
   if (::fsync(descriptor_) != 0) fail(path_, "flushing to disk");
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "closing");
 }

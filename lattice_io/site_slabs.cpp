@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 
 namespace staghorn {
 
@@ -87,6 +88,7 @@ void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
   const std::int64_t piece_bytes = piece_sites * bytes_per_site_;
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
+    const Phase phase("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
       slab.resize(std::size_t((plan.slab.last - plan.slab.first) * row_sites * bytes_per_site_));
@@ -120,6 +122,7 @@ void SiteSlabs::write(const Pack& pack, const Store& store) const {
   const std::int64_t piece_bytes = piece_sites * bytes_per_site_;
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
+    const Phase phase("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
       slab.resize(std::size_t((plan.slab.last - plan.slab.first) * row_sites * bytes_per_site_));

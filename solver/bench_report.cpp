@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <set>
 
 namespace staghorn {
 
@@ -49,6 +50,22 @@ void print_table(std::ostream& out, const std::vector<CutResult>& results, const
                   100 * r.placement.share_within_hosts);
     out << line;
   }
+}
+
+void print_transports(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  std::set<std::int64_t> told;
+  for (const BenchmarkResult& r : results) {
+    if (r.transports.tried.empty() || !told.insert(r.transports.face_bytes).second) continue;
+    out << "transport " << to_string(r.transports) << "\n";
+    for (const std::string& warning : transport_warnings(r.transports)) out << "warning: " << warning << "\n";
+  }
+}
+
+void print_transports(std::ostream& out, const std::vector<CutResult>& results) {
+  std::set<std::string> told;
+  for (const CutResult& r : results)
+    for (const std::string& warning : transport_warnings(r.cg.transports))
+      if (told.insert(warning).second) out << "warning: " << warning << "\n";
 }
 
 Json to_json(const BenchmarkResult& r) {

@@ -16,6 +16,10 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
 // `ratio`), transport, floor where there is one, hosts.
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio);
 
+// How faces travelled, once for each size of face, and transports that failed their test; of cuts the latter alone.
+void print_transports(std::ostream& out, const std::vector<BenchmarkResult>& results);
+void print_transports(std::ostream& out, const std::vector<CutResult>& results);
+
 nlohmann::ordered_json to_json(const BenchmarkResult& result);
 nlohmann::ordered_json to_json(const CutResult& result);
 

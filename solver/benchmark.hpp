@@ -25,6 +25,7 @@ struct BenchmarkResult {
   double fraction_of_stream;              // gb_s over the streaming read of all ranks
   double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
+  TransportChoice transports{};           // how it was chosen
 };
 
 struct BenchmarkOptions {

@@ -7,6 +7,7 @@
 
 #include "dirac/kernels.hpp"
 #include "halo/cuda_device.hpp"
+#include "halo/watchdog.hpp"
 #include "lattice_io/vector_file.hpp"
 #include "solver/bench_report.hpp"
 #include "solver/benchmark.hpp"
@@ -77,7 +78,7 @@ CommandSyntax bench_syntax() {
       ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")
       ("force", po::bool_switch(), "replace F if it exists");
   // clang-format on
-  syntax.options.add(options);
+  syntax.options.add(options).add(watchdog_options());
   syntax.positional.add("what", 1);
   return syntax;
 }
@@ -132,6 +133,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const std::optional<OptionValues> parsed = parse_options(communicator, bench_syntax(), arguments, out);
   if (!parsed) return exit_certified;
   const OptionValues& values = *parsed;
+  const Watchdog watchdog(communicator, watchdog_limit(values), exit_stalled);
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
 
   const std::string what = text("what");
@@ -174,6 +176,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
   const auto present = [&](const auto& measured, auto... ratio) {
     print_table(out, measured, ratio...);
+    print_transports(out, measured);
     for (const auto& result : measured) results.push_back(to_json(result));
   };
   if (measure)

@@ -4,6 +4,7 @@
 #include <iostream>
 #include <sstream>
 
+#include "halo/watchdog.hpp"
 #include "solver/text_file.hpp"
 
 namespace staghorn {
@@ -121,13 +122,28 @@ po::options_description machine_options() {
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
       "where to compute; auto and cuda deal the GPUs of a host to its ranks")(
       "transport", po::value<std::string>()->value_name("NAME")->default_value("auto"),
-      "how faces travel between GPUs: auto, p2p, staged, mapped or cuda-aware")(
+      "how faces travel between GPUs: p2p, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
       "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
       "compute interior sites while faces travel")(
       "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
       "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
       "alone without the promise of the same bits everywhere)");
   return options;
+}
+
+po::options_description watchdog_options() {
+  po::options_description options("Watchdog");
+  options.add_options()("watchdog", po::value<double>()->value_name("SECONDS"),
+                        "end a run in which no rank makes progress for so long, with exit status 4; 0 never does "
+                        "(default: STAGHORN_WATCHDOG, or 600)");
+  return options;
+}
+
+double watchdog_limit(const OptionValues& values) {
+  if (!values.count("watchdog")) return parse_value("watchdog", patience_seconds);
+  const double seconds = values["watchdog"].as<double>();
+  if (!(seconds >= 0)) throw UsageError("--watchdog", "seconds, or 0 for no limit", seconds);
+  return seconds;
 }
 
 void set_precisions(const OptionValues& values, SessionOptions& options) {

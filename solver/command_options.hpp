@@ -47,6 +47,9 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
 // --device.
 boost::program_options::options_description operator_options();
 boost::program_options::options_description machine_options();
+// --watchdog; its default is that of STAGHORN_WATCHDOG.
+boost::program_options::options_description watchdog_options();
+double watchdog_limit(const OptionValues& values);  // seconds; throws UsageError
 SessionOptions session_options(const OptionValues& values);
 // --precision, --links, --sloppy and --sloppy-links alone.
 void set_precisions(const OptionValues& values, SessionOptions& options);

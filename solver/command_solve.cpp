@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "halo/watchdog.hpp"
 #include "lattice_io/vector_file.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
@@ -28,7 +29,8 @@ CommandSyntax solve_syntax() {
       "Solves the staggered Dirac equation on a gauge configuration by even-odd Conjugate Gradient, checks the answer\n"
       "in double precision with uncompressed links, and writes solution and report.\n"
       "D a(x) = sum_mu eta_mu(x) [U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu)]; all quantities in lattice units.\n"
-      "Exit status: 0 certified, 1 error, 2 usage, 3 not converged (solution and report are written).\n",
+      "Exit status: 0 certified, 1 error, 2 usage, 3 not converged (solution and report are written),\n"
+      "4 ended by the watchdog.\n",
       po::options_description(),
       {},
       "\nExamples:\n"
@@ -58,7 +60,12 @@ CommandSyntax solve_syntax() {
       "report", po::value<std::string>()->value_name("F.json"), "write the report")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
-  syntax.options.add(problem).add(solver).add(operator_options()).add(machine_options()).add(files);
+  syntax.options.add(problem)
+      .add(solver)
+      .add(operator_options())
+      .add(machine_options())
+      .add(watchdog_options())
+      .add(files);
   return syntax;
 }
 
@@ -153,6 +160,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
   if (!values) return exit_certified;
   const SolveCommand command = read_command(*values);
+  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 

@@ -1,6 +1,7 @@
 #include "solver/conjugate_gradient.hpp"
 
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 #include "solver/cg_column.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
 
@@ -30,6 +31,7 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
                                               std::shared_ptr<CudaLoop>* keep) {
   if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress, keep);
 
+  const Phase phase("CG iterations");
   const std::size_t n = stop.target_norm.size();
   const double four_m2 = 4 * mass * mass;
   const Parity other = opposite(parity);

@@ -1,5 +1,6 @@
 #include "solver/cublas_conjugate_gradient.hpp"
 
+#include "halo/phase.hpp"
 #include "solver/cg_column.hpp"
 
 namespace staghorn {
@@ -10,6 +11,7 @@ std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOpe
                                                 ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
                                                 const CgStop& stop,
                                                 const std::function<void(const CgProgress&)>& progress) {
+  const Phase phase("CG iterations by cuBLAS");
   const std::size_t n = stop.target_norm.size();
   auto& [cg, q] = work;
   auto& [r, p, tmp] = cg;

@@ -11,9 +11,12 @@
 #include <cmath>
 #include <limits>
 
+#include "halo/adverse_timing.hpp"
 #include "halo/cuda_check.hpp"
 #include "halo/cuda_device.hpp"
+#include "halo/phase.hpp"
 #include "halo/transport_p2p.hpp"
+#include "halo/watchdog.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
 #include "solver/cuda_scalars.cuh"
 
@@ -70,7 +73,7 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   s.n_ranks = d.communicator().size();
   s.rank = d.communicator().rank();
   s.silent_rank = -1;
-  s.wait_limit_ns = (long long)(wait_limit_seconds() * 1e9);
+  s.wait_limit_ns = patience_nanoseconds();
   if (s.n_ranks > 1)
     for (int rank = 0; rank < s.n_ranks; ++rank)
       s.mailbox[rank] = reinterpret_cast<std::uint64_t*>(d.peers()->mailbox(rank));
@@ -111,6 +114,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
                                                    const std::vector<double>& p2, const CgStop& stop,
                                                    const std::function<void(const CgProgress&)>& progress,
                                                    std::shared_ptr<CudaLoop>* keep) {
+  const Phase phase("CG iterations on the GPU");
   const int n = int(r2.size());
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   std::shared_ptr<CudaLoop> loop = keep ? *keep : nullptr;
@@ -186,6 +190,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   }
 
   const auto launch_batch = [&](Glimpse& glimpse) {
+    adverse_delay(start.rank);
     STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
     STAGHORN_CUDA_CHECK(
         cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
@@ -197,6 +202,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     launch_batch(glimpses[1 - turn]);  // the GPU stays busy while the host looks at the batch before
     STAGHORN_CUDA_CHECK(cudaEventSynchronize(glimpses[turn].copied));
     seen = glimpses[turn].host;
+    made_progress();
     if (progress) {
       double worst = 0;
       for (int i = 0; i < n; ++i) worst = std::max(worst, std::sqrt(seen->r2[i]) / stop.target_norm[i]);
@@ -206,8 +212,8 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   }
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(stream.handle));
   if (seen->silent_rank >= 0)
-    throw Error("rank " + std::to_string(start.rank) + " had no answer from rank " + std::to_string(seen->silent_rank) +
-                " for " + std::to_string(wait_limit_seconds()) + " s");
+    throw Stalled("rank " + std::to_string(start.rank) + " had no answer from rank " +
+                  std::to_string(seen->silent_rank) + " for " + std::to_string(patience_seconds()) + " s");
   if (several_ranks) {
     peers->use_tags(std::uint32_t(seen->iteration) + 1);
     d.communicator().barrier();

@@ -2,9 +2,12 @@
 #include <mpi.h>
 #include <omp.h>
 
+#include <chrono>
 #include <csignal>
 #include <iostream>
+#include <thread>
 
+#include "halo/watchdog.hpp"
 #include "solver/command_options.hpp"
 #include "solver/commands.hpp"
 #include "solver/provenance.hpp"
@@ -37,7 +40,9 @@ void print_usage(std::ostream& out) {
     out << "  " << name << std::string(10 - name.size(), ' ') << command.purpose << "\n";
   }
   out << "\n`staghorn COMMAND --help` explains the options of a command, `staghorn --version` says which this is.\n"
-         "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n";
+         "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n"
+         "Exit status: 0 done (solve: certified), 1 error, 2 usage, 3 not converged, 4 stuck and ended by the "
+         "watchdog.\n";
 }
 
 int run(const Communicator& communicator, const std::vector<std::string>& words, std::ostream& out) {
@@ -74,6 +79,8 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
   } catch (const UsageError& error) {
     err << "staghorn: error: " << error.what() << std::endl;
     return exit_usage;
+  } catch (const Stalled&) {
+    throw;
   } catch (const Error& error) {
     err << "staghorn: error: " << error.what() << std::endl;
     return exit_error;
@@ -89,6 +96,10 @@ int main(int argc, char** argv) {
     const Communicator communicator(MPI_COMM_WORLD);
     try {
       return run_with_one_message(communicator, std::vector<std::string>(argv + 1, argv + argc));
+    } catch (const Stalled& error) {  // the others give up too, each with words of its own
+      std::cerr << "staghorn: " << error.what() << std::endl;
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      end_job(communicator, exit_stalled);
     } catch (const std::exception& error) {  // no memory, or a bug: the other ranks do not know and would wait for ever
       std::cerr << "staghorn: error: rank " << communicator.rank() << ": " << error.what() << std::endl;
       if (communicator.size() > 1) MPI_Abort(communicator.handle(), exit_error);

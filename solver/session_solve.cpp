@@ -17,6 +17,7 @@
 
 #include "dirac/plain_operator.hpp"
 #include "halo/error.hpp"
+#include "halo/phase.hpp"
 #include "solver/even_odd.hpp"
 #include "solver/explanation.hpp"
 #include "solver/memory_estimate.hpp"
@@ -44,6 +45,7 @@ constexpr double least_gain = 0.5;
 // fields.residual = b - M x (or b - A x), and its norm beside |b|, by the plain path; of a zero guess b itself.
 ResidualNorms true_residual(const Session& session, const SolveRequest& request, const VectorField& x,
                             const VectorField& b, double b_norm, ResidualFields& fields) {
+  const Phase phase("certificate");
   if (norm2(session.communicator(), x) == 0) {
     fields.residual = b;
     return {b_norm * b_norm, b_norm * b_norm};
@@ -193,6 +195,8 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
   report.device = device();
   report.transport = d.transport();
+  report.transports = d.transport_choice();
+  if (state_->sloppy) report.sloppy_transports = state_->sloppy->transport_choice();
   report.system = to_string(request.system);
   report.options = options();
   report.request = request;

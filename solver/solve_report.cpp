@@ -53,6 +53,20 @@ Json rhs_json(const RhsReport& rhs) {
           {"history", rhs.history}};
 }
 
+Json transports_json(const TransportChoice& choice) {
+  Json json = {{"chosen", choice.name},
+               {"reason", choice.reason},
+               {"face_bytes", choice.face_bytes},
+               {"test_seconds", choice.seconds},
+               {"tried", Json::array()}};
+  for (const TransportTrial& trial : choice.tried)
+    json["tried"].push_back({{"name", trial.name},
+                             {"seconds", trial.left_out.empty() ? Json(trial.seconds) : Json(nullptr)},
+                             {"failed", trial.failed},
+                             {"left_out", trial.left_out.empty() ? Json(nullptr) : Json(trial.left_out)}});
+  return json;
+}
+
 std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";
 }
@@ -128,6 +142,8 @@ std::string to_json(const SolveReport& report) {
   json["ranks"] = report.ranks;
   json["threads"] = report.threads;
   json["transport"] = report.transport;
+  json["transports"] = transports_json(report.transports);
+  if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);
   json["system"] = report.system;
   json["source"] = report.source;
   json["mass"] = report.request.mass;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "halo/transport_choice.hpp"
 #include "lattice_io/gauge_file.hpp"
 #include "solver/solve_request.hpp"
 
@@ -48,6 +49,8 @@ struct SolveReport {
   Outcome outcome = Outcome::breakdown;
   std::string explanation;  // what was reached and why it may have stalled; "" when certified
   std::string device, source, transport, system;
+  TransportChoice transports;                        // of the operator in `precision`
+  std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision
   SessionOptions options;
   SolveRequest request;
   double tolerance = 0;  // the one in force

@@ -19,6 +19,12 @@ std::string format(const char* pattern, Values... values) {
 
 const char* plural(int n) { return n == 1 ? "" : "s"; }
 
+void print_transports(std::ostream& out, const TransportChoice& choice, const char* which) {
+  if (choice.tried.empty()) return;
+  out << "  " << which << "transport " << to_string(choice) << "\n";
+  for (const std::string& warning : transport_warnings(choice)) out << "  warning: " << warning << "\n";
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -72,6 +78,8 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
                 seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
                 report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  print_transports(out, report.transports, "");
+  if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");
   const auto peak = report.memory_bytes.find("peak_resident");
   if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import subprocess
@@ -96,6 +97,43 @@ def staghorn(program):
         if check and result.returncode != 0:
             pytest.fail(f"{' '.join(command)}\nexit status {result.returncode}\n{result.stdout}\n{result.stderr}")
         return result
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def launch(program):
+    """launch(*args, ranks=1, env=None) -> a running Popen with text pipes; the caller ends it."""
+
+    def start(*args, ranks=1, env=None):
+        return subprocess.Popen(mpi_command(ranks) + [str(program)] + [str(a) for a in args], text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                env=program_environment(ranks, None, env))
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def exchange_stress(program):
+    """exchange_stress(transport, space, grid, seed) -> what the program of that name (unit/exchange_stress.cpp) printed.
+
+    A thousand exchanges among ranks on `grid` ("x,y,z,t") with delays of up to 200 microseconds wherever they meet. Skips
+    where these ranks cannot use the transport.
+    """
+
+    def run(transport, space, grid, seed):
+        stress = program.parent / "exchange_stress"
+        if not stress.is_file():
+            pytest.fail(f"{stress} is not built (STAGHORN_TESTS=ON builds it)")
+        cut = grid.split(",")
+        ranks = math.prod(int(n) for n in cut)
+        command = [*mpi_command(ranks), stress, transport, space, "1000", *cut]
+        result = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                                env=program_environment(ranks, 1, {"STAGHORN_STRESS_DELAYS": f"200,{seed}"}))
+        if result.returncode == 77:
+            pytest.skip(result.stdout.strip())
+        assert result.returncode == 0, result.stdout + result.stderr
+        return result.stdout
 
     return run
 
