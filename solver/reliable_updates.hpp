@@ -6,8 +6,13 @@
 
 namespace staghorn {
 
+// The residual is recomputed each time it has fallen by a factor. An update costs some iterations, so the factor is
+// what `spacing` iterations gain at the rate seen so far (which CG's convergence ties to the condition number), within
+// what the sloppy precision can do. Ill-conditioned systems gain little in so many iterations, and there frequent
+// updates save many (docs/performance.md).
 struct ReliableUpdates {
-  double delta = 0.2;  // the residual is recomputed each time it has fallen by this factor (docs/performance.md)
+  double most = 0.2, least_fp32 = 0.01, least_fp16 = 0.05;  // and the most at first
+  double spacing = 100;
 };
 
 struct ReliableVectors {
