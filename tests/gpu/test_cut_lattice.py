@@ -16,8 +16,13 @@ REQUESTS = {
     "fp64-12": ["--links", 12, "--boundary", PHASES],
     "fp32-18": ["--precision", "fp32", "--links", 18, "--boundary", PHASES],
     "fp32-12": ["--precision", "fp32", "--links", 12],
+    "fp64-8": ["--links", 8],
+    "fp32-8": ["--precision", "fp32", "--links", 8, "--boundary", PHASES],
     "fp64-18-fp32-18": ["--sloppy", "fp32", "--sloppy-links", 18],
     "fp64-12-fp32-12": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12, "--boundary", PHASES],
+    "fp64-18-fp16-18": ["--sloppy", "fp16", "--sloppy-links", 18, "--boundary", PHASES],
+    "fp64-12-fp16-12": ["--links", 12, "--sloppy", "fp16", "--sloppy-links", 12],
+    "fp64-8-fp16-8": ["--links", 8, "--sloppy", "fp16", "--sloppy-links", 8],
 }
 GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,1,2", "1,1,2,4", "2,2,2,2"]
 
