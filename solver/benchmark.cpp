@@ -126,10 +126,10 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     if (cublas) {
       cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop);
     } else {
-      auto& [r, p, tmp] = *fused;  // r = p = b
+      auto& [r, p, tmp, loop] = *fused;  // r = p = b
       r.copy_from(bench.even);
       p.copy_from(bench.even);
-      conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop);
+      conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop, {}, &loop);
     }
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };

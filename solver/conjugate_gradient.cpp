@@ -11,7 +11,7 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
                                          const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
-  auto& [r, p, tmp] = work;
+  auto& [r, p, tmp, loop] = work;
   std::vector<ExactSum> sums(n, ExactSum(1));
   // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
   r.copy_from(b);
@@ -19,7 +19,7 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   const std::vector<double> one(n, 1);
   const std::vector<double> r2 = d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
   p.copy_from(r);
-  return conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, stop, progress);
+  return conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, stop, progress, &loop);
 }
 
 // Memory moved per iteration and site of `parity`: two passes over the links and 66 reals of vectors

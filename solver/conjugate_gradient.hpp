@@ -34,9 +34,12 @@ struct CgColumn {  // one right-hand side
   double direction_norm2 = 0;   // |p|^2, with which the search could go on
 };
 
+struct CudaLoop;  // stream, buffers and graph of the loop on a GPU
+
 // What CG works on besides x and b: made once, used by every solve on the same operator.
 struct CgVectors {
   ColorVectorField r, p, tmp;
+  std::shared_ptr<CudaLoop> loop = nullptr;  // kept from solve to solve
   explicit CgVectors(const StaggeredOperator& d) : r(d.make_vector()), p(d.make_vector()), tmp(d.make_vector()) {}
   std::int64_t bytes() const { return r.bytes() + p.bytes() + tmp.bytes(); }
 };
@@ -48,11 +51,9 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
                                          const ColorVectorField& b, CgVectors& work, const CgStop& stop,
                                          const std::function<void(const CgProgress&)>& progress = {});
 
-struct CudaLoop;  // streams, buffers and graph of the loop on a GPU
-
 // The loop alone: r = b - A x and a search direction p are there, r2 = |r|^2 and p2 = |p|^2 known; tmp is work space.
-// Leaves r and p as they are at the end. Calls with the same operator, vectors, mass and parity may share what a GPU
-// needs set up, in `keep`, empty at first.
+// Leaves r and p as they are at the end. Calls with the same operator may share what a GPU needs set up, in `keep`,
+// empty at first.
 std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                               ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
                                               std::vector<double> r2, std::vector<double> p2, const CgStop& stop,

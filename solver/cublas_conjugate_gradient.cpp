@@ -14,7 +14,7 @@ std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOpe
   const Phase phase("CG iterations by cuBLAS");
   const std::size_t n = stop.target_norm.size();
   auto& [cg, q] = work;
-  auto& [r, p, tmp] = cg;
+  ColorVectorField &r = cg.r, &p = cg.p, &tmp = cg.tmp;
   const std::vector<double> one(n, 1), minus_four_m2(n, -4 * mass * mass);
   std::vector<RunningColumn> columns(n);
 

@@ -39,11 +39,23 @@ struct Stream {
 };
 
 struct Graph {
+  // What is captured.
+  struct Loop {
+    double mass;
+    Parity parity;
+    const void *x, *r, *p, *tmp;
+    bool operator==(const Loop&) const = default;
+  };
+  Loop loop = {};
   cudaGraph_t graph = nullptr;
   cudaGraphExec_t executable = nullptr;
-  ~Graph() {
+  Graph() = default;
+  Graph(const Graph&) = delete;
+  ~Graph() { clear(); }
+  void clear() {
     if (executable) cudaGraphExecDestroy(executable);
     if (graph) cudaGraphDestroy(graph);
+    executable = nullptr, graph = nullptr;
   }
 };
 
@@ -100,9 +112,7 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 
 // What setting up takes a millisecond for.
 struct CudaLoop {
-  explicit CudaLoop(std::size_t history_bytes)
-      : history(history_bytes, MemorySpace::cuda), scalars(sizeof(Scalars), MemorySpace::cuda) {}
-  Buffer history, scalars;
+  Buffer history, scalars{sizeof(Scalars), MemorySpace::cuda};
   Stream stream;
   Glimpse glimpses[2];
   Graph graph;
@@ -117,12 +127,12 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const Phase phase("CG iterations on the GPU");
   const int n = int(r2.size());
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
-  std::shared_ptr<CudaLoop> loop = keep ? *keep : nullptr;
-  const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
-  if (!loop || loop->history.bytes() < history_bytes) loop = std::make_shared<CudaLoop>(history_bytes);
+  const std::shared_ptr<CudaLoop> loop = keep && *keep ? *keep : std::make_shared<CudaLoop>();
   if (keep) *keep = loop;
   auto& [history, scalars_buffer, stream, glimpses, graph] = *loop;
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
+  const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
+  if (history.bytes() < history_bytes) history = Buffer(history_bytes, MemorySpace::cuda);
 
   *glimpses[0].host = start;
   glimpses[0].host->history = reinterpret_cast<double*>(history.data());
@@ -179,7 +189,10 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
 
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
   constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
-  if (!graph.executable) {
+  const Graph::Loop captured{mass, parity, x.data(), r.data(), p.data(), tmp.data()};
+  if (!graph.executable || graph.loop != captured) {
+    graph.clear();
+    graph.loop = captured;
     STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
     for (int k = 0; k < batch; ++k) {
       iteration(false);

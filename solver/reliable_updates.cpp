@@ -59,7 +59,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
                                                   const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
   auto& [r, tmp, sloppy_x, sloppy_vectors] = work;
-  auto& [sloppy_r, p, sloppy_tmp] = sloppy_vectors;
+  auto& [sloppy_r, p, sloppy_tmp, loop] = sloppy_vectors;
   std::vector<ExactSum> sums(n, ExactSum(1)), sloppy_sums = sums;
   const std::vector<double> one(n, 1);
 
@@ -75,7 +75,6 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
   std::vector<double> r2 = true_residual(), p2;
   for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
 
-  std::shared_ptr<CudaLoop> keep;
   for (long iterations = 0;;) {
     CgStop inner;
     inner.until_first = true;
@@ -112,7 +111,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     };
     const std::vector<CgColumn> inner_columns =
         conjugate_gradient_loop(sloppy, mass, parity, sloppy_x, sloppy_r, p, sloppy_tmp, sloppy_r2, p2, inner,
-                                progress ? show : std::function<void(const CgProgress&)>(), &keep);
+                                progress ? show : std::function<void(const CgProgress&)>(), &loop);
     tmp.convert_from(sloppy_x);
     d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
     const std::vector<double> before = r2;
