@@ -1,6 +1,8 @@
 // How long the parts of hops take: by the host's clock on the CPU, by marks in the queue on a GPU.
 #pragma once
 
+#include <omp.h>
+
 #include <array>
 
 #include "halo/cuda_time_mark.hpp"
@@ -21,6 +23,19 @@ struct HopTimes {  // seconds since the last reset, this rank
     sums += other.sums;
     return *this;
   }
+};
+
+// Adds the time from its making to its end to `seconds`.
+class PhaseTimer {
+ public:
+  explicit PhaseTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
+  ~PhaseTimer() { seconds_ += omp_get_wtime() - start_; }
+  PhaseTimer(const PhaseTimer&) = delete;
+  PhaseTimer& operator=(const PhaseTimer&) = delete;
+
+ private:
+  double& seconds_;
+  double start_;
 };
 
 // Hops on a GPU whose faces pass through the host. Nothing there happens when it is queued, so marks are queued too, in

@@ -1,7 +1,5 @@
 #include "dirac/staggered_operator.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -19,19 +17,6 @@
 namespace staghorn {
 
 namespace {
-
-// Adds the time from its making to its end to `seconds`.
-class PhaseTimer {
- public:
-  explicit PhaseTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
-  ~PhaseTimer() { seconds_ += omp_get_wtime() - start_; }
-  PhaseTimer(const PhaseTimer&) = delete;
-  PhaseTimer& operator=(const PhaseTimer&) = delete;
-
- private:
-  double& seconds_;
-  double start_;
-};
 
 std::array<FaceSites, 2> both_face_sites(const SiteLayout& layout) {
   return {face_sites(layout, Parity::even), face_sites(layout, Parity::odd)};

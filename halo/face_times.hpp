@@ -33,7 +33,7 @@ struct FaceTimes {
   PhaseTime compute;    // hops, the lines of CG that are fused into them included
   PhaseTime gather;     // faces packed
   PhaseTime to_host;    // copies from a GPU
-  PhaseTime messages;   // from the first that leaves to the last that arrives
+  PhaseTime messages;   // from when the first leaves until all have arrived and left
   PhaseTime to_device;  // copies to a GPU
   PhaseTime sums;       // over ranks
 

@@ -89,10 +89,7 @@ class StagedFace {
       sent_ = true;
     }
     if (expected_ && !arrived_ && test(arrival_)) {
-      if (timed_) {
-        underway_.end = MPI_Wtime();
-        arrived_mark_.set(stream_);
-      }
+      if (timed_) arrived_mark_.set(stream_);
       STAGHORN_CUDA_CHECK(
           cudaMemcpyAsync(channel_.receive, receive_.data(), channel_.bytes, cudaMemcpyHostToDevice, stream_));
       if (timed_) copied_in_.set(stream_);
@@ -100,11 +97,17 @@ class StagedFace {
       arrived_ = true;
     }
     if (sent_ && !left_) left_ = test(departure_);
-    return arrived_ && left_;
+    const bool done = arrived_ && left_;
+    if (timed_ && done) {
+      underway_.end = MPI_Wtime();
+      timed_ = false;
+    }
+    return done;
   }
   void hold_default_stream() const { on_device_.hold(nullptr); }
 
-  // Of the round that was timed: copies on the device's clock since `packed`, the message on the host's.
+  // Of the round that was timed: copies on the device's clock since `packed`; on the host's, both messages, from when
+  // the one leaves until both are done.
   Interval copy_out(const cuda::TimeMark& packed) const { return {0, copied_out_.seconds_since(packed)}; }
   Interval copy_in(const cuda::TimeMark& packed) const {
     return {arrived_mark_.seconds_since(packed), copied_in_.seconds_since(packed)};

@@ -21,7 +21,7 @@ def by_phase(table):
     return {row["phase"]: row for row in table}
 
 
-@pytest.mark.parametrize("options", [[], ["--sloppy", "fp32"], ["--grid", "1,1,1,2", "--loopback", "x"]])
+@pytest.mark.parametrize("options", [[], ["--sloppy", "fp32"], ["--grid", "1,1,2,1", "--loopback", "x"]])
 def test_phases_fill_no_more_than_the_solve(staghorn, small_gauge, tmp_path, options):
     """What is not hidden of each phase follows one another; copies do not exist on a CPU, ghosts are read in place."""
     report, _ = solve(staghorn, tmp_path, small_gauge, *REQUEST, *options, ranks=2)
