@@ -1,7 +1,5 @@
 #include "dirac/staggered_operator.hpp"
 
-#include <omp.h>
-
 #include <algorithm>
 #include <cmath>
 #include <numbers>
@@ -19,19 +17,6 @@
 namespace staghorn {
 
 namespace {
-
-// Adds the time from its making to its end to `seconds`.
-class PhaseTimer {
- public:
-  explicit PhaseTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
-  ~PhaseTimer() { seconds_ += omp_get_wtime() - start_; }
-  PhaseTimer(const PhaseTimer&) = delete;
-  PhaseTimer& operator=(const PhaseTimer&) = delete;
-
- private:
-  double& seconds_;
-  double start_;
-};
 
 std::array<FaceSites, 2> both_face_sites(const SiteLayout& layout) {
   return {face_sites(layout, Parity::even), face_sites(layout, Parity::odd)};
@@ -153,6 +138,9 @@ struct StaggeredOperator::State {
       PhaseTimer timer(times.pack);
       pack_faces(faces[int(opposite(target))], layout.lanes(), options.precision, options.n_rhs, call.in,
                  exchange.send_buffer());
+    }
+    {
+      PhaseTimer timer(times.start);
       exchange.start();
     }
     call.ghost = exchange.ghost_buffer();
@@ -179,20 +167,40 @@ struct StaggeredOperator::State {
     if (view.boundary_sites == 0) {
       kernels.hop(view, call);
     } else {
+      sampled.begin(exchange);
+      sampled.mark(SampledHops::gather);
       kernels.pack_faces(view, call.in, exchange.outgoing());
+      sampled.mark(SampledHops::packed);
       exchange.start();
       if (!options.overlap) exchange.finish();
+      sampled.mark(SampledHops::interior_begins);
       call.part = HopPart::interior;
       kernels.hop(view, call);
+      sampled.mark(SampledHops::interior_ends);
       if (options.overlap) exchange.finish();
+      sampled.mark(SampledHops::boundary_begins);
       call.part = HopPart::boundary;
       call.ghost_faces = exchange.incoming();
       kernels.hop(view, call);
+      sampled.mark(SampledHops::boundary_ends);
     }
     if (sums) {
       PhaseTimer timer(times.interior);
       kernels.finish_sums(view, call);
     }
+  }
+
+  FaceTimes face_times() {
+    FaceTimes result;
+    if (kernels.space == MemorySpace::cuda) {
+      result = sampled.times(exchange);
+    } else {
+      result.compute.seconds = times.interior + times.boundary;
+      result.gather.seconds = times.pack;
+      result.messages = result.communication = exchange.time_in_flight();
+    }
+    result.sums.seconds = times.sums;
+    return result;
   }
 
   // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
@@ -241,6 +249,7 @@ struct StaggeredOperator::State {
   FaceExchange exchange;
   std::array<HopView, 2> views;  // by target parity
   HopTimes times;
+  SampledHops sampled;  // GPU only
 };
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
@@ -267,7 +276,12 @@ bool StaggeredOperator::host_free() const {
 }
 PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
 const HopTimes& StaggeredOperator::times() const { return state_->times; }
-void StaggeredOperator::reset_times() { state_->times = {}; }
+FaceTimes StaggeredOperator::face_times() const { return state_->face_times(); }
+void StaggeredOperator::reset_times() {
+  state_->times = {};
+  state_->sampled.reset();
+  state_->exchange.reset_time_in_flight();
+}
 
 ColorVectorField StaggeredOperator::make_vector() const {
   return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space);

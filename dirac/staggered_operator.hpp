@@ -13,6 +13,7 @@
 #include "dirac/boundary.hpp"
 #include "dirac/color_vector_field.hpp"
 #include "dirac/exact_sum.hpp"
+#include "dirac/hop_times.hpp"
 #include "dirac/precision.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -22,10 +23,6 @@ namespace staghorn {
 
 struct HopView;
 class PeerTransport;
-
-struct HopTimes {  // seconds since the last reset, this rank
-  double pack = 0, interior = 0, wait = 0, boundary = 0, sums = 0;
-};
 
 struct OperatorOptions {
   Boundary boundary;
@@ -54,7 +51,9 @@ class StaggeredOperator {
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
   const TransportChoice& transport_choice() const;  // how it was chosen
-  const HopTimes& times() const;
+  const HopTimes& times() const;                    // by the host's clock: on a GPU all that it waits for is `interior`
+  // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
+  FaceTimes face_times() const;
   void reset_times();
 
   ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity

@@ -1,5 +1,6 @@
 #include "halo/face_exchange.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "halo/adverse_timing.hpp"
@@ -73,19 +74,35 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 void FaceExchange::start() {
   const Meeting meeting("faces leave", rank_);
   if (peers_) return peers_->start();
+  departed_ = MPI_Wtime();
+  attended_ = 0;
+  arrived_ = false;
   if (others_) others_->start();
   if (self_) self_->start();
+  account(departed_, !others_);
 }
 
 void FaceExchange::progress() {
   adverse_delay(rank_);
-  if (others_) others_->progress();
+  const double entered = MPI_Wtime();
+  if (others_) account(entered, others_->progress());
 }
 
 void FaceExchange::finish() {
   const Meeting meeting("faces arrive", rank_);
   if (peers_) return peers_->finish();
+  const double entered = MPI_Wtime();
   if (others_) others_->finish();
+  account(entered, true);
+}
+
+void FaceExchange::account(double entered, bool arrived) {
+  if (arrived_) return;
+  const double now = MPI_Wtime();
+  attended_ += now - entered;
+  if (!arrived) return;
+  arrived_ = true;
+  in_flight_ += {now - departed_, std::max(0.0, now - departed_ - attended_)};
 }
 
 std::vector<std::string> transport_names(MemorySpace space) {

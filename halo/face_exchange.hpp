@@ -42,7 +42,18 @@ class FaceExchange {
   void progress();
   void finish();
 
+  // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
+  // what it did not spend in here meanwhile is hidden.
+  const PhaseTime& time_in_flight() const { return in_flight_; }
+  void reset_time_in_flight() { in_flight_ = {}; }
+  // On a GPU, unless faces are stored straight into ghosts: as Transport has it.
+  bool can_time_rounds() const { return others_ && !peers_; }
+  void time_next_round() { others_->time_next_round(); }
+  Flight timed_round() const { return others_->timed_round(); }
+
  private:
+  void account(double entered, bool arrived);
+
   int rank_;
   Buffer send_, ghost_;
   FacePointers send_places_{}, ghost_places_{};
@@ -50,6 +61,9 @@ class FaceExchange {
   std::string name_ = "none";
   std::unique_ptr<Transport> self_, others_;
   std::unique_ptr<PeerTransport> peers_;
+  double departed_ = 0, attended_ = 0;  // when faces left; seconds spent in here since
+  bool arrived_ = true;
+  PhaseTime in_flight_;
 };
 
 // Names for messages between ranks whose vectors lie in `space`, as this build has them: "mpi" on the host.

@@ -8,6 +8,7 @@
 
 #include "halo/communicator.hpp"
 #include "halo/face_pointers.hpp"
+#include "halo/face_times.hpp"
 
 namespace staghorn {
 
@@ -23,9 +24,15 @@ struct FaceChannel {
 class Transport {
  public:
   virtual ~Transport() = default;
-  virtual void start() = 0;     // the send buffers are ready; returns at once
-  virtual void progress() = 0;  // lets messages advance; call now and then while computing
-  virtual void finish() = 0;    // returns when every message of this round has arrived and left
+  virtual void start() = 0;  // the send buffers are ready; returns at once
+  // Lets messages advance; call now and then while computing. True once finish() would not wait. Where that is not
+  // known without waiting: false.
+  virtual bool progress() = 0;
+  virtual void finish() = 0;  // returns when every message of this round has arrived and left
+
+  // Between GPUs: times the coming round, and what came of the last that was timed. The latter waits for the device.
+  virtual void time_next_round() {}
+  virtual Flight timed_round() const { return {}; }
 };
 
 // Messages of a rank to itself: a copy at start().

@@ -30,9 +30,10 @@ class MpiTransport final : public Transport {
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
   void start() override { check_mpi(MPI_Startall(int(requests_.size()), requests_.data()), "MPI_Startall"); }
-  void progress() override {
+  bool progress() override {
     int done = 0;
     check_mpi(MPI_Testall(int(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    return done != 0;
   }
   void finish() override {
     check_mpi(MPI_Waitall(int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");

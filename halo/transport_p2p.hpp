@@ -32,7 +32,7 @@ class PeerTransport final : public Transport {
   void use_tags(std::uint32_t count) { next_tag_ += count; }
 
   void start() override;
-  void progress() override {}
+  bool progress() override { return false; }
   void finish() override;
   std::int64_t bytes() const { return std::int64_t(memory_.bytes()); }
   // How long a kernel waits for a neighbour's face before it gives up: patience_seconds() (halo/watchdog.hpp) unless

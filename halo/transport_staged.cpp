@@ -3,12 +3,15 @@
 #include <mpi-ext.h>
 #endif
 
+#include <algorithm>
 #include <climits>
+#include <limits>
 #include <string>
 #include <utility>
 
 #include "halo/buffer.hpp"
 #include "halo/cuda_check.hpp"
+#include "halo/cuda_time_mark.hpp"
 #include "halo/transport.hpp"
 
 namespace staghorn {
@@ -64,11 +67,13 @@ class StagedFace {
   }
   StagedFace(const StagedFace&) = delete;
 
-  void start(const Event& packed) {
+  void start(const Event& packed, bool timed) {
+    timed_ = timed;
     packed.hold(stream_);
     if (send_.bytes() > 0)
       STAGHORN_CUDA_CHECK(
           cudaMemcpyAsync(send_.data(), channel_.send, channel_.bytes, cudaMemcpyDeviceToHost, stream_));
+    if (timed_) copied_out_.set(stream_);
     on_host_.record(stream_);
     expected_ = sent_ = arrived_ = left_ = false;
   }
@@ -79,19 +84,35 @@ class StagedFace {
       expected_ = true;
     }
     if (!sent_ && on_host_.reached()) {
+      if (timed_) underway_.begin = MPI_Wtime();
       check_mpi(MPI_Start(&departure_), "MPI_Start");
       sent_ = true;
     }
     if (expected_ && !arrived_ && test(arrival_)) {
+      if (timed_) arrived_mark_.set(stream_);
       STAGHORN_CUDA_CHECK(
           cudaMemcpyAsync(channel_.receive, receive_.data(), channel_.bytes, cudaMemcpyHostToDevice, stream_));
+      if (timed_) copied_in_.set(stream_);
       on_device_.record(stream_);
       arrived_ = true;
     }
     if (sent_ && !left_) left_ = test(departure_);
-    return arrived_ && left_;
+    const bool done = arrived_ && left_;
+    if (timed_ && done) {
+      underway_.end = MPI_Wtime();
+      timed_ = false;
+    }
+    return done;
   }
   void hold_default_stream() const { on_device_.hold(nullptr); }
+
+  // Of the round that was timed: copies on the device's clock since `packed`; on the host's, both messages, from when
+  // the one leaves until both are done.
+  Interval copy_out(const cuda::TimeMark& packed) const { return {0, copied_out_.seconds_since(packed)}; }
+  Interval copy_in(const cuda::TimeMark& packed) const {
+    return {arrived_mark_.seconds_since(packed), copied_in_.seconds_since(packed)};
+  }
+  const Interval& underway() const { return underway_; }
 
  private:
   static bool test(MPI_Request& request) {
@@ -106,30 +127,58 @@ class StagedFace {
   Event on_host_, on_device_;
   MPI_Request arrival_ = MPI_REQUEST_NULL, departure_ = MPI_REQUEST_NULL;
   bool expected_ = true, sent_ = true, arrived_ = true, left_ = true;
+  bool timed_ = false;
+  cuda::TimeMark copied_out_, arrived_mark_, copied_in_;
+  Interval underway_;
 };
 
 class StagedTransport final : public Transport {
  public:
-  StagedTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels, bool send_is_pinned) {
+  StagedTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels, bool send_is_pinned)
+      : copies_out_(!send_is_pinned) {
     for (const FaceChannel& channel : channels)
       faces_.push_back(std::make_unique<StagedFace>(communicator, channel, send_is_pinned));
   }
   void start() override {
+    if (timed_) packed_mark_.set();
     packed_.record(nullptr);
-    for (auto& face : faces_) face->start(packed_);
+    for (auto& face : faces_) face->start(packed_, timed_);
+    timed_ = false;
   }
-  void progress() override {
-    for (auto& face : faces_) face->progress();
+  bool progress() override {
+    bool done = true;
+    for (auto& face : faces_) done &= face->progress();
+    return done;
   }
   void finish() override {
-    for (bool done = false; !done;) {
-      done = true;
-      for (auto& face : faces_) done &= face->progress();
+    while (!progress()) {
     }
     for (auto& face : faces_) face->hold_default_stream();
   }
 
+  void time_next_round() override { timed_ = true; }
+  // A message sets out when its face is on the host: that joins the two clocks.
+  Flight timed_round() const override {
+    constexpr double late = std::numeric_limits<double>::max();
+    Flight flight;
+    Interval underway{late, 0};
+    double first_on_host = late;
+    flight.to_device.begin = late;
+    for (const auto& face : faces_) {
+      const Interval out = face->copy_out(packed_mark_), in = face->copy_in(packed_mark_);
+      first_on_host = std::min(first_on_host, out.end);
+      flight.to_host.end = std::max(flight.to_host.end, out.end);
+      flight.to_device = {std::min(flight.to_device.begin, in.begin), std::max(flight.to_device.end, in.end)};
+      underway = {std::min(underway.begin, face->underway().begin), std::max(underway.end, face->underway().end)};
+    }
+    flight.messages = {first_on_host, first_on_host + underway.seconds()};
+    if (!copies_out_) flight.to_host = {};
+    return flight;
+  }
+
  private:
+  bool copies_out_, timed_ = false;
+  cuda::TimeMark packed_mark_;
   Event packed_;
   std::vector<std::unique_ptr<StagedFace>> faces_;
 };
@@ -141,12 +190,22 @@ class CudaAwareTransport final : public Transport {
       : mpi_(make_mpi_transport(communicator, std::move(channels))) {}
   void start() override {
     STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    departed_ = MPI_Wtime();
     mpi_->start();
   }
-  void progress() override { mpi_->progress(); }
-  void finish() override { mpi_->finish(); }
+  bool progress() override { return mpi_->progress(); }
+  void finish() override {
+    mpi_->finish();
+    if (timed_) messages_ = {0, MPI_Wtime() - departed_};
+    timed_ = false;
+  }
+  void time_next_round() override { timed_ = true; }
+  Flight timed_round() const override { return {{}, messages_, {}}; }
 
  private:
+  bool timed_ = false;
+  double departed_ = 0;
+  Interval messages_;
   std::unique_ptr<Transport> mpi_;
 };
 

@@ -1,5 +1,6 @@
 #include "solver/bench_report.hpp"
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -8,6 +9,40 @@
 namespace staghorn {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  const auto has_times = [](const BenchmarkResult& r) { return !r.times.rows.empty(); };
+  const auto first = std::find_if(results.begin(), results.end(), has_times);
+  if (first == results.end()) return;
+  char cell[80];
+  const auto print = [&](const char* pattern, auto... values) {
+    std::snprintf(cell, sizeof cell, pattern, values...);
+    out << cell;
+  };
+  print("%-15s %-5s %5s", "microseconds", "prec", "links");
+  for (const PhaseRow& row : first->times.rows) print(" %15s", row.phase.c_str());
+  out << "   (hidden; of communication: of what could be)\n";
+  for (const BenchmarkResult& r : results) {
+    if (!has_times(r)) continue;
+    print("%-15s %-5s %5d", r.what.c_str(), to_string(r.precision).c_str(), reals_per_link(r.links));
+    for (const PhaseRow& row : r.times.rows) {
+      if (!row.seconds)
+        print(" %15s", "-");
+      else if (row.hidden_share)
+        print(" %7.1f (%3.0f %%)", 1e6 * *row.seconds, 100 * *row.hidden_share);
+      else
+        print(" %7.1f        ", 1e6 * *row.seconds);
+    }
+    out << "\n";
+  }
+  for (const PhaseRow& row : first->times.rows)
+    if (!row.note.empty()) out << "  " << row.phase << ": " << row.note << "\n";
+  if (first->times.one_hop_in > 1) out << "  of one hop in " << first->times.one_hop_in << "\n";
+}
+
+}  // namespace
 
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
   char line[160];
@@ -32,6 +67,7 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
     }
     out << "\n";
   }
+  print_times(out, results);
 }
 
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
@@ -69,16 +105,18 @@ void print_transports(std::ostream& out, const std::vector<CutResult>& results) 
 }
 
 Json to_json(const BenchmarkResult& r) {
-  return {{"what", r.what},
-          {"precision", to_string(r.precision)},
-          {"links", reals_per_link(r.links)},
-          {"rhs", r.rhs},
-          {"microseconds", r.microseconds},
-          {"gflops", r.gflops},
-          {"gb_s", r.gb_s},
-          {"fraction_of_stream", r.fraction_of_stream},
-          {"site_iterations_per_second", r.site_iterations_per_second},
-          {"transport", r.transport}};
+  Json json{{"what", r.what},
+            {"precision", to_string(r.precision)},
+            {"links", reals_per_link(r.links)},
+            {"rhs", r.rhs},
+            {"microseconds", r.microseconds},
+            {"gflops", r.gflops},
+            {"gb_s", r.gb_s},
+            {"fraction_of_stream", r.fraction_of_stream},
+            {"site_iterations_per_second", r.site_iterations_per_second},
+            {"transport", r.transport}};
+  if (!r.times.rows.empty()) json["times"] = to_json(r.times);
+  return json;
 }
 
 Json to_json(const CutResult& r) {

@@ -222,9 +222,10 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
           });
           const std::string suffix = overlap ? "" : ", no overlap";
           results.push_back(bench.result("hop" + suffix, seconds / batch, flops_per_hop, 1, 2, stream_read));
+          results.back().times = time_table(bench.d, bench.d.face_times() * (1 / double(hops)), seconds / batch);
           if (queued) continue;
           const HopTimes& t = bench.d.times();
-          for (const auto& [name, total] : {std::pair{"pack", t.pack}, std::pair{"interior", t.interior},
+          for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
                                             std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
             results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,
                                            0, 0, stream_read));

@@ -11,6 +11,7 @@
 #include "dirac/staggered_operator.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
+#include "solver/time_table.hpp"
 
 namespace staghorn {
 
@@ -26,6 +27,7 @@ struct BenchmarkResult {
   double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
   TransportChoice transports{};           // how it was chosen
+  TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
 };
 
 struct BenchmarkOptions {
@@ -54,9 +56,9 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
 // iteration they belong to.
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);
-// A hop with faces in flight during the interior and without, and, on the CPU, its phases (pack, interior, wait,
-// boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A GPU works
-// through a queue: there only whole hops are timed, in batches, and what overlap hides is the difference of the two.
+// A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,
+// interior, wait, boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A
+// GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases.
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read);
 

@@ -25,6 +25,7 @@
 #include "solver/session_state.hpp"
 #include "solver/solve_checks.hpp"
 #include "solver/stopwatch.hpp"
+#include "solver/time_table.hpp"
 
 namespace staghorn {
 
@@ -137,6 +138,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   EvenOddPass& pass = *state_->pass;
   ResidualFields& fields = *state_->residual;
   d.reset_times();
+  if (state_->sloppy) state_->sloppy->reset_times();
   report.seconds["setup"] = setting_up.seconds();
 
   double cg_seconds = 0, certify_seconds = 0;
@@ -215,11 +217,17 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   if (state_->cublas) report.provenance["cublas"] = state_->cublas->version();
   report.explanation = explain(report);
 
-  const HopTimes& hop = d.times();
+  HopTimes hop = d.times();
+  FaceTimes face_times = d.face_times();
+  if (state_->sloppy) {
+    hop += state_->sloppy->times();
+    face_times += state_->sloppy->face_times();
+  }
+  report.times = time_table(state_->sloppy ? *state_->sloppy : d, face_times, cg_seconds);
   report.seconds["read"] = state_->read_seconds;
   report.seconds["solve"] = cg_seconds;
   report.seconds["certify"] = certify_seconds;
-  report.seconds["hop_pack"] = hop.pack;
+  report.seconds["hop_pack"] = hop.pack + hop.start;
   report.seconds["hop_interior"] = hop.interior;
   report.seconds["hop_wait"] = hop.wait;
   report.seconds["hop_boundary"] = hop.boundary;

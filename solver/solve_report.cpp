@@ -163,6 +163,8 @@ std::string to_json(const SolveReport& report) {
                           {"error", report.condensate->error},
                           {"n_vectors", report.condensate->n_vectors}};
   json["seconds"] = report.seconds;
+  json["times"] = to_json(report.times);
+  json["times_of_one_hop_in"] = report.times.one_hop_in;
   json["memory_bytes"] = Json::object();
   for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
   json["predicted_memory_bytes"] = Json::object();

@@ -10,6 +10,7 @@
 #include "halo/transport_choice.hpp"
 #include "lattice_io/gauge_file.hpp"
 #include "solver/solve_request.hpp"
+#include "solver/time_table.hpp"
 
 namespace staghorn {
 
@@ -64,7 +65,8 @@ struct SolveReport {
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;
   std::map<std::string, double>
-      seconds;  // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
+      seconds;      // read, setup, solve, certify, write, and hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
+  TimeTable times;  // of hops and sums inside `solve`, by phase, and what was hidden
   std::map<std::string, double> memory_bytes;  // per object, summed over ranks, and peak_resident of the hosts
   std::map<std::string, double> predicted_memory_bytes;  // the same objects, by formula before they were made
   std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)

@@ -25,6 +25,22 @@ void print_transports(std::ostream& out, const TransportChoice& choice, const ch
   for (const std::string& warning : transport_warnings(choice)) out << "  warning: " << warning << "\n";
 }
 
+std::string percent(const PhaseRow& row) { return row.hidden_share ? format("%.0f %%", 100 * *row.hidden_share) : "-"; }
+
+void print_times(std::ostream& out, const TimeTable& table) {
+  if (table.rows.empty()) return;
+  out << "  where the time went     seconds     slowest   hidden"
+      << (table.one_hop_in > 1 ? format("     (of one hop in %ld, scaled up)", table.one_hop_in) : "") << "\n";
+  for (const PhaseRow& row : table.rows) {
+    const bool whole = row.phase == "communication";
+    out << format("    %-17s %11s %11s %8s", row.phase.c_str(),
+                  row.seconds ? format("%.4f", *row.seconds).c_str() : "-",
+                  row.seconds ? format("%.4f", row.slowest).c_str() : "-", percent(row).c_str())
+        << (whole && row.hidden_share ? "     of what could be" : "") << (row.note.empty() ? "" : "     " + row.note)
+        << "\n";
+  }
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -78,6 +94,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
                 seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
                 report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  print_times(out, report.times);
   print_transports(out, report.transports, "");
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");
   const auto peak = report.memory_bytes.find("peak_resident");
