@@ -4,10 +4,24 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <utility>
+
+#include "solver/tuning_report.hpp"
 
 namespace staghorn {
 
 using Json = nlohmann::ordered_json;
+
+namespace {
+
+void add(LaunchTuning& sum, const LaunchTuning& tuning) {
+  sum.tuned += tuning.tuned;
+  sum.seconds += tuning.seconds;
+  if (!tuning.file.empty()) sum.file = tuning.file;
+  if (!tuning.not_kept.empty()) sum.not_kept = tuning.not_kept;
+}
+
+}  // namespace
 
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
   char line[160];
@@ -68,6 +82,20 @@ void print_transports(std::ostream& out, const std::vector<CutResult>& results) 
       if (told.insert(warning).second) out << "warning: " << warning << "\n";
 }
 
+void print_tuning(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  LaunchTuning sum;
+  std::set<std::pair<Precision, Reconstruct>> told;  // rows of one operator repeat what it did
+  for (const BenchmarkResult& r : results)
+    if (told.insert({r.precision, r.links}).second) add(sum, r.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
+void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
+  LaunchTuning sum;
+  for (const CutResult& r : results) add(sum, r.cg.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
 Json to_json(const BenchmarkResult& r) {
   return {{"what", r.what},
           {"precision", to_string(r.precision)},
@@ -78,7 +106,8 @@ Json to_json(const BenchmarkResult& r) {
           {"gb_s", r.gb_s},
           {"fraction_of_stream", r.fraction_of_stream},
           {"site_iterations_per_second", r.site_iterations_per_second},
-          {"transport", r.transport}};
+          {"transport", r.transport},
+          {"tuning", to_json(r.tuning)}};
 }
 
 Json to_json(const CutResult& r) {

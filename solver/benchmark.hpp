@@ -26,6 +26,7 @@ struct BenchmarkResult {
   double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
   TransportChoice transports{};           // how it was chosen
+  LaunchTuning tuning{};
 };
 
 struct BenchmarkOptions {
@@ -36,6 +37,7 @@ struct BenchmarkOptions {
   int cuda_device = -1;  // >= 0: on that GPU
   std::string instruction_set = "auto", transport = "auto";
   bool overlap = true;
+  Tuning tuning = default_tuning();
   bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
 };
 
