@@ -266,16 +266,18 @@ struct Launch {
 
 HopArguments hop_arguments(const HopView& view);
 
-// Launches the hop kernel for run-time precision, links and number of right-hand sides.
+// Launches the hop kernel for run-time precision, links and number of right-hand sides: of the tiles that it is made
+// for, the largest that divides these and is not above the one chosen.
 template <class Stored, int Reals, HopUse Use, class Finish>
-void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how) {
+void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
   const ChunkRange range = chunk_range(a.sites, hop_threads, how.part, how.reversed);
   if (range.count == 0) return;
   const auto launch = [&](auto tile, auto cut, auto phases) {
     constexpr int Tile = decltype(tile)::value;
     const int tiles = a.n_rhs / Tile, chunks = range.count * tiles;
     const auto kernel = hop_kernel<Stored, Reals, Use, Tile, decltype(cut)::value, decltype(phases)::value, Finish>;
-    const int blocks = a.bound ? (grid_size(kernel, hop_threads, chunks) + tiles - 1) / tiles * tiles : chunks;
+    const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves) : chunks;
+    const int blocks = (wanted + tiles - 1) / tiles * tiles;
     kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
   };
   constexpr std::integral_constant<int, 1> one;
@@ -284,35 +286,37 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   constexpr std::integral_constant<int, 4> four;
   constexpr std::true_type yes;
   constexpr std::false_type no;
+  const auto takes = [&](int tile) { return tile <= choice.tile && a.n_rhs % tile == 0; };
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
   if constexpr (is_fixed_point<Stored>) {  // bound by instructions: the usual case is a kernel of its own
     const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
     if (cut || phases) return launch(one, yes, yes);
-    if (a.n_rhs % 3 == 0) return launch(three, no, no);
+    if (takes(3)) return launch(three, no, no);
     launch(one, no, no);
   } else if (cut) {
-    if (a.n_rhs % 4 == 0) return launch(four, yes, yes);
-    if (a.n_rhs % 3 == 0) return launch(three, yes, yes);
+    if (takes(4)) return launch(four, yes, yes);
+    if (takes(3)) return launch(three, yes, yes);
     launch(one, yes, yes);
   } else {
-    if (a.n_rhs % 8 == 0) return launch(std::integral_constant<int, 8>(), no, yes);
-    if (a.n_rhs % 4 == 0) return launch(four, no, yes);
-    if (a.n_rhs % 3 == 0) return launch(three, no, yes);
-    if (a.n_rhs % 2 == 0) return launch(two, no, yes);
+    if (takes(8)) return launch(std::integral_constant<int, 8>(), no, yes);
+    if (takes(4)) return launch(four, no, yes);
+    if (takes(3)) return launch(three, no, yes);
+    if (takes(2)) return launch(two, no, yes);
     launch(one, no, yes);
   }
 }
 
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
+  const LaunchChoice& choice = Use == HopUse::update_residual ? view.launches.residual : view.launches.hop;
   with_stored(view.precision, a.in, [&]<class Stored>(const Stored*) {
     switch (view.reconstruct) {
       case Reconstruct::none18:
-        return launch_hop_tiles<Stored, 18, Use>(a, finish, how);
+        return launch_hop_tiles<Stored, 18, Use>(a, finish, how, choice);
       case Reconstruct::row12:
-        return launch_hop_tiles<Stored, 12, Use>(a, finish, how);
+        return launch_hop_tiles<Stored, 12, Use>(a, finish, how, choice);
       case Reconstruct::su3_8:
-        return launch_hop_tiles<Stored, 8, Use>(a, finish, how);
+        return launch_hop_tiles<Stored, 8, Use>(a, finish, how, choice);
     }
   });
 }
@@ -321,7 +325,7 @@ template <class Finish>
 void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, const Launch& how) {
   const ChunkRange range = chunk_range(a.sites, update_threads, how.part, how.reversed);
   const auto launch = [&](const auto kernel) {
-    const dim3 grid(grid_size(kernel, update_threads, range.count), view.n_rhs);
+    const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
     kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
   };
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) { launch(direction_kernel<Stored, Finish>); });

@@ -76,16 +76,16 @@ class ThreadSum {
   bool fits_ = true;
 };
 
-// Blocks for `chunks` pieces of work of one block each: one wave, so that the end of a block (its sums, its ticket) is
-// amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an iteration with
-// 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
+// Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums, its
+// ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an
+// iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
 template <class Kernel>
-int grid_size(Kernel kernel, int threads, int chunks) {
+int grid_size(Kernel kernel, int threads, int chunks, int waves) {
   int device = 0, processors = 0, per_processor = 0;
   cudaGetDevice(&device);
   cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
   cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0);
-  const int wanted = processors * per_processor;
+  const int wanted = processors * per_processor * waves;
   const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
   return std::min(chunks, std::max(wanted, least));
 }

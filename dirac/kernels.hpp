@@ -11,6 +11,7 @@
 #include <string>
 
 #include "dirac/exact_sum.hpp"
+#include "dirac/launch_choice.hpp"
 #include "dirac/neighbour_table.hpp"
 #include "dirac/precision.hpp"
 #include "dirac/site_layout.hpp"
@@ -46,6 +47,7 @@ struct HopView {
   int boundary_sites = 0;
   std::array<const void*, 4> ghost_links{};          // links behind the sites x_mu = 0
   void *scratch = nullptr, *scratch_host = nullptr;  // scalars and sums, in device and in pinned memory: scratch_bytes
+  LaunchChoices launches;                            // GPU: the result never depends on them
 };
 
 enum class HopPart { all, interior, boundary };  // GPU: which sites; the CPU is given lists of blocks

@@ -8,6 +8,7 @@
 #include "dirac/face_packing.hpp"
 #include "dirac/gauge_field.hpp"
 #include "dirac/kernels.hpp"
+#include "dirac/launch_tuning.hpp"
 #include "dirac/neighbour_table.hpp"
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
@@ -119,6 +120,17 @@ struct StaggeredOperator::State {
         v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
       }
     }
+    tune();
+  }
+
+  void tune() {
+    if (kernels.space != MemorySpace::cuda) return;
+    const HopView& view = views[0];
+    const std::string device =
+        cuda::device_name(options.cuda_device) + " " + cuda::device_architecture(options.cuda_device);
+    const bool whole = view.boundary_sites == 0 || exchange.peers();
+    tuning = tune_launches(communicator, {kernels, layout, view, exchange.incoming(), whole}, device, options.tuning);
+    for (HopView& v : views) v.launches = tuning.choices;
   }
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
@@ -248,6 +260,7 @@ struct StaggeredOperator::State {
   TransportChoice transport;
   FaceExchange exchange;
   std::array<HopView, 2> views;  // by target parity
+  LaunchTuning tuning;
   HopTimes times;
   SampledHops sampled;  // GPU only
 };
@@ -275,6 +288,7 @@ bool StaggeredOperator::host_free() const {
   return state_->communicator.size() == 1 || state_->exchange.peers();
 }
 PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
+const LaunchTuning& StaggeredOperator::tuning() const { return state_->tuning; }
 const HopTimes& StaggeredOperator::times() const { return state_->times; }
 FaceTimes StaggeredOperator::face_times() const { return state_->face_times(); }
 void StaggeredOperator::reset_times() {

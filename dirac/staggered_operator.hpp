@@ -14,6 +14,7 @@
 #include "dirac/color_vector_field.hpp"
 #include "dirac/exact_sum.hpp"
 #include "dirac/hop_times.hpp"
+#include "dirac/launch_choice.hpp"
 #include "dirac/precision.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -33,12 +34,14 @@ struct OperatorOptions {
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed
   std::string transport = "auto";        // between ranks: the fastest (halo/transport_choice.hpp), or that name
+  Tuning tuning = default_tuning();      // of launches on a GPU (launch_tuning.hpp); the result never depends on it
 };
 
 class StaggeredOperator {
  public:
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
-  // links, sets up the face messages. `communicator` must outlive the operator. Collective.
+  // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
+  // Collective.
   StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options);
   ~StaggeredOperator();
 
@@ -51,6 +54,7 @@ class StaggeredOperator {
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
   const TransportChoice& transport_choice() const;  // how it was chosen
+  const LaunchTuning& tuning() const;               // what tuning did
   const HopTimes& times() const;                    // by the host's clock: on a GPU all that it waits for is `interior`
   // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
   FaceTimes face_times() const;

@@ -25,6 +25,16 @@ std::string device_name(int index) {
   return properties.name;
 }
 
+std::string device_architecture(int index) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, index));
+    return std::to_string(value);
+  };
+  return "sm_" + attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor) +
+         " with " + attribute(cudaDevAttrMultiProcessorCount) + " processors";
+}
+
 std::string device_identity(int index) {
   char id[32] = {};
   STAGHORN_CUDA_CHECK(cudaDeviceGetPCIBusId(id, sizeof id, index));
@@ -121,6 +131,7 @@ bool built() { return false; }
 int device_count() { return 0; }
 void select_device(int) { refuse(); }
 std::string device_name(int) { refuse(); }
+std::string device_architecture(int) { refuse(); }
 std::string device_identity(int) { refuse(); }
 std::size_t free_bytes() { refuse(); }
 void* allocate(std::size_t) { refuse(); }

@@ -13,8 +13,9 @@ bool built();        // this build has CUDA code
 int device_count();  // 0 without driver or device
 void select_device(int index);
 std::string device_name(int index);
-std::string device_identity(int index);  // PCI bus id: tells whether two ranks use the same GPU
-std::size_t free_bytes();                // on the selected device
+std::string device_architecture(int index);  // "sm_90 with 132 processors"
+std::string device_identity(int index);      // PCI bus id: tells whether two ranks use the same GPU
+std::size_t free_bytes();                    // on the selected device
 
 void* allocate(std::size_t bytes);  // zero-filled
 void release(void* data) noexcept;

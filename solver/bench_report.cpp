@@ -5,6 +5,9 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
+#include <utility>
+
+#include "solver/tuning_report.hpp"
 
 namespace staghorn {
 
@@ -40,6 +43,13 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
   for (const PhaseRow& row : first->times.rows)
     if (!row.note.empty()) out << "  " << row.phase << ": " << row.note << "\n";
   if (first->times.one_hop_in > 1) out << "  of one hop in " << first->times.one_hop_in << "\n";
+}
+
+void add(LaunchTuning& sum, const LaunchTuning& tuning) {
+  sum.tuned += tuning.tuned;
+  sum.seconds += tuning.seconds;
+  if (!tuning.file.empty()) sum.file = tuning.file;
+  if (!tuning.not_kept.empty()) sum.not_kept = tuning.not_kept;
 }
 
 }  // namespace
@@ -104,6 +114,20 @@ void print_transports(std::ostream& out, const std::vector<CutResult>& results) 
       if (told.insert(warning).second) out << "warning: " << warning << "\n";
 }
 
+void print_tuning(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  LaunchTuning sum;
+  std::set<std::pair<Precision, Reconstruct>> told;  // rows of one operator repeat what it did
+  for (const BenchmarkResult& r : results)
+    if (told.insert({r.precision, r.links}).second) add(sum, r.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
+void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
+  LaunchTuning sum;
+  for (const CutResult& r : results) add(sum, r.cg.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
 Json to_json(const BenchmarkResult& r) {
   Json json{{"what", r.what},
             {"precision", to_string(r.precision)},
@@ -114,7 +138,8 @@ Json to_json(const BenchmarkResult& r) {
             {"gb_s", r.gb_s},
             {"fraction_of_stream", r.fraction_of_stream},
             {"site_iterations_per_second", r.site_iterations_per_second},
-            {"transport", r.transport}};
+            {"transport", r.transport},
+            {"tuning", to_json(r.tuning)}};
   if (!r.times.rows.empty()) json["times"] = to_json(r.times);
   return json;
 }

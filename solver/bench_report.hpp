@@ -21,6 +21,10 @@ void print_table(std::ostream& out, const std::vector<CutResult>& results, const
 void print_transports(std::ostream& out, const std::vector<BenchmarkResult>& results);
 void print_transports(std::ostream& out, const std::vector<CutResult>& results);
 
+// One line that adds up what tuning did for these; nothing where no launch was tuned.
+void print_tuning(std::ostream& out, const std::vector<BenchmarkResult>& results);
+void print_tuning(std::ostream& out, const std::vector<CutResult>& results);
+
 nlohmann::ordered_json to_json(const BenchmarkResult& result);
 nlohmann::ordered_json to_json(const CutResult& result);
 

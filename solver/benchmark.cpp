@@ -54,6 +54,7 @@ OperatorOptions operator_options(const BenchmarkOptions& options, Precision prec
   result.instruction_set = options.instruction_set;
   result.overlap = overlap && options.overlap;
   result.transport = options.transport;
+  result.tuning = options.tuning;
   result.cuda_device = options.cuda_device;
   return result;
 }
@@ -86,6 +87,7 @@ struct Bench {
     r.fraction_of_stream = bytes / seconds / stream_read;
     r.transport = d.transport();
     r.transports = d.transport_choice();
+    r.tuning = d.tuning();
     return r;
   }
 

@@ -28,6 +28,7 @@ struct BenchmarkResult {
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
   TransportChoice transports{};           // how it was chosen
   TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
+  LaunchTuning tuning{};
 };
 
 struct BenchmarkOptions {
@@ -38,6 +39,7 @@ struct BenchmarkOptions {
   int cuda_device = -1;  // >= 0: on that GPU
   std::string instruction_set = "auto", transport = "auto";
   bool overlap = true;
+  Tuning tuning = default_tuning();
   bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
 };
 

@@ -75,6 +75,9 @@ CommandSyntax bench_syntax() {
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
       ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
+      ("tune", po::value<std::string>()->value_name("on|off|again"),
+       "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
+       "reads nor writes there (default: STAGHORN_TUNING, or on)")
       ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")
       ("force", po::bool_switch(), "replace F if it exists");
   // clang-format on
@@ -107,6 +110,7 @@ BenchmarkOptions read_options(const OptionValues& values) {
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   options.transport = text("transport");
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
+  options.tuning = tuning_choice(values);
   options.fused = text("blas") != "cublas";
   options.cublas =
       text("blas") != "auto" && parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
@@ -177,6 +181,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const auto present = [&](const auto& measured, auto... ratio) {
     print_table(out, measured, ratio...);
     print_transports(out, measured);
+    print_tuning(out, measured);
     for (const auto& result : measured) results.push_back(to_json(result));
   };
   if (measure)

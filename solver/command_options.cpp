@@ -125,6 +125,10 @@ po::options_description machine_options() {
       "how faces travel between GPUs: p2p, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
       "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
       "compute interior sites while faces travel")(
+      "tune", po::value<std::string>()->value_name("on|off|again"),
+      "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither "
+      "reads "
+      "nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)")(
       "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
       "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
       "alone without the promise of the same bits everywhere)");
@@ -144,6 +148,11 @@ double watchdog_limit(const OptionValues& values) {
   const double seconds = values["watchdog"].as<double>();
   if (!(seconds >= 0)) throw UsageError("--watchdog", "seconds, or 0 for no limit", seconds);
   return seconds;
+}
+
+Tuning tuning_choice(const OptionValues& values) {
+  if (!values.count("tune")) return default_tuning();
+  return parse_value("tune", [&] { return parse_tuning(values["tune"].as<std::string>()); });
 }
 
 void set_precisions(const OptionValues& values, SessionOptions& options) {
@@ -174,6 +183,7 @@ SessionOptions session_options(const OptionValues& values) {
   options.device = text("device");
   options.transport = text("transport");
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
+  options.tuning = tuning_choice(values);
   options.blas = parse_value("blas", [&] { return parse_blas(text("blas")); });
   if (options.blas == Blas::cublas && options.sloppy)
     throw UsageError("--blas cublas is the plain baseline and knows no --sloppy: leave one of them out");

@@ -128,6 +128,7 @@ void Session::State::prepare(int n_rhs, System system) {
     wanted.cuda_device = cuda_device;
     wanted.transport = options.transport;
     wanted.overlap = options.overlap;
+    wanted.tuning = options.tuning;
     fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     if (options.sloppy) {
       wanted.precision = *options.sloppy;

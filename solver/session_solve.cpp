@@ -198,7 +198,11 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.device = device();
   report.transport = d.transport();
   report.transports = d.transport_choice();
-  if (state_->sloppy) report.sloppy_transports = state_->sloppy->transport_choice();
+  report.tuning = d.tuning();
+  if (state_->sloppy) {
+    report.sloppy_transports = state_->sloppy->transport_choice();
+    report.sloppy_tuning = state_->sloppy->tuning();
+  }
   report.system = to_string(request.system);
   report.options = options();
   report.request = request;

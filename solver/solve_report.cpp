@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "halo/error.hpp"
+#include "solver/tuning_report.hpp"
 
 namespace staghorn {
 
@@ -144,6 +145,8 @@ std::string to_json(const SolveReport& report) {
   json["transport"] = report.transport;
   json["transports"] = transports_json(report.transports);
   if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);
+  json["tuning"] = to_json(report.tuning);
+  if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
   json["system"] = report.system;
   json["source"] = report.source;
   json["mass"] = report.request.mass;

@@ -52,6 +52,8 @@ struct SolveReport {
   std::string device, source, transport, system;
   TransportChoice transports;                        // of the operator in `precision`
   std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision
+  LaunchTuning tuning;                               // of the operator in `precision`
+  std::optional<LaunchTuning> sloppy_tuning;         // of that in the lower precision
   SessionOptions options;
   SolveRequest request;
   double tolerance = 0;  // the one in force

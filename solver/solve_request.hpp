@@ -6,6 +6,7 @@
 #include <string>
 
 #include "dirac/boundary.hpp"
+#include "dirac/launch_choice.hpp"
 #include "dirac/precision.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
@@ -44,6 +45,7 @@ struct SessionOptions {
   bool overlap = true;                      // faces travel while interior sites are computed
   std::string transport = "auto";           // of faces between ranks: auto, or a name (halo/face_exchange.hpp)
   Blas blas = Blas::fused;
+  Tuning tuning = default_tuning();  // of launches on a GPU: the result never depends on it
   // Of the solves to come: that memory suffices for them is checked before anything is read, and again by each solve.
   int expected_rhs = 1;
   System expected_system = System::full;

@@ -41,6 +41,10 @@ void print_times(std::ostream& out, const TimeTable& table) {
   }
 }
 
+void print_tuning(std::ostream& out, const LaunchTuning& tuning, const char* which) {
+  if (tuning.tuned > 0) out << "  " << which << to_string(tuning) << "\n";
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -97,6 +101,8 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   print_times(out, report.times);
   print_transports(out, report.transports, "");
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");
+  print_tuning(out, report.tuning, "");
+  if (report.sloppy_tuning) print_tuning(out, *report.sloppy_tuning, "sloppy: ");
   const auto peak = report.memory_bytes.find("peak_resident");
   if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";

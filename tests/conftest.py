@@ -15,6 +15,9 @@ import pytest
 # busy cores lose a factor of twenty. Where the number of threads matters, tests set it.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
+# Leave the user's cache folder alone; tests of tuning name their own.
+os.environ.setdefault("STAGHORN_TUNING", "off")
+
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
 

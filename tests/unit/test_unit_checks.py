@@ -31,6 +31,13 @@ CHECKS = [
     "eight_by_two_ranks_on_four_hosts",
     "process_grid_leaves_least_area_between_hosts",
     "weak_series_lengthen_the_shortest_direction",
+    "a_key_tells_all_that_a_choice_depends_on",
+    "known_launches_survive_what_cannot_be_read",
+    "launches_are_added_to_the_file",
+    "a_file_that_cannot_be_written_is_reported",
+    "the_file_is_in_the_cache_folder",
+    "candidates_divide_the_right_hand_sides",
+    "a_choice_must_gain_two_per_cent",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",

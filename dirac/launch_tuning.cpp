@@ -1,0 +1,184 @@
+#include "dirac/launch_tuning.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "dirac/color_vector_field.hpp"
+#include "dirac/launch_cache.hpp"
+#include "halo/cuda_device.hpp"
+#include "halo/error.hpp"
+#include "halo/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int rounds = 5;
+constexpr double seconds_a_round = 1e-3, least_gain = 0.02;
+constexpr int most_calls = 40;
+constexpr std::int64_t sites_at_once = 1 << 14;  // of one parity: a block of 128 on each of 128 processors
+
+// The three kernels of CG on zero vectors.
+class TimedKernels {
+ public:
+  explicit TimedKernels(const TuningCase& what)
+      : what_(what),
+        view_(what.view),
+        x_(what.layout, arithmetic_of(view_.precision), view_.n_rhs, MemorySpace::cuda),
+        r_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
+        p_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
+        tmp_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
+        zeros_(std::size_t(view_.n_rhs), 0.0),
+        grids_(std::size_t(view_.n_rhs), SumGrid::for_bound(1)),
+        sums_(std::size_t(view_.n_rhs)) {}
+
+  double hop(const LaunchChoice& choice) {
+    view_.launches.hop = choice;
+    return time_hop(HopUse::store_norm, p_, tmp_);
+  }
+  double residual(const LaunchChoice& choice) {
+    view_.launches.residual = choice;
+    return time_hop(HopUse::update_residual, tmp_, r_);
+  }
+  double direction(const LaunchChoice& choice) {
+    view_.launches.direction = choice;
+    const DirectionCall call{x_.data(),     p_.data(),     r_.data(),   zeros_.data(),
+                             zeros_.data(), grids_.data(), sums_.data()};
+    return time([&] { what_.kernels.update_direction(view_, call); });
+  }
+
+ private:
+  double time_hop(HopUse use, const ColorVectorField& in, ColorVectorField& out) {
+    HopCall call;
+    call.use = use;
+    call.in = in.data();
+    call.out = out.data();
+    call.p = p_.data();
+    call.ghost_faces = what_.ghosts;
+    call.alpha = zeros_.data();
+    call.grids = grids_.data();
+    call.sums = sums_.data();
+    what_.kernels.start_sums(view_, call);
+    const auto launch = [&](HopPart part) {
+      call.part = part;
+      what_.kernels.hop(view_, call);
+    };
+    return time([&] {
+      if (what_.whole) return launch(HopPart::all);
+      launch(HopPart::interior);
+      launch(HopPart::boundary);
+    });
+  }
+
+  // Of one call, several being queued.
+  template <class Work>
+  static double time(const Work& work) {
+    const auto batch = [&](int calls) {
+      cuda::synchronize();
+      const double start = omp_get_wtime();
+      for (int k = 0; k < calls; ++k) work();
+      cuda::synchronize();
+      return (omp_get_wtime() - start) / calls;
+    };
+    return batch(std::clamp(int(seconds_a_round / batch(1)), 1, most_calls));
+  }
+
+  const TuningCase& what_;
+  HopView view_;
+  ColorVectorField x_, r_, p_, tmp_;
+  std::vector<double> zeros_;
+  std::vector<SumGrid> grids_;
+  std::vector<ExactPartial> sums_;
+};
+
+// What rank 0 does.
+LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode) {
+  const double start = omp_get_wtime();
+  LaunchTuning result;
+  const std::filesystem::path file = launch_file();
+  result.file = file.string();
+  const KnownLaunches known = mode == Tuning::on ? read_launches(file) : KnownLaunches();
+  const std::vector<LaunchChoice> tiles = tile_candidates(what.view.precision, what.view.n_rhs);
+  const bool large = what.layout.lattice().local_volume() / 2 * what.view.n_rhs > sites_at_once;
+  std::optional<TimedKernels> kernels;  // made where something is to be timed
+  std::string lines;
+  const auto choose = [&](const char* kernel, LaunchChoice& choice, double (TimedKernels::*time)(const LaunchChoice&),
+                          std::vector<LaunchChoice> candidates) {
+    if (candidates.size() == 1 && !large) return;
+    const std::string key = launch_key(kernel, what.view, device);
+    if (const auto found = known.find(key); found != known.end()) {
+      choice = found->second;
+      ++result.remembered;
+      return;
+    }
+    try {
+      if (!kernels) kernels.emplace(what);
+    } catch (const Error&) {
+      return;  // no room for the vectors: nothing is chosen
+    }
+    const auto seconds = [&](const LaunchChoice& candidate) { return (*kernels.*time)(candidate); };
+    choice = fastest(wave_candidates(fastest(candidates, seconds)), seconds);
+    lines += launch_line(key, choice);
+    ++result.tuned;
+  };
+  choose("hop", result.choices.hop, &TimedKernels::hop, tiles);
+  choose("residual", result.choices.residual, &TimedKernels::residual, tiles);
+  choose("direction", result.choices.direction, &TimedKernels::direction, {LaunchChoice()});
+  if (result.tuned == 0) return result;
+  result.not_kept = append_launches(file, lines);
+  result.seconds = omp_get_wtime() - start;
+  return result;
+}
+
+}  // namespace
+
+LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& what, const std::string& device,
+                           Tuning mode) {
+  LaunchTuning result;
+  if (mode == Tuning::off || what.kernels.space != MemorySpace::cuda) return result;
+  const Phase phase("tuning launches");
+  communicator.agree([&] {
+    if (communicator.is_root()) result = tune(what, device, mode);
+  });
+  communicator.broadcast(&result.choices, sizeof result.choices);
+  communicator.broadcast(&result.tuned, sizeof result.tuned);
+  communicator.broadcast(&result.remembered, sizeof result.remembered);
+  communicator.broadcast(&result.seconds, sizeof result.seconds);
+  result.file = communicator.broadcast(result.file);
+  result.not_kept = communicator.broadcast(result.not_kept);
+  result.mode = mode;
+  return result;
+}
+
+std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs) {
+  // The tiles of launch_hop_tiles, the largest first.
+  const std::vector<int> tiles = precision == Precision::fp16 ? std::vector{3, 1} : std::vector{8, 4, 3, 2, 1};
+  std::vector<LaunchChoice> candidates;
+  for (const int tile : tiles)
+    if (n_rhs % tile == 0) candidates.push_back({tile, 1});
+  return candidates;
+}
+
+std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile) {
+  return {{tile.tile, 1}, {tile.tile, 2}, {tile.tile, 4}};
+}
+
+LaunchChoice fastest(const std::vector<LaunchChoice>& candidates,
+                     const std::function<double(const LaunchChoice&)>& seconds) {
+  if (candidates.size() == 1) return candidates.front();
+  std::vector<std::vector<double>> times(candidates.size());
+  for (int round = 0; round < rounds; ++round)
+    for (std::size_t k = 0; k < candidates.size(); ++k) times[k].push_back(seconds(candidates[k]));
+  std::vector<double> medians;
+  for (std::vector<double>& of_one : times) {
+    std::nth_element(of_one.begin(), of_one.begin() + rounds / 2, of_one.end());
+    medians.push_back(of_one[rounds / 2]);
+  }
+  const auto least = std::min_element(medians.begin(), medians.end());
+  if (*least > (1 - least_gain) * medians.front()) return candidates.front();
+  return candidates[std::size_t(least - medians.begin())];
+}
+
+}  // namespace staghorn

@@ -1,0 +1,142 @@
+// Launches of kernels: how the fastest is chosen, and the file that remembers it.
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <map>
+
+#include "dirac/launch_cache.hpp"
+#include "dirac/launch_tuning.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+struct TemporaryFolder {
+  fs::path path;
+  TemporaryFolder() {
+    std::string name = (fs::temp_directory_path() / "launch_checks_XXXXXX").string();
+    path = mkdtemp(name.data()) ? name : "";
+  }
+  ~TemporaryFolder() { fs::remove_all(path); }
+};
+
+HopView some_view() {
+  HopView view;
+  view.precision = Precision::fp32;
+  view.reconstruct = Reconstruct::row12;
+  view.n_rhs = 6;
+  view.extents = {4, 6, 8, 10};
+  return view;
+}
+
+bool a_key_tells_all_that_a_choice_depends_on() {
+  const HopView view = some_view();
+  std::map<std::string, int> keys;
+  const auto count = [&](auto change) {
+    HopView other = view;
+    change(other);
+    ++keys[launch_key("hop", other, "GPU A")];
+  };
+  count([](HopView&) {});
+  count([](HopView& v) { v.precision = Precision::fp64; });
+  count([](HopView& v) { v.reconstruct = Reconstruct::su3_8; });
+  count([](HopView& v) { v.n_rhs = 3; });
+  count([](HopView& v) { v.extents = {6, 4, 8, 10}; });
+  count([](HopView& v) { v.cut[3] = true; });
+  count([](HopView& v) { v.cut[0] = true; });
+  ++keys[launch_key("residual", view, "GPU A")];
+  ++keys[launch_key("hop", view, "GPU B")];
+  return keys.size() == 9;
+}
+
+bool known_launches_survive_what_cannot_be_read() {
+  const std::string key = launch_key("hop", some_view(), "a GPU = of 2 1"), line = launch_line(key, {3, 2});
+  const std::string good = launch_line("other", {4, 4});
+  const auto finds = [&](const std::string& text, LaunchChoice expected) {
+    const KnownLaunches known = parse_launches(text);
+    return known.count(key) && known.at(key) == expected && known.count("other") &&
+           known.at("other") == LaunchChoice{4, 4};
+  };
+  for (const char* damage : {"", "\n", "no choice\n", "key = \n", "key = 3\n", "key = 3 2 1\n", "key = 99 1\n",
+                             "key = 2 0\n", "key = -1 1\n", "key = a b\n", "\xff\xfe = \x01\n"}) {
+    if (!finds(good + damage + line, {3, 2}) || parse_launches(good + damage + line).size() != 2) return false;
+    if (!finds(line + damage + good, {3, 2})) return false;
+  }
+  return finds(line + good + launch_line(key, {1, 4}), {1, 4})                               // the last counts
+         && finds(good + line + launch_line(key, {1, 4}).substr(0, key.size() + 6), {3, 2})  // no end of line
+         && parse_launches("").empty();
+}
+
+bool launches_are_added_to_the_file() {
+  const TemporaryFolder folder;
+  const fs::path file = folder.path / "new" / "staghorn" / "launches-v1.txt";
+  if (!read_launches(file).empty()) return false;
+  const std::string first = launch_line("a", {8, 1}) + launch_line("b", {4, 2}), second = launch_line("a", {2, 1});
+  if (!append_launches(file, first).empty() || !append_launches(file, second).empty()) return false;
+  std::ifstream stream(file);
+  const std::string text{std::istreambuf_iterator<char>(stream), {}};
+  return text == first + second && read_launches(file).at("a") == LaunchChoice{2, 1};
+}
+
+bool a_file_that_cannot_be_written_is_reported() {
+  const TemporaryFolder folder;
+  std::ofstream(folder.path / "plain") << "no folder";
+  return append_launches({}, "x = 1 1\n") != "" && append_launches(folder.path / "plain" / "file", "x = 1 1\n") != "" &&
+         append_launches(folder.path, "x = 1 1\n") != "";  // a folder itself
+}
+
+bool the_file_is_in_the_cache_folder() {
+  const auto file = [](const char* cache, const char* home) {
+    cache ? setenv("XDG_CACHE_HOME", cache, 1) : unsetenv("XDG_CACHE_HOME");
+    home ? setenv("HOME", home, 1) : unsetenv("HOME");
+    return launch_file().string();
+  };
+  return file("/cache", "/home/me") == "/cache/staghorn/launches-v1.txt" &&
+         file(nullptr, "/home/me") == "/home/me/.cache/staghorn/launches-v1.txt" &&
+         file("relative", "/home/me") == "/home/me/.cache/staghorn/launches-v1.txt" && file("", nullptr) == "";
+}
+
+bool candidates_divide_the_right_hand_sides() {
+  for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
+    for (int n_rhs = 1; n_rhs <= max_rhs; ++n_rhs) {
+      const std::vector<LaunchChoice> candidates = tile_candidates(precision, n_rhs);
+      if (candidates.empty() || candidates.back().tile != 1) return false;
+      for (std::size_t k = 0; k < candidates.size(); ++k) {
+        if (n_rhs % candidates[k].tile != 0 || candidates[k].waves != 1) return false;
+        if (k > 0 && candidates[k].tile >= candidates[k - 1].tile) return false;
+      }
+    }
+  return tile_candidates(Precision::fp64, 24).size() == 5 && tile_candidates(Precision::fp16, 24).size() == 2;
+}
+
+bool a_choice_must_gain_two_per_cent() {
+  const std::vector<LaunchChoice> candidates{{8, 1}, {4, 1}, {2, 1}};
+  const auto chosen = [&](double eight, double four, double two) {
+    int call = 0;  // of each candidate one time in five is disturbed
+    return fastest(candidates,
+                   [&](const LaunchChoice& c) {
+                     return (call++ % 4 == 0 ? 10 : 1) * (c.tile == 8 ? eight : c.tile == 4 ? four : two);
+                   })
+        .tile;
+  };
+  return chosen(1, 1.5, 2) == 8 && chosen(1, 0.99, 0.985) == 8 && chosen(1, 0.97, 1.5) == 4 &&
+         chosen(1, 0.97, 0.96) == 2 && chosen(1, 0.96, 0.97) == 4;
+}
+
+}  // namespace
+
+std::vector<UnitCheck> launch_checks() {
+  return {{"a_key_tells_all_that_a_choice_depends_on", a_key_tells_all_that_a_choice_depends_on},
+          {"known_launches_survive_what_cannot_be_read", known_launches_survive_what_cannot_be_read},
+          {"launches_are_added_to_the_file", launches_are_added_to_the_file},
+          {"a_file_that_cannot_be_written_is_reported", a_file_that_cannot_be_written_is_reported},
+          {"the_file_is_in_the_cache_folder", the_file_is_in_the_cache_folder},
+          {"candidates_divide_the_right_hand_sides", candidates_divide_the_right_hand_sides},
+          {"a_choice_must_gain_two_per_cent", a_choice_must_gain_two_per_cent}};
+}
+
+}  // namespace staghorn
