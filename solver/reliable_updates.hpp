@@ -11,8 +11,9 @@ namespace staghorn {
 // what the sloppy precision can do. Ill-conditioned systems gain little in so many iterations, and there frequent
 // updates save many (docs/performance.md).
 struct ReliableUpdates {
-  double most = 0.2, least_fp32 = 0.01, least_fp16 = 0.05;  // and the most at first
-  double spacing = 100;
+  double spacing = 100, most = 0.2;  // and the most at first
+  double least_fp32 = 0.01, least_fp16 = 0.2;
+  double least_fp16_8_reals = 0.4;  // links rounded four times as coarsely
 };
 
 struct ReliableVectors {
