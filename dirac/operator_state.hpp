@@ -1,0 +1,52 @@
+// What a StaggeredOperator holds, and how a hop runs: on the CPU in pieces between which messages advance, on the GPU
+// queued. Private to staggered_operator.cpp and operator_state.cpp.
+#pragma once
+
+#include "dirac/face_packing.hpp"
+#include "dirac/gauge_field.hpp"
+#include "dirac/kernels.hpp"
+#include "dirac/neighbour_table.hpp"
+#include "dirac/staggered_operator.hpp"
+#include "halo/face_exchange.hpp"
+
+namespace staghorn {
+
+struct StaggeredOperator::State {
+  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options);
+
+  // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
+  void hop(Parity target, HopCall call);
+
+  FaceTimes face_times();
+
+  // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
+  void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);
+
+  // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
+  // larger grids until it does.
+  std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
+                              const ColorVectorField& v, std::span<ExactSum> sums);
+
+  const Communicator& communicator;
+  OperatorOptions options;
+  const Kernels& kernels;
+  SiteLayout layout;
+  std::array<FaceSites, 2> faces;        // by sending parity
+  std::array<NeighbourTable, 2> tables;  // by target parity
+  GaugeField gauge;
+  std::array<Buffer, 2> boundary;  // by target parity; GPU only
+  Buffer scratch, scratch_host;
+  TransportChoice transport;
+  FaceExchange exchange;
+  std::array<HopView, 2> views;  // by target parity
+  LaunchTuning tuning;
+  HopTimes times;
+  SampledHops sampled;  // GPU only
+
+ private:
+  HopView view_of(Parity target);
+  void tune();
+  void cuda_hop(const HopView& view, HopCall& call);
+};
+
+}  // namespace staghorn
