@@ -279,6 +279,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
+    STAGHORN_CUDA_CHECK(cudaGetLastError());
   };
   constexpr std::integral_constant<int, 1> one;
   constexpr std::integral_constant<int, 2> two;
@@ -327,6 +328,7 @@ void launch_direction(const HopView& view, const DirectionArguments& a, const Fi
   const auto launch = [&](const auto kernel) {
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
     kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
+    STAGHORN_CUDA_CHECK(cudaGetLastError());
   };
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) { launch(direction_kernel<Stored, Finish>); });
 }

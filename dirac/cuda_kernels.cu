@@ -64,7 +64,6 @@ void hop(const HopView& view, const HopCall& call) {
     launch_hop<HopUse::update_residual>(view, a, NoFinish(), how);
   else
     launch_hop<HopUse::store_norm>(view, a, NoFinish(), how);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
 }
 
 // blockIdx.y is the face, blockIdx.z the right-hand side.
@@ -102,7 +101,6 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   a.bound = scratch->bound;
   a.cells = scratch->cells;
   launch_direction(view, a, NoFinish(), {});
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
   collect_sums(view, call.sums);
 }
 

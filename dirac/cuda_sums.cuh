@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "dirac/exact_sum.hpp"
+#include "halo/cuda_check.hpp"
 
 namespace staghorn::cuda {
 
@@ -82,9 +83,9 @@ class ThreadSum {
 template <class Kernel>
 int grid_size(Kernel kernel, int threads, int chunks, int waves) {
   int device = 0, processors = 0, per_processor = 0;
-  cudaGetDevice(&device);
-  cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-  cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0);
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0));
   const int wanted = processors * per_processor * waves;
   const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
   return std::min(chunks, std::max(wanted, least));
