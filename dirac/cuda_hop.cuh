@@ -6,45 +6,14 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "dirac/cuda_fields.cuh"
-#include "dirac/cuda_sites.cuh"
+#include "dirac/cuda_access.cuh"
 #include "dirac/cuda_sums.cuh"
-#include "dirac/eight_reals.hpp"
 #include "dirac/hop_kernel.hpp"
-#include "dirac/kernels.hpp"
 
 namespace staghorn::cuda {
 
 constexpr int hop_threads = 128;
 constexpr int update_threads = 256;
-
-// Where the faces of a vector lie: of a ghost that is read, or where faces are sent. Face f holds face_sites of
-// direction f / 2.
-struct Faces {
-  void* face[8];
-};
-
-inline Faces faces(const FacePointers& pointers) {
-  Faces faces;
-  for (int face = 0; face < 8; ++face) faces.face[face] = pointers[face];
-  return faces;
-}
-
-struct HopArguments {
-  LocalSites sites;  // of the target parity
-  const void *links_here, *links_there, *in, *p;
-  const void* ghost_links[4];  // links behind the sites x_mu = 0
-  Faces ghosts;                // of in
-  Faces push;                  // where the faces of out go as well; nullptr: nowhere
-  void* out;
-  int n_rhs;
-  bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
-  double cosine[4], sine[4];
-  double four_m2;
-  const double* alpha;  // per right-hand side, on the device
-  const double* bound;  // of the sums, per right-hand side; nullptr: no sums
-  SumCell* cells;       // cells_per_sum for each right-hand side
-};
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
 struct NoFinish {
@@ -52,115 +21,14 @@ struct NoFinish {
   __device__ void operator()() const {}
 };
 
-// Where the vectors of a right-hand side begin, in stored reals.
-template <class Stored>
-__device__ __forceinline__ long long vector_offset(int rhs, int sites) {
-  return (long long)rhs * vector_places<Stored> * sites;
-}
-
-// Ghosts: some neighbours may lie there. Phases: some boundary has one other than +-1. In fixed point links stay in
-// their unit, which the vectors take instead: 6 products a link, not 18.
-template <class Stored, int Reals, bool Ghosts, bool Phases>
-struct CudaAccess {
-  using Real = Arithmetic<Stored>;
-  const HopArguments& a;
-  const Place& place;
-  int first_rhs;
-
-  __device__ __forceinline__ bool leaves(int mu, bool forward) const {
-    return Ghosts && a.sites.cut[mu] && place.at_edge(a.sites, mu, forward);
-  }
-
-  // The neighbour's index among the sites of its parity, where it is on this rank.
-  __device__ __forceinline__ int neighbour(int mu, bool forward) const {
-    const int half_row = a.sites.extents[0] / 2, site = place.site;
-    const bool wraps = place.at_edge(a.sites, mu, forward);
-    if (mu == 0) {
-      if ((place.x[0] & 1) != int(forward)) return site;
-      if (forward) return wraps ? site - (half_row - 1) : site + 1;
-      return wraps ? site + (half_row - 1) : site - 1;
-    }
-    int stride = half_row;
-    for (int nu = 1; nu < mu; ++nu) stride *= a.sites.extents[nu];
-    const int around = stride * (a.sites.extents[mu] - 1);
-    if (forward) return wraps ? site - around : site + stride;
-    return wraps ? site + around : site - stride;
-  }
-
-  __device__ __forceinline__ ColorMatrix<Real> load_link(const Stored* links, int V, int lane) const {
-    Real reals[Reals];
-    load_object<Reals, Caching::streaming>(links, V, lane, reals);
-    return link_from_reals<Stored>(reals);
-  }
-
-  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
-    return load_link(static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
-                     place.site);
-  }
-  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
-    const bool ghost = leaves(mu, false);
-    const Stored* links = static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites;
-    return load_link(ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links,
-                     ghost ? a.sites.face_sites[mu] : a.sites.sites,
-                     ghost ? place.in_face(a.sites, mu) : neighbour(mu, false));
-  }
-
-  __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
-    const int hop = 2 * mu + (forward ? 0 : 1);
-    const bool ghost = leaves(mu, forward);
-    const Stored* vectors = static_cast<const Stored*>(ghost ? a.ghosts.face[hop] : a.in);
-    const int V = ghost ? a.sites.face_sites[mu] : a.sites.sites;
-    const int lane = ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward);
-    int exponent = 0;  // eta_mu(x) = (-1)^exponent
-    for (int nu = 0; nu < mu; ++nu) exponent += place.x[nu];
-    const bool at_edge = place.at_edge(a.sites, mu, forward);
-    const bool negative = (exponent & 1) ^ (at_edge && a.antiperiodic[hop]);
-    const Real sign = negative ? Real(-1) : Real(1);
-    Real reals[6];
-    load_vector<Caching::read_only>(vectors + vector_offset<Stored>(first_rhs + r, V), V, lane, reals,
-                                    sign * link_unit<Stored, Reals>);
-    if (Phases && a.phase[hop] && at_edge) {
-      const Real cosine = Real(a.cosine[mu]), sine = Real(forward ? a.sine[mu] : -a.sine[mu]);
-#pragma unroll
-      for (int c = 0; c < 3; ++c) {
-        const Real re = reals[2 * c], im = reals[2 * c + 1];
-        reals[2 * c] = multiply_add(-sine, im, cosine * re);
-        reals[2 * c + 1] = multiply_add(sine, re, cosine * im);
-      }
-    }
-    return as_vector(reals);
-  }
-};
-
-// Stores the value at a site of a vector's face where that face goes.
-template <class Stored>
-__device__ __forceinline__ void push_faces(const LocalSites& sites, const Place& place, const Faces& push, int rhs,
-                                           const Arithmetic<Stored> (&v)[6]) {
-#pragma unroll
-  for (int face = 0; face < 8; ++face) {
-    const int mu = face / 2;
-    if (!push.face[face] || !place.at_edge(sites, mu, face % 2 == 1)) continue;
-    const int V = sites.face_sites[mu];
-    store_vector(static_cast<Stored*>(push.face[face]) + vector_offset<Stored>(rhs, V), V, place.in_face(sites, mu), v);
-  }
-}
-
-// |v|^2 in double, colours in order: the contribution of a site.
-template <class Real>
-__device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
-  double norm2 = 0;
-#pragma unroll
-  for (int k = 0; k < 6; ++k) norm2 = multiply_add(double(v[k]), double(v[k]), norm2);
-  return norm2;
-}
-
 // The hop and what is done with it at one site, for one tile of right-hand sides.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Ghosts, bool Phases>
 __device__ __forceinline__ void compute_site(const HopArguments& a, const Place& place, int rhs,
                                              ThreadSum (&sums)[Tile]) {
   using Real = Arithmetic<Stored>;
   ColorVector<Real> acc[Tile];
-  hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases>{a, place, rhs}, acc);
+  const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
+  hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
     const long long offset = vector_offset<Stored>(rhs + r, a.sites.sites);
@@ -198,22 +66,21 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile>)
   for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
     Place place;
     if (Cut && is_listed<hop_threads>(a.sites, range, k)) {
-      if (find_place<hop_threads, true>(a.sites, range, k, place))
+      if (find_place<hop_threads, true>(a.sites, range, k, int(threadIdx.x), place))
         compute_site<Stored, Reals, Use, Tile, true, Phases>(a, place, rhs, sums);
-    } else if (find_place<hop_threads, false>(a.sites, range, k, place)) {
+    } else if (find_place<hop_threads, false>(a.sites, range, k, int(threadIdx.x), place)) {
       compute_site<Stored, Reals, Use, Tile, false, Phases>(a, place, rhs, sums);
     }
   }
   if (!a.bound) return;
 #pragma unroll
-  for (int r = 0; r < Tile; ++r)
-    sums[r].template flush<hop_threads>(a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
+  for (int r = 0; r < Tile; ++r) flush<hop_threads>(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
   finish();
 }
 
 struct DirectionArguments {
   LocalSites sites;
-  void *x, *p;
+  void *x, *p;  // x nullptr: without it
   const void* r;
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
@@ -236,24 +103,24 @@ __global__ void __launch_bounds__(update_threads)
   for (int k = int(blockIdx.x); k < range.count; k += int(gridDim.x)) {
     Place place;
     const bool listed = is_listed<update_threads>(a.sites, range, k);
-    if (!(listed ? find_place<update_threads, true>(a.sites, range, k, place)
-                 : find_place<update_threads, false>(a.sites, range, k, place)))
+    if (!(listed ? find_place<update_threads, true>(a.sites, range, k, int(threadIdx.x), place)
+                 : find_place<update_threads, false>(a.sites, range, k, int(threadIdx.x), place)))
       continue;
     Real x[6], p[6], r[6];
-    load_vector<Caching::streaming>(all_x, V, place.site, x);
+    if (a.x) load_vector<Caching::streaming>(all_x, V, place.site, x);
     load_vector<Caching::plain>(all_p, V, place.site, p);
     load_vector<Caching::read_only>(all_r, V, place.site, r);
 #pragma unroll
     for (int k = 0; k < 6; ++k) {
-      x[k] = multiply_add(alpha, p[k], x[k]);
+      if (a.x) x[k] = multiply_add(alpha, p[k], x[k]);
       p[k] = multiply_add(beta, p[k], r[k]);
     }
-    store_vector(all_x, V, place.site, x);
+    if (a.x) store_vector(all_x, V, place.site, x);
     const auto stored = store_vector(all_p, V, place.site, p);
     if (listed) push_faces<Stored>(a.sites, place, a.push, rhs, p);
     sum.add(site_norm2(stored.real), bound);
   }
-  sum.flush<update_threads>(bound, a.cells + rhs * cells_per_sum);
+  flush<update_threads>(sum, bound, a.cells + rhs * cells_per_sum);
   finish();
 }
 

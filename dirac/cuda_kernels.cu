@@ -116,7 +116,7 @@ __global__ void __launch_bounds__(update_threads)
   }
   ThreadSum sum;
   sum.add(norm2, bound[rhs]);
-  sum.flush<update_threads>(bound[rhs], cells + rhs * cells_per_sum);
+  flush<update_threads>(sum, bound[rhs], cells + rhs * cells_per_sum);
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {

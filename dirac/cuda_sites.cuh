@@ -57,10 +57,11 @@ __device__ __forceinline__ bool is_listed(const LocalSites& s, const ChunkRange&
   return range.first + k < (s.boundary_sites + threads - 1) / threads;
 }
 
-// The site of this thread in the k-th chunk of the range; false: none.
+// The site of a thread in the k-th chunk of the range, which takes `threads`; false: none.
 template <int threads, bool listed>
-__device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange& range, int k, Place& place) {
-  int rest = (range.first + k) * threads + int(threadIdx.x);
+__device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange& range, int k, int thread,
+                                           Place& place) {
+  int rest = (range.first + k) * threads + thread;
   int extent[4] = {s.extents[0], s.extents[1], s.extents[2], s.extents[3]}, origin[4] = {0, 0, 0, 0};
   if constexpr (listed) {
     if (rest >= s.boundary_sites) return false;
@@ -69,7 +70,7 @@ __device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange
     const int boundary_chunks = (s.boundary_sites + threads - 1) / threads;
     int chunk = range.first + k - boundary_chunks;
     if (range.reversed) chunk = (s.box_sites + threads - 1) / threads - 1 - chunk;
-    rest = chunk * threads + int(threadIdx.x);
+    rest = chunk * threads + thread;
     if (rest >= s.box_sites) return false;
 #pragma unroll
     for (int mu = 0; mu < 4; ++mu) {

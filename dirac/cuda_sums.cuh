@@ -22,6 +22,12 @@ __device__ __forceinline__ double inverse_power_of_two(double x) {
   return __longlong_as_double((2046LL << 52) - __double_as_longlong(x));
 }
 
+// A block's share of a sum of numbers >= 0: high >= 0 in units of u1, 0 <= low < 2^42 in units of u2.
+struct BlockShare {
+  long long high, low;
+  bool overflow;
+};
+
 // A thread's share of one sum: exact as long as it adds at most 64 contributions (max_contributions), since a warp's
 // worth of limbs, 2^42 units each, still fits the 53 bits of a double.
 class ThreadSum {
@@ -38,44 +44,77 @@ class ThreadSum {
     fits_ = fits_ && v <= bound;
   }
 
-  // Adds the shares of all threads of the block to the sum's cells. All threads must call.
-  template <int threads>
-  __device__ __forceinline__ void flush(double bound, SumCell* cells) {
-    double high = fits_ ? high_ : 0, low = fits_ ? low_ : 0;
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-      high += __shfl_down_sync(~0u, high, step);
-      low += __shfl_down_sync(~0u, low, step);
-    }
-    // Before the branch below: nvcc 13.0 copies a reducing barrier that follows one into both its sides.
-    const bool overflow = __syncthreads_or(!fits_);
-    __shared__ double warp_high[threads / 32], warp_low[threads / 32];
-    if (threadIdx.x % 32 == 0) {
-      warp_high[threadIdx.x / 32] = high;
-      warp_low[threadIdx.x / 32] = low;
-    }
-    __syncthreads();
-    if (threadIdx.x == 0) {
-      const double per_u1 = inverse_power_of_two(bound * 0x1p-42), per_u2 = inverse_power_of_two(bound * 0x1p-84);
-      long long block_high = 0, block_low = 0;
-#pragma unroll
-      for (int w = 0; w < threads / 32; ++w) {
-        block_high += (long long)(warp_high[w] * per_u1);
-        block_low += (long long)(warp_low[w] * per_u2);
-      }
-      const long long carry = block_low >> 42;
-      SumCell& cell = cells[blockIdx.x % cells_per_sum];
-      atomicAdd(reinterpret_cast<unsigned long long*>(&cell.high), (unsigned long long)(block_high + carry));
-      atomicAdd(reinterpret_cast<unsigned long long*>(&cell.low), (unsigned long long)(block_low - (carry << 42)));
-      if (overflow) cell.overflow = 1;
-    }
-    __syncthreads();  // the next sum uses the same shared memory
-  }
+  __device__ __forceinline__ double high() const { return fits_ ? high_ : 0; }
+  __device__ __forceinline__ double low() const { return fits_ ? low_ : 0; }
+  __device__ __forceinline__ bool fits() const { return fits_; }
 
  private:
   double high_ = 0, low_ = 0;
   bool fits_ = true;
 };
+
+// The shares of all threads of the block together: that of sums[k] in lane 0 of warp k. All threads must call.
+template <int threads, int n>
+__device__ __forceinline__ BlockShare block_share(const ThreadSum (&sums)[n], const double (&bounds)[n]) {
+  constexpr int warps = threads / 32;
+  static_assert((warps & (warps - 1)) == 0 && n <= warps);
+  const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
+  double high[n], low[n];
+  bool fits = true;
+#pragma unroll
+  for (int k = 0; k < n; ++k) {
+    high[k] = sums[k].high();
+    low[k] = sums[k].low();
+    fits = fits && sums[k].fits();
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2) {
+      high[k] += __shfl_down_sync(~0u, high[k], step);
+      low[k] += __shfl_down_sync(~0u, low[k], step);
+    }
+  }
+  // Before the branch below: nvcc 13.0 copies a reducing barrier that follows one into both its sides.
+  const bool overflow = __syncthreads_or(!fits);
+  __shared__ double warp_high[n][warps], warp_low[n][warps];
+  if (lane == 0)
+#pragma unroll
+    for (int k = 0; k < n; ++k) {
+      warp_high[k][warp] = high[k];
+      warp_low[k][warp] = low[k];
+    }
+  __syncthreads();
+  BlockShare share = {0, 0, overflow};
+  if (warp >= n) return share;
+  double bound = bounds[0];
+#pragma unroll
+  for (int k = 1; k < n; ++k)
+    if (warp == k) bound = bounds[k];
+  if (lane < warps) {
+    share.high = (long long)(warp_high[warp][lane] * inverse_power_of_two(bound * 0x1p-42));
+    share.low = (long long)(warp_low[warp][lane] * inverse_power_of_two(bound * 0x1p-84));
+  }
+#pragma unroll
+  for (int step = warps / 2; step > 0; step /= 2) {
+    share.high += __shfl_down_sync(~0u, share.high, step);
+    share.low += __shfl_down_sync(~0u, share.low, step);
+  }
+  const long long carry = share.low >> 42;
+  share.high += carry;
+  share.low -= carry << 42;
+  return share;
+}
+
+// Adds the shares of all threads of the block to the sum's cells. All threads must call.
+template <int threads>
+__device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCell* cells) {
+  const ThreadSum sums[1] = {sum};
+  const double bounds[1] = {bound};
+  const BlockShare share = block_share<threads>(sums, bounds);
+  if (threadIdx.x != 0) return;
+  SumCell& cell = cells[blockIdx.x % cells_per_sum];
+  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.high), (unsigned long long)share.high);
+  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.low), (unsigned long long)share.low);
+  if (share.overflow) cell.overflow = 1;
+}
 
 // Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums, its
 // ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an

@@ -74,7 +74,8 @@ struct HopCall {
   ExactPartial* sums = nullptr;    // one per right-hand side, added to
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site. In fp16 x is fp32.
+// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site. In fp16 x is fp32. GPU: without x and alpha,
+// if these are nullptr.
 struct DirectionCall {
   void *x = nullptr, *p = nullptr;
   const void* r = nullptr;

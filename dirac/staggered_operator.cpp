@@ -106,6 +106,15 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
   return state_->collect(partials, grids, p, sums);
 }
 
+std::vector<double> StaggeredOperator::next_direction(ColorVectorField& p, const ColorVectorField& r,
+                                                      std::span<const double> beta, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  state_->kernels.update_direction(state_->views[0],
+                                   {nullptr, p.data(), r.data(), nullptr, beta.data(), grids.data(), partials.data()});
+  return state_->collect(partials, grids, p, sums);
+}
+
 std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::span<ExactSum> sums) {
   std::vector<SumGrid> grids = grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());

@@ -79,6 +79,9 @@ class StaggeredOperator {
   std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
                                        std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
+  // The latter alone: p = r + beta p. On a GPU.
+  std::vector<double> next_direction(ColorVectorField& p, const ColorVectorField& r, std::span<const double> beta,
+                                     std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
   // b = alpha a + beta b, of any operator's fields in fp64 or fp32. Local.
   void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;

@@ -25,6 +25,12 @@ __device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* from)
   return value;
 }
 
+// Two neighbouring words by one instruction, each for itself as load_relaxed.
+__device__ __forceinline__ void load_relaxed_pair(const std::uint64_t* from, std::uint64_t& first,
+                                                  std::uint64_t& second) {
+  asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
+}
+
 // A limit on a wait, in nanoseconds; looks at the clock only now and then.
 class Patience {
  public:

@@ -12,11 +12,16 @@ namespace staghorn {
 
 enum class CgOutcome { converged, out_of_iterations, stagnated, breakdown };
 
+// How the loop runs on a GPU; the result never depends on it. Where one kernel cannot, three do.
+enum class CgKernels { automatic, one, three };
+CgKernels default_cg_kernels();  // STAGHORN_CG_KERNELS: auto (where not set), one, three
+
 struct CgStop {
   std::vector<double> target_norm;  // per right-hand side: stop when |r| <= target_norm (absolute)
   long max_iterations = 10000;
   // Iterations without a new smallest residual after which a right-hand side counts as stagnated; 0 = never.
   long stagnation_window = 1000;
+  CgKernels kernels = default_cg_kernels();
   bool until_first = false;  // stop as soon as one right-hand side that was not done at the start is
 };
 

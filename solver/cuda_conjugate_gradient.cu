@@ -18,6 +18,7 @@
 #include "halo/transport_p2p.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
+#include "solver/cuda_one_kernel.hpp"
 #include "solver/cuda_scalars.cuh"
 
 namespace staghorn {
@@ -88,7 +89,7 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   s.wait_limit_ns = patience_nanoseconds();
   if (s.n_ranks > 1)
     for (int rank = 0; rank < s.n_ranks; ++rank)
-      s.mailbox[rank] = reinterpret_cast<std::uint64_t*>(d.peers()->mailbox(rank));
+      s.mailbox[rank] = reinterpret_cast<cuda::Mail*>(d.peers()->mailbox(rank));
   if (s.n_ranks > 1) s.first_tag = d.peers()->next_tag();
   for (int i = 0; i < s.n_rhs; ++i) {
     s.r2[i] = s.smallest[i] = r2[i];
@@ -110,12 +111,20 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 
 }  // namespace
 
+// Whether the loop runs as one kernel. Alike on all ranks.
+static bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
+  if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
+  constexpr std::int64_t most_link_bytes = 100'000'000;  // docs/performance.md has the measurements
+  return kernels == CgKernels::one || (d.options().n_rhs == 1 && d.link_bytes() <= most_link_bytes);
+}
+
 // What setting up takes a millisecond for.
 struct CudaLoop {
   Buffer history, scalars{sizeof(Scalars), MemorySpace::cuda};
   Stream stream;
   Glimpse glimpses[2];
   Graph graph;
+  std::unique_ptr<OneKernelLoop> one_kernel[2];  // by parity
 };
 
 std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
@@ -129,7 +138,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   const std::shared_ptr<CudaLoop> loop = keep && *keep ? *keep : std::make_shared<CudaLoop>();
   if (keep) *keep = loop;
-  auto& [history, scalars_buffer, stream, glimpses, graph] = *loop;
+  auto& [history, scalars_buffer, stream, glimpses, graph, one_kernels] = *loop;
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
   const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
   if (history.bytes() < history_bytes) history = Buffer(history_bytes, MemorySpace::cuda);
@@ -142,8 +151,15 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const HopView& to_parity = d.view(parity);
   PeerTransport* peers = d.peers();
   const bool several_ranks = start.n_ranks > 1;
+  OneKernelLoop* one_kernel = nullptr;
+  if (in_one_kernel(d, stop.kernels)) {
+    std::unique_ptr<OneKernelLoop>& made = one_kernels[int(parity)];
+    if (!made) made = std::make_unique<OneKernelLoop>(d, parity);
+    one_kernel = made.get();
+    one_kernel->prepare({x.data(), r.data(), p.data(), tmp.data()});
+  }
   constexpr int set_of_p = 0, set_of_tmp = 1;  // of ghosts
-  if (peers) {
+  if (peers && !one_kernel) {
     cuda_kernels().pack_faces(to_other, p.data(), peers->outgoing(set_of_p));
     cuda::synchronize();
     d.communicator().barrier();
@@ -190,7 +206,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
   constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
   const Graph::Loop captured{mass, parity, x.data(), r.data(), p.data(), tmp.data()};
-  if (!graph.executable || graph.loop != captured) {
+  if (!one_kernel && (!graph.executable || graph.loop != captured)) {
     graph.clear();
     graph.loop = captured;
     STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
@@ -204,7 +220,10 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
 
   const auto launch_batch = [&](Glimpse& glimpse) {
     adverse_delay(start.rank);
-    STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
+    if (one_kernel)
+      one_kernel->launch(scalars, 2 * batch, stream.handle);
+    else
+      STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
     STAGHORN_CUDA_CHECK(
         cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
     STAGHORN_CUDA_CHECK(cudaEventRecord(glimpse.copied, stream.handle));
@@ -235,6 +254,12 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const long long longest = *std::max_element(seen->iterations, seen->iterations + n);
   std::vector<double> r2_history(std::size_t((longest + 1) * n));
   cuda::copy_to_host(r2_history.data(), history.data(), r2_history.size() * sizeof(double));
+  std::vector<double> direction_norm2(seen->p2, seen->p2 + n);
+  if (one_kernel && seen->iteration > 0) {  // which leaves this line of the last iteration
+    std::vector<ExactSum> sums;
+    for (const double p2 : direction_norm2) sums.emplace_back(p2 > 0 ? p2 : 1);
+    direction_norm2 = d.next_direction(p, r, std::span(seen->beta, std::size_t(n)), sums);
+  }
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {
     CgColumn column;
@@ -243,7 +268,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     column.history.push_back(r2[i]);
     for (long k = 1; k <= column.iterations; ++k) column.history.push_back(r2_history[std::size_t(k * n + i)]);
     column.residual_norm = std::sqrt(column.history.back());
-    column.direction_norm2 = seen->p2[i];
+    column.direction_norm2 = direction_norm2[std::size_t(i)];
     columns.push_back(std::move(column));
   }
   return columns;

@@ -4,7 +4,6 @@
 // Where faces go straight into the ghosts of other ranks, that block also adds the sums of all ranks: it mails this
 // rank's total to every rank and waits for theirs, which ends the kernel on all ranks together. So the sum is the
 // barrier that makes faces stored by this kernel safe to read in the next, and ghosts safe to be written again.
-// A total is mailed as four words of 32 bits of data and 32 of tag, which no fence need order.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +17,11 @@ namespace staghorn::cuda {
 enum Phase { hop_phase, residual_phase, direction_phase, n_phases };
 
 constexpr int max_peers = 16;
+
+// A total on its way: words of 32 bits of data below 32 of tag, which no fence need order.
+struct alignas(32) Mail {
+  std::uint64_t word[4];
+};
 
 // Everything that CG remembers besides vectors; one array entry per right-hand side. Lives on the device.
 struct Scalars {
@@ -35,7 +39,7 @@ struct Scalars {
 
   // Sums over ranks.
   int n_ranks, rank;
-  std::uint64_t* mailbox[max_peers];  // of every rank: [phase][rhs][from rank][4]
+  Mail* mailbox[max_peers];  // of every rank: [phase][rhs][from rank]
   std::uint32_t first_tag;
   long long wait_limit_ns;
   int silent_rank;  // one that did not answer in time, else -1
@@ -65,32 +69,60 @@ __device__ inline __int128 warp_sum(__int128 value) {
 
 constexpr __int128 does_not_fit = static_cast<__int128>(1) << 126;  // mailed instead of a total
 
-// Mails `total` to every rank and returns the sum of theirs. Called by a whole warp; sets `fits` to false where any did
-// not fit.
-__device__ inline __int128 sum_over_ranks(Scalars& s, Phase phase, int rhs, __int128 total, bool& fits) {
-  const int lane = int(threadIdx.x) % 32;
-  const std::uint64_t tag = s.first_tag + std::uint32_t(s.iteration);
-  const auto slot = [&](int to, int from) { return s.mailbox[to] + ((phase * max_rhs + rhs) * max_peers + from) * 4; };
-  if (!fits) total = does_not_fit;
-  __int128 theirs = 0;
-  if (lane < s.n_ranks) {
-    std::uint64_t* mine = slot(lane, s.rank);
+__device__ inline void post(Mail& mail, __int128 total, std::uint32_t tag) {
 #pragma unroll
-    for (int k = 0; k < 4; ++k) store_relaxed(mine + k, std::uint32_t(total >> (32 * k)) | tag << 32);
-    const std::uint64_t* from = slot(s.rank, lane);
-    Patience patience(s.wait_limit_ns);
-    for (int k = 0; k < 4; ++k) {
-      std::uint64_t word;
-      while ((word = load_relaxed(from + k)) >> 32 != tag)
-        if (patience.ended()) {
-          s.silent_rank = lane;
-          break;
-        }
-      theirs |= static_cast<__int128>(word & 0xffffffffu) << (32 * k);
-    }
+  for (int k = 0; k < 4; ++k) store_relaxed(mail.word + k, std::uint32_t(total >> (32 * k)) | std::uint64_t{tag} << 32);
+}
+
+// Whether a total with this tag is there; all words are looked at together, since each look takes its time.
+__device__ inline bool received(const Mail& mail, std::uint32_t tag, __int128& total) {
+  std::uint64_t word[4];
+  load_relaxed_pair(mail.word, word[0], word[1]);
+  load_relaxed_pair(mail.word + 2, word[2], word[3]);
+  total = 0;
+  bool all = true;
+#pragma unroll
+  for (int k = 0; k < 4; ++k) {
+    all = all && word[k] >> 32 == tag;
+    total |= static_cast<__int128>(word[k] & 0xffffffffu) << (32 * k);
   }
-  fits = !__any_sync(~0u, theirs == does_not_fit);
-  return warp_sum(theirs);
+  return all;
+}
+
+__device__ inline Mail& mail_slot(const Scalars& s, int to, int from, Phase phase, int rhs) {
+  return s.mailbox[to][(phase * max_rhs + rhs) * max_peers + from];
+}
+
+// Mails this rank's total to every rank. Called by a whole warp.
+__device__ inline void mail_total(const Scalars& s, Phase phase, int rhs, __int128 total) {
+  const int lane = int(threadIdx.x) % 32;
+  if (lane < s.n_ranks) post(mail_slot(s, lane, s.rank, phase, rhs), total, s.first_tag + std::uint32_t(s.iteration));
+}
+
+// The sum of the totals that all ranks mailed, waited for; does_not_fit if any did not. Called by a whole warp.
+__device__ inline __int128 collect_totals(Scalars& s, Phase phase, int rhs) {
+  const int lane = int(threadIdx.x) % 32;
+  __int128 total = 0;
+  if (lane < s.n_ranks) {
+    const Mail& mail = mail_slot(s, s.rank, lane, phase, rhs);
+    Patience patience(s.wait_limit_ns);
+    while (!received(mail, s.first_tag + std::uint32_t(s.iteration), total))
+      if (patience.ended()) {
+        s.silent_rank = lane;
+        break;
+      }
+  }
+  const bool fits = __all_sync(~0u, total != does_not_fit);
+  total = warp_sum(total);
+  return fits ? total : does_not_fit;
+}
+
+// The value of a sum, NaN if it does not fit, and the bound of the next.
+__device__ inline double rounded_sum(double& bound, __int128 total) {
+  if (total == does_not_fit) return __longlong_as_double(0x7ff8000000000000LL);
+  const double value = static_cast<double>(total) * (bound * 0x1p-84);
+  if (value > 0) bound = sum_bound(value);
+  return value;
 }
 
 // The sums of a phase into values[rhs], rounded once; NaN if anything did not fit. Cells are cleared for the next
@@ -107,12 +139,12 @@ __device__ inline void take_sums(Scalars& s, Phase phase, double* values) {
       cell = SumCell{};
     }
     total = warp_sum(total);
-    fits = __all_sync(~0u, fits);
-    if (s.n_ranks > 1) total = sum_over_ranks(s, phase, rhs, total, fits);
-    if (lane != 0) continue;
-    double& bound = s.bound[phase][rhs];
-    values[rhs] = fits ? static_cast<double>(total) * (bound * 0x1p-84) : __longlong_as_double(0x7ff8000000000000LL);
-    if (values[rhs] > 0) bound = sum_bound(values[rhs]);
+    if (!__all_sync(~0u, fits)) total = does_not_fit;
+    if (s.n_ranks > 1) {
+      mail_total(s, phase, rhs, total);
+      total = collect_totals(s, phase, rhs);
+    }
+    if (lane == 0) values[rhs] = rounded_sum(s.bound[phase][rhs], total);
   }
 }
 
@@ -130,12 +162,12 @@ __device__ inline void finish_residual(Scalars& s, int i, double r2) {
   s.r2[i] = r2;
 }
 
-__device__ inline void finish_direction(Scalars& s, int i, double p2) {
-  s.p2[i] = p2;
+// Whether this right-hand side is done, after an iteration; `historian` writes |r|^2 down.
+__device__ inline void judge(Scalars& s, int i, bool historian) {
   if (!s.active[i]) return;
   const double r2 = s.r2[i], norm = sqrt(r2);
   ++s.iterations[i];
-  s.history[s.iterations[i] * s.n_rhs + i] = r2;
+  if (historian) s.history[s.iterations[i] * s.n_rhs + i] = r2;
   const auto end = [&](CgOutcome outcome) {
     s.outcome[i] = outcome;
     s.active[i] = false;
@@ -148,6 +180,11 @@ __device__ inline void finish_direction(Scalars& s, int i, double p2) {
   } else if (++s.since_smallest[i] >= s.stagnation_window && s.stagnation_window > 0) {
     end(CgOutcome::stagnated);
   }
+}
+
+// Called by one thread when `n_active` right-hand sides are.
+__device__ inline void end_iteration(Scalars& s, int n_active) {
+  s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
 }
 
 // What runs at the end of each kernel: the last block to finish computes the scalars.
@@ -176,13 +213,16 @@ struct LastBlock {
     if (i < s.n_rhs) {
       if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
       if constexpr (phase == residual_phase) finish_residual(s, i, sums[i]);
-      if constexpr (phase == direction_phase) finish_direction(s, i, sums[i]);
+      if constexpr (phase == direction_phase) {
+        s.p2[i] = sums[i];
+        judge(s, i, true);
+      }
       active = s.active[i];
     }
     const int n_active = __syncthreads_count(active);
     if (threadIdx.x == 0) {
       s.finished_blocks[phase] = 0;
-      if (phase == direction_phase) s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
+      if (phase == direction_phase) end_iteration(s, n_active);
       if (s.silent_rank >= 0) s.done = 1;
       if (several_ranks) __threadfence_system();  // what the others stored, before what the next kernel reads
     }

@@ -83,6 +83,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     inner.until_first = true;
     inner.max_iterations = stop.max_iterations - iterations;
     inner.stagnation_window = stop.stagnation_window;
+    inner.kernels = stop.kernels;
     const double fall = fall_until_update(updates, sloppy.options(), columns, r2, active);
     for (std::size_t i = 0; i < n; ++i) {
       columns[i].residual_norm = std::sqrt(r2[i]);

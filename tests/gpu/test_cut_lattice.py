@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import subprocess
 
 import h5py
 import pytest
+
+from gpus import gpu_count
 
 pytestmark = pytest.mark.gpu
 
@@ -25,11 +26,6 @@ REQUESTS = {
     "fp64-8-fp16-8": ["--links", 8, "--sloppy", "fp16", "--sloppy-links", 8],
 }
 GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,1,2", "1,1,2,4", "2,2,2,2"]
-
-
-def gpu_count() -> int:
-    listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-    return len(listed.stdout.splitlines()) if listed.returncode == 0 else 0
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,168 @@
+// What a hop reads on the device: links streamed past the caches, neighbours found by arithmetic, here or in a ghost;
+// and where the faces of its result go.
+#pragma once
+
+#include "dirac/cuda_fields.cuh"
+#include "dirac/cuda_sites.cuh"
+#include "dirac/cuda_sums.cuh"
+#include "dirac/eight_reals.hpp"
+#include "dirac/kernels.hpp"
+#include "dirac/su3.hpp"
+
+namespace staghorn::cuda {
+
+// Where the faces of a vector lie: of a ghost that is read, or where faces are sent. Face f holds face_sites of
+// direction f / 2.
+struct Faces {
+  void* face[8];
+};
+
+inline Faces faces(const FacePointers& pointers) {
+  Faces faces;
+  for (int face = 0; face < 8; ++face) faces.face[face] = pointers[face];
+  return faces;
+}
+
+struct HopArguments {
+  LocalSites sites;  // of the target parity
+  const void *links_here, *links_there, *in, *p;
+  const void* ghost_links[4];  // links behind the sites x_mu = 0
+  Faces ghosts;                // of in
+  Faces push;                  // where the faces of out go as well; nullptr: nowhere
+  void* out;
+  int n_rhs;
+  bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
+  double cosine[4], sine[4];
+  double four_m2;
+  const double* alpha;  // per right-hand side, on the device
+  const double* bound;  // of the sums, per right-hand side; nullptr: no sums
+  SumCell* cells;       // cells_per_sum for each right-hand side
+};
+
+// Where the vectors of a right-hand side begin, in stored reals.
+template <class Stored>
+__device__ __forceinline__ long long vector_offset(int rhs, int sites) {
+  return (long long)rhs * vector_places<Stored> * sites;
+}
+
+// A neighbour of a site: where its vectors lie.
+struct Neighbour {
+  int hop;     // 2 mu forward, 2 mu + 1 backward: the face, where it is a ghost
+  bool ghost;  // in a face of V sites, else among the V sites of its parity
+  int V, lane;
+};
+
+// Neighbours are read as they are stored: `field`, and `ghosts` beyond the local lattice.
+template <class Stored, Caching how = Caching::read_only>
+struct StoredVectors {
+  const void* field;
+  const Faces& ghosts;
+  int first_rhs;
+
+  __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
+                                       Arithmetic<Stored> (&v)[6]) const {
+    const Stored* vectors = static_cast<const Stored*>(at.ghost ? ghosts.face[at.hop] : field);
+    load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
+  }
+};
+
+// Ghosts: some neighbours may lie there. Phases: some boundary has one other than +-1. In fixed point links stay in
+// their unit, which the vectors take instead: 6 products a link, not 18.
+template <class Stored, int Reals, bool Ghosts, bool Phases, class Vectors>
+struct CudaAccess {
+  using Real = Arithmetic<Stored>;
+  const HopArguments& a;
+  const Place& place;
+  const Vectors& vectors;
+
+  __device__ __forceinline__ bool leaves(int mu, bool forward) const {
+    return Ghosts && a.sites.cut[mu] && place.at_edge(a.sites, mu, forward);
+  }
+
+  // The neighbour's index among the sites of its parity, where it is on this rank.
+  __device__ __forceinline__ int neighbour(int mu, bool forward) const {
+    const int half_row = a.sites.extents[0] / 2, site = place.site;
+    const bool wraps = place.at_edge(a.sites, mu, forward);
+    if (mu == 0) {
+      if ((place.x[0] & 1) != int(forward)) return site;
+      if (forward) return wraps ? site - (half_row - 1) : site + 1;
+      return wraps ? site + (half_row - 1) : site - 1;
+    }
+    int stride = half_row;
+    for (int nu = 1; nu < mu; ++nu) stride *= a.sites.extents[nu];
+    const int around = stride * (a.sites.extents[mu] - 1);
+    if (forward) return wraps ? site - around : site + stride;
+    return wraps ? site + around : site - stride;
+  }
+
+  // Where a link lies: among V of its direction and parity, or behind a face.
+  struct LinkPlace {
+    const Stored* links;
+    int V, lane;
+  };
+  __device__ __forceinline__ LinkPlace place_here(int mu) const {
+    return {static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
+            place.site};
+  }
+  __device__ __forceinline__ LinkPlace place_behind(int mu) const {
+    if (leaves(mu, false))
+      return {static_cast<const Stored*>(a.ghost_links[mu]), a.sites.face_sites[mu], place.in_face(a.sites, mu)};
+    return {static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
+            neighbour(mu, false)};
+  }
+  __device__ __forceinline__ ColorMatrix<Real> load_link(const LinkPlace& from) const {
+    Real reals[Reals];
+    load_object<Reals, Caching::streaming>(from.links, from.V, from.lane, reals);
+    return link_from_reals<Stored>(reals);
+  }
+  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const { return load_link(place_here(mu)); }
+  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const { return load_link(place_behind(mu)); }
+
+  __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
+    const int hop = 2 * mu + (forward ? 0 : 1);
+    const bool ghost = leaves(mu, forward);
+    int exponent = 0;  // eta_mu(x) = (-1)^exponent
+    for (int nu = 0; nu < mu; ++nu) exponent += place.x[nu];
+    const bool at_edge = place.at_edge(a.sites, mu, forward);
+    const bool negative = (exponent & 1) ^ (at_edge && a.antiperiodic[hop]);
+    const Real sign = negative ? Real(-1) : Real(1);
+    Real reals[6];
+    vectors.load({hop, ghost, ghost ? a.sites.face_sites[mu] : a.sites.sites,
+                  ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward)},
+                 r, sign * link_unit<Stored, Reals>, reals);
+    if (Phases && a.phase[hop] && at_edge) {
+      const Real cosine = Real(a.cosine[mu]), sine = Real(forward ? a.sine[mu] : -a.sine[mu]);
+#pragma unroll
+      for (int c = 0; c < 3; ++c) {
+        const Real re = reals[2 * c], im = reals[2 * c + 1];
+        reals[2 * c] = multiply_add(-sine, im, cosine * re);
+        reals[2 * c + 1] = multiply_add(sine, re, cosine * im);
+      }
+    }
+    return as_vector(reals);
+  }
+};
+
+// Stores the value at a site of a vector's face where that face goes.
+template <class Stored>
+__device__ __forceinline__ void push_faces(const LocalSites& sites, const Place& place, const Faces& push, int rhs,
+                                           const Arithmetic<Stored> (&v)[6]) {
+#pragma unroll
+  for (int face = 0; face < 8; ++face) {
+    const int mu = face / 2;
+    if (!push.face[face] || !place.at_edge(sites, mu, face % 2 == 1)) continue;
+    const int V = sites.face_sites[mu];
+    store_vector(static_cast<Stored*>(push.face[face]) + vector_offset<Stored>(rhs, V), V, place.in_face(sites, mu), v);
+  }
+}
+
+// |v|^2 in double, colours in order: the contribution of a site.
+template <class Real>
+__device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
+  double norm2 = 0;
+#pragma unroll
+  for (int k = 0; k < 6; ++k) norm2 = multiply_add(double(v[k]), double(v[k]), norm2);
+  return norm2;
+}
+
+}  // namespace staghorn::cuda

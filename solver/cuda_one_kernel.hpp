@@ -1,0 +1,37 @@
+// The loop of CG as one cooperative kernel with two phases an iteration: for small local lattices, where launches, sums
+// and the way between GPUs take longer than the bytes.
+#pragma once
+
+#include <memory>
+
+#include "dirac/staggered_operator.hpp"
+
+namespace staghorn {
+
+// What the loop works on. p is the first direction; afterwards the one before the next (cuda_one_kernel.cu).
+struct OneKernelVectors {
+  void *x, *r, *p, *tmp;
+};
+
+class OneKernelLoop {
+ public:
+  // Whether CG on `d` can be one kernel: fp64 or fp32 on a GPU that takes cooperative launches, and not so many sites
+  // that sums in a thread would not stay exact. Alike on all ranks. Local.
+  static bool can_run(StaggeredOperator& d);
+
+  // For solves on `parity` of d, which must outlive it. Local.
+  OneKernelLoop(StaggeredOperator& d, Parity parity);
+  ~OneKernelLoop();
+
+  // Before the first launch of a solve: empties sums, fetches the ghosts of p and r. Collective.
+  void prepare(const OneKernelVectors& v);
+  // Queues `iterations` on the stream (cudaStream_t). They end early once `scalars` (of cuda_scalars.cuh, on the
+  // device) say that all is done.
+  void launch(void* scalars, int iterations, void* stream);
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,77 @@
+"""The loop of CG as one kernel gives the bits of three kernels and of the CPU: on one GPU, cut on it, and on several."""
+
+from __future__ import annotations
+
+import json
+
+import h5py
+import pytest
+
+from gpus import gpu_count
+
+pytestmark = pytest.mark.gpu
+
+PHASES = "0.3,antiperiodic,periodic,0.5"
+
+REQUESTS = {
+    "fp64-18": ["--links", 18],
+    "fp64-12": ["--links", 12, "--boundary", PHASES],
+    "fp64-8": ["--links", 8],
+    "fp32-18": ["--precision", "fp32", "--links", 18, "--boundary", PHASES],
+    "fp32-12": ["--precision", "fp32", "--links", 12],
+    "fp32-8": ["--precision", "fp32", "--links", 8, "--boundary", PHASES],
+    "fp64-18-fp32-12": ["--sloppy", "fp32", "--sloppy-links", 12],
+}
+CUTS = {
+    "whole": [],
+    "loop-back in x": ["--loopback", "x"],
+    "loop-back in y, z, t": ["--loopback", "yzt"],
+    "1,1,1,2": ["--grid", "1,1,1,2"],
+    "2,1,1,2": ["--grid", "2,1,1,2"],
+    "1,2,2,2": ["--grid", "1,2,2,2"],
+}
+
+
+@pytest.fixture(scope="module")
+def solve(staghorn, tmp_path_factory):
+    """solve(request, n_rhs, *options) -> bytes of the solution, per right-hand side history and iterations."""
+    folder = tmp_path_factory.mktemp("solve")
+    gauge, output, report = folder / "hot.h5", folder / "x.h5", folder / "x.json"
+    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)
+
+    def run(request, n_rhs, *options, ranks=1, env=None):
+        staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs, "--output",
+                 output, "--report", report, "--force", *REQUESTS[request], *options, ranks=ranks, env=env, check=True)
+        with h5py.File(output) as file:
+            solution = file["solution"][...].tobytes()
+        return solution, [(rhs["history"], rhs["iterations"]) for rhs in json.loads(report.read_text())["rhs"]]
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def on_cpu(solve):
+    known = {}
+
+    def run(request, n_rhs):
+        if (request, n_rhs) not in known:
+            known[request, n_rhs] = solve(request, n_rhs, "--device", "cpu")
+        return known[request, n_rhs]
+
+    return run
+
+
+@pytest.mark.parametrize("cut", CUTS)
+@pytest.mark.parametrize("n_rhs", [1, 3])
+@pytest.mark.parametrize("request_name", REQUESTS)
+def test_one_kernel_gives_the_cpus_bits(solve, on_cpu, request_name, n_rhs, cut):
+    ranks = 1
+    if CUTS[cut] and CUTS[cut][0] == "--grid":
+        for extent in cut.split(","):
+            ranks *= int(extent)
+        if ranks > gpu_count():
+            pytest.skip(f"needs {ranks} GPUs, found {gpu_count()}")
+    transport = ["--transport", "p2p"] if ranks > 1 else []
+    found = solve(request_name, n_rhs, "--device", "cuda", *CUTS[cut], *transport, ranks=ranks,
+                  env={"STAGHORN_CG_KERNELS": "one"})
+    assert found == on_cpu(request_name, n_rhs)
