@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "dirac/color_vector_field.hpp"
+#include "dirac/hop_tiles.hpp"
 #include "dirac/launch_cache.hpp"
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
@@ -100,7 +101,8 @@ LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode
   const std::filesystem::path file = launch_file();
   result.file = file.string();
   const KnownLaunches known = mode == Tuning::on ? read_launches(file) : KnownLaunches();
-  const std::vector<LaunchChoice> tiles = tile_candidates(what.view.precision, what.view.n_rhs);
+  const std::vector<LaunchChoice> tiles =
+      tile_candidates(what.view.precision, what.view.n_rhs, what.whole && what.view.boundary_sites > 0);
   const bool large = what.layout.lattice().local_volume() / 2 * what.view.n_rhs > sites_at_once;
   std::optional<TimedKernels> kernels;  // made where something is to be timed
   std::string lines;
@@ -115,6 +117,8 @@ LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode
     }
     try {
       if (!kernels) kernels.emplace(what);
+    } catch (const LocalError&) {
+      throw;
     } catch (const Error&) {
       return;  // no room for the vectors: nothing is chosen
     }
@@ -152,13 +156,16 @@ LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& w
   return result;
 }
 
-std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs) {
-  // The tiles of launch_hop_tiles, the largest first.
-  const std::vector<int> tiles = precision == Precision::fp16 ? std::vector{3, 1} : std::vector{8, 4, 3, 2, 1};
-  std::vector<LaunchChoice> candidates;
-  for (const int tile : tiles)
-    if (n_rhs % tile == 0) candidates.push_back({tile, 1});
-  return candidates;
+std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut) {
+  const auto that_divide = [&]<class Tiles>(Tiles) {
+    std::vector<LaunchChoice> candidates;
+    for (const int tile : Tiles::all)
+      if (n_rhs % tile == 0) candidates.push_back({tile, 1});
+    return candidates;
+  };
+  if (precision == Precision::fp16)
+    return cut ? that_divide(CutFixedPointHopTiles()) : that_divide(FixedPointHopTiles());
+  return cut ? that_divide(CutHopTiles()) : that_divide(HopTiles());
 }
 
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile) {

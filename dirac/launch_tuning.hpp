@@ -27,8 +27,9 @@ struct TuningCase {
 LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& what, const std::string& device,
                            Tuning mode);
 
-// The choices between which the kernel is timed: of tiles for n_rhs right-hand sides, the largest first, and of waves.
-std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs);
+// The choices between which the kernel is timed: of tiles for n_rhs right-hand sides, the largest first, where one
+// launch holds sites that may need ghosts (`cut`) or not; and of waves.
+std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut);
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile);
 
 // The candidate of the least median time, asked for in turns; the first unless another gains at least two per cent.
