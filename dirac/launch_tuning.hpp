@@ -21,7 +21,7 @@ struct TuningCase {
 };
 
 // The choices for the three kernels, the same on all ranks: those of rank 0, which alone reads the file, times (with
-// zero vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
+// random vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
 // Where nothing matters, one tile being possible and all blocks fitting at once, and where those vectors find no room,
 // choices stay as they are. Collective.
 LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& what, const std::string& device,
