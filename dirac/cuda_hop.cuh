@@ -280,7 +280,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
-    STAGHORN_CUDA_CHECK(cudaGetLastError());
+    STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
   constexpr std::true_type yes;
   constexpr std::false_type no;
@@ -319,7 +319,7 @@ void launch_direction(const HopView& view, const DirectionArguments& a, const Fi
   const auto launch = [&](const auto kernel) {
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
     kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
-    STAGHORN_CUDA_CHECK(cudaGetLastError());
+    STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);
   };
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) { launch(direction_kernel<Stored, Finish>); });
 }

@@ -19,3 +19,6 @@ inline void check(cudaError_t code, const char* call, const char* file, int line
 }  // namespace staghorn::cuda
 
 #define STAGHORN_CUDA_CHECK(call) ::staghorn::cuda::check((call), #call, __FILE__, __LINE__)
+// Behind a kernel<<<...>>>(...). What goes wrong while the kernel runs shows in a later call.
+#define STAGHORN_CUDA_CHECK_LAUNCH(kernel) \
+  ::staghorn::cuda::check(cudaGetLastError(), "launch of " #kernel, __FILE__, __LINE__)

@@ -49,7 +49,7 @@ void MailboxSums::run(int rounds) {
   copy_to_device(scalars_.data(), s.get(), sizeof *s);
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_.data());
   sums_kernel<<<1, hop_threads>>>(scalars, rounds);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(sums_kernel);
   copy_to_host(s.get(), scalars, sizeof *s);
   if (s->silent_rank >= 0)
     throw Stalled("rank " + std::to_string(s->rank) + " had no answer from rank " + std::to_string(s->silent_rank));

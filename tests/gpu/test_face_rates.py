@@ -31,8 +31,8 @@ def check_rates(found):
     for name in ("exchange", "stored", "copied"):
         rate = found["bytes"] / found[f"{name}_microseconds"] * 1e-3
         assert found[f"{name}_gb_s"] == pytest.approx(rate)
-    assert found["exchange_microseconds"] > 0.9 * found["stored_microseconds"]  # which is a part of it
-    assert 0.3 < found["stored_share_of_copied"] < 3
+    assert found["exchange_microseconds"] > 0.7 * found["stored_microseconds"]  # which is a part of it
+    assert 0.2 < found["stored_share_of_copied"] < 5
 
 
 def test_faces_that_stay_on_a_gpu_are_timed_beside_copies(faces):
@@ -49,6 +49,6 @@ def test_faces_and_sums_by_p2p_are_timed_beside_the_other_ways(faces):
 
 
 def test_faces_through_the_host_have_no_copies_beside_them(faces):
-    found = faces("--grid", "1,1,1,2", "--device", "cuda:0", "--transport", "staged", ranks=2)
+    found = faces("--grid", "1,1,1,2", "--transport", "staged", ranks=2)
     assert found["exchange_microseconds"] > 0 and found["sum_through_host_microseconds"] > 0
     assert found["stored_microseconds"] is found["copied_microseconds"] is found["sum_in_kernels_microseconds"] is None
