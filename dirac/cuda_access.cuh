@@ -95,28 +95,23 @@ struct CudaAccess {
     return wraps ? site + around : site - stride;
   }
 
-  // Where a link lies: among V of its direction and parity, or behind a face.
-  struct LinkPlace {
-    const Stored* links;
-    int V, lane;
-  };
-  __device__ __forceinline__ LinkPlace place_here(int mu) const {
-    return {static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
-            place.site};
-  }
-  __device__ __forceinline__ LinkPlace place_behind(int mu) const {
-    if (leaves(mu, false))
-      return {static_cast<const Stored*>(a.ghost_links[mu]), a.sites.face_sites[mu], place.in_face(a.sites, mu)};
-    return {static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
-            neighbour(mu, false)};
-  }
-  __device__ __forceinline__ ColorMatrix<Real> load_link(const LinkPlace& from) const {
+  __device__ __forceinline__ ColorMatrix<Real> load_link(const Stored* links, int V, int lane) const {
     Real reals[Reals];
-    load_object<Reals, Caching::streaming>(from.links, from.V, from.lane, reals);
+    load_object<Reals, Caching::streaming>(links, V, lane, reals);
     return link_from_reals<Stored>(reals);
   }
-  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const { return load_link(place_here(mu)); }
-  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const { return load_link(place_behind(mu)); }
+
+  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
+    return load_link(static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
+                     place.site);
+  }
+  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
+    const bool ghost = leaves(mu, false);
+    const Stored* links = static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites;
+    return load_link(ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links,
+                     ghost ? a.sites.face_sites[mu] : a.sites.sites,
+                     ghost ? place.in_face(a.sites, mu) : neighbour(mu, false));
+  }
 
   __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
     const int hop = 2 * mu + (forward ? 0 : 1);

@@ -131,7 +131,7 @@ template <class Function>
 void transform(CudaLinkField& links, Function f) {
   const LinkView v = view(links);
   transform_kernel<<<blocks(v, 8), threads>>>(v, f);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(transform_kernel);
 }
 
 struct Unit {
@@ -213,7 +213,7 @@ void heatbath_sweep(const Communicator&, CudaLinkField& links, const HeatbathPar
         const auto kernel =
             step == 0 ? cuda::update_kernel<cuda::Update::heatbath> : cuda::update_kernel<cuda::Update::overrelaxation>;
         kernel<<<cuda::blocks(v), cuda::threads>>>(v, parity, mu, parameters.beta, parameters.seed, sweep);
-        STAGHORN_CUDA_CHECK(cudaGetLastError());
+        STAGHORN_CUDA_CHECK_LAUNCH(update_kernel);
       }
   cuda::transform(links, cuda::Project());
 }
@@ -225,7 +225,7 @@ Plaquette plaquette(const Communicator& communicator, const CudaLinkField& links
   double* space = reinterpret_cast<double*>(sums.data());
   for (int parity = 0; parity < 2; ++parity)
     cuda::plaquette_kernel<<<cuda::blocks(v), cuda::threads>>>(v, parity, space, space + n);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(plaquette_kernel);
   std::vector<double> host(2 * n);
   cuda::copy_to_host(host.data(), space, sums.bytes());
   return mean_plaquette(communicator, links.lattice(), {host.data(), n}, {host.data() + n, n});
@@ -240,7 +240,7 @@ LinkField on_host(const CudaLinkField& links) {
     const int count = int(std::min(chunk, result.size() - first));
     cuda::gather_kernel<<<dim3((count + cuda::threads - 1) / cuda::threads, 4), cuda::threads>>>(
         v, int(first), count, reinterpret_cast<cuda::Matrix*>(staging.data()));
-    STAGHORN_CUDA_CHECK(cudaGetLastError());
+    STAGHORN_CUDA_CHECK_LAUNCH(gather_kernel);
     cuda::copy_to_host(result.data() + first, staging.data(), std::size_t(count) * sizeof(Links));
   }
   return result;

@@ -9,6 +9,7 @@
 #include "dirac/cuda_access.cuh"
 #include "dirac/cuda_sums.cuh"
 #include "dirac/hop_kernel.hpp"
+#include "dirac/hop_tiles.hpp"
 
 namespace staghorn::cuda {
 
@@ -146,31 +147,21 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
-    STAGHORN_CUDA_CHECK(cudaGetLastError());
+    STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
-  constexpr std::integral_constant<int, 1> one;
-  constexpr std::integral_constant<int, 2> two;
-  constexpr std::integral_constant<int, 3> three;
-  constexpr std::integral_constant<int, 4> four;
   constexpr std::true_type yes;
   constexpr std::false_type no;
-  const auto takes = [&](int tile) { return tile <= choice.tile && a.n_rhs % tile == 0; };
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
-  if constexpr (is_fixed_point<Stored>) {  // bound by instructions: the usual case is a kernel of its own
+  const auto with_tiles = [&]<class Tiles>(Tiles, auto cut, auto phases) {
+    Tiles::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch(tile, cut, phases); });
+  };
+  if constexpr (is_fixed_point<Stored>) {
     const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
-    if (cut || phases) return launch(one, yes, yes);
-    if (takes(3)) return launch(three, no, no);
-    launch(one, no, no);
-  } else if (cut) {
-    if (takes(4)) return launch(four, yes, yes);
-    if (takes(3)) return launch(three, yes, yes);
-    launch(one, yes, yes);
+    if (cut || phases) return with_tiles(CutFixedPointHopTiles(), yes, yes);
+    with_tiles(FixedPointHopTiles(), no, no);
   } else {
-    if (takes(8)) return launch(std::integral_constant<int, 8>(), no, yes);
-    if (takes(4)) return launch(four, no, yes);
-    if (takes(3)) return launch(three, no, yes);
-    if (takes(2)) return launch(two, no, yes);
-    launch(one, no, yes);
+    if (cut) return with_tiles(CutHopTiles(), yes, yes);
+    with_tiles(HopTiles(), no, yes);
   }
 }
 
@@ -195,7 +186,7 @@ void launch_direction(const HopView& view, const DirectionArguments& a, const Fi
   const auto launch = [&](const auto kernel) {
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
     kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
-    STAGHORN_CUDA_CHECK(cudaGetLastError());
+    STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);
   };
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) { launch(direction_kernel<Stored, Finish>); });
 }

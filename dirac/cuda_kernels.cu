@@ -85,7 +85,7 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
   const dim3 grid((largest + update_threads - 1) / update_threads, 8, view.n_rhs);
   with_stored(view.precision, v,
               [&](const auto* stored) { pack_kernel<<<grid, update_threads>>>(sites, stored, faces(to)); });
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(pack_kernel);
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
@@ -127,7 +127,7 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
   with_stored(view.precision, v, [&](const auto* stored) {
     norm2_kernel<<<grid, update_threads>>>(stored, sites, scratch->bound, scratch->cells);
   });
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(norm2_kernel);
   collect_sums(view, sums);
 }
 
@@ -144,7 +144,7 @@ void combine(Precision precision, std::int64_t n, double alpha, const void* a, d
   else
     combine_kernel<<<blocks, update_threads>>>(n, float(alpha), static_cast<const float*>(a), float(beta),
                                                static_cast<float*>(b));
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
 }
 
 template <class To, class From>
@@ -171,7 +171,7 @@ __global__ void read_kernel(const longlong2* data, long long n, unsigned long lo
 void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
   read_kernel<<<132 * 16, 512>>>(static_cast<const longlong2*>(data), bytes / 16,
                                  reinterpret_cast<unsigned long long*>(sum));
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(read_kernel);
   STAGHORN_CUDA_CHECK(cudaDeviceSynchronize());
 }
 
@@ -219,7 +219,7 @@ void cuda_convert_vectors(Precision to_precision, void* to, Precision from_preci
       cuda::convert_kernel<<<grid, cuda::update_threads>>>(result, source, sites);
     });
   });
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(convert_kernel);
 }
 
 const Kernels& cuda_kernels() {

@@ -21,14 +21,15 @@ struct TuningCase {
 };
 
 // The choices for the three kernels, the same on all ranks: those of rank 0, which alone reads the file, times (with
-// zero vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
+// random vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
 // Where nothing matters, one tile being possible and all blocks fitting at once, and where those vectors find no room,
 // choices stay as they are. Collective.
 LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& what, const std::string& device,
                            Tuning mode);
 
-// The choices between which the kernel is timed: of tiles for n_rhs right-hand sides, the largest first, and of waves.
-std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs);
+// The choices between which the kernel is timed: of tiles for n_rhs right-hand sides, the largest first, where one
+// launch holds sites that may need ghosts (`cut`) or not; and of waves.
+std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut);
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile);
 
 // The candidate of the least median time, asked for in turns; the first unless another gains at least two per cent.

@@ -26,8 +26,8 @@ std::array<NeighbourTable, 2> both_tables(const Kernels& kernels, const SiteLayo
           build_neighbour_table(layout, boundary, Parity::odd, faces[0])};
 }
 
-std::array<std::size_t, 8> face_bytes(const FaceSites& faces, const SiteLayout& layout,
-                                      const OperatorOptions& options) {
+std::array<std::size_t, 8> bytes_of_faces(const FaceSites& faces, const SiteLayout& layout,
+                                          const OperatorOptions& options) {
   std::array<std::size_t, 8> bytes{};
   for (int face = 0; face < 8; ++face) {
     // Whole blocks on the CPU; on the GPU a face is a block of its own.
@@ -77,9 +77,10 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
       boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
-      transport(choose_transport(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space,
-                                 options.transport)),
-      exchange(communicator, links.lattice(), face_bytes(faces[0], layout, options), kernels.space, transport.name) {
+      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(faces[0], layout, options),
+                                 kernels.space, options.transport)),
+      exchange(communicator, links.lattice(), bytes_of_faces(faces[0], layout, options), kernels.space,
+               transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
 }
@@ -131,6 +132,13 @@ void StaggeredOperator::State::tune() {
   for (HopView& v : views) v.launches = tuning.choices;
 }
 
+void StaggeredOperator::State::pack(const HopView& view, const void* in) {
+  if (kernels.space == MemorySpace::cuda)
+    kernels.pack_faces(view, in, exchange.outgoing());
+  else
+    pack_faces(faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in, exchange.send_buffer());
+}
+
 void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const Phase phase("hop");
   const NeighbourTable& table = tables[int(target)];
@@ -145,8 +153,7 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
 
   {
     PhaseTimer timer(times.pack);
-    pack_faces(faces[int(opposite(target))], layout.lanes(), options.precision, options.n_rhs, call.in,
-               exchange.send_buffer());
+    pack(view, call.in);
   }
   {
     PhaseTimer timer(times.start);
@@ -178,7 +185,7 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   } else {
     sampled.begin(exchange);
     sampled.mark(SampledHops::gather);
-    kernels.pack_faces(view, call.in, exchange.outgoing());
+    pack(view, call.in);
     sampled.mark(SampledHops::packed);
     exchange.start();
     if (!options.overlap) exchange.finish();

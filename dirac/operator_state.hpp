@@ -17,6 +17,9 @@ struct StaggeredOperator::State {
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
 
+  // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
+  void pack(const HopView& view, const void* in);
+
   FaceTimes face_times();
 
   // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.

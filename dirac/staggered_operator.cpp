@@ -31,6 +31,7 @@ std::int64_t StaggeredOperator::link_bytes() const { return state_->gauge.bytes(
 std::int64_t StaggeredOperator::halo_bytes() const {
   return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
 }
+const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return state_->exchange.face_bytes(); }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
 const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
 bool StaggeredOperator::host_free() const {
@@ -120,6 +121,12 @@ std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::spa
   std::vector<ExactPartial> partials(sums.size());
   state_->norm2(v, grids, partials);
   return state_->collect(partials, grids, v, sums);
+}
+
+void StaggeredOperator::exchange_faces(const ColorVectorField& in, Parity target) {
+  state_->pack(state_->views[int(target)], in.data());
+  state_->exchange.start();
+  state_->exchange.finish();
 }
 
 void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const {

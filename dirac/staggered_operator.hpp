@@ -5,6 +5,7 @@
 // A = 4m^2 - D^2 on the sites of one parity; D is anti-Hermitian, so (p, A p) = 4m^2 |p|^2 + |D p|^2.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -59,6 +60,8 @@ class StaggeredOperator {
   // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
   FaceTimes face_times() const;
   void reset_times();
+  // Of each face that travels in a hop, in the order of FaceExchange. Local.
+  const std::array<std::size_t, 8>& face_bytes() const;
 
   ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity
   ColorVectorField make_solution() const;  // the same for x of update_direction: what fp16 adds up, it keeps in fp32
@@ -83,6 +86,8 @@ class StaggeredOperator {
   std::vector<double> next_direction(ColorVectorField& p, const ColorVectorField& r, std::span<const double> beta,
                                      std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
+  // Of a hop into `target` the faces of `in` alone, packed, sent and waited for, to time them; on a GPU queued.
+  void exchange_faces(const ColorVectorField& in, Parity target);
   // b = alpha a + beta b, of any operator's fields in fp64 or fp32. Local.
   void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
 

@@ -10,6 +10,7 @@
 
 #include "halo/adverse_timing.hpp"
 #include "halo/error.hpp"
+#include "halo/injected_faults.hpp"
 
 namespace staghorn {
 
@@ -30,11 +31,12 @@ MpiSession::~MpiSession() {
 }
 
 void check_mpi(int code, const char* what) {
+  if (mpi_call_is_to_fail()) code = MPI_ERR_OTHER;
   if (code == MPI_SUCCESS) return;
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw Error(std::string(what) + ": " + std::string(text, length));
+  throw LocalError(std::string(what) + ": " + std::string(text, length));
 }
 
 Communicator::Communicator(MPI_Comm parent) {
@@ -116,6 +118,18 @@ void Communicator::patient_barrier() const {
   }
 }
 
+bool Communicator::all_arrive(double seconds) const {
+  MPI_Request request = MPI_REQUEST_NULL;
+  check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
+  for (const double start = MPI_Wtime();;) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    if (done) return true;
+    if (MPI_Wtime() - start > seconds) return false;
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
 void Communicator::sum(std::span<std::int64_t> values) const {
   if (size_ == 1) return;
   const Meeting meeting("sum over ranks", rank_);
@@ -174,6 +188,9 @@ void Communicator::agree(const std::function<void()>& work) const {
   bool failed = false;
   try {
     work();
+  } catch (const LocalError& error) {
+    failed = true;
+    message = (size_ > 1 ? "rank " + std::to_string(rank_) + ": " : "") + error.what();
   } catch (const std::exception& error) {
     failed = true;
     message = error.what();

@@ -26,7 +26,7 @@ class MpiSession {
   bool owner_;
 };
 
-// Throws Error with MPI's own text unless `code` is MPI_SUCCESS. Local.
+// Throws LocalError with MPI's own text unless `code` is MPI_SUCCESS. Local.
 void check_mpi(int code, const char* what);
 
 class Communicator {
@@ -65,9 +65,13 @@ class Communicator {
   void broadcast(void* data, std::size_t bytes) const;
   std::string broadcast(const std::string& text) const;
 
+  // True once every rank has called this. False where some have not after `seconds`: then this group is of no use any
+  // more.
+  bool all_arrive(double seconds) const;
+
   // Runs `work` on every rank. If it throws anywhere, every rank throws Error with the message of the lowest rank
-  // that failed, so that one rank's failure ends all with one message. `work` itself must not be collective unless it
-  // fails on all ranks alike.
+  // that failed, so that one rank's failure ends all with one message; of a LocalError it names the rank. `work` itself
+  // must not be collective unless it fails on all ranks alike.
   void agree(const std::function<void()>& work) const;
 
  private:

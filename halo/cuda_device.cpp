@@ -72,6 +72,9 @@ void copy_on_device(void* to, const void* from, std::size_t bytes) {
 void copy(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
 }
+void queue_copy(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault));
+}
 void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
 
 void* allocate_pinned(std::size_t bytes) {
@@ -141,6 +144,7 @@ void copy_to_device(void*, const void*, std::size_t) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t) { refuse(); }
 void copy(void*, const void*, std::size_t) { refuse(); }
+void queue_copy(void*, const void*, std::size_t) { refuse(); }
 void synchronize() { refuse(); }
 void* allocate_pinned(std::size_t) { refuse(); }
 void release_pinned(void*) noexcept {}

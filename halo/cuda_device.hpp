@@ -25,6 +25,7 @@ void copy_to_host(void* to, const void* from, std::size_t bytes);
 void copy_on_device(void* to, const void* from, std::size_t bytes);
 // Between any two places that the device can reach: its own memory, a peer's, pinned memory; on the default stream.
 void copy(void* to, const void* from, std::size_t bytes);
+void queue_copy(void* to, const void* from, std::size_t bytes);  // the same; the host does not wait
 void synchronize();
 
 void* allocate_pinned(

@@ -36,12 +36,12 @@ __global__ void wait_kernel(const FlagPointers flags, std::uint64_t round, long 
 
 void raise_flags(const Flags& flags, std::uint64_t round) {
   raise_kernel<<<1, 8>>>(pointers(flags), round);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(raise_kernel);
 }
 
 void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed) {
   wait_kernel<<<1, 8>>>(pointers(flags), round, limit_ns, failed);
-  STAGHORN_CUDA_CHECK(cudaGetLastError());
+  STAGHORN_CUDA_CHECK_LAUNCH(wait_kernel);
 }
 
 }  // namespace staghorn::cuda

@@ -25,4 +25,12 @@ class Error : public std::runtime_error {
   }
 };
 
+// What failed on this rank alone, a call of CUDA or MPI for instance: the others do not know, and may wait for it.
+// Where ranks agree (Communicator::agree), it becomes an Error on all of them; else only who can end them all may
+// handle it.
+class LocalError : public Error {
+ public:
+  using Error::Error;
+};
+
 }  // namespace staghorn

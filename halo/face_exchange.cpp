@@ -28,14 +28,13 @@ bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1
 FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& lattice,
                            const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                            const std::string& transport)
-    : rank_(lattice.rank()) {
+    : rank_(lattice.rank()), face_bytes_(face_bytes) {
   std::size_t total = 0;
   std::array<std::size_t, 8> offset{};
   for (int face = 0; face < 8; ++face) {
     offset[face] = total;
     total += face_bytes[face];
   }
-  message_bytes_ = std::int64_t(total);
   if (total == 0) return;
   if (space == MemorySpace::cuda && (transport == "p2p" || all_faces_stay(lattice))) {
     peers_ = std::make_unique<PeerTransport>(communicator, lattice, face_bytes);

@@ -34,9 +34,9 @@ class FaceExchange {
   const std::byte* ghost_buffer() const { return ghost_.data(); }
 
   std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (peers_ ? peers_->bytes() : 0); }
-  std::int64_t message_bytes() const { return message_bytes_; }  // received per exchange
-  std::string transport() const { return name_; }                // "none", "self", "mpi", "self+mpi", "p2p", ...
-  PeerTransport* peers() { return peers_.get(); }                // where faces go straight into ghosts, else nullptr
+  const std::array<std::size_t, 8>& face_bytes() const { return face_bytes_; }
+  std::string transport() const { return name_; }  // "none", "self", "mpi", "self+mpi", "p2p", ...
+  PeerTransport* peers() { return peers_.get(); }  // where faces go straight into ghosts, else nullptr
 
   void start();
   void progress();
@@ -57,7 +57,7 @@ class FaceExchange {
   int rank_;
   Buffer send_, ghost_;
   FacePointers send_places_{}, ghost_places_{};
-  std::int64_t message_bytes_ = 0;
+  std::array<std::size_t, 8> face_bytes_;
   std::string name_ = "none";
   std::unique_ptr<Transport> self_, others_;
   std::unique_ptr<PeerTransport> peers_;

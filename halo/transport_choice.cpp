@@ -13,6 +13,7 @@
 #include "halo/face_exchange.hpp"
 #include "halo/patterned_faces.hpp"
 #include "halo/phase.hpp"
+#include "halo/watchdog.hpp"
 
 namespace staghorn {
 
@@ -76,7 +77,12 @@ class Trial {
 
   // Throws Error on all ranks if what arrives on one is not what was sent. Rounds take turns in memory, hence two.
   void test() {
-    for (std::uint64_t round = 1; round <= 2; ++round) communicator_.agree([&] { test_round(round); });
+    for (std::uint64_t round = 1; round <= 2; ++round) {
+      const std::string fault = fault_of_round(round);
+      communicator_.agree([&] {
+        if (!fault.empty()) throw Error(fault);
+      });
+    }
   }
 
   // The same on all ranks.
@@ -90,14 +96,18 @@ class Trial {
   }
 
  private:
-  void test_round(std::uint64_t round) {
+  // What was wrong here, or nothing. Other failures go on: neighbours may wait for faces that this rank never sent.
+  std::string fault_of_round(std::uint64_t round) {
     const bool wrong = is_corrupted(name_) && communicator_.is_root();
-    faces_->pack(*exchange_, wrong ? round + 100 : round);
-    exchange_->start();
-    exchange_->progress();
-    exchange_->finish();
-    const std::string fault = faces_->fault(*exchange_, round);
-    if (!fault.empty()) throw Error(fault);
+    try {
+      faces_->pack(*exchange_, wrong ? round + 100 : round);
+      exchange_->start();
+      exchange_->progress();
+      exchange_->finish();
+      return faces_->fault(*exchange_, round);
+    } catch (const Stalled& stalled) {
+      return stalled.what();
+    }
   }
 
   double time_round() {
@@ -127,6 +137,8 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
   try {
     trial.emplace(communicator, lattice, face_bytes, space, name);
     trial->test();
+  } catch (const LocalError&) {
+    throw;
   } catch (const Error& error) {  // the same on all ranks
     result.left_out = error.what();
     result.failed = true;

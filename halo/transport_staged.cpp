@@ -30,7 +30,7 @@ class Event {
   bool reached() const {
     const cudaError_t state = cudaEventQuery(handle_);
     if (state == cudaErrorNotReady) return false;
-    STAGHORN_CUDA_CHECK(state);
+    cuda::check(state, "cudaEventQuery(handle_)", __FILE__, __LINE__);
     return true;
   }
 

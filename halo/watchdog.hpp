@@ -13,10 +13,10 @@
 
 namespace staghorn {
 
-// A rank that another waited for in vain. On this rank alone: the others may not know.
-class Stalled : public Error {
+// A rank that another waited for in vain.
+class Stalled : public LocalError {
  public:
-  using Error::Error;
+  using LocalError::LocalError;
 };
 
 // Seconds without progress after which a run counts as stuck, and after which a kernel of a GPU gives up its wait for

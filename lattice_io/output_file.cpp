@@ -56,9 +56,11 @@ std::string temporary_beside(const std::string& path) {
   return (target.parent_path() / ("." + target.filename().string() + ".partial-" + std::to_string(getpid()))).string();
 }
 
-void remove_quietly(const std::string& path) { ::unlink(path.c_str()); }
-
 }  // namespace
+
+OwnFile::~OwnFile() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
 
 OutputFile::OutputFile(const Communicator& communicator, const std::string& path, bool force)
     : communicator_(communicator), path_(path), force_(force) {
@@ -68,22 +70,20 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
     refuse_to_replace(path, force);
     temporary_path_ = temporary_beside(path);
     try {
+      own_.own(temporary_path_);
       PosixFile::create(temporary_path_).flush_and_close();
     } catch (const Error& error) {
-      remove_quietly(temporary_path_);
       throw Error(in_users_words(error.what()));
     }
   });
   temporary_path_ = communicator_.broadcast(temporary_path_);
 }
 
-OutputFile::~OutputFile() {
-  if (communicator_.is_root() && !complete_ && !temporary_path_.empty()) remove_quietly(temporary_path_);
-}
-
 void OutputFile::fill(const std::function<void(const std::string&)>& work) {
   try {
     work(temporary_path_);
+  } catch (const LocalError&) {
+    throw;
   } catch (const Error& error) {
     throw Error(in_users_words(error.what()));
   }
@@ -92,8 +92,8 @@ void OutputFile::fill(const std::function<void(const std::string&)>& work) {
     refuse_to_replace(path_, force_);
     if (std::rename(temporary_path_.c_str(), resolved(path_).c_str()) != 0)
       throw Error(path_ + ": renaming the complete file: " + std::strerror(errno));
+    own_.release();
   });
-  complete_ = true;
 }
 
 std::string OutputFile::in_users_words(const std::string& message) const {

@@ -22,13 +22,27 @@ class FileSizeSignalBlocked {
   sigset_t previous_;
 };
 
+// A file that is removed when this is. Local.
+class OwnFile {
+ public:
+  OwnFile() = default;
+  ~OwnFile();
+  OwnFile(const OwnFile&) = delete;
+  OwnFile& operator=(const OwnFile&) = delete;
+
+  void own(const std::string& path) { path_ = path; }
+  void release() { path_.clear(); }
+
+ private:
+  std::string path_;  // empty: none
+};
+
 class OutputFile {
  public:
   // Creates an empty temporary file in the directory of `path`. Throws Error if `path` exists and not `force`, if it
   // is something else than a file, or if the directory cannot be written. `communicator` must outlive this.
   OutputFile(const Communicator& communicator, const std::string& path, bool force);
-  // Removes the temporary file unless fill() completed it. Local.
-  ~OutputFile();
+  // Removes the temporary file at its end unless fill() completed it. Local.
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -42,7 +56,8 @@ class OutputFile {
   const Communicator& communicator_;
   FileSizeSignalBlocked blocked_;
   std::string path_, temporary_path_;
-  bool force_, complete_ = false;
+  bool force_;
+  OwnFile own_;
 };
 
 }  // namespace staghorn

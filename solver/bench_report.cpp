@@ -45,6 +45,55 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
   if (first->times.one_hop_in > 1) out << "  of one hop in " << first->times.one_hop_in << "\n";
 }
 
+// One line for each result that has them: faces, below them sums.
+void print_faces(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  const auto figure = [](double value, const char* pattern = "%.1f") {
+    char text[32];
+    std::snprintf(text, sizeof text, pattern, value);
+    return std::string(value > 0 ? text : "-");
+  };
+  const auto rate = [&](const FaceRates& f, double seconds) {
+    return figure(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0);
+  };
+  char line[200];
+  const auto print = [&](const char* head, const char* pattern, const auto& cells) {
+    bool first = true;
+    for (const BenchmarkResult& r : results) {
+      if (r.faces.bytes == 0) continue;
+      if (first) out << head;
+      first = false;
+      std::snprintf(line, sizeof line, "%-15s %-5s %5d %4d", "", to_string(r.precision).c_str(),
+                    reals_per_link(r.links), r.rhs);
+      out << line;
+      for (const std::string& cell : cells(r.faces)) {
+        std::snprintf(line, sizeof line, pattern, cell.c_str());
+        out << line;
+      }
+      out << "\n";
+    }
+  };
+  print(
+      "faces alone     prec  links  rhs    MB sent exchange us       GB/s  stored us       GB/s  copied us       GB/s "
+      "    stored\n",
+      " %10s", [&](const FaceRates& f) {
+        return std::vector<std::string>{figure(1e-6 * double(f.bytes), "%.3f"),
+                                        figure(1e6 * f.exchange, "%.2f"),
+                                        rate(f, f.exchange),
+                                        figure(1e6 * f.stored, "%.2f"),
+                                        rate(f, f.stored),
+                                        figure(1e6 * f.copied, "%.2f"),
+                                        rate(f, f.copied),
+                                        figure(f.stored > 0 ? 100 * f.copied / f.stored : 0, "%.0f %%")};
+      });
+  print("one global sum  prec  links  rhs  through host, us   by MPI of it   in kernels     saved by\n", " %14s",
+        [&](const FaceRates& f) {
+          return std::vector<std::string>{
+              figure(1e6 * f.sum_through_host, "%.2f"), figure(1e6 * f.sum_by_mpi, "%.2f"),
+              figure(1e6 * f.sum_in_kernels, "%.2f"),
+              figure(f.sum_in_kernels > 0 ? f.sum_through_host / f.sum_in_kernels : 0, "%.1f x")};
+        });
+}
+
 void add(LaunchTuning& sum, const LaunchTuning& tuning) {
   sum.tuned += tuning.tuned;
   sum.seconds += tuning.seconds;
@@ -78,6 +127,7 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
     out << "\n";
   }
   print_times(out, results);
+  print_faces(out, results);
 }
 
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
@@ -128,6 +178,23 @@ void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
   if (sum.tuned > 0) out << to_string(sum) << "\n";
 }
 
+Json to_json(const FaceRates& f) {
+  const auto number_or_null = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
+  const auto rate = [&](double seconds) { return number_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0); };
+  const auto time = [&](double seconds) { return number_or_null(seconds * 1e6); };
+  return {{"bytes", f.bytes},
+          {"exchange_microseconds", time(f.exchange)},
+          {"exchange_gb_s", rate(f.exchange)},
+          {"stored_microseconds", time(f.stored)},
+          {"stored_gb_s", rate(f.stored)},
+          {"copied_microseconds", time(f.copied)},
+          {"copied_gb_s", rate(f.copied)},
+          {"stored_share_of_copied", number_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
+          {"sum_through_host_microseconds", time(f.sum_through_host)},
+          {"sum_by_mpi_microseconds", time(f.sum_by_mpi)},
+          {"sum_in_kernels_microseconds", time(f.sum_in_kernels)}};
+}
+
 Json to_json(const BenchmarkResult& r) {
   Json json{{"what", r.what},
             {"precision", to_string(r.precision)},
@@ -141,6 +208,7 @@ Json to_json(const BenchmarkResult& r) {
             {"transport", r.transport},
             {"tuning", to_json(r.tuning)}};
   if (!r.times.rows.empty()) json["times"] = to_json(r.times);
+  if (r.faces.bytes > 0) json["faces"] = to_json(r.faces);
   return json;
 }
 

@@ -28,23 +28,6 @@ double vectors_per_iteration(Precision precision) {
   return 9 + 2.0 * bytes_per_vector(arithmetic_of(precision)) / bytes_per_vector(precision);
 }
 
-// The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
-double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
-  const auto time_batch = [&](long calls) {
-    communicator.barrier();
-    const double start = omp_get_wtime();
-    for (long k = 0; k < calls; ++k, made_progress()) work();
-    return communicator.max(omp_get_wtime() - start) / double(calls);
-  };
-  time_batch(1);  // first touch, warm caches
-  constexpr int batches = 10;
-  const double once = time_batch(2);
-  const long calls = std::max(1L, long(seconds / batches / once));
-  double best = once;
-  for (int k = 0; k < batches; ++k) best = std::min(best, time_batch(calls));
-  return best;
-}
-
 OperatorOptions operator_options(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
                                  bool overlap) {
   OperatorOptions result;
@@ -141,6 +124,22 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
 
 }  // namespace
 
+double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
+  const auto time_batch = [&](long calls) {
+    communicator.barrier();
+    const double start = omp_get_wtime();
+    for (long k = 0; k < calls; ++k, made_progress()) work();
+    return communicator.max(omp_get_wtime() - start) / double(calls);
+  };
+  time_batch(1);  // first touch, warm caches
+  constexpr int batches = 10;
+  const double once = time_batch(2);
+  const long calls = std::max(1L, long(seconds / batches / once));
+  double best = once;
+  for (int k = 0; k < batches; ++k) best = std::min(best, time_batch(calls));
+  return best;
+}
+
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
   const Kernels& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
   const std::size_t bytes = std::size_t{kernels.space == MemorySpace::cuda ? 4u : 1u} << 30;
@@ -225,8 +224,9 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
           const std::string suffix = overlap ? "" : ", no overlap";
           results.push_back(bench.result("hop" + suffix, seconds / batch, flops_per_hop, 1, 2, stream_read));
           results.back().times = time_table(bench.d, bench.d.face_times() * (1 / double(hops)), seconds / batch);
+          const HopTimes t = bench.d.times();
+          if (overlap) results.back().faces = measure_faces(bench.d, bench.even, Parity::odd, options.seconds / 2);
           if (queued) continue;
-          const HopTimes& t = bench.d.times();
           for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
                                             std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
             results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,

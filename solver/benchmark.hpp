@@ -4,6 +4,7 @@
 // calls (machines are shared), the slowest rank of each. Collective.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "dirac/staggered_operator.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
+#include "solver/benchmark_faces.hpp"
 #include "solver/time_table.hpp"
 
 namespace staghorn {
@@ -28,6 +30,7 @@ struct BenchmarkResult {
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
   TransportChoice transports{};           // how it was chosen
   TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
+  FaceRates faces{};                      // of `exchange`: faces and sums on their own
   LaunchTuning tuning{};
 };
 
@@ -42,6 +45,9 @@ struct BenchmarkOptions {
   Tuning tuning = default_tuning();
   bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
 };
+
+// The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
+double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work);
 
 // Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
 // where the system gives them.
@@ -60,7 +66,8 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
                                             const BenchmarkOptions& options, double stream_read);
 // A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,
 // interior, wait, boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A
-// GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases.
+// GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases. Then faces and
+// sums on their own.
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read);
 

@@ -106,6 +106,8 @@ std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const
             }
             results.push_back(std::move(result));
           }
+      } catch (const LocalError&) {
+        throw;
       } catch (const Error& error) {
         reason = error.what();
       }

@@ -143,6 +143,8 @@ void write_results(const Session& session, const SolveCommand& command, std::spa
     try {
       write_vectors(session.communicator(), *command.output, "solution", solutions, Precision::fp64,
                     solution_attributes(report), command.force);
+    } catch (const LocalError&) {
+      throw;
     } catch (const Error& error) {
       failure = error;
       report.explanation +=

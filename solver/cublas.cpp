@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "halo/error.hpp"
+#include "halo/injected_faults.hpp"
 
 namespace staghorn {
 
@@ -13,6 +14,7 @@ namespace {
 // The few declarations of cublas_v2.h that are used, with 64-bit sizes (cuBLAS 12 and newer).
 using Handle = struct cublasContext*;
 using Status = int;  // 0 is success
+constexpr Status execution_failed = 13;
 template <class Real>
 using Dot = Status (*)(Handle, std::int64_t n, const Real* x, std::int64_t, const Real* y, std::int64_t, Real* result);
 template <class Real>
@@ -90,8 +92,9 @@ struct Cublas::State {
   }
 
   void check(Status status, const char* call, const char* file, int line) const {
+    if (cuda_call_is_to_fail()) status = execution_failed;
     if (status == 0) return;
-    throw Error(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + status_text(status));
+    throw LocalError(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + status_text(status));
   }
 
   // work(routines, column) for every column, with the routines of the precision of `v`.

@@ -225,12 +225,8 @@ OneKernel one_kernel_for(const HopView& view) {
 }
 
 // Blocks that a GPU holds at once, of which a meeting needs all.
-int resident_blocks(OneKernel kernel) {
-  int device = 0, processors = 0, per_processor = 0;
-  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
-  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, one_kernel_threads, 0));
-  return std::min(processors * per_processor, max_blocks);
+int most_blocks(OneKernel kernel) {
+  return std::min(resident_blocks(reinterpret_cast<const void*>(kernel), one_kernel_threads), max_blocks);
 }
 
 }  // namespace
@@ -254,7 +250,7 @@ bool OneKernelLoop::can_run(StaggeredOperator& d) {
   int device = 0, cooperative = 0;
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
-  const int blocks = cuda::resident_blocks(cuda::one_kernel_for(view)) / view.n_rhs;
+  const int blocks = cuda::most_blocks(cuda::one_kernel_for(view)) / view.n_rhs;
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
   return cooperative && blocks > 0 && chunks <= blocks * cuda::teams * cuda::ThreadSum::max_contributions;
 }
@@ -269,7 +265,7 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)
   s.arguments.residual_range = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
   s.arguments.meetings = reinterpret_cast<cuda::Meeting*>(s.meetings.data());
   const int n = to_parity.n_rhs;
-  s.blocks = std::min(cuda::resident_blocks(s.kernel) / n, s.arguments.hop_range.count) * n;
+  s.blocks = std::min(cuda::most_blocks(s.kernel) / n, s.arguments.hop_range.count) * n;
   if (!d.peers()) return;
   std::size_t total = 0;
   const std::size_t site_bytes = std::size_t(6 * n * bytes_per_real(to_parity.precision));

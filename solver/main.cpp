@@ -65,11 +65,19 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
                    " `staghorn --help` lists the commands.");
 }
 
-// Errors are the same on every rank (Communicator::agree), so the first rank speaks for all.
+constexpr double patience_with_errors = 5;  // seconds
+
+// Most errors are the same on every rank (Communicator::agree): then the first rank speaks for all. Those that are not
+// go on to main.
 int run_with_one_message(const Communicator& communicator, const std::vector<std::string>& words) {
+  const Communicator farewell(communicator.handle());  // where ranks with an error meet, whatever the others wait for
+  const auto give_up = [&](const std::exception& error, int status) {
+    if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.what());
+    if (communicator.is_root()) std::cerr << "staghorn: error: " << error.what() << std::endl;
+    return status;
+  };
   std::ostream nowhere(nullptr);
   std::ostream& out = communicator.is_root() ? std::cout : nowhere;
-  std::ostream& err = communicator.is_root() ? std::cerr : nowhere;
   try {
     omp_set_num_threads(sensible_thread_count(communicator));
     const int status = run(communicator, words, out);
@@ -77,13 +85,11 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
     if (communicator.any(communicator.is_root() && !out)) throw Error("standard output could not be written");
     return status;
   } catch (const UsageError& error) {
-    err << "staghorn: error: " << error.what() << std::endl;
-    return exit_usage;
-  } catch (const Stalled&) {
+    return give_up(error, exit_usage);
+  } catch (const LocalError&) {
     throw;
   } catch (const Error& error) {
-    err << "staghorn: error: " << error.what() << std::endl;
-    return exit_error;
+    return give_up(error, exit_error);
   }
 }
 
@@ -100,9 +106,11 @@ int main(int argc, char** argv) {
       std::cerr << "staghorn: " << error.what() << std::endl;
       std::this_thread::sleep_for(std::chrono::seconds(2));
       end_job(communicator, exit_stalled);
-    } catch (const std::exception& error) {  // no memory, or a bug: the other ranks do not know and would wait for ever
-      std::cerr << "staghorn: error: rank " << communicator.rank() << ": " << error.what() << std::endl;
-      if (communicator.size() > 1) MPI_Abort(communicator.handle(), exit_error);
+    } catch (const std::exception& error) {  // a GPU, MPI, no memory, a bug: others would wait for this rank for ever
+      const bool alone = communicator.size() == 1;
+      const std::string rank = alone ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
+      std::cerr << "staghorn: error: " + rank + error.what() + "\n" << std::flush;
+      if (!alone) end_job(communicator, exit_error);
       return exit_error;
     }
   } catch (const std::exception& error) {

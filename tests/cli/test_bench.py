@@ -45,6 +45,19 @@ def test_every_measurement_has_all_its_rows(bench, what):
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
 
 
+@pytest.mark.mpi
+def test_faces_and_sums_stand_alone_beside_the_hops(bench):
+    """Faces of a cut in t: both ways, 4^3 / 2 sites of 3 complex colours, n right-hand sides."""
+    found = bench("exchange", "--grid", "1,1,1,2", "--rhs", 3, "--precision", "fp32", "--links", 12, ranks=2)
+    faces = found["results"][0]["faces"]
+    assert faces["bytes"] == 2 * 4**3 / 2 * 6 * 4 * 3
+    assert faces["exchange_gb_s"] == pytest.approx(faces["bytes"] / faces["exchange_microseconds"] * 1e-3)
+    assert faces["sum_through_host_microseconds"] == faces["sum_by_mpi_microseconds"] > 0
+    for name in ("stored_microseconds", "copied_microseconds", "stored_share_of_copied", "sum_in_kernels_microseconds"):
+        assert faces[name] is None  # of GPUs
+    assert "faces alone" in found["stdout"] and "one global sum" in found["stdout"]
+
+
 @pytest.mark.parametrize("precision, links, rhs", [("fp64", 18, 1), ("fp32", 12, 1), ("fp64", 8, 1), ("fp32", 18, 5),
                                                     ("fp16", 12, 1), ("fp16", 18, 3)])
 def test_figures_follow_from_the_time(bench, precision, links, rhs):

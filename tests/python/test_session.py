@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from staghorn import reference
@@ -82,3 +87,16 @@ def test_links_that_are_not_unitary_are_refused():
 def test_missing_file_is_named():
     with pytest.raises(staghorn.Error, match="no_such_file"):
         staghorn.Session("no_such_file")
+
+
+def test_a_call_of_mpi_that_fails_is_an_exception(small_gauge):
+    code = ("import sys, staghorn\n"
+            "try:\n"
+            "    staghorn.Session(sys.argv[1]).solve(0.5, 'point:0,0,0,0')\n"
+            "except staghorn.Error as error:\n"
+            "    print('caught', error)\n")
+    package = str(Path(staghorn.__file__).parent.parent)
+    result = subprocess.run([sys.executable, "-c", code, small_gauge], capture_output=True, text=True, timeout=60,
+                            env={**os.environ, "STAGHORN_FAIL_MPI": "0:40", "PYTHONPATH": package})
+    assert result.returncode == 0, result.stderr
+    assert result.stdout.startswith("caught MPI_")

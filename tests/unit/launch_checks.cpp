@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 
+#include "dirac/hop_tiles.hpp"
 #include "dirac/launch_cache.hpp"
 #include "dirac/launch_tuning.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -102,15 +103,29 @@ bool the_file_is_in_the_cache_folder() {
 
 bool candidates_divide_the_right_hand_sides() {
   for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
-    for (int n_rhs = 1; n_rhs <= max_rhs; ++n_rhs) {
-      const std::vector<LaunchChoice> candidates = tile_candidates(precision, n_rhs);
-      if (candidates.empty() || candidates.back().tile != 1) return false;
-      for (std::size_t k = 0; k < candidates.size(); ++k) {
-        if (n_rhs % candidates[k].tile != 0 || candidates[k].waves != 1) return false;
-        if (k > 0 && candidates[k].tile >= candidates[k - 1].tile) return false;
+    for (const bool cut : {false, true})
+      for (int n_rhs = 1; n_rhs <= max_rhs; ++n_rhs) {
+        const std::vector<LaunchChoice> candidates = tile_candidates(precision, n_rhs, cut);
+        if (candidates.empty() || candidates.back().tile != 1) return false;
+        for (std::size_t k = 0; k < candidates.size(); ++k) {
+          if (n_rhs % candidates[k].tile != 0 || candidates[k].waves != 1) return false;
+          if (k > 0 && candidates[k].tile >= candidates[k - 1].tile) return false;
+        }
       }
-    }
-  return tile_candidates(Precision::fp64, 24).size() == 5 && tile_candidates(Precision::fp16, 24).size() == 2;
+  const auto count = [](Precision precision, bool cut) { return tile_candidates(precision, 24, cut).size(); };
+  return count(Precision::fp64, false) == 5 && count(Precision::fp64, true) == 3 &&
+         count(Precision::fp16, false) == 2 && count(Precision::fp16, true) == 1;
+}
+
+bool a_launch_takes_the_largest_tile_that_it_may() {
+  const auto taken = [](auto tiles, int n_rhs, int most) {
+    int found = 0;
+    decltype(tiles)::with_largest(n_rhs, most, [&](auto tile) { found = 10 * found + tile; });  // once
+    return found;
+  };
+  return taken(HopTiles(), 16, 8) == 8 && taken(HopTiles(), 16, 7) == 4 && taken(HopTiles(), 6, 8) == 3 &&
+         taken(HopTiles(), 10, 8) == 2 && taken(HopTiles(), 7, 8) == 1 && taken(CutHopTiles(), 16, 8) == 4 &&
+         taken(CutHopTiles(), 10, 8) == 1 && taken(CutFixedPointHopTiles(), 3, 8) == 1;
 }
 
 bool a_choice_must_gain_two_per_cent() {
@@ -136,6 +151,7 @@ std::vector<UnitCheck> launch_checks() {
           {"a_file_that_cannot_be_written_is_reported", a_file_that_cannot_be_written_is_reported},
           {"the_file_is_in_the_cache_folder", the_file_is_in_the_cache_folder},
           {"candidates_divide_the_right_hand_sides", candidates_divide_the_right_hand_sides},
+          {"a_launch_takes_the_largest_tile_that_it_may", a_launch_takes_the_largest_tile_that_it_may},
           {"a_choice_must_gain_two_per_cent", a_choice_must_gain_two_per_cent}};
 }
 

@@ -37,6 +37,7 @@ CHECKS = [
     "a_file_that_cannot_be_written_is_reported",
     "the_file_is_in_the_cache_folder",
     "candidates_divide_the_right_hand_sides",
+    "a_launch_takes_the_largest_tile_that_it_may",
     "a_choice_must_gain_two_per_cent",
 ]
 HOP_CASES = [

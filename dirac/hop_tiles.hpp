@@ -1,0 +1,33 @@
+// Tiles: the numbers of right-hand sides that share a load of a link, for which hops on a GPU are compiled.
+#pragma once
+
+#include <array>
+#include <type_traits>
+
+namespace staghorn {
+
+// The largest first; the last is 1, which divides every number of right-hand sides.
+template <int... Tiles>
+struct TileList {
+  static constexpr std::array<int, sizeof...(Tiles)> all{Tiles...};
+
+  // Calls work(std::integral_constant<int, tile>) with the largest tile up to `most` that divides n_rhs.
+  template <class Work>
+  static void with_largest(int n_rhs, int most, const Work& work) {
+    const auto takes = [&](auto tile) {
+      if (tile > most || n_rhs % tile != 0) return false;
+      work(tile);
+      return true;
+    };
+    (takes(std::integral_constant<int, Tiles>()) || ...);
+  }
+};
+
+// For fp64 and fp32, for fp16, and for each where some sites may need ghosts (in fp16 also where a boundary has a phase
+// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own).
+using HopTiles = TileList<8, 4, 3, 2, 1>;
+using CutHopTiles = TileList<4, 3, 1>;
+using FixedPointHopTiles = TileList<3, 1>;
+using CutFixedPointHopTiles = TileList<1>;
+
+}  // namespace staghorn
