@@ -41,6 +41,8 @@ class FaceExchange {
   void start();
   void progress();
   void finish();
+  // After finish(): waits until the faces have arrived, where that is only queued. As Transport has it.
+  void await(double limit_seconds);
 
   // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
   // what it did not spend in here meanwhile is hidden.

@@ -43,11 +43,13 @@ TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_se
     return table;
   }
 
-  const char* of_messages = transport == "self"  ? "copies within the rank"
-                            : on_gpu || !overlap ? ""
-                                                 : "until seen between parts of the interior: at most";
+  const char* of_messages = transport == "self"   ? "copies within the rank"
+                            : transport == "nccl" ? "by NCCL, on the device's clock"
+                            : on_gpu || !overlap  ? ""
+                                                  : "until seen between parts of the interior: at most";
   const auto copy = [&](const char* name, const PhaseTime& phase, bool inside_gather) {
     if (!on_gpu) return nothing(name, "faces are in host memory");
+    if (transport == "nccl") return nothing(name, "faces stay in GPU memory");
     if (transport == "cuda-aware") return part_of_another(name, "within MPI");
     return inside_gather ? part_of_another(name, "within gather") : measured(all, name, phase);
   };
