@@ -61,6 +61,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     ghost_ = Buffer(total, space);
   });
   std::vector<FaceChannel> to_self, to_others;
+  bool all_leave = true;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;
     send_places_[face] = send_.data() + offset[face];
@@ -72,6 +73,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
                               send_places_[face],
                               ghost_places_[face],
                               face_bytes[face]};
+    all_leave &= channel.send_to != lattice.rank();
     if (channel.send_to != lattice.rank())
       to_others.push_back(channel);
     else if (space == MemorySpace::host)
@@ -82,6 +84,9 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
   name_ = to_others.empty() ? "self" : to_self.empty() ? transport : "self+" + transport;
   if (!to_self.empty()) self_ = make_self_transport(std::move(to_self));
   if (!to_others.empty()) others_ = make_transport(transport, communicator, std::move(to_others));
+#ifdef STAGHORN_CUDA
+  if (all_leave) nccl_ = dynamic_cast<NcclTransport*>(others_.get());
+#endif
 }
 
 void FaceExchange::start() {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <map>
+#include <thread>
 #include <vector>
 
 #include "halo/cuda_check.hpp"
@@ -90,7 +91,7 @@ struct Library {
 
 struct NcclCommunicator::State {
   Library nccl;
-  Handle handle = nullptr;
+  Handle handle = nullptr;  // NCCL itself refuses this one
 
   ~State() {
     if (handle) nccl.destroy(handle);
@@ -149,7 +150,6 @@ std::string NcclCommunicator::version() const {
 }
 
 void NcclCommunicator::exchange(std::span<const FaceChannel> channels, void* stream) const {
-  check_health();
   // NCCL matches what two ranks send and receive in the order of the calls.
   std::vector<FaceChannel> in_order(channels.begin(), channels.end());
   std::sort(in_order.begin(), in_order.end(), [](const auto& a, const auto& b) { return a.tag < b.tag; });
@@ -163,16 +163,21 @@ void NcclCommunicator::exchange(std::span<const FaceChannel> channels, void* str
 }
 
 void NcclCommunicator::sum(std::int64_t* values, std::size_t count, void* stream) const {
-  check_health();
   STAGHORN_NCCL_CHECK(*state_,
                       all_reduce(values, values, count, int64, add, state_->handle, static_cast<cudaStream_t>(stream)));
 }
 
-void NcclCommunicator::check_health() const {
-  if (!state_->handle) throw Error("NCCL has been given up after a failure");
-  Status status = 0;
-  STAGHORN_NCCL_CHECK(*state_, get_async_error(state_->handle, &status));
-  state_->check(status, "what was queued before", __FILE__, __LINE__);
+std::string NcclCommunicator::await(const std::function<bool()>& reached, double limit_seconds) const {
+  const double begin = MPI_Wtime();
+  while (!reached()) {
+    Status status = 0;
+    STAGHORN_NCCL_CHECK(*state_, get_async_error(state_->handle, &status));
+    if (status != 0) return std::string("NCCL: ") + state_->nccl.status_text(status);
+    if (limit_seconds > 0 && MPI_Wtime() - begin > limit_seconds)
+      return "NCCL: no answer from another rank for " + std::to_string(limit_seconds) + " s";
+    std::this_thread::yield();
+  }
+  return {};
 }
 
 void NcclCommunicator::give_up() noexcept {

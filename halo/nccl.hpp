@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -24,16 +25,18 @@ class NcclCommunicator {
   std::string version() const;  // "2.27.3"
 
   // Both queue on a cudaStream_t and return at once (the first call of a kind may wait for other ranks to connect).
-  // All ranks call them in the same order. They throw Error where NCCL refuses.
+  // All ranks call them in the same order. They throw Error where NCCL refuses. Graphs that capture them must be gone
+  // before this is.
 
   // Every message of `channels`, in device memory. Those between the same two ranks are matched by their tags.
   void exchange(std::span<const FaceChannel> channels, void* stream) const;
   // The element-wise sum over ranks, on every rank, in place, in device memory.
   void sum(std::int64_t* values, std::size_t count, void* stream) const;
 
-  // Throws Error if something that was queued has failed since. Local, does not wait.
-  void check_health() const;
-  // Ends what still waits for other ranks, so that the device can be used again; after that nothing here can. Local.
+  // Waits until `reached`, for at most that long (0: for ever). Returns what went wrong instead, or nothing. Local.
+  std::string await(const std::function<bool()>& reached, double limit_seconds) const;
+  // Ends whatever is queued, so that the device can be used again; nothing here can after that. Graphs that hold any of
+  // it must be gone. Local.
   void give_up() noexcept;
 
  private:

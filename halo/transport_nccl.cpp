@@ -1,7 +1,5 @@
 #include "halo/transport_nccl.hpp"
 
-#include <mpi.h>
-
 #include <string>
 #include <utility>
 
@@ -39,13 +37,10 @@ void NcclTransport::start_after(cudaStream_t stream) {
 void NcclTransport::finish_before(cudaStream_t stream) { done_.hold(stream); }
 
 void NcclTransport::await(double limit_seconds) {
-  const double begin = MPI_Wtime();
-  while (!done_.reached()) {
-    nccl_.check_health();
-    if (MPI_Wtime() - begin < limit_seconds) continue;
-    nccl_.give_up();
-    throw Error("faces by nccl", "to arrive within " + std::to_string(limit_seconds) + " s", "none of them");
-  }
+  const std::string trouble = nccl_.await([this] { return done_.reached(); }, limit_seconds);
+  if (trouble.empty()) return;
+  nccl_.give_up();
+  throw Error(trouble);
 }
 
 }  // namespace staghorn

@@ -21,7 +21,7 @@ class NcclTransport final : public Transport {
   // finish_before holds back there what is queued next until all have arrived and left.
   void start_after(cudaStream_t stream);
   void finish_before(cudaStream_t stream);
-  const NcclCommunicator& nccl() const { return nccl_; }
+  NcclCommunicator& nccl() { return nccl_; }
 
   void start() override { start_after(nullptr); }
   bool progress() override { return false; }

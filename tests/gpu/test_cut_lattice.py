@@ -124,10 +124,13 @@ def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require_nccl, request_name
     assert solution == on_cpu(request_name, 1)[0]
 
 
-def test_loopback_beside_a_cut_among_ranks(solve, on_cpu):
-    solution, history, transport = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
-                                         "--transport", "staged", ranks=2)
-    assert transport == "staged"
+@pytest.mark.parametrize("transport", ["nccl", "staged"])
+def test_loopback_beside_a_cut_among_ranks(solve, on_cpu, require_nccl, transport):
+    if transport == "nccl":
+        require_nccl()
+    solution, history, used = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
+                                    "--transport", transport, ranks=2)
+    assert used == transport
     assert (solution, history) == on_cpu("fp64-18", 2)
 
 
