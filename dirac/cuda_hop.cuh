@@ -18,7 +18,8 @@ constexpr int update_threads = 256;
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
 struct NoFinish {
-  __device__ bool done() const { return false; }
+  const int* flag = nullptr;  // of a loop that is done
+  __device__ bool done() const { return flag && __ldcg(flag) != 0; }
   __device__ void operator()() const {}
 };
 

@@ -1,5 +1,5 @@
-// The table of CUDA kernels: each call launches, waits, and hands the sums to the host. (CG on the device keeps its
-// scalars there and launches the same kernels itself.)
+// The table of CUDA kernels: each call launches, waits, and hands the sums to the host. (Loops of CG on the device keep
+// their scalars there; calls with these only launch.)
 #include <algorithm>
 #include <cstddef>
 
@@ -45,25 +45,35 @@ void collect_sums(const HopView& view, ExactPartial* sums) {
     }
 }
 
+// What kernels use: what the call gives, or the view's scratch.
+DeviceScalars scalars_for(const HopView& view, const DeviceScalars* given) {
+  if (given) return *given;
+  Scratch* scratch = on_device(view);
+  return {scratch->alpha, scratch->beta, scratch->bound, scratch->cells, nullptr};
+}
+
+cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.stream); }
+
 void start_sums(const HopView& view, const HopCall& call) { send_scalars(view, call.alpha, nullptr, call.grids); }
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view, call.sums); }
 
 void hop(const HopView& view, const HopCall& call) {
   HopArguments a = hop_arguments(view);
-  Scratch* scratch = on_device(view);
+  const DeviceScalars scalars = scalars_for(view, call.device);
   a.in = call.in;
   a.ghosts = faces(call.ghost_faces);
+  a.push = faces(call.push);
   a.out = call.out;
   a.p = call.p;
   a.four_m2 = call.four_m2;
-  a.alpha = scratch->alpha;
-  a.cells = scratch->cells;
-  if (call.use != HopUse::store) a.bound = scratch->bound;
-  const Launch how{nullptr, call.part, false};
+  a.alpha = scalars.alpha;
+  a.cells = static_cast<SumCell*>(scalars.cells);
+  if (call.use != HopUse::store) a.bound = scalars.bound;
+  const Launch how{stream_of(view), call.part, call.reversed};
   if (call.use == HopUse::update_residual)
-    launch_hop<HopUse::update_residual>(view, a, NoFinish(), how);
+    launch_hop<HopUse::update_residual>(view, a, NoFinish{scalars.done}, how);
   else
-    launch_hop<HopUse::store_norm>(view, a, NoFinish(), how);
+    launch_hop<HopUse::store_norm>(view, a, NoFinish{scalars.done}, how);
 }
 
 // blockIdx.y is the face, blockIdx.z the right-hand side.
@@ -83,25 +93,27 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
   sites.parity = 1 - view.target;
   const int largest = *std::max_element(sites.face_sites, sites.face_sites + 4);
   const dim3 grid((largest + update_threads - 1) / update_threads, 8, view.n_rhs);
-  with_stored(view.precision, v,
-              [&](const auto* stored) { pack_kernel<<<grid, update_threads>>>(sites, stored, faces(to)); });
+  with_stored(view.precision, v, [&](const auto* stored) {
+    pack_kernel<<<grid, update_threads, 0, stream_of(view)>>>(sites, stored, faces(to));
+  });
   STAGHORN_CUDA_CHECK_LAUNCH(pack_kernel);
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  send_scalars(view, call.alpha, call.beta, call.grids);
-  Scratch* scratch = on_device(view);
+  if (!call.device) send_scalars(view, call.alpha, call.beta, call.grids);
+  const DeviceScalars scalars = scalars_for(view, call.device);
   DirectionArguments a = {};
   a.sites = hop_arguments(view).sites;
   a.x = call.x;
   a.p = call.p;
   a.r = call.r;
-  a.alpha = scratch->alpha;
-  a.beta = scratch->beta;
-  a.bound = scratch->bound;
-  a.cells = scratch->cells;
-  launch_direction(view, a, NoFinish(), {});
-  collect_sums(view, call.sums);
+  a.push = faces(call.push);
+  a.alpha = scalars.alpha;
+  a.beta = scalars.beta;
+  a.bound = scalars.bound;
+  a.cells = static_cast<SumCell*>(scalars.cells);
+  launch_direction(view, a, NoFinish{scalars.done}, {stream_of(view), HopPart::all, call.reversed});
+  if (!call.device) collect_sums(view, call.sums);
 }
 
 template <class Stored>

@@ -117,30 +117,32 @@ __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCel
   atomicAdd(reinterpret_cast<unsigned long long*>(&cell.high), (unsigned long long)share.high);
   atomicAdd(reinterpret_cast<unsigned long long*>(&cell.low), (unsigned long long)share.low);
   if (share.overflow) cell.overflow = 1;
-  // Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its
-  // answer takes microseconds, and the host may be all that a GPU waits for. By any thread.
-  inline int resident_blocks(const void* kernel, int threads) {
-    static std::mutex mutex;
-    static std::map<std::tuple<const void*, int, int>, int> known;
-    int device = 0;
-    STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
-    const std::tuple key(kernel, threads, device);
-    const std::lock_guard lock(mutex);
-    if (const auto found = known.find(key); found != known.end()) return found->second;
-    int processors = 0, per_processor = 0;
-    STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-    STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0));
-    return known[key] = processors * per_processor;
-  }
+}
 
-  // Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums,
-  // its ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an
-  // iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
-  template <class Kernel>
-  int grid_size(Kernel kernel, int threads, int chunks, int waves) {
-    const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads) * waves;
-    const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
-    return std::min(chunks, std::max(wanted, least));
-  }
+// Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its
+// answer takes microseconds, and the host may be all that a GPU waits for. By any thread.
+inline int resident_blocks(const void* kernel, int threads) {
+  static std::mutex mutex;
+  static std::map<std::tuple<const void*, int, int>, int> known;
+  int device = 0;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  const std::tuple key(kernel, threads, device);
+  const std::lock_guard lock(mutex);
+  if (const auto found = known.find(key); found != known.end()) return found->second;
+  int processors = 0, per_processor = 0;
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0));
+  return known[key] = processors * per_processor;
+}
+
+// Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums,
+// its ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an
+// iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
+template <class Kernel>
+int grid_size(Kernel kernel, int threads, int chunks, int waves) {
+  const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads) * waves;
+  const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
+  return std::min(chunks, std::max(wanted, least));
+}
 
 }  // namespace staghorn::cuda

@@ -47,7 +47,8 @@ struct HopView {
   int boundary_sites = 0;
   std::array<const void*, 4> ghost_links{};          // links behind the sites x_mu = 0
   void *scratch = nullptr, *scratch_host = nullptr;  // scalars and sums, in device and in pinned memory: scratch_bytes
-  LaunchChoices launches;                            // GPU: the result never depends on them
+  void* stream = nullptr;  // the cudaStream_t that hops, direction updates and packing are queued on
+  LaunchChoices launches;  // GPU: the result never depends on them
 };
 
 enum class HopPart { all, interior, boundary };  // GPU: which sites; the CPU is given lists of blocks
@@ -59,6 +60,13 @@ enum class HopUse {
   update_residual,  // out -= alpha (4m^2 p - tmp),  sum |out|^2
 };
 
+// For loops on a GPU whose scalars stay there: what kernels read and add to instead of a call's scalars and sums.
+struct DeviceScalars {
+  const double *alpha = nullptr, *beta = nullptr, *bound = nullptr;  // one per right-hand side
+  void* cells = nullptr;      // SumCell (cuda_sums.cuh), cells_per_sum of them for each right-hand side
+  const int* done = nullptr;  // unless this is zero the kernels return at once; nullptr: never
+};
+
 struct HopCall {
   HopUse use = HopUse::store;
   std::span<const std::int32_t> blocks;  // target blocks to compute (CPU)
@@ -66,12 +74,15 @@ struct HopCall {
   const void* in = nullptr;              // vectors of the opposite parity
   const void* ghost = nullptr;           // their ghosts (CPU)
   FacePointers ghost_faces{};            // (GPU)
+  FacePointers push{};                   // where the faces of out go as well (GPU, store_norm on the boundary)
+  bool reversed = false;                 // from the last site to the first (GPU)
   void* out = nullptr;
   const void* p = nullptr;  // vectors of the target parity
   double four_m2 = 0;
-  const double* alpha = nullptr;   // one per right-hand side
-  const SumGrid* grids = nullptr;  // one per right-hand side
-  ExactPartial* sums = nullptr;    // one per right-hand side, added to
+  const double* alpha = nullptr;          // one per right-hand side
+  const SumGrid* grids = nullptr;         // one per right-hand side
+  ExactPartial* sums = nullptr;           // one per right-hand side, added to
+  const DeviceScalars* device = nullptr;  // instead of alpha, grids and sums (GPU)
 };
 
 // x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site. In fp16 x is fp32. GPU: without x and alpha,
@@ -82,6 +93,9 @@ struct DirectionCall {
   const double *alpha = nullptr, *beta = nullptr;
   const SumGrid* grids = nullptr;
   ExactPartial* sums = nullptr;
+  FacePointers push{};                    // as above, of p
+  bool reversed = false;                  // as above
+  const DeviceScalars* device = nullptr;  // as above; the update is only queued then
 };
 
 struct Kernels {

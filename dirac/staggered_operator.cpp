@@ -36,8 +36,9 @@ std::string StaggeredOperator::transport() const { return state_->exchange.trans
 const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
 bool StaggeredOperator::host_free() const {
   if (state_->kernels.space != MemorySpace::cuda) return false;
-  return state_->communicator.size() == 1 || state_->exchange.peers();
+  return state_->communicator.size() == 1 || state_->exchange.peers() || state_->exchange.nccl();
 }
+FaceExchange& StaggeredOperator::faces() { return state_->exchange; }
 PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
 const LaunchTuning& StaggeredOperator::tuning() const { return state_->tuning; }
 const HopTimes& StaggeredOperator::times() const { return state_->times; }

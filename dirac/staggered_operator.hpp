@@ -24,6 +24,7 @@
 namespace staghorn {
 
 struct HopView;
+class FaceExchange;
 class PeerTransport;
 
 struct OperatorOptions {
@@ -93,9 +94,10 @@ class StaggeredOperator {
 
   // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.
   const HopView& view(Parity target) const;
-  // Whether such loops need the host for nothing: on a GPU, and faces, if there are any, are stored straight into
-  // ghosts.
+  // Whether such loops need the host for nothing but queueing: on a GPU, and faces, if there are any, are stored
+  // straight into ghosts or travel by NCCL.
   bool host_free() const;
+  FaceExchange& faces();
   PeerTransport* peers();  // where the device stores faces straight into ghosts, else nullptr
 
  private:

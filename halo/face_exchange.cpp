@@ -5,13 +5,16 @@
 
 #include "halo/adverse_timing.hpp"
 #include "halo/error.hpp"
+#ifdef STAGHORN_CUDA
+#include "halo/transport_nccl.hpp"
+#endif
 
 namespace staghorn {
 
 namespace {
 
-std::unique_ptr<Transport> make_transport(const std::string& name, const Communicator& communicator,
-                                          std::vector<FaceChannel> channels) {
+std::unique_ptr<Transport> make_local_transport(const std::string& name, const Communicator& communicator,
+                                                std::vector<FaceChannel> channels) {
   if (name == "mpi") return make_mpi_transport(communicator, std::move(channels));
 #ifdef STAGHORN_CUDA
   if (name == "staged") return make_staged_transport(communicator, std::move(channels));
@@ -19,6 +22,17 @@ std::unique_ptr<Transport> make_transport(const std::string& name, const Communi
   if (name == "cuda-aware") return make_cuda_aware_transport(communicator, std::move(channels));
 #endif
   throw Error("unknown transport '" + name + "'");
+}
+
+// Throws Error on all ranks alike. Collective.
+std::unique_ptr<Transport> make_transport(const std::string& name, const Communicator& communicator,
+                                          std::vector<FaceChannel> channels) {
+#ifdef STAGHORN_CUDA
+  if (name == "nccl") return std::make_unique<NcclTransport>(communicator, std::move(channels));
+#endif
+  std::unique_ptr<Transport> made;
+  communicator.agree([&] { made = make_local_transport(name, communicator, std::move(channels)); });
+  return made;
 }
 
 bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1; }
@@ -46,6 +60,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     ghost_ = Buffer(total, space);
   });
   std::vector<FaceChannel> to_self, to_others;
+  bool all_leave = true;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;
     send_places_[face] = send_.data() + offset[face];
@@ -57,6 +72,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
                               send_places_[face],
                               ghost_places_[face],
                               face_bytes[face]};
+    all_leave &= channel.send_to != lattice.rank();
     if (channel.send_to != lattice.rank())
       to_others.push_back(channel);
     else if (space == MemorySpace::host)
@@ -66,8 +82,10 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
   }
   name_ = to_others.empty() ? "self" : to_self.empty() ? transport : "self+" + transport;
   if (!to_self.empty()) self_ = make_self_transport(std::move(to_self));
-  if (!to_others.empty())
-    communicator.agree([&] { others_ = make_transport(transport, communicator, std::move(to_others)); });
+  if (!to_others.empty()) others_ = make_transport(transport, communicator, std::move(to_others));
+#ifdef STAGHORN_CUDA
+  if (all_leave) nccl_ = dynamic_cast<NcclTransport*>(others_.get());
+#endif
 }
 
 void FaceExchange::start() {
@@ -95,6 +113,10 @@ void FaceExchange::finish() {
   account(entered, true);
 }
 
+void FaceExchange::await(double limit_seconds) {
+  if (others_) others_->await(limit_seconds);
+}
+
 void FaceExchange::account(double entered, bool arrived) {
   if (arrived_) return;
   const double now = MPI_Wtime();
@@ -107,7 +129,7 @@ void FaceExchange::account(double entered, bool arrived) {
 std::vector<std::string> transport_names(MemorySpace space) {
   if (space == MemorySpace::host) return {"mpi"};
 #ifdef STAGHORN_CUDA
-  return {"p2p", "staged", "mapped", "cuda-aware"};
+  return {"p2p", "nccl", "staged", "mapped", "cuda-aware"};
 #else
   return {};
 #endif
@@ -116,6 +138,7 @@ std::vector<std::string> transport_names(MemorySpace space) {
 std::string transport_obstacle(const Communicator& communicator, const std::string& name) {
   if (name == "p2p") return peer_obstacle(communicator);
 #ifdef STAGHORN_CUDA
+  if (name == "nccl") return nccl_obstacle(communicator);
   if (name == "cuda-aware" && !mpi_takes_device_pointers()) return "this MPI library does not take device pointers";
 #endif
   return {};

@@ -18,6 +18,8 @@
 
 namespace staghorn {
 
+class NcclTransport;
+
 class FaceExchange {
  public:
   // face_bytes[f] for the faces of partitioned directions, 0 for the others; the same on all ranks. `space` is where
@@ -37,10 +39,15 @@ class FaceExchange {
   const std::array<std::size_t, 8>& face_bytes() const { return face_bytes_; }
   std::string transport() const { return name_; }  // "none", "self", "mpi", "self+mpi", "p2p", ...
   PeerTransport* peers() { return peers_.get(); }  // where faces go straight into ghosts, else nullptr
+  // Where NCCL carries every face and none stays on its rank, else nullptr: outgoing() and incoming() are then places
+  // of their own.
+  NcclTransport* nccl() { return nccl_; }
 
   void start();
   void progress();
   void finish();
+  // After finish(): waits until the faces have arrived, where that is only queued. As Transport has it.
+  void await(double limit_seconds);
 
   // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
   // what it did not spend in here meanwhile is hidden.
@@ -61,6 +68,7 @@ class FaceExchange {
   std::string name_ = "none";
   std::unique_ptr<Transport> self_, others_;
   std::unique_ptr<PeerTransport> peers_;
+  NcclTransport* nccl_ = nullptr;       // others_, or nothing
   double departed_ = 0, attended_ = 0;  // when faces left; seconds spent in here since
   bool arrived_ = true;
   PhaseTime in_flight_;

@@ -56,6 +56,12 @@ PeerMemory& PeerMemory::operator=(PeerMemory&& other) noexcept {
   return *this;
 }
 
+bool ranks_share_a_gpu(const Communicator& communicator) {
+  std::vector<cuda::DeviceId> devices = gather(communicator, cuda::device_id());
+  std::sort(devices.begin(), devices.end());
+  return std::adjacent_find(devices.begin(), devices.end()) != devices.end();
+}
+
 std::string peer_obstacle(const Communicator& communicator) {
   if (communicator.size() == 1) return {};
   MPI_Comm host = MPI_COMM_NULL;
@@ -65,10 +71,7 @@ std::string peer_obstacle(const Communicator& communicator) {
   MPI_Comm_size(host, &on_host);
   MPI_Comm_free(&host);
   if (communicator.any(on_host != communicator.size())) return "the ranks are on several hosts";
-  std::vector<cuda::DeviceId> devices = gather(communicator, cuda::device_id());
-  std::sort(devices.begin(), devices.end());
-  if (std::adjacent_find(devices.begin(), devices.end()) != devices.end()) return "several ranks share a GPU";
-  return {};
+  return ranks_share_a_gpu(communicator) ? "several ranks share a GPU" : "";
 }
 
 }  // namespace staghorn

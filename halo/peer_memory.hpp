@@ -33,6 +33,9 @@ class PeerMemory {
   int rank_ = 0;
 };
 
+// Whether two of them have selected the same device. Collective.
+bool ranks_share_a_gpu(const Communicator& communicator);
+
 // Why kernels of these ranks cannot write into each other's memory and wait for each other, or nothing where they can:
 // they must be on one host, each with a GPU of its own. Collective.
 std::string peer_obstacle(const Communicator& communicator);

@@ -30,6 +30,10 @@ class Transport {
   virtual bool progress() = 0;
   virtual void finish() = 0;  // returns when every message of this round has arrived and left
 
+  // Where finish() only queues: waits until the messages have arrived. Throws Error if they have not after so many
+  // seconds; the transport cannot be used any more then.
+  virtual void await(double limit_seconds) { (void)limit_seconds; }
+
   // Between GPUs: times the coming round, and what came of the last that was timed. The latter waits for the device.
   virtual void time_next_round() {}
   virtual Flight timed_round() const { return {}; }

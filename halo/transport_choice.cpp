@@ -11,6 +11,7 @@
 #include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 #include "halo/face_exchange.hpp"
+#include "halo/kept_with.hpp"
 #include "halo/patterned_faces.hpp"
 #include "halo/phase.hpp"
 #include "halo/watchdog.hpp"
@@ -26,28 +27,6 @@ constexpr double patience_of_kernels = 10;
 // What an answer depends on, beside the ranks.
 using Question = std::tuple<std::string, MemorySpace, cuda::DeviceId, std::array<std::size_t, 8>, Extents>;
 using Answers = std::map<Question, TransportChoice>;
-
-int forget_answers(MPI_Comm, int, void* answers, void*) {
-  delete static_cast<Answers*>(answers);
-  return MPI_SUCCESS;
-}
-
-// Those kept with this communicator, as an attribute of MPI's own object: they end with it.
-Answers& known_answers(const Communicator& communicator) {
-  static const int key = [] {
-    int made = MPI_KEYVAL_INVALID;
-    check_mpi(MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, forget_answers, &made, nullptr), "MPI_Comm_create_keyval");
-    return made;
-  }();
-  Answers* answers = nullptr;
-  int found = 0;
-  check_mpi(MPI_Comm_get_attr(communicator.handle(), key, &answers, &found), "MPI_Comm_get_attr");
-  if (!found) {
-    answers = new Answers;
-    check_mpi(MPI_Comm_set_attr(communicator.handle(), key, answers), "MPI_Comm_set_attr");
-  }
-  return *answers;
-}
 
 bool is_corrupted(const std::string& name) {
   const char* corrupted = std::getenv("STAGHORN_CORRUPT_TRANSPORT");
@@ -104,9 +83,14 @@ class Trial {
       exchange_->start();
       exchange_->progress();
       exchange_->finish();
+      exchange_->await(patience_of_kernels);
       return faces_->fault(*exchange_, round);
     } catch (const Stalled& stalled) {
       return stalled.what();
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error& error) {
+      return error.what();
     }
   }
 
@@ -201,7 +185,7 @@ TransportChoice choose_transport(const Communicator& communicator, const Lattice
   }
   const Question question{wanted, space, space == MemorySpace::cuda ? cuda::device_id() : cuda::DeviceId{}, face_bytes,
                           lattice.grid()};
-  Answers& answers = known_answers(communicator);
+  Answers& answers = kept_with<Answers>(communicator);
   const auto found = answers.find(question);
   if (!communicator.any(found == answers.end())) return found->second;
   return answers[question] = try_all(communicator, lattice, face_bytes, space, wanted);

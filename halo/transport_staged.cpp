@@ -11,6 +11,7 @@
 
 #include "halo/buffer.hpp"
 #include "halo/cuda_check.hpp"
+#include "halo/cuda_event.hpp"
 #include "halo/cuda_time_mark.hpp"
 #include "halo/transport.hpp"
 
@@ -18,25 +19,7 @@ namespace staghorn {
 
 namespace {
 
-class Event {
- public:
-  Event() { STAGHORN_CUDA_CHECK(cudaEventCreateWithFlags(&handle_, cudaEventDisableTiming)); }
-  ~Event() {
-    if (handle_) cudaEventDestroy(handle_);
-  }
-  Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
-  void record(cudaStream_t stream) { STAGHORN_CUDA_CHECK(cudaEventRecord(handle_, stream)); }
-  void hold(cudaStream_t stream) const { STAGHORN_CUDA_CHECK(cudaStreamWaitEvent(stream, handle_, 0)); }
-  bool reached() const {
-    const cudaError_t state = cudaEventQuery(handle_);
-    if (state == cudaErrorNotReady) return false;
-    cuda::check(state, "cudaEventQuery(handle_)", __FILE__, __LINE__);
-    return true;
-  }
-
- private:
-  cudaEvent_t handle_ = nullptr;
-};
+using cuda::Event;
 
 // One face on its way: GPU -> pinned memory -> MPI -> pinned memory -> GPU.
 class StagedFace {

@@ -122,7 +122,7 @@ po::options_description machine_options() {
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
       "where to compute; auto and cuda deal the GPUs of a host to its ranks")(
       "transport", po::value<std::string>()->value_name("NAME")->default_value("auto"),
-      "how faces travel between GPUs: p2p, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
+      "how faces travel between GPUs: p2p, nccl, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
       "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
       "compute interior sites while faces travel")(
       "tune", po::value<std::string>()->value_name("on|off|again"),

@@ -247,6 +247,7 @@ struct OneKernelLoop::State {
 bool OneKernelLoop::can_run(StaggeredOperator& d) {
   const HopView& view = d.view(Parity::even);
   if (!d.host_free() || view.precision == Precision::fp16) return false;
+  if (d.communicator().size() > 1 && !d.peers()) return false;
   int device = 0, cooperative = 0;
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));

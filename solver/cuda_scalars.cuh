@@ -187,6 +187,30 @@ __device__ inline void end_iteration(Scalars& s, int n_active) {
   s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
 }
 
+// What follows from the sums of a phase, all of which are in its cells. Called by all threads of a block.
+template <Phase phase>
+__device__ void finish_phase(Scalars& s) {
+  __shared__ double sums[max_rhs];
+  take_sums(s, phase, sums);
+  __syncthreads();
+  const int i = int(threadIdx.x);
+  bool active = false;
+  if (i < s.n_rhs) {
+    if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
+    if constexpr (phase == residual_phase) finish_residual(s, i, sums[i]);
+    if constexpr (phase == direction_phase) {
+      s.p2[i] = sums[i];
+      judge(s, i, true);
+    }
+    active = s.active[i];
+  }
+  const int n_active = __syncthreads_count(active);
+  if (threadIdx.x == 0) {
+    if (phase == direction_phase) end_iteration(s, n_active);
+    if (s.silent_rank >= 0) s.done = 1;
+  }
+}
+
 // What runs at the end of each kernel: the last block to finish computes the scalars.
 template <Phase phase>
 struct LastBlock {
@@ -197,7 +221,6 @@ struct LastBlock {
 
   __device__ void operator()() const {
     __shared__ bool last;
-    __shared__ double sums[max_rhs];
     Scalars& s = *scalars;
     if (threadIdx.x == 0) {
       several_ranks ? __threadfence_system() : __threadfence();
@@ -206,24 +229,9 @@ struct LastBlock {
     __syncthreads();
     if (!last) return;
     several_ranks ? __threadfence_system() : __threadfence();
-    take_sums(s, phase, sums);
-    __syncthreads();
-    const int i = int(threadIdx.x);
-    bool active = false;
-    if (i < s.n_rhs) {
-      if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
-      if constexpr (phase == residual_phase) finish_residual(s, i, sums[i]);
-      if constexpr (phase == direction_phase) {
-        s.p2[i] = sums[i];
-        judge(s, i, true);
-      }
-      active = s.active[i];
-    }
-    const int n_active = __syncthreads_count(active);
+    finish_phase<phase>(s);
     if (threadIdx.x == 0) {
       s.finished_blocks[phase] = 0;
-      if (phase == direction_phase) end_iteration(s, n_active);
-      if (s.silent_rank >= 0) s.done = 1;
       if (several_ranks) __threadfence_system();  // what the others stored, before what the next kernel reads
     }
   }

@@ -33,9 +33,11 @@ TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_se
   const bool on_gpu = d.options().cuda_device >= 0, overlap = d.options().overlap;
   if (transport == "none") return {};
 
-  const char* inside = "within the kernels";
-  if (d.peers()) {
-    TimeTable table{{measured(all, "compute", {all_seconds, 0}, 0, "everything: the kernels store faces themselves")}};
+  const bool not_told_apart = on_gpu && times.compute.seconds == 0;
+  if (d.peers() || not_told_apart) {
+    const char* inside = d.peers() ? "within the kernels" : "queued with the kernels";
+    const char* all_of_it = d.peers() ? "everything: the kernels store faces themselves" : "everything";
+    TimeTable table{{measured(all, "compute", {all_seconds, 0}, 0, all_of_it)}};
     for (const char* phase : {"gather", "DtoH", "MPI", "HtoD"}) table.rows.push_back(part_of_another(phase, inside));
     table.rows.push_back(nothing("scatter", "ghosts are read in place"));
     table.rows.push_back(part_of_another("sums", inside));
@@ -43,11 +45,13 @@ TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_se
     return table;
   }
 
-  const char* of_messages = transport == "self"  ? "copies within the rank"
-                            : on_gpu || !overlap ? ""
-                                                 : "until seen between parts of the interior: at most";
+  const char* of_messages = transport == "self"   ? "copies within the rank"
+                            : transport == "nccl" ? "by NCCL, on the device's clock"
+                            : on_gpu || !overlap  ? ""
+                                                  : "until seen between parts of the interior: at most";
   const auto copy = [&](const char* name, const PhaseTime& phase, bool inside_gather) {
     if (!on_gpu) return nothing(name, "faces are in host memory");
+    if (transport == "nccl") return nothing(name, "faces stay in GPU memory");
     if (transport == "cuda-aware") return part_of_another(name, "within MPI");
     return inside_gather ? part_of_another(name, "within gather") : measured(all, name, phase);
   };

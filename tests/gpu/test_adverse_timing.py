@@ -9,13 +9,13 @@ pytestmark = pytest.mark.gpu
 
 
 @pytest.mark.parametrize("grid", ["1,1,1,2", "1,1,2,2", "2,2,1,2"])
-@pytest.mark.parametrize("transport", ["p2p", "staged", "mapped"])
+@pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped"])
 def test_a_thousand_delayed_exchanges(exchange_stress, transport, grid):
-    """Skipped where p2p has fewer GPUs than ranks; the others share them."""
+    """Skipped where p2p or nccl has fewer GPUs than ranks; the others share them."""
     assert "1000 exchanges, 0 faults" in exchange_stress(transport, "cuda", grid, seed=1)
 
 
-@pytest.mark.parametrize("transport", ["p2p", "staged", "mapped"])
+@pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped"])
 def test_delays_change_no_bit(staghorn, small_gauge, tmp_path, transport):
     request = ["--mass", 0.3, "--source", "z2:5", "--tolerance", 1e-8]
     (tmp_path / "cpu").mkdir()

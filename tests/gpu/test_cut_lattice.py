@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import h5py
 import pytest
@@ -26,6 +27,21 @@ REQUESTS = {
     "fp64-8-fp16-8": ["--links", 8, "--sloppy", "fp16", "--sloppy-links", 8],
 }
 GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,1,2", "1,1,2,4", "2,2,2,2"]
+
+
+@pytest.fixture(scope="module")
+def require_nccl(staghorn, gauge):
+    """require_nccl() skips the test where two ranks cannot use it, and says why."""
+    found = []
+
+    def require():
+        if not found:
+            result = staghorn("solve", "--gauge", gauge, "--mass", 1, "--device", "cuda", "--transport", "nccl", ranks=2)
+            found.append(result.stderr if "nccl cannot be used here" in result.stderr else "")
+        if found[0]:
+            pytest.skip(found[0].strip())
+
+    return require
 
 
 @pytest.fixture(scope="module")
@@ -89,12 +105,14 @@ def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, request_
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("transport", ["p2p", "staged", "mapped"])
+@pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped"])
 @pytest.mark.parametrize("request_name", REQUESTS)
-def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, request_name, transport, grid):
+def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require_nccl, request_name, transport, grid):
     ranks = eval(grid.replace(",", "*"))
-    if transport == "p2p" and ranks > gpu_count():
-        pytest.skip(f"p2p on grid {grid} needs {ranks} GPUs, there are {gpu_count()}")
+    if transport in ("p2p", "nccl") and ranks > gpu_count():
+        pytest.skip(f"{transport} on grid {grid} needs {ranks} GPUs, there are {gpu_count()}")
+    if transport == "nccl":
+        require_nccl()
     solution, history, used = solve(request_name, 1, "--device", "cuda", "--grid", grid, "--transport", transport,
                                     ranks=ranks)
     assert used == transport
@@ -102,14 +120,30 @@ def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, request_name, transport, g
     assert solution == on_cpu(request_name, 1)[0]
 
 
-def test_loopback_beside_a_cut_among_ranks(solve, on_cpu):
-    solution, history, transport = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
-                                         "--transport", "staged", ranks=2)
-    assert transport == "staged"
+@pytest.mark.parametrize("transport", ["nccl", "staged"])
+def test_loopback_beside_a_cut_among_ranks(solve, on_cpu, require_nccl, transport):
+    if transport == "nccl":
+        require_nccl()
+    solution, history, used = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
+                                    "--transport", transport, ranks=2)
+    assert used == transport
     assert (solution, history) == on_cpu("fp64-18", 2)
 
 
-def test_p2p_is_refused_where_ranks_share_a_gpu(staghorn, gauge):
-    result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--device", "cuda:0", "--transport", "p2p", ranks=2)
+@pytest.mark.parametrize("transport", ["p2p", "nccl"])
+def test_transports_that_wait_on_the_gpu_are_refused_where_ranks_share_one(staghorn, gauge, transport):
+    result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--device", "cuda:0", "--transport", transport, ranks=2)
     assert result.returncode == 1
-    assert "share a GPU" in result.stderr
+    if "no NCCL library was found" not in result.stderr:
+        assert "share a GPU" in result.stderr
+
+
+def test_a_library_of_nccl_that_cannot_be_loaded_is_no_obstacle_to_others(staghorn, gauge, tmp_path):
+    (tmp_path / "libnccl.so.2").write_text("not a library")
+    (tmp_path / "libnccl.so").write_text("not a library")
+    request = ["solve", "--gauge", gauge, "--mass", 1, "--device", "cuda:0"]
+    env = {"LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
+    assert staghorn(*request, ranks=2, env=env).returncode == 0
+    result = staghorn(*request, "--transport", "nccl", ranks=2, env=env)
+    assert result.returncode == 1
+    assert "nccl cannot be used here" in result.stderr and str(tmp_path) in result.stderr

@@ -64,3 +64,12 @@ def test_kernels_that_store_faces_do_everything_by_p2p(times, staghorn, small_ga
     if result.returncode != 0 and "p2p cannot be used here" in result.stderr:
         pytest.skip("p2p cannot be used here")
     check_that_kernels_do_everything(*times("--device", "cuda", "--transport", "p2p", ranks=2))
+
+
+def test_a_solve_by_nccl_is_not_told_apart(times, staghorn, small_gauge):
+    result = staghorn("solve", "--gauge", small_gauge, *HOPS, "--device", "cuda", "--transport", "nccl", ranks=2)
+    if result.returncode != 0 and "nccl cannot be used here" in result.stderr:
+        pytest.skip("nccl cannot be used here")
+    rows, report = times("--device", "cuda", "--transport", "nccl", ranks=2)
+    assert rows["compute"]["seconds"] == pytest.approx(report["seconds"]["solve"], rel=0.1)
+    assert rows["MPI"]["seconds"] is None and rows["MPI"]["note"] == "queued with the kernels"
