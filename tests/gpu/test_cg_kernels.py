@@ -1,4 +1,4 @@
-"""The loop of CG as one kernel gives the bits of three kernels and of the CPU: on one GPU, cut on it, and on several."""
+"""The loop of CG gives the bits of the CPU as one kernel and as three: on one GPU, cut on it, and on several by p2p."""
 
 from __future__ import annotations
 
@@ -62,9 +62,9 @@ def on_cpu(solve):
 
 
 @pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("n_rhs", [1, 3])
+@pytest.mark.parametrize("kernels, n_rhs", [("one", 1), ("one", 3), ("three", 1)])
 @pytest.mark.parametrize("request_name", REQUESTS)
-def test_one_kernel_gives_the_cpus_bits(solve, on_cpu, request_name, n_rhs, cut):
+def test_both_forms_give_the_cpus_bits(solve, on_cpu, request_name, kernels, n_rhs, cut):
     ranks = 1
     if CUTS[cut] and CUTS[cut][0] == "--grid":
         for extent in cut.split(","):
@@ -73,5 +73,5 @@ def test_one_kernel_gives_the_cpus_bits(solve, on_cpu, request_name, n_rhs, cut)
             pytest.skip(f"needs {ranks} GPUs, found {gpu_count()}")
     transport = ["--transport", "p2p"] if ranks > 1 else []
     found = solve(request_name, n_rhs, "--device", "cuda", *CUTS[cut], *transport, ranks=ranks,
-                  env={"STAGHORN_CG_KERNELS": "one"})
+                  env={"STAGHORN_CG_KERNELS": kernels})
     assert found == on_cpu(request_name, n_rhs)
