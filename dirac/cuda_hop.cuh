@@ -52,19 +52,19 @@ __device__ __forceinline__ void compute_site(const HopArguments& a, const Place&
 
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65). On a cut lattice
-// it would give all sites the registers that the few with ghosts ask for (fp32, 12 reals: 148 instead of 56).
-template <class Stored, int Reals, int Tile, bool Cut>
-constexpr int least_blocks = Tile != 1                ? 0
-                             : is_fixed_point<Stored> ? 7
-                             : !Cut && Reals != 8     ? 0
-                             : sizeof(Stored) == 4    ? 8
-                                                      : 5;
+// it would give all sites the registers that the few with ghosts ask for (fp32, 12 reals: 148 instead of 56; an
+// iteration at 32^3x64 on two H200 170 us, with 8 blocks 158; fp64 loses by the like, 286 us, with 5 blocks 295).
+template <class Stored, int Tile, bool Cut>
+constexpr int least_blocks = Tile != 1                    ? 0
+                             : is_fixed_point<Stored>     ? 7
+                             : Cut && sizeof(Stored) == 4 ? 8
+                                                          : 0;
 
 // The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
 // links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
 // sites of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Tile, Cut>)
+__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile, Cut>)
     hop_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
