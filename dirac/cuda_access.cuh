@@ -52,16 +52,15 @@ struct Neighbour {
   int V, lane;
 };
 
-// Neighbours are read as they are stored: `field`, and `ghosts` beyond the local lattice.
+// Neighbours are read as they are stored: a.in, and a.ghosts beyond the local lattice.
 template <class Stored, Caching how = Caching::read_only>
 struct StoredVectors {
-  const void* field;
-  const Faces& ghosts;
+  const HopArguments& a;
   int first_rhs;
 
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
-    const Stored* vectors = static_cast<const Stored*>(at.ghost ? ghosts.face[at.hop] : field);
+    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
     load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
   }
 };

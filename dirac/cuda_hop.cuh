@@ -29,7 +29,7 @@ __device__ __forceinline__ void compute_site(const HopArguments& a, const Place&
                                              ThreadSum (&sums)[Tile]) {
   using Real = Arithmetic<Stored>;
   ColorVector<Real> acc[Tile];
-  const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
+  const StoredVectors<Stored> neighbours{a, rhs};
   hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
@@ -158,16 +158,17 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   constexpr std::true_type yes;
   constexpr std::false_type no;
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
-  const auto with_tiles = [&]<class Tiles>(Tiles, auto cut, auto phases) {
-    Tiles::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch(tile, cut, phases); });
+  using Tiles = HopTiles<sizeof(Stored)>;
+  const auto with_tiles = [&]<class List>(List, auto cut, auto phases) {
+    List::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch(tile, cut, phases); });
   };
   if constexpr (is_fixed_point<Stored>) {
     const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
-    if (cut || phases) return with_tiles(CutFixedPointHopTiles(), yes, yes);
-    with_tiles(FixedPointHopTiles(), no, no);
+    if (cut || phases) return with_tiles(typename Tiles::cut(), yes, yes);
+    with_tiles(typename Tiles::whole(), no, no);
   } else {
-    if (cut) return with_tiles(CutHopTiles(), yes, yes);
-    with_tiles(HopTiles(), no, yes);
+    if (cut) return with_tiles(typename Tiles::cut(), yes, yes);
+    with_tiles(typename Tiles::whole(), no, yes);
   }
 }
 

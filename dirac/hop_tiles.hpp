@@ -23,11 +23,25 @@ struct TileList {
   }
 };
 
-// For fp64 and fp32, for fp16, and for each where some sites may need ghosts (in fp16 also where a boundary has a phase
-// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own).
-using HopTiles = TileList<8, 4, 3, 2, 1>;
-using CutHopTiles = TileList<4, 3, 1>;
-using FixedPointHopTiles = TileList<3, 1>;
-using CutFixedPointHopTiles = TileList<1>;
+// For numbers stored in so many bytes, and where some sites may need ghosts (in fp16 also where a boundary has a phase
+// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own). In fp64 larger tiles
+// ask for more than the 255 registers of a thread.
+template <int stored_bytes>
+struct HopTiles;
+template <>
+struct HopTiles<8> {
+  using whole = TileList<4, 3, 2, 1>;
+  using cut = TileList<3, 1>;
+};
+template <>
+struct HopTiles<4> {
+  using whole = TileList<8, 4, 3, 2, 1>;
+  using cut = TileList<4, 3, 1>;
+};
+template <>
+struct HopTiles<2> {
+  using whole = TileList<3, 1>;
+  using cut = TileList<1>;
+};
 
 }  // namespace staghorn

@@ -187,9 +187,18 @@ std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool c
       if (n_rhs % tile == 0) candidates.push_back({tile, 1});
     return candidates;
   };
-  if (precision == Precision::fp16)
-    return cut ? that_divide(CutFixedPointHopTiles()) : that_divide(FixedPointHopTiles());
-  return cut ? that_divide(CutHopTiles()) : that_divide(HopTiles());
+  const auto of = [&]<class List>(List) {
+    return cut ? that_divide(typename List::cut()) : that_divide(typename List::whole());
+  };
+  switch (precision) {
+    case Precision::fp64:
+      return of(HopTiles<8>());
+    case Precision::fp32:
+      return of(HopTiles<4>());
+    case Precision::fp16:
+      return of(HopTiles<2>());
+  }
+  throw Error("no such precision");
 }
 
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile) {

@@ -156,7 +156,7 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       const Real alpha = Real(s.alpha[rhs]), four_m2 = Real(s.four_m2);
       const double bounds[1] = {s.bound[residual_phase][rhs]};
       ThreadSum norm2[1];
-      const StoredVectors<Stored, Caching::plain> neighbours{a.residual.in, a.residual.ghosts, rhs};
+      const StoredVectors<Stored, Caching::plain> neighbours{a.residual, rhs};
       const LocalSites& sites = a.residual.sites;
       Stored* const all_p = static_cast<Stored*>(const_cast<void*>(a.residual.p)) + here;
       Stored* const all_r = static_cast<Stored*>(a.residual.out) + here;
