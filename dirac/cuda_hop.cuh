@@ -52,13 +52,14 @@ __device__ __forceinline__ void compute_site(const HopArguments& a, const Place&
 
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65). On a cut lattice
-// it would give all sites the registers that the few with ghosts ask for (fp32, 12 reals: 148 instead of 56; an
-// iteration at 32^3x64 on two H200 170 us, with 8 blocks 158; fp64 loses by the like, 286 us, with 5 blocks 295).
+// it would give all sites the registers that the few with ghosts ask for (fp32, 12 reals: 148 instead of 56, and an
+// iteration at 32^3x64 on two H200 170 us, with 8 blocks 158; fp64: 150 registers 302 us, with 4 blocks at most 128).
 template <class Stored, int Tile, bool Cut>
-constexpr int least_blocks = Tile != 1                    ? 0
-                             : is_fixed_point<Stored>     ? 7
-                             : Cut && sizeof(Stored) == 4 ? 8
-                                                          : 0;
+constexpr int least_blocks = Tile != 1                ? 0
+                             : is_fixed_point<Stored> ? 7
+                             : !Cut                   ? 0
+                             : sizeof(Stored) == 4    ? 8
+                                                      : 4;
 
 // The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
 // links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold

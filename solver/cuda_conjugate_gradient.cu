@@ -116,8 +116,8 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 // Whether the loop runs as one kernel. Alike on all ranks.
 static bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
-  constexpr std::int64_t most_link_bytes = 100'000'000;  // docs/performance.md has the measurements
-  return kernels == CgKernels::one || (d.options().n_rhs == 1 && d.link_bytes() <= most_link_bytes);
+  constexpr std::int64_t most_sites = 24 * 24 * 24 * 48;  // of this rank: docs/performance.md has the measurements
+  return kernels == CgKernels::one || (d.options().n_rhs == 1 && volume(d.lattice().local()) <= most_sites);
 }
 
 // What setting up takes a millisecond for.

@@ -113,7 +113,8 @@ bool candidates_divide_the_right_hand_sides() {
         }
       }
   const auto count = [](Precision precision, bool cut) { return tile_candidates(precision, 24, cut).size(); };
-  return count(Precision::fp64, false) == 5 && count(Precision::fp64, true) == 3 &&
+  return count(Precision::fp64, false) == 4 && count(Precision::fp64, true) == 2 &&
+         count(Precision::fp32, false) == 5 && count(Precision::fp32, true) == 3 &&
          count(Precision::fp16, false) == 2 && count(Precision::fp16, true) == 1;
 }
 
@@ -123,9 +124,12 @@ bool a_launch_takes_the_largest_tile_that_it_may() {
     decltype(tiles)::with_largest(n_rhs, most, [&](auto tile) { found = 10 * found + tile; });  // once
     return found;
   };
-  return taken(HopTiles(), 16, 8) == 8 && taken(HopTiles(), 16, 7) == 4 && taken(HopTiles(), 6, 8) == 3 &&
-         taken(HopTiles(), 10, 8) == 2 && taken(HopTiles(), 7, 8) == 1 && taken(CutHopTiles(), 16, 8) == 4 &&
-         taken(CutHopTiles(), 10, 8) == 1 && taken(CutFixedPointHopTiles(), 3, 8) == 1;
+  const HopTiles<8>::whole fp64;
+  const HopTiles<4>::whole fp32;
+  const HopTiles<4>::cut cut;
+  return taken(fp32, 16, 8) == 8 && taken(fp32, 16, 7) == 4 && taken(fp32, 6, 8) == 3 && taken(fp32, 10, 8) == 2 &&
+         taken(fp32, 7, 8) == 1 && taken(fp64, 16, 8) == 4 && taken(cut, 16, 8) == 4 && taken(cut, 10, 8) == 1 &&
+         taken(HopTiles<2>::cut(), 3, 8) == 1;
 }
 
 bool a_choice_must_gain_two_per_cent() {
