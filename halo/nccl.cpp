@@ -25,8 +25,8 @@ struct UniqueId {
 constexpr int int8 = 0, int64 = 4;  // types of data
 constexpr int add = 0;              // of reductions
 
-// Since 2.13 queued calls and those in a graph may follow each other freely. Versions are encoded as
-// 10000 major + 100 minor + patch since 2.9, with 1000 before.
+// What older ones do was not looked into. Versions are encoded as 10000 major + 100 minor + patch since 2.9, with 1000
+// before.
 constexpr int least_version = 21300;
 
 std::string version_text(int version) {

@@ -25,8 +25,7 @@ class NcclCommunicator {
   std::string version() const;  // "2.27.3"
 
   // Both queue on a cudaStream_t and return at once (the first call of a kind may wait for other ranks to connect).
-  // All ranks call them in the same order. They throw Error where NCCL refuses. Graphs that capture them must be gone
-  // before this is.
+  // All ranks call them in the same order. They throw Error where NCCL refuses.
 
   // Every message of `channels`, in device memory. Those between the same two ranks are matched by their tags.
   void exchange(std::span<const FaceChannel> channels, void* stream) const;

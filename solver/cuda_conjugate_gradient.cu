@@ -1,4 +1,5 @@
-// One iteration is three kernels, named after the lines of CG that they are:
+// One iteration is three kernels, named after the lines of CG that they are (on small local lattices the loop is one
+// kernel instead, cuda_one_kernel.cu; by NCCL other kernels compute the scalars, cuda_nccl_iteration.cu):
 //
 //   hop and norm        tmp = D p;                 alpha = |r|^2 / (4m^2 |p|^2 + |tmp|^2)
 //   residual update     r -= alpha (4m^2 p - D tmp);  beta = |r_new|^2 / |r|^2
@@ -111,14 +112,14 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   return s;
 }
 
-}  // namespace
-
 // Whether the loop runs as one kernel. Alike on all ranks.
-static bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
+bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
   constexpr std::int64_t most_sites = 24 * 24 * 24 * 48;  // of this rank: docs/performance.md has the measurements
   return kernels == CgKernels::one || (d.options().n_rhs == 1 && volume(d.lattice().local()) <= most_sites);
 }
+
+}  // namespace
 
 // What setting up takes a millisecond for.
 struct CudaLoop {
