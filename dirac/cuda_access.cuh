@@ -58,10 +58,13 @@ struct StoredVectors {
   const HopArguments& a;
   int first_rhs;
 
+  __device__ __forceinline__ const Stored* object(const Neighbour& at, int r) const {
+    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
+    return vectors + vector_offset<Stored>(first_rhs + r, at.V);
+  }
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
-    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
-    load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
+    load_vector<how>(object(at, r), at.V, at.lane, v, factor);
   }
 };
 
@@ -69,6 +72,7 @@ struct StoredVectors {
 // their unit, which the vectors take instead: 6 products a link, not 18.
 template <class Stored, int Reals, bool Ghosts, bool Phases, class Vectors>
 struct CudaAccess {
+  static constexpr int directions_at_once = Ghosts ? 1 : 4;
   using Real = Arithmetic<Stored>;
   const HopArguments& a;
   const Place& place;
@@ -87,53 +91,71 @@ struct CudaAccess {
       if (forward) return wraps ? site - (half_row - 1) : site + 1;
       return wraps ? site + (half_row - 1) : site - 1;
     }
-    int stride = half_row;
-    for (int nu = 1; nu < mu; ++nu) stride *= a.sites.extents[nu];
-    const int around = stride * (a.sites.extents[mu] - 1);
+    const int stride = a.sites.strides[mu], around = stride * (a.sites.extents[mu] - 1);
     if (forward) return wraps ? site - around : site + stride;
     return wraps ? site + around : site - stride;
   }
 
-  __device__ __forceinline__ ColorMatrix<Real> load_link(const Stored* links, int V, int lane) const {
-    Real reals[Reals];
-    load_object<Reals, Caching::streaming>(links, V, lane, reals);
-    return link_from_reals<Stored>(reals);
+  // Where a link lies: the lane-th of V.
+  struct LinkPlace {
+    const Stored* object;
+    int V, lane;
+  };
+  __device__ __forceinline__ LinkPlace place_of_link_here(int mu) const {
+    return {static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
+            place.site};
   }
-
-  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
-    return load_link(static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
-                     place.site);
-  }
-  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
+  __device__ __forceinline__ LinkPlace place_of_link_behind(int mu) const {
     const bool ghost = leaves(mu, false);
     const Stored* links = static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites;
-    return load_link(ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links,
-                     ghost ? a.sites.face_sites[mu] : a.sites.sites,
-                     ghost ? place.in_face(a.sites, mu) : neighbour(mu, false));
+    return {ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links,
+            ghost ? a.sites.face_sites[mu] : a.sites.sites, ghost ? place.in_face(a.sites, mu) : neighbour(mu, false)};
   }
 
-  __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
-    const int hop = 2 * mu + (forward ? 0 : 1);
+  __device__ __forceinline__ Neighbour neighbour_at(int mu, bool forward) const {
     const bool ghost = leaves(mu, forward);
+    return {2 * mu + (forward ? 0 : 1), ghost, ghost ? a.sites.face_sites[mu] : a.sites.sites,
+            ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward)};
+  }
+
+  // eta_mu(x), and the boundary's sign.
+  __device__ __forceinline__ Real sign(int mu, bool forward) const {
     int exponent = 0;  // eta_mu(x) = (-1)^exponent
-    for (int nu = 0; nu < mu; ++nu) exponent += place.x[nu];
-    const bool at_edge = place.at_edge(a.sites, mu, forward);
-    const bool negative = (exponent & 1) ^ (at_edge && a.antiperiodic[hop]);
-    const Real sign = negative ? Real(-1) : Real(1);
-    Real reals[6];
-    vectors.load({hop, ghost, ghost ? a.sites.face_sites[mu] : a.sites.sites,
-                  ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward)},
-                 r, sign * link_unit<Stored, Reals>, reals);
-    if (Phases && a.phase[hop] && at_edge) {
-      const Real cosine = Real(a.cosine[mu]), sine = Real(forward ? a.sine[mu] : -a.sine[mu]);
 #pragma unroll
-      for (int c = 0; c < 3; ++c) {
-        const Real re = reals[2 * c], im = reals[2 * c + 1];
-        reals[2 * c] = multiply_add(-sine, im, cosine * re);
-        reals[2 * c + 1] = multiply_add(sine, re, cosine * im);
-      }
+    for (int nu = 0; nu < 3; ++nu) exponent += nu < mu ? place.x[nu] : 0;
+    const bool turns = place.at_edge(a.sites, mu, forward) && a.antiperiodic[2 * mu + (forward ? 0 : 1)];
+    return (exponent & 1) ^ turns ? Real(-1) : Real(1);
+  }
+
+  // Whether the boundary has a phase here other than +-1.
+  __device__ __forceinline__ bool has_phase(int mu, bool forward) const {
+    return Phases && a.phase[2 * mu + (forward ? 0 : 1)] && place.at_edge(a.sites, mu, forward);
+  }
+  __device__ __forceinline__ void turn_phase(int mu, bool forward, Real (&reals)[6]) const {
+    const Real cosine = Real(a.cosine[mu]), sine = Real(forward ? a.sine[mu] : -a.sine[mu]);
+#pragma unroll
+    for (int c = 0; c < 3; ++c) {
+      const Real re = reals[2 * c], im = reals[2 * c + 1];
+      reals[2 * c] = multiply_add(-sine, im, cosine * re);
+      reals[2 * c + 1] = multiply_add(sine, re, cosine * im);
     }
+  }
+
+  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const { return load_link(place_of_link_here(mu)); }
+  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const { return load_link(place_of_link_behind(mu)); }
+
+  __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
+    Real reals[6];
+    vectors.load(neighbour_at(mu, forward), r, sign(mu, forward) * link_unit<Stored, Reals>, reals);
+    if (has_phase(mu, forward)) turn_phase(mu, forward, reals);
     return as_vector(reals);
+  }
+
+ private:
+  __device__ __forceinline__ ColorMatrix<Real> load_link(const LinkPlace& at) const {
+    Real reals[Reals];
+    load_object<Reals, Caching::streaming>(at.object, at.V, at.lane, reals);
+    return link_from_reals<Stored>(reals);
   }
 };
 

@@ -6,14 +6,12 @@
 #include <algorithm>
 #include <type_traits>
 
-#include "dirac/cuda_access.cuh"
-#include "dirac/cuda_sums.cuh"
-#include "dirac/hop_kernel.hpp"
+#include "dirac/cuda_hop_many.cuh"
+#include "dirac/cuda_hop_site.cuh"
 #include "dirac/hop_tiles.hpp"
 
 namespace staghorn::cuda {
 
-constexpr int hop_threads = 128;
 constexpr int update_threads = 256;
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
@@ -22,33 +20,6 @@ struct NoFinish {
   __device__ bool done() const { return flag && __ldcg(flag) != 0; }
   __device__ void operator()() const {}
 };
-
-// The hop and what is done with it at one site, for one tile of right-hand sides.
-template <class Stored, int Reals, HopUse Use, int Tile, bool Ghosts, bool Phases>
-__device__ __forceinline__ void compute_site(const HopArguments& a, const Place& place, int rhs,
-                                             ThreadSum (&sums)[Tile]) {
-  using Real = Arithmetic<Stored>;
-  ColorVector<Real> acc[Tile];
-  const StoredVectors<Stored> neighbours{a, rhs};
-  hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
-#pragma unroll
-  for (int r = 0; r < Tile; ++r) {
-    const long long offset = vector_offset<Stored>(rhs + r, a.sites.sites);
-    Stored* out = static_cast<Stored*>(a.out) + offset;
-    Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
-    if constexpr (Use == HopUse::update_residual) {
-      const Real four_m2 = Real(a.four_m2), alpha = Real(-a.alpha[rhs + r]);
-      Real p[6], residual[6];
-      load_vector<Caching::read_only>(static_cast<const Stored*>(a.p) + offset, a.sites.sites, place.site, p);
-      load_vector<Caching::plain>(out, a.sites.sites, place.site, residual);
-#pragma unroll
-      for (int k = 0; k < 6; ++k) v[k] = multiply_add(alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
-    }
-    if constexpr (Ghosts && Use == HopUse::store_norm) push_faces<Stored>(a.sites, place, a.push, rhs + r, v);
-    const auto stored = store_vector(out, a.sites.sites, place.site, v);
-    if (a.bound) sums[r].add(site_norm2(stored.real), a.bound[rhs + r]);
-  }
-}
 
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65). On a cut lattice
@@ -71,13 +42,19 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile, Cut>)
   const int tiles = a.n_rhs / Tile;
   const int rhs = int(blockIdx.x) % tiles * Tile;
   ThreadSum sums[Tile];
+  const auto compute = [&](const Place& place, auto ghosts) {
+    constexpr bool Ghosts = decltype(ghosts)::value;
+    const StoredVectors<Stored> neighbours{a, rhs};
+    ColorVector<Arithmetic<Stored>> acc[Tile];
+    hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
+    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
+  };
   for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
     Place place;
     if (Cut && is_listed<hop_threads>(a.sites, range, k)) {
-      if (find_place<hop_threads, true>(a.sites, range, k, int(threadIdx.x), place))
-        compute_site<Stored, Reals, Use, Tile, true, Phases>(a, place, rhs, sums);
+      if (find_place<hop_threads, true>(a.sites, range, k, int(threadIdx.x), place)) compute(place, std::true_type());
     } else if (find_place<hop_threads, false>(a.sites, range, k, int(threadIdx.x), place)) {
-      compute_site<Stored, Reals, Use, Tile, false, Phases>(a, place, rhs, sums);
+      compute(place, std::false_type());
     }
   }
   if (!a.bound) return;
@@ -145,23 +122,34 @@ HopArguments hop_arguments(const HopView& view);
 // for, the largest that divides these and is not above the one chosen.
 template <class Stored, int Reals, HopUse Use, class Finish>
 void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
-  const ChunkRange range = chunk_range(a.sites, hop_threads, how.part, how.reversed);
-  if (range.count == 0) return;
-  const auto launch = [&](auto tile, auto cut, auto phases) {
-    constexpr int Tile = decltype(tile)::value;
-    const int tiles = a.n_rhs / Tile, chunks = range.count * tiles;
-    const auto kernel = hop_kernel<Stored, Reals, Use, Tile, decltype(cut)::value, decltype(phases)::value, Finish>;
-    const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves) : chunks;
+  const auto launch = [&](const auto kernel, int tile, int block_sites, int shared_bytes) {
+    const ChunkRange range = chunk_range(a.sites, block_sites, how.part, how.reversed);
+    if (range.count == 0) return;
+    const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
+    const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves, shared_bytes) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    kernel<<<blocks, hop_threads, 0, how.stream>>>(a, range, finish);
+    kernel<<<blocks, hop_threads, shared_bytes, how.stream>>>(a, range, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
+  };
+  const auto launch_tile = [&](auto tile, auto cut, auto phases) {
+    constexpr int Tile = decltype(tile)::value;
+    constexpr bool Cut = decltype(cut)::value, Phases = decltype(phases)::value;
+    if constexpr (Tile < least_tile_of_many) {
+      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile, hop_threads, 0);
+    } else {
+      using Many = ManyRhs<Stored, Reals, Tile>;
+      const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Finish>;
+      STAGHORN_CUDA_CHECK(
+          cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Many::shared_bytes));
+      launch(kernel, Tile, Many::sites, Many::shared_bytes);
+    }
   };
   constexpr std::true_type yes;
   constexpr std::false_type no;
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
   using Tiles = HopTiles<sizeof(Stored)>;
   const auto with_tiles = [&]<class List>(List, auto cut, auto phases) {
-    List::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch(tile, cut, phases); });
+    List::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch_tile(tile, cut, phases); });
   };
   if constexpr (is_fixed_point<Stored>) {
     const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });

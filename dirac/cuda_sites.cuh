@@ -11,6 +11,7 @@ namespace staghorn::cuda {
 
 struct LocalSites {
   int extents[4];
+  int strides[4];     // from a site to its neighbour, in each direction but x
   int parity;         // of the sites worked on
   int sites;          // per parity
   int face_sites[4];  // per parity, across each direction
@@ -39,8 +40,12 @@ struct Place {
   int site;  // among those of its parity
   int x[4];
 
+  // x[mu], also where the compiler does not know mu.
+  __device__ __forceinline__ int coordinate(int mu) const {
+    return mu == 0 ? x[0] : mu == 1 ? x[1] : mu == 2 ? x[2] : x[3];
+  }
   __device__ __forceinline__ bool at_edge(const LocalSites& s, int mu, bool forward) const {
-    return x[mu] == (forward ? s.extents[mu] - 1 : 0);
+    return coordinate(mu) == (forward ? s.extents[mu] - 1 : 0);
   }
   __device__ __forceinline__ int in_face(const LocalSites& s, int mu) const {
     int index = 0;
@@ -94,13 +99,16 @@ __device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange
 __device__ __forceinline__ Place place_in_face(const LocalSites& s, int face, int item) {
   const int mu = face / 2;
   Place place;
-  place.x[mu] = face % 2 == 0 ? 0 : s.extents[mu] - 1;
   int rest = mu == 0 ? 2 * item : item;
+#pragma unroll
   for (int nu = 0; nu < 4; ++nu) {
-    if (nu == mu) continue;
     const int extent = nu == 0 ? s.extents[0] / 2 : s.extents[nu];
-    place.x[nu] = nu == 3 ? rest : rest % extent;
-    rest /= extent;
+    if (nu == mu) {
+      place.x[nu] = face % 2 == 0 ? 0 : s.extents[nu] - 1;
+    } else {
+      place.x[nu] = nu == 3 ? rest : rest % extent;
+      rest /= extent;
+    }
   }
   if (mu == 0)
     place.x[1] += (place.x[0] + place.x[2] + place.x[3] + s.parity) & 1;

@@ -31,6 +31,13 @@ struct BlockShare {
   bool overflow;
 };
 
+__device__ __forceinline__ BlockShare carried(BlockShare share) {
+  const long long carry = share.low >> 42;
+  share.high += carry;
+  share.low -= carry << 42;
+  return share;
+}
+
 // A thread's share of one sum: exact as long as it adds at most 64 contributions (max_contributions), since a warp's
 // worth of limbs, 2^42 units each, still fits the 53 bits of a double.
 class ThreadSum {
@@ -100,10 +107,13 @@ __device__ __forceinline__ BlockShare block_share(const ThreadSum (&sums)[n], co
     share.high += __shfl_down_sync(~0u, share.high, step);
     share.low += __shfl_down_sync(~0u, share.low, step);
   }
-  const long long carry = share.low >> 42;
-  share.high += carry;
-  share.low -= carry << 42;
-  return share;
+  return carried(share);
+}
+
+__device__ __forceinline__ void add_share(SumCell& cell, const BlockShare& share) {
+  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.high), (unsigned long long)share.high);
+  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.low), (unsigned long long)share.low);
+  if (share.overflow) cell.overflow = 1;
 }
 
 // Adds the shares of all threads of the block to the sum's cells. All threads must call.
@@ -113,15 +123,27 @@ __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCel
   const double bounds[1] = {bound};
   const BlockShare share = block_share<threads>(sums, bounds);
   if (threadIdx.x != 0) return;
-  SumCell& cell = cells[blockIdx.x % cells_per_sum];
-  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.high), (unsigned long long)share.high);
-  atomicAdd(reinterpret_cast<unsigned long long*>(&cell.low), (unsigned long long)share.low);
-  if (share.overflow) cell.overflow = 1;
+  add_share(cells[blockIdx.x % cells_per_sum], share);
+}
+
+// The same of a warp alone, where others have sums of their own. All its threads must call.
+__device__ inline void flush_warp(const ThreadSum& sum, double bound, SumCell* cells) {
+  double high = sum.high(), low = sum.low();
+#pragma unroll
+  for (int step = 16; step > 0; step /= 2) {
+    high += __shfl_down_sync(~0u, high, step);
+    low += __shfl_down_sync(~0u, low, step);
+  }
+  const bool overflow = __any_sync(~0u, !sum.fits());
+  if (threadIdx.x % 32 != 0) return;
+  const BlockShare share = {(long long)(high * inverse_power_of_two(bound * 0x1p-42)),
+                            (long long)(low * inverse_power_of_two(bound * 0x1p-84)), overflow};
+  add_share(cells[(blockIdx.x + threadIdx.x / 32) % cells_per_sum], carried(share));
 }
 
 // Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its
 // answer takes microseconds, and the host may be all that a GPU waits for. By any thread.
-inline int resident_blocks(const void* kernel, int threads) {
+inline int resident_blocks(const void* kernel, int threads, int shared_bytes = 0) {
   static std::mutex mutex;
   static std::map<std::tuple<const void*, int, int>, int> known;
   int device = 0;
@@ -131,7 +153,7 @@ inline int resident_blocks(const void* kernel, int threads) {
   if (const auto found = known.find(key); found != known.end()) return found->second;
   int processors = 0, per_processor = 0;
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, 0));
+  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, shared_bytes));
   return known[key] = processors * per_processor;
 }
 
@@ -139,8 +161,8 @@ inline int resident_blocks(const void* kernel, int threads) {
 // its ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an
 // iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
 template <class Kernel>
-int grid_size(Kernel kernel, int threads, int chunks, int waves) {
-  const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads) * waves;
+int grid_size(Kernel kernel, int threads, int chunks, int waves, int shared_bytes = 0) {
+  const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes) * waves;
   const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
   return std::min(chunks, std::max(wanted, least));
 }

@@ -17,7 +17,7 @@ template <int Tile, class Access, class Real>
 STAGHORN_INLINE void hop_site(const Access& access, ColorVector<Real> (&out)[Tile]) {
   STAGHORN_UNROLL
   for (int r = 0; r < Tile; ++r) out[r] = {};
-  STAGHORN_ROLL  // a quarter of the code on the CPU; the GPU needs mu known to the compiler
+  STAGHORN_DIRECTIONS  // a quarter of the code on the CPU
       for (int mu = 0; mu < 4; ++mu) {
     {
       const ColorMatrix<Real> u = access.link_here(mu);

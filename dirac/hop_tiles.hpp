@@ -24,19 +24,12 @@ struct TileList {
 };
 
 // For numbers stored in so many bytes, and where some sites may need ghosts (in fp16 also where a boundary has a phase
-// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own). In fp64 larger tiles
-// ask for more than the 255 registers of a thread.
+// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own). From 4 on several
+// threads share a site (cuda_hop_many.cuh).
 template <int stored_bytes>
-struct HopTiles;
-template <>
-struct HopTiles<8> {
-  using whole = TileList<4, 3, 2, 1>;
-  using cut = TileList<3, 1>;
-};
-template <>
-struct HopTiles<4> {
-  using whole = TileList<8, 4, 3, 2, 1>;
-  using cut = TileList<4, 3, 1>;
+struct HopTiles {
+  using whole = TileList<16, 8, 4, 3, 2, 1>;
+  using cut = TileList<16, 4, 3, 1>;
 };
 template <>
 struct HopTiles<2> {

@@ -18,7 +18,7 @@ namespace staghorn {
 namespace {
 
 constexpr int most_tile = 8, most_waves = 8;
-constexpr const char* file_name = "launches-v1.txt";
+constexpr const char* file_name = "launches-v2.txt";
 
 // "TILE WAVES" and nothing else.
 std::optional<LaunchChoice> parse_choice(const std::string& text) {

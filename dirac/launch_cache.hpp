@@ -24,7 +24,7 @@ std::string launch_key(const std::string& kernel, const HopView& view, const std
 std::string launch_line(const std::string& key, const LaunchChoice& choice);
 KnownLaunches parse_launches(const std::string& text);
 
-// launches-v1.txt in the folder staghorn of XDG_CACHE_HOME, else of HOME/.cache; empty where neither is an absolute
+// launches-v2.txt in the folder staghorn of XDG_CACHE_HOME, else of HOME/.cache; empty where neither is an absolute
 // path.
 std::filesystem::path launch_file();
 // Nothing where there is no such file.

@@ -7,7 +7,7 @@ namespace staghorn {
 
 // Blocks stay resident and work through the sites; a wave is as many as the GPU holds at once.
 struct LaunchChoice {
-  int tile = 8;   // right-hand sides that share a load of a link: the largest tile up to this that divides n_rhs
+  int tile = 16;  // right-hand sides that share a load of a link: the largest tile up to this that divides n_rhs
   int waves = 1;  // of blocks
   friend bool operator==(const LaunchChoice&, const LaunchChoice&) = default;
 };

@@ -1,8 +1,9 @@
 // Complex numbers, colour vectors and 3x3 colour matrices over any real type: double, float, or a vector of lanes.
 //
-// STAGHORN_UNROLL unrolls the loop below it everywhere, STAGHORN_ROLL keeps it a loop on the CPU only.
-// Every multiply-add is an explicit fma in one fixed order, so that every compiler, instruction set and device gives
-// the same bits (build with contraction off). Kernels see these types through views; nothing here allocates.
+// STAGHORN_UNROLL unrolls the loop below it everywhere, STAGHORN_DIRECTIONS as far as an Access wants it on a GPU, not
+// on the CPU. Every multiply-add is an explicit fma in one fixed order, so that every compiler, instruction set and
+// device gives the same bits (build with contraction off). Kernels see these types through views; nothing here
+// allocates.
 #pragma once
 
 #include <cmath>
@@ -10,12 +11,12 @@
 #if defined(__CUDACC__)
 #define STAGHORN_INLINE __host__ __device__ __forceinline__
 #define STAGHORN_UNROLL _Pragma("unroll")
-#define STAGHORN_ROLL _Pragma("unroll")
+#define STAGHORN_DIRECTIONS _Pragma("unroll (Access::directions_at_once)")
 #else
 #include "dirac/lanes.hpp"
 #define STAGHORN_INLINE inline __attribute__((always_inline))
 #define STAGHORN_UNROLL _Pragma("GCC unroll 16")
-#define STAGHORN_ROLL _Pragma("GCC unroll 1")
+#define STAGHORN_DIRECTIONS _Pragma("GCC unroll 1")
 #endif
 
 namespace staghorn {

@@ -26,7 +26,7 @@ def test_off_and_on_a_cpu_nothing_is_tuned_or_written(staghorn, small_gauge, tmp
                       env=environment(home, tuning), check=True)
     found = json.loads(report.read_text())["tuning"]
     assert found == {"mode": "off", "tuned": 0, "remembered": 0, "seconds": 0, "file": None, "not_kept": None,
-                     "launches": {"hop": {"tile": 8, "waves": 1}, "residual": {"tile": 8, "waves": 1},
+                     "launches": {"hop": {"tile": 16, "waves": 1}, "residual": {"tile": 16, "waves": 1},
                                   "direction": {"waves": 1}}}
     assert "tuned" not in result.stdout
     assert list(home.iterdir()) == []

@@ -81,8 +81,8 @@ def on_cpu(solve):
     return answer
 
 
-@pytest.mark.parametrize("loopback", ["x", "y", "z", "t", "xt", "yz", "xyzt"])
-@pytest.mark.parametrize("n_rhs", [1, 4])
+@pytest.mark.parametrize("n_rhs, loopback", [(n, cut) for n in (1, 4) for cut in ("x", "y", "z", "t", "xt", "yz", "xyzt")]
+                         + [(16, "t"), (16, "xyzt")])
 @pytest.mark.parametrize("request_name", REQUESTS)
 def test_loopback_has_the_bits_of_the_cpu(solve, on_cpu, request_name, n_rhs, loopback):
     solution, history, transport = solve(request_name, n_rhs, "--device", "cuda", "--loopback", loopback)
@@ -118,6 +118,16 @@ def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require_nccl, request_name
     assert used == transport
     assert history == on_cpu(request_name, 1)[1]
     assert solution == on_cpu(request_name, 1)[0]
+
+
+@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12"])
+def test_gpus_have_the_bits_of_the_cpu_for_many_right_hand_sides(solve, on_cpu, request_name):
+    if gpu_count() < 2:
+        pytest.skip("needs 2 GPUs")
+    solution, history, used = solve(request_name, 16, "--device", "cuda", "--grid", "1,1,1,2", "--transport", "p2p", ranks=2)
+    assert used == "p2p"
+    assert history == on_cpu(request_name, 16)[1]
+    assert solution == on_cpu(request_name, 16)[0]
 
 
 @pytest.mark.parametrize("transport", ["nccl", "staged"])

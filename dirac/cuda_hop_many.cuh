@@ -1,0 +1,74 @@
+// The hop for many right-hand sides: a block takes few sites, and for each of them 4, 8 or 16 right-hand sides, whose
+// threads share its links (cuda_shared_links.cuh).
+#pragma once
+
+#include "dirac/cuda_hop_site.cuh"
+#include "dirac/cuda_shared_links.cuh"
+
+namespace staghorn::cuda {
+
+constexpr int least_tile_of_many = 4;
+
+template <class Stored, int Reals, int Tile>
+struct ManyRhs {
+  static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
+  static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
+  static constexpr int groups = Tile / per_thread, sites = hop_threads / groups;  // of a block
+  static constexpr int least_blocks = per_thread * sizeof(Stored) < 32 ? 4 : 3;   // of a multiprocessor
+  template <class Access>
+  using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
+  static constexpr int link_bytes = Links<int>::shared_bytes;
+  static constexpr int shared_bytes = link_bytes + per_thread * hop_threads * int(sizeof(ThreadSum));
+};
+
+// The sums of a thread, in shared memory: registers are scarce, and these are touched once a site.
+template <int n>
+class SharedSums {
+ public:
+  __device__ __forceinline__ explicit SharedSums(char* shared) : first_(reinterpret_cast<ThreadSum*>(shared)) {
+    for (int r = 0; r < n; ++r) (*this)[r] = ThreadSum();
+  }
+  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * hop_threads + threadIdx.x]; }
+
+ private:
+  ThreadSum* first_;
+};
+
+// As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
+template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
+__global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::least_blocks)
+    hop_many_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
+  if (finish.done()) return;
+  using Many = ManyRhs<Stored, Reals, Tile>;
+  constexpr int n = Many::per_thread;
+  extern __shared__ int4 shared_memory[];
+  char* const shared = reinterpret_cast<char*>(shared_memory);
+  const int tiles = a.n_rhs / Tile, lane = int(threadIdx.x) % Many::sites, group = int(threadIdx.x) / Many::sites;
+  const int rhs = int(blockIdx.x) % tiles * Tile + group * n;
+  const SharedSums<n> sums(shared + Many::link_bytes);
+  const auto compute = [&](int k, auto ghosts) {
+    constexpr bool Ghosts = decltype(ghosts)::value;
+    Place place;
+    const bool mine = find_place<Many::sites, Ghosts>(a.sites, range, k, lane, place);
+    if (!mine) find_place<Many::sites, Ghosts>(a.sites, range, k, 0, place);  // comes along
+    const StoredVectors<Stored> neighbours{a, rhs};
+    using Access = CudaAccess<Stored, Reals, Ghosts, true, StoredVectors<Stored>>;
+    const Access access{a, place, neighbours};
+    ColorVector<Stored> acc[n];
+    hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
+    if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
+  };
+  for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
+    if (Cut && is_listed<Many::sites>(a.sites, range, k))
+      compute(k, std::true_type());
+    else
+      compute(k, std::false_type());
+  }
+  if (!a.bound) return;
+  for (int r = 0; r < n; ++r) flush_warp(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
+  __threadfence();
+  __syncthreads();
+  finish();
+}
+
+}  // namespace staghorn::cuda
