@@ -23,6 +23,29 @@ struct NoFinish {
   __device__ void operator()() const {}
 };
 
+// x = of_p p + (of_r r + x) at one site of one right-hand side; where both coefficients are 0, x is not touched.
+template <Caching how, class Real>
+__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_p, const Real (&p)[6], Real of_r,
+                                                const Real (&r)[6]) {
+  if (of_p == 0 && of_r == 0) return;
+  Real sum[6];
+  load_vector<how>(x, V, site, sum);
+#pragma unroll
+  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_p, p[k], multiply_add(of_r, r[k], sum[k]));
+  store_vector(x, V, site, sum);
+}
+
+// x += of_p p, alike.
+template <Caching how, class Real>
+__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_p, const Real (&p)[6]) {
+  if (of_p == 0) return;
+  Real sum[6];
+  load_vector<how>(x, V, site, sum);
+#pragma unroll
+  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_p, p[k], sum[k]);
+  store_vector(x, V, site, sum);
+}
+
 // The hop and what is done with it at one site, for one tile of right-hand sides.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Ghosts, bool Phases>
 __device__ __forceinline__ void compute_site(const HopArguments& a, const Place& place, int rhs,
@@ -36,9 +59,9 @@ __device__ __forceinline__ void compute_site(const HopArguments& a, const Place&
     const long long offset = vector_offset<Stored>(rhs + r, a.sites.sites);
     Stored* out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
+    [[maybe_unused]] Real p[6], residual[6];
     if constexpr (Use == HopUse::update_residual) {
       const Real four_m2 = Real(a.four_m2), alpha = Real(-a.alpha[rhs + r]);
-      Real p[6], residual[6];
       load_vector<Caching::read_only>(static_cast<const Stored*>(a.p) + offset, a.sites.sites, place.site, p);
       load_vector<Caching::plain>(out, a.sites.sites, place.site, residual);
 #pragma unroll
@@ -47,6 +70,10 @@ __device__ __forceinline__ void compute_site(const HopArguments& a, const Place&
     if constexpr (Ghosts && Use == HopUse::store_norm) push_faces<Stored>(a.sites, place, a.push, rhs + r, v);
     const auto stored = store_vector(out, a.sites.sites, place.site, v);
     if (a.bound) sums[r].add(site_norm2(stored.real), a.bound[rhs + r]);
+    if constexpr (Use == HopUse::update_residual && !is_fixed_point<Stored>)
+      if (a.x)
+        add_to_solution<Caching::streaming>(static_cast<Real*>(a.x) + offset, a.sites.sites, place.site,
+                                            Real(a.of_p[rhs + r]), p, Real(a.of_r[rhs + r]), residual);
   }
 }
 
@@ -88,14 +115,15 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile, Cut>)
 
 struct DirectionArguments {
   LocalSites sites;
-  void *x, *p;  // x nullptr: without it
+  void *x, *p;
   const void* r;
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
   SumCell* cells;
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x is in float.
+// x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x
+// is in float.
 template <class Stored, class Finish>
 __global__ void __launch_bounds__(update_threads)
     direction_kernel(const DirectionArguments a, const ChunkRange range, const Finish finish) {
@@ -114,16 +142,12 @@ __global__ void __launch_bounds__(update_threads)
     if (!(listed ? find_place<update_threads, true>(a.sites, range, k, int(threadIdx.x), place)
                  : find_place<update_threads, false>(a.sites, range, k, int(threadIdx.x), place)))
       continue;
-    Real x[6], p[6], r[6];
-    if (a.x) load_vector<Caching::streaming>(all_x, V, place.site, x);
+    Real p[6], r[6];
     load_vector<Caching::plain>(all_p, V, place.site, p);
     load_vector<Caching::read_only>(all_r, V, place.site, r);
+    add_to_solution<Caching::streaming>(all_x, V, place.site, alpha, p);
 #pragma unroll
-    for (int k = 0; k < 6; ++k) {
-      if (a.x) x[k] = multiply_add(alpha, p[k], x[k]);
-      p[k] = multiply_add(beta, p[k], r[k]);
-    }
-    if (a.x) store_vector(all_x, V, place.site, x);
+    for (int k = 0; k < 6; ++k) p[k] = multiply_add(beta, p[k], r[k]);
     const auto stored = store_vector(all_p, V, place.site, p);
     if (listed) push_faces<Stored>(a.sites, place, a.push, rhs, p);
     sum.add(site_norm2(stored.real), bound);
