@@ -2,8 +2,8 @@
 //
 // Bytes by minimal traffic per site of the target parity, R reals a link, w bytes a real, each right-hand side n:
 //   hop               (8 R + 12 n) w      read links and a, write D a
-//   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r
-//   update_direction  30 n w              read x, p, r, write x, p
+//   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r;  36 n with x, read and written
+//   update_direction  18 n w              read p, r, write p;  30 n with x
 // In fp16 a vector takes 16 bytes (x 24) in place of 6 w.
 #include <omp.h>
 
@@ -68,6 +68,36 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
   }
 }
 
+// x = of_p p + (of_r r + x) in one block of one right-hand side.
+template <class Real>
+STAGHORN_INLINE void add_to_solution(Real* x, const HopCall& call, int rhs, const ColorVector<Block<Real>>& p,
+                                     const ColorVector<Block<Real>>& residual) {
+  const Real of_p = Real(call.of_p[rhs]), of_r = Real(call.of_r[rhs]);
+  if (of_p == 0 && of_r == 0) return;
+  const Block<Real> times_p = broadcast<Block<Real>>(of_p), times_r = broadcast<Block<Real>>(of_r);
+  ColorVector<Block<Real>> solution = load_vector(static_cast<const Real*>(x));
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    solution.c[c].re = multiply_add(times_p, p.c[c].re, multiply_add(times_r, residual.c[c].re, solution.c[c].re));
+    solution.c[c].im = multiply_add(times_p, p.c[c].im, multiply_add(times_r, residual.c[c].im, solution.c[c].im));
+  }
+  store_vector(x, solution);
+}
+
+// x += alpha p in one block of one right-hand side.
+template <class Real>
+STAGHORN_INLINE void add_to_solution(Real* x, Real alpha, const BlockVector<Real>& p) {
+  if (alpha == 0) return;
+  const Block<Real> times_p = broadcast<Block<Real>>(alpha);
+  BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    solution.c[c].re = multiply_add(times_p, p.c[c].re, solution.c[c].re);
+    solution.c[c].im = multiply_add(times_p, p.c[c].im, solution.c[c].im);
+  }
+  store_vector(x, solution);
+}
+
 template <class Stored, int Reals, HopUse Use, int Tile>
 STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int64_t block, int rhs, ThreadSum* sums) {
   using Real = Arithmetic<Stored>;
@@ -95,6 +125,8 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
       }
       const Block<Real> alpha = broadcast<Block<Real>>(Real(-call.alpha[rhs + r]));
       const ColorVector<Block<Real>> residual = load_vector(static_cast<const Stored*>(out));
+      if constexpr (!is_fixed_point<Stored>)
+        if (call.x) add_to_solution(static_cast<Real*>(call.x) + offset, call, rhs + r, p, residual);
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
         acc[r].c[c].re = multiply_add(alpha, acc[r].c[c].re, residual.c[c].re);
@@ -128,19 +160,15 @@ void update_direction_blocks(const HopView& view, const DirectionCall& call) {
       Real* x = static_cast<Real*>(call.x) + vector * vector_stride<Real>;
       Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
       const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
-      const Block<Real> alpha = broadcast<Block<Real>>(Real(call.alpha[r]));
       const Block<Real> beta = broadcast<Block<Real>>(Real(call.beta[r]));
       BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
       const BlockVector<Stored> from_residual = load_vector(residual);
-      BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
+      add_to_solution(x, Real(call.alpha[r]), direction);
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
-        solution.c[c].re = multiply_add(alpha, direction.c[c].re, solution.c[c].re);  // x += alpha p
-        solution.c[c].im = multiply_add(alpha, direction.c[c].im, solution.c[c].im);
         direction.c[c].re = multiply_add(beta, direction.c[c].re, from_residual.c[c].re);  // p = r + beta p
         direction.c[c].im = multiply_add(beta, direction.c[c].im, from_residual.c[c].im);
       }
-      store_vector(x, solution);
       store_vector(p, direction);
       add_norm2(p, sums[r], call.grids[r]);
     }

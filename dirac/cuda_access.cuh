@@ -34,9 +34,11 @@ struct HopArguments {
   bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
-  const double* alpha;  // per right-hand side, on the device
-  const double* bound;  // of the sums, per right-hand side; nullptr: no sums
-  SumCell* cells;       // cells_per_sum for each right-hand side
+  const double* alpha;        // per right-hand side, on the device
+  void* x;                    // of the residual update; nullptr: without it
+  const double *of_p, *of_r;  // per right-hand side, on the device
+  const double* bound;        // of the sums, per right-hand side; nullptr: no sums
+  SumCell* cells;             // cells_per_sum for each right-hand side
 };
 
 // Where the vectors of a right-hand side begin, in stored reals.

@@ -65,14 +65,15 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile, Cut>)
 
 struct DirectionArguments {
   LocalSites sites;
-  void *x, *p;  // x nullptr: without it
+  void *x, *p;
   const void* r;
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
   SumCell* cells;
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x is in float.
+// x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x
+// is in float.
 template <class Stored, class Finish>
 __global__ void __launch_bounds__(update_threads)
     direction_kernel(const DirectionArguments a, const ChunkRange range, const Finish finish) {
@@ -91,16 +92,12 @@ __global__ void __launch_bounds__(update_threads)
     if (!(listed ? find_place<update_threads, true>(a.sites, range, k, int(threadIdx.x), place)
                  : find_place<update_threads, false>(a.sites, range, k, int(threadIdx.x), place)))
       continue;
-    Real x[6], p[6], r[6];
-    if (a.x) load_vector<Caching::streaming>(all_x, V, place.site, x);
+    Real p[6], r[6];
     load_vector<Caching::plain>(all_p, V, place.site, p);
     load_vector<Caching::read_only>(all_r, V, place.site, r);
+    add_to_solution<Caching::streaming>(all_x, V, place.site, alpha, p);
 #pragma unroll
-    for (int k = 0; k < 6; ++k) {
-      if (a.x) x[k] = multiply_add(alpha, p[k], x[k]);
-      p[k] = multiply_add(beta, p[k], r[k]);
-    }
-    if (a.x) store_vector(all_x, V, place.site, x);
+    for (int k = 0; k < 6; ++k) p[k] = multiply_add(beta, p[k], r[k]);
     const auto stored = store_vector(all_p, V, place.site, p);
     if (listed) push_faces<Stored>(a.sites, place, a.push, rhs, p);
     sum.add(site_norm2(stored.real), bound);

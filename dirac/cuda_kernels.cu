@@ -2,6 +2,7 @@
 // their scalars there; calls with these only launch.)
 #include <algorithm>
 #include <cstddef>
+#include <utility>
 
 #include "dirac/cuda_hop.cuh"
 #include "halo/cuda_check.hpp"
@@ -12,22 +13,21 @@ namespace {
 
 // The layout of HopView::scratch and scratch_host.
 struct Scratch {
-  double alpha[max_rhs], beta[max_rhs], bound[max_rhs];
+  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_p[max_rhs], of_r[max_rhs];
   SumCell cells[max_rhs * cells_per_sum];
 };
 
 Scratch* on_device(const HopView& view) { return static_cast<Scratch*>(view.scratch); }
 Scratch* on_host(const HopView& view) { return static_cast<Scratch*>(view.scratch_host); }
 
-// Queues what kernels will read: scalars (nullptr: none), grids, empty sums. The copy on the host is free again after
+// Queues what kernels will read: scalars (nullptr: zeros), grids, empty sums. The copy on the host is free again after
 // the next collect_sums.
-void send_scalars(const HopView& view, const double* alpha, const double* beta, const SumGrid* grids) {
+void send_scalars(const HopView& view, const DeviceScalars& given, const SumGrid* grids) {
   Scratch* host = on_host(view);
-  for (int r = 0; r < view.n_rhs; ++r) {
-    host->alpha[r] = alpha ? alpha[r] : 0;
-    host->beta[r] = beta ? beta[r] : 0;
-    host->bound[r] = grids[r].bound;
-  }
+  for (const auto& [to, from] : {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
+                                 std::pair{host->of_p, given.of_p}, std::pair{host->of_r, given.of_r}})
+    for (int r = 0; r < view.n_rhs; ++r) to[r] = from ? from[r] : 0;
+  for (int r = 0; r < view.n_rhs; ++r) host->bound[r] = grids[r].bound;
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(view.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
   STAGHORN_CUDA_CHECK(cudaMemsetAsync(on_device(view)->cells, 0, view.n_rhs * cells_per_sum * sizeof(SumCell)));
 }
@@ -49,12 +49,14 @@ void collect_sums(const HopView& view, ExactPartial* sums) {
 DeviceScalars scalars_for(const HopView& view, const DeviceScalars* given) {
   if (given) return *given;
   Scratch* scratch = on_device(view);
-  return {scratch->alpha, scratch->beta, scratch->bound, scratch->cells, nullptr};
+  return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_p, scratch->of_r, scratch->cells, nullptr};
 }
 
 cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.stream); }
 
-void start_sums(const HopView& view, const HopCall& call) { send_scalars(view, call.alpha, nullptr, call.grids); }
+void start_sums(const HopView& view, const HopCall& call) {
+  send_scalars(view, {.alpha = call.alpha, .of_p = call.of_p, .of_r = call.of_r}, call.grids);
+}
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view, call.sums); }
 
 void hop(const HopView& view, const HopCall& call) {
@@ -67,6 +69,9 @@ void hop(const HopView& view, const HopCall& call) {
   a.p = call.p;
   a.four_m2 = call.four_m2;
   a.alpha = scalars.alpha;
+  a.x = call.x;
+  a.of_p = scalars.of_p;
+  a.of_r = scalars.of_r;
   a.cells = static_cast<SumCell*>(scalars.cells);
   if (call.use != HopUse::store) a.bound = scalars.bound;
   const Launch how{stream_of(view), call.part, call.reversed};
@@ -113,7 +118,7 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  if (!call.device) send_scalars(view, call.alpha, call.beta, call.grids);
+  if (!call.device) send_scalars(view, {.alpha = call.alpha, .beta = call.beta}, call.grids);
   const DeviceScalars scalars = scalars_for(view, call.device);
   DirectionArguments a = {};
   a.sites = hop_arguments(view).sites;
@@ -145,7 +150,7 @@ __global__ void __launch_bounds__(update_threads)
 }
 
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
-  send_scalars(view, nullptr, nullptr, grids);
+  send_scalars(view, {}, grids);
   Scratch* scratch = on_device(view);
   const int sites = hop_arguments(view).sites.sites;
   const dim3 grid((sites + update_threads - 1) / update_threads, view.n_rhs);

@@ -57,12 +57,13 @@ enum class HopPart { all, interior, boundary };  // GPU: which sites; the CPU is
 enum class HopUse {
   store,            // out = tmp
   store_norm,       // out = tmp,              sum |tmp|^2
-  update_residual,  // out -= alpha (4m^2 p - tmp),  sum |out|^2
+  update_residual,  // x = of_p p + (of_r out + x),  out -= alpha (4m^2 p - tmp),  sum |out|^2
 };
 
 // For loops on a GPU whose scalars stay there: what kernels read and add to instead of a call's scalars and sums.
 struct DeviceScalars {
   const double *alpha = nullptr, *beta = nullptr, *bound = nullptr;  // one per right-hand side
+  const double *of_p = nullptr, *of_r = nullptr;                     // the same
   void* cells = nullptr;      // SumCell (cuda_sums.cuh), cells_per_sum of them for each right-hand side
   const int* done = nullptr;  // unless this is zero the kernels return at once; nullptr: never
 };
@@ -79,14 +80,17 @@ struct HopCall {
   void* out = nullptr;
   const void* p = nullptr;  // vectors of the target parity
   double four_m2 = 0;
-  const double* alpha = nullptr;          // one per right-hand side
+  const double* alpha = nullptr;  // one per right-hand side
+  void* x = nullptr;              // of update_residual; nullptr, as always in fp16: without the line of x
+  const double* of_p = nullptr;   // with x: one per right-hand side; where both are 0, x is not touched
+  const double* of_r = nullptr;
   const SumGrid* grids = nullptr;         // one per right-hand side
   ExactPartial* sums = nullptr;           // one per right-hand side, added to
   const DeviceScalars* device = nullptr;  // instead of alpha, grids and sums (GPU)
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site. In fp16 x is fp32. GPU: without x and alpha,
-// if these are nullptr.
+// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site, 18 where alpha is 0: x is not touched then. In
+// fp16 x is fp32.
 struct DirectionCall {
   void *x = nullptr, *p = nullptr;
   const void* r = nullptr;

@@ -82,11 +82,17 @@ std::vector<double> StaggeredOperator::hop_and_norm2(ColorVectorField& out, cons
 
 std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, const ColorVectorField& p,
                                                        const ColorVectorField& tmp, Parity parity, double four_m2,
-                                                       std::span<const double> alpha, std::span<ExactSum> sums) {
+                                                       std::span<const double> alpha, std::span<ExactSum> sums,
+                                                       const SolutionUpdate& solution) {
   std::vector<SumGrid> grids = grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());
   HopCall call;
   call.use = HopUse::update_residual;
+  if (solution.x && state_->options.precision != Precision::fp16) {
+    call.x = solution.x->data();
+    call.of_p = solution.of_p.data();
+    call.of_r = solution.of_r.data();
+  }
   call.in = tmp.data();
   call.out = r.data();
   call.p = p.data();
@@ -105,15 +111,6 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
   std::vector<ExactPartial> partials(sums.size());
   state_->kernels.update_direction(
       state_->views[0], {x.data(), p.data(), r.data(), alpha.data(), beta.data(), grids.data(), partials.data()});
-  return state_->collect(partials, grids, p, sums);
-}
-
-std::vector<double> StaggeredOperator::next_direction(ColorVectorField& p, const ColorVectorField& r,
-                                                      std::span<const double> beta, std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
-  state_->kernels.update_direction(state_->views[0],
-                                   {nullptr, p.data(), r.data(), nullptr, beta.data(), grids.data(), partials.data()});
   return state_->collect(partials, grids, p, sums);
 }
 

@@ -75,17 +75,25 @@ class StaggeredOperator {
   // The same; returns |out|^2.
   std::vector<double> hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
                                     std::span<ExactSum> sums);
+  // What an update of the residual adds to x before: x = of_p p + (of_r r + x), per right-hand side; where both are 0,
+  // x is not touched. In fp16 it never is.
+  struct SolutionUpdate {
+    ColorVectorField* x = nullptr;  // none
+    std::span<const double> of_p, of_r;
+  };
   // r -= alpha (4m^2 p - D tmp), where r and p live on `parity` and tmp = D p on the other; returns |r|^2.
   std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
                                       Parity parity, double four_m2, std::span<const double> alpha,
-                                      std::span<ExactSum> sums);
-  // x += alpha p, then p = r + beta p; returns |p|^2. No communication but the sum.
+                                      std::span<ExactSum> sums, const SolutionUpdate& solution);
+  std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
+                                      Parity parity, double four_m2, std::span<const double> alpha,
+                                      std::span<ExactSum> sums) {
+    return update_residual(r, p, tmp, parity, four_m2, alpha, sums, {});
+  }
+  // x += alpha p, then p = r + beta p; returns |p|^2. Where alpha is 0, x is not touched. No communication but the sum.
   std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
                                        std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
-  // The latter alone: p = r + beta p. On a GPU.
-  std::vector<double> next_direction(ColorVectorField& p, const ColorVectorField& r, std::span<const double> beta,
-                                     std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
   // Of a hop into `target` the faces of `in` alone, packed, sent and waited for, to time them; on a GPU queued.
   void exchange_faces(const ColorVectorField& in, Parity target);

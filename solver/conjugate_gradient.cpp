@@ -7,6 +7,7 @@
 #include "halo/phase.hpp"
 #include "solver/cg_column.hpp"
 #include "solver/cuda_conjugate_gradient.hpp"
+#include "solver/pending_solution.hpp"
 
 namespace staghorn {
 
@@ -34,8 +35,8 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   return conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, stop, progress, &loop);
 }
 
-// Memory moved per iteration and site of `parity`: two passes over the links and 66 reals of vectors
-// (hop: p, tmp; residual: tmp, p, r, r; direction: x, p, r, x, p).
+// Memory moved per iteration and site of `parity`: two passes over the links and 60 reals of vectors
+// (hop: p, tmp; residual: tmp, p, r, r, in every second iteration x, x; direction: p, r, p).
 std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                               ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
                                               std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
@@ -53,6 +54,8 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
     direction_sums.emplace_back(p2[i] > 0 ? p2[i] : 1);
     residual_sums.emplace_back(r2[i] > 0 ? r2[i] : 1);
   }
+  PendingSolution pending;
+  pending.may_wait = d.options().precision != Precision::fp16;
   std::vector<RunningColumn> columns(n);
   judge(columns, r2, stop);
   const long active_at_start = count_active(columns);
@@ -64,13 +67,18 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
     for (std::size_t i = 0; i < n; ++i) p_A_p[i] = four_m2 * p2[i] + p_A_p[i];
     require_positive(columns, p_A_p);
     const std::vector<double> alpha = ratio(columns, r2, p_A_p);
-    // r -= alpha A p
+    // x += what is pending and alpha p, in even iterations;  r -= alpha A p
+    for (std::size_t i = 0; i < n; ++i) pending.before_residual(int(i), iteration, alpha[i]);
     const std::vector<double> r2_before = r2;
-    r2 = d.update_residual(r, p, tmp, parity, four_m2, alpha, residual_sums);
+    r2 =
+        d.update_residual(r, p, tmp, parity, four_m2, alpha, residual_sums, {&x, {pending.of_p, n}, {pending.of_r, n}});
     const std::vector<double> beta = ratio(columns, r2, r2_before);
-    // x += alpha p;  p = r + beta p
-    p2 = d.update_direction(x, p, r, alpha, beta, direction_sums);
     judge(columns, r2, stop);
+    // x += alpha p, in odd iterations and where it cannot wait for the next;  p = r + beta p
+    const bool last = iteration == stop.max_iterations || !go_on();
+    for (std::size_t i = 0; i < n; ++i)
+      pending.before_direction(int(i), iteration, alpha[i], beta[i], columns[i].active && !last);
+    p2 = d.update_direction(x, p, r, {pending.at_once, n}, beta, direction_sums);
     if (progress) progress({iteration, worst_ratio(columns, stop)});
   }
 

@@ -1,13 +1,14 @@
 // One iteration is three kernels, named after the lines of CG that they are (on small local lattices the loop is one
 // kernel instead, cuda_one_kernel.cu; by NCCL other kernels compute the scalars, cuda_nccl_iteration.cu):
 //
-//   hop and norm        tmp = D p;                 alpha = |r|^2 / (4m^2 |p|^2 + |tmp|^2)
-//   residual update     r -= alpha (4m^2 p - D tmp);  beta = |r_new|^2 / |r|^2
-//   direction update    x += alpha p;  p = r + beta p;  |p|^2, and whether we are done
+//   hop and norm        tmp = D p;                    alpha = |r|^2 / (4m^2 |p|^2 + |tmp|^2)
+//   residual update     r -= alpha (4m^2 p - D tmp);  beta = |r_new|^2 / |r|^2, and whether we are done
+//   direction update    p = r + beta p;               |p|^2
 //
+// x grows in every second residual update, and in direction updates where that cannot wait (pending_solution.hpp).
 // The scalars on the right are computed by the last block of each kernel (LastBlock), when all its sums are complete.
 // Once every right-hand side is done, kernels return at once, so iterations launched ahead cost nothing and change
-// nothing. Memory moved per iteration and site: two passes over the links and 66 reals of vectors.
+// nothing. Memory moved per iteration and site: two passes over the links and 60 reals of vectors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -85,6 +86,7 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   s.four_m2 = 4 * mass * mass;
   s.max_iterations = stop.max_iterations;
   s.stagnation_window = stop.stagnation_window;
+  s.pending.may_wait = d.options().precision != Precision::fp16;
   s.done = 1;
   s.n_ranks = d.peers() ? d.communicator().size() : 1;  // else NCCL has added the sums of all ranks
   s.rank = d.communicator().rank();
@@ -185,15 +187,18 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     residual.out = r.data();
     residual.four_m2 = start.four_m2;
     residual.alpha = scalars->alpha;
+    residual.x = x.data();
+    residual.of_p = scalars->pending.of_p;
+    residual.of_r = scalars->pending.of_r;
     residual.bound = scalars->bound[residual_phase];
     residual.cells = scalars->cells[residual_phase];
 
-    cuda::DirectionArguments direction = {};  // x += alpha p;  p = r + beta p
+    cuda::DirectionArguments direction = {};  // x += alpha p, where it cannot wait;  p = r + beta p
     direction.sites = residual.sites;
     direction.x = x.data();
     direction.p = p.data();
     direction.r = r.data();
-    direction.alpha = scalars->alpha;
+    direction.alpha = scalars->pending.at_once;
     direction.beta = scalars->beta;
     direction.bound = scalars->bound[direction_phase];
     direction.cells = scalars->cells[direction_phase];
@@ -278,10 +283,11 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   std::vector<double> r2_history(std::size_t((longest + 1) * n));
   cuda::copy_to_host(r2_history.data(), history.data(), r2_history.size() * sizeof(double));
   std::vector<double> direction_norm2(seen->p2, seen->p2 + n);
-  if (one_kernel && seen->iteration > 0) {  // which leaves this line of the last iteration
+  if (one_kernel && seen->iteration > 0) {  // which leaves the direction update of the last iteration
     std::vector<ExactSum> sums;
     for (const double p2 : direction_norm2) sums.emplace_back(p2 > 0 ? p2 : 1);
-    direction_norm2 = d.next_direction(p, r, std::span(seen->beta, std::size_t(n)), sums);
+    direction_norm2 = d.update_direction(x, p, r, std::span(seen->pending.at_once, std::size_t(n)),
+                                         std::span(seen->beta, std::size_t(n)), sums);
   }
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {

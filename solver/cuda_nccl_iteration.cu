@@ -46,7 +46,12 @@ NcclIteration::NcclIteration(StaggeredOperator& d, Parity parity, const CgPointe
     view->launches.residual.waves = std::max(view->launches.residual.waves, interior_waves);
   }
   for (const cuda::Phase phase : {hop_phase, residual_phase, direction_phase})
-    device_scalars_[phase] = {scalars->alpha, scalars->beta, scalars->bound[phase], scalars->cells[phase],
+    device_scalars_[phase] = {phase == direction_phase ? scalars->pending.at_once : scalars->alpha,
+                              scalars->beta,
+                              scalars->bound[phase],
+                              scalars->pending.of_p,
+                              scalars->pending.of_r,
+                              scalars->cells[phase],
                               &scalars->done};
 }
 
@@ -73,6 +78,7 @@ void NcclIteration::queue(bool reversed) {
   residual.use = HopUse::update_residual;
   residual.in = vectors_.tmp;
   residual.p = vectors_.p;
+  residual.x = vectors_.x;
   residual.out = vectors_.r;
   residual.four_m2 = four_m2_;
   residual.device = device(residual_phase);
@@ -80,7 +86,7 @@ void NcclIteration::queue(bool reversed) {
   sum<residual_phase>();
   finish<residual_phase>();
 
-  DirectionCall direction;  // x += alpha p;  p = r + beta p
+  DirectionCall direction;  // x += alpha p, where it cannot wait;  p = r + beta p
   direction.x = vectors_.x;
   direction.p = vectors_.p;
   direction.r = vectors_.r;

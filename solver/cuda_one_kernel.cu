@@ -1,10 +1,13 @@
 // An iteration is two phases, with all blocks of all ranks meeting after each (cuda_rendezvous.cuh):
 //
 //   hop               p' = r + beta p, formed where neighbours are read;  tmp = D p';  |tmp|^2, |p'|^2;  alpha
-//   residual update   p = p';  x += alpha p;  r -= alpha (4m^2 p - D tmp);  |r|^2;  beta, and whether we are done
+//   residual update   p = p';  r -= alpha (4m^2 p - D tmp);  |r|^2;  beta, and whether we are done
+//
+// x grows in every second residual update, by two directions (pending_solution.hpp), and where the direction of the
+// iteration before could not wait for that, by it before it is replaced. The last one is left to the host.
 //
 // The same numbers in the same formulas as the three kernels of cuda_conjugate_gradient.cu, hence the same bits, with
-// one meeting less. Memory moved per iteration and site: two passes over the links and 60 reals of vectors; but the hop
+// one meeting less. Memory moved per iteration and site: two passes over the links and 54 reals of vectors; but the hop
 // gathers two vectors, so where bytes decide three kernels are faster. Every site of the parity is the neighbour at +x
 // of one site of the other: that one adds its |p'|^2.
 //
@@ -162,36 +165,36 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       Stored* const all_r = static_cast<Stored*>(a.residual.out) + here;
       Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, sites.sites);
       for_sites<Cut>(sites, a.residual_range, chunk, stride, [&](const Place& place, auto ghosts) {
+        if (const Real at_once = Real(s.pending.at_once[rhs]); at_once != 0) {  // rare
+          Real p[6];
+          load_vector<Caching::plain>(all_p, sites.sites, place.site, p);
+          add_to_solution<Caching::plain>(all_x, sites.sites, place.site, at_once, p);
+        }
         ColorVector<Real> acc[1];
         using Vectors = StoredVectors<Stored, Caching::plain>;
         hop_site<1>(CudaAccess<Stored, Reals, decltype(ghosts)::value, true, Vectors>{a.residual, place, neighbours},
                     acc);
-        Real d_tmp[6], x[6], p[6], r[6];
-        as_reals(acc[0], d_tmp);
+        Real v[6], p[6], r[6];  // v: D tmp, then the new r
+        as_reals(acc[0], v);
         load_vector<Caching::plain>(all_p, sites.sites, place.site, p);
         load_vector<Caching::plain>(all_r, sites.sites, place.site, r);
-        load_vector<Caching::plain>(all_x, sites.sites, place.site, x);
 #pragma unroll
         for (int k = 0; k < 6; ++k) {
           p[k] = given ? p[k] : multiply_add(beta, p[k], r[k]);
-          x[k] = multiply_add(alpha, p[k], x[k]);
-          r[k] = multiply_add(-alpha, multiply_add(four_m2, p[k], -d_tmp[k]), r[k]);
+          v[k] = multiply_add(-alpha, multiply_add(four_m2, p[k], -v[k]), r[k]);
         }
         store_vector(all_p, sites.sites, place.site, p);
-        store_vector(all_x, sites.sites, place.site, x);
-        if constexpr (decltype(ghosts)::value) push_faces<Stored>(sites, place, a.residual.push, rhs, r);
-        store_vector(all_r, sites.sites, place.site, r);
-        norm2[0].add(site_norm2(r), bounds[0]);
+        if constexpr (decltype(ghosts)::value) push_faces<Stored>(sites, place, a.residual.push, rhs, v);
+        store_vector(all_r, sites.sites, place.site, v);
+        norm2[0].add(site_norm2(v), bounds[0]);
+        add_to_solution<Caching::plain>(all_x, sites.sites, place.site, Real(s.pending.of_p[rhs]), p,
+                                        Real(s.pending.of_r[rhs]), r);
       });
       const BlockShare share = block_share<one_kernel_threads>(norm2, bounds);
       meet(turn + 1, share, {residual_phase, residual_phase}, 1);
-      if (i < n) {
-        finish_residual(s, i, sums[0][i]);
-        judge(s, i, blockIdx.x == 0);
-      }
-      const int n_active = __syncthreads_count(i < n && s.active[i]);
+      finish_residual(s, sums[0], blockIdx.x == 0);
       if (i == 0) {
-        end_iteration(s, n_active);
+        end_iteration(s);
         if (s.silent_rank >= 0) s.done = 1;
       }
       __syncthreads();

@@ -11,6 +11,7 @@
 #include "dirac/cuda_hop.cuh"
 #include "halo/cuda_wait.cuh"
 #include "solver/conjugate_gradient.hpp"
+#include "solver/pending_solution.hpp"
 
 namespace staghorn::cuda {
 
@@ -27,15 +28,16 @@ struct alignas(32) Mail {
 struct Scalars {
   double alpha[max_rhs], beta[max_rhs], r2[max_rhs], p2[max_rhs], target[max_rhs], smallest[max_rhs];
   double bound[n_phases][max_rhs];  // of the sums
+  PendingSolution pending;
   long long iterations[max_rhs], since_smallest[max_rhs];
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
   double* history;  // [iteration][rhs] |r|^2
   double four_m2;
-  long long iteration, max_iterations, stagnation_window;
-  int n_rhs, least_active;  // the loop ends when fewer are active
+  long long iteration, max_iterations, stagnation_window;  // iteration: how many have ended
+  int n_rhs, least_active;                                 // the loop ends when fewer are active
   unsigned finished_blocks[n_phases];
-  int done;
+  int last, done;  // last: this is the last iteration; done: it has ended
 
   // Sums over ranks.
   int n_ranks, rank;
@@ -155,14 +157,10 @@ __device__ inline void finish_hop(Scalars& s, int i, double tmp2) {
     s.active[i] = false;
   }
   s.alpha[i] = s.active[i] ? s.r2[i] / p_A_p : 0;
+  s.pending.before_residual(i, s.iteration + 1, s.alpha[i]);
 }
 
-__device__ inline void finish_residual(Scalars& s, int i, double r2) {
-  s.beta[i] = s.active[i] ? r2 / s.r2[i] : 0;
-  s.r2[i] = r2;
-}
-
-// Whether this right-hand side is done, after an iteration; `historian` writes |r|^2 down.
+// Whether this right-hand side is done, in an iteration that has found |r|^2; `historian` writes it down.
 __device__ inline void judge(Scalars& s, int i, bool historian) {
   if (!s.active[i]) return;
   const double r2 = s.r2[i], norm = sqrt(r2);
@@ -182,9 +180,25 @@ __device__ inline void judge(Scalars& s, int i, bool historian) {
   }
 }
 
-// Called by one thread when `n_active` right-hand sides are.
-__device__ inline void end_iteration(Scalars& s, int n_active) {
-  s.done = n_active < s.least_active || ++s.iteration >= s.max_iterations;
+// Called by all threads of a block, i-th for right-hand side i, with the sum there.
+__device__ inline void finish_residual(Scalars& s, const double* r2, bool historian) {
+  const int i = int(threadIdx.x);
+  const long long iteration = s.iteration + 1;  // before the barrier below, beyond which it may change
+  if (i < s.n_rhs) {
+    s.beta[i] = s.active[i] ? r2[i] / s.r2[i] : 0;
+    s.r2[i] = r2[i];
+    judge(s, i, historian);
+  }
+  const int n_active = __syncthreads_count(i < s.n_rhs && s.active[i]);
+  const bool last = n_active < s.least_active || iteration >= s.max_iterations;
+  if (i < s.n_rhs) s.pending.before_direction(i, iteration, s.alpha[i], s.beta[i], s.active[i] && !last);
+  if (i == 0) s.last = last;
+}
+
+// Called by one thread.
+__device__ inline void end_iteration(Scalars& s) {
+  ++s.iteration;
+  s.done = s.last;
 }
 
 // What follows from the sums of a phase, all of which are in its cells. Called by all threads of a block.
@@ -194,19 +208,14 @@ __device__ void finish_phase(Scalars& s) {
   take_sums(s, phase, sums);
   __syncthreads();
   const int i = int(threadIdx.x);
-  bool active = false;
-  if (i < s.n_rhs) {
+  if constexpr (phase == residual_phase) {
+    finish_residual(s, sums, true);
+  } else if (i < s.n_rhs) {
     if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
-    if constexpr (phase == residual_phase) finish_residual(s, i, sums[i]);
-    if constexpr (phase == direction_phase) {
-      s.p2[i] = sums[i];
-      judge(s, i, true);
-    }
-    active = s.active[i];
+    if constexpr (phase == direction_phase) s.p2[i] = sums[i];
   }
-  const int n_active = __syncthreads_count(active);
-  if (threadIdx.x == 0) {
-    if (phase == direction_phase) end_iteration(s, n_active);
+  if (i == 0) {
+    if (phase == direction_phase) end_iteration(s);
     if (s.silent_rank >= 0) s.done = 1;
   }
 }

@@ -103,7 +103,10 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
   const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
-  const double phases[] = {links + 2 * vector, links + 4 * vector, 3 * vector + 2 * x};  // hop, residual, direction
+  const bool x_waits = precision != Precision::fp16;
+  const double phases[] = {links + 2 * vector,                      // hop
+                           links + 4 * vector + (x_waits ? x : 0),  // residual
+                           3 * vector + (x_waits ? 0 : 2 * x)};     // direction
 
   double slowest_faces = 0;
   const int ranks = int(volume(shape.grid));

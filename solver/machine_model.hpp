@@ -36,9 +36,10 @@ struct IterationTime {
 };
 
 // Each of the three phases of CG, with R reals a link, n right-hand sides and w bytes a real, moves per site of its
-// parity: hop (8 R + 12 n) w, residual update (8 R + 24 n) w, direction update 30 n w. Faces (6 n w a site, both ways
-// in each cut direction) travel while interior sites are computed; boundary sites wait for them. With options.sloppy it
-// is an iteration in that precision. Local.
+// parity: hop (8 R + 12 n) w, residual update (8 R + 30 n) w (24 n, and in every second iteration 12 n of x), direction
+// update 18 n w; in fp16 x, in fp32, is moved by all direction updates instead. Faces (6 n w a site, both ways in each
+// cut direction) travel while interior sites are computed; boundary sites wait for them. With options.sloppy it is an
+// iteration in that precision. Local.
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape);
 
 }  // namespace staghorn

@@ -185,3 +185,16 @@ def test_iteration_count_is_that_of_the_textbook(links, session):
     _, iterations = StaggeredOperator(links).solve_parity(MASS, b, 1e-10)
     _, report = session.solve(MASS, b, system="even", tolerance=1e-10)
     assert abs(report["rhs"][0]["iterations"] - iterations) <= 1
+
+
+@pytest.mark.parametrize("mass", [MASS, 10])
+@pytest.mark.parametrize("max_iterations", range(8))
+def test_solution_is_that_of_the_textbook_wherever_it_stops(links, session, max_iterations, mass):
+    apply = lambda v: StaggeredOperator(links).a(mass, v)
+    b = np.array([right_hand_side(EXTENTS, "even", 37), reference.point_source(EXTENTS, (2, 3, 0, 1), 2)])
+    found, report = session.solve(mass, b, system="even", tolerance=1e-14, max_iterations=max_iterations)
+    for x, source, rhs in zip(found, b, report["rhs"]):
+        expected, iterations = reference.conjugate_gradient(apply, source, 1e-14, max_iterations)
+        assert rhs["iterations"] == iterations
+        assert relative_difference(x, expected) < 1e-13 if iterations else not x.any()
+        assert rhs["residual_true"] == pytest.approx(relative_difference(apply(x), source), rel=1e-3, abs=1e-15)

@@ -50,6 +50,10 @@ HOP_CASES = [
     "2x16x4x2_periodic_antiperiodic_periodic_0.7",
 ]
 CHECKS += [f"hop_{kernels}_{case}" for kernels in ("baseline", "avx2", "avx512", "cuda") for case in HOP_CASES]
+CG_CASES = [(precision, mass) for precision in ("fp64", "fp32", "fp16") for mass in ("0.3", "10", "100")]
+CG_CASES.remove(("fp16", "100"))
+CHECKS += [f"cg_{where}_{precision}_mass_{mass}" for where in ("cpu", "cuda_one", "cuda_three")
+           for precision, mass in CG_CASES if (where, precision) != ("cuda_one", "fp16")]
 CANNOT_RUN = 77
 
 

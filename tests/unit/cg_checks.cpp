@@ -1,0 +1,269 @@
+// Conjugate Gradient wherever it stops: x against the textbook's loop on plain fields, right-hand sides that end at odd
+// and even iterations or never begin, alone and in a batch; on a GPU the CPU's bits, as one kernel and as three.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstring>
+#include <limits>
+
+#include "dirac/gauge_observables.hpp"
+#include "dirac/plain_operator.hpp"
+#include "halo/cuda_device.hpp"
+#include "solver/conjugate_gradient.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int most_iterations = 7;
+constexpr Parity parity = Parity::even;
+// The iteration at which each right-hand side ends; 0: it is solved at the start; never: not within most_iterations.
+constexpr int never = 100;
+constexpr int ends[] = {never, 3, 4, 0, 0, never};
+constexpr int n_columns = 6, zero_column = 3, solved_column = 4, guessed_column = 5;
+
+VectorField random_field(const Lattice& lattice, int seed) {
+  VectorField v(lattice);
+  for (std::int64_t site = 0; site < v.size(); ++site) {
+    RandomStream random = test_stream(1000000 * seed + site);
+    for (auto& component : v[site].c) component = complex_gaussian(random);
+  }
+  return v;
+}
+
+// One right-hand side of the textbook: x and r after each iteration, |r|.
+struct Textbook {
+  std::vector<VectorField> x;
+  VectorField r0;
+  std::vector<double> norm;
+};
+
+struct Problem {
+  explicit Problem(double mass) : mass(mass), links(lattice) {
+    for (std::int64_t site = 0; site < links.size(); ++site) {
+      RandomStream random = test_stream(site);
+      for (auto& link : links[site])
+        for (auto& row : link.e)
+          for (auto& element : row) element = complex_gaussian(random);
+    }
+    reunitarize(links);
+    for (int i = 0; i < n_columns; ++i) {
+      const VectorField zero(lattice), guess = combine(0.25 / (mass * mass), random_field(lattice, 100 + i), 0, zero);
+      const bool has_guess = i == solved_column || i == guessed_column;
+      VectorField b = random_field(lattice, 10 + i);
+      if (i == zero_column) b = zero;
+      if (i == solved_column) b = apply(guess);
+      columns.push_back(solve(has_guess ? guess : zero, b));
+    }
+  }
+
+  VectorField apply(const VectorField& v) const {  // A v
+    VectorField even = v, tmp(lattice), out(lattice);
+    for_others([&](std::int64_t site) { even[site] = {}; });
+    plain_hop(communicator, links, boundary, tmp, even);
+    plain_hop(communicator, links, boundary, out, tmp);
+    return combine(4 * mass * mass, even, -1, out);
+  }
+
+  // A right-hand side that ends no longer changes.
+  Textbook solve(const VectorField& guess, const VectorField& b) const {
+    VectorField x = guess, r = combine(1, b, -1, apply(guess));
+    for_others([&](std::int64_t site) { x[site] = r[site] = {}; });
+    VectorField p = r;
+    Textbook result{{x}, r, {std::sqrt(norm2(communicator, r))}};
+    for (int k = 1; k <= most_iterations; ++k) {
+      const double before = norm2(communicator, r);
+      if (before > 0) {
+        const VectorField q = apply(p);
+        const double alpha = before / dot(communicator, p, q).re;
+        x = combine(1, x, alpha, p);
+        r = combine(1, r, -alpha, q);
+        p = combine(1, r, norm2(communicator, r) / before, p);
+      }
+      result.x.push_back(x);
+      result.norm.push_back(std::sqrt(norm2(communicator, r)));
+    }
+    return result;
+  }
+
+  template <class Work>
+  void for_others(const Work& work) const {
+    for (std::int64_t site = 0; site < lattice.local_volume(); ++site)
+      if (Lattice::parity_of(lattice.site_coordinates(site)) != parity) work(site);
+  }
+
+  VectorField combine(double alpha, const VectorField& a, double beta, const VectorField& b) const {
+    VectorField result(lattice);
+    for (std::int64_t site = 0; site < result.size(); ++site)
+      for (int c = 0; c < 3; ++c)
+        result[site].c[c] = {alpha * a[site].c[c].re + beta * b[site].c[c].re,
+                             alpha * a[site].c[c].im + beta * b[site].c[c].im};
+    return result;
+  }
+
+  double mass;
+  Communicator communicator{MPI_COMM_SELF};
+  Boundary boundary = parse_boundary("periodic,0.3,periodic,antiperiodic");
+  Lattice lattice{{4, 6, 2, 8}, {1, 1, 1, 1}, 0};
+  LinkField links;
+  std::vector<Textbook> columns;
+};
+
+// What a right-hand side that ends at iteration `end` is asked for.
+double target(const Textbook& column, int end) {
+  if (end == never) return 0;
+  return end == 0 ? 1e-300 : std::sqrt(column.norm[std::size_t(end - 1)] * column.norm[std::size_t(end)]);
+}
+
+struct Found {
+  std::vector<VectorField> x;
+  std::vector<CgColumn> columns;
+};
+
+// The loop on some of the right-hand sides, again and again with the same vectors.
+class Loop {
+ public:
+  Loop(const Problem& problem, const std::vector<int>& which, const OperatorOptions& options, CgKernels kernels)
+      : problem_(problem),
+        which_(which),
+        kernels_(kernels),
+        d_(problem.communicator, problem.links, options),
+        x_(d_.make_solution()),
+        work_(d_) {}
+
+  Found run(int max_iterations, const std::vector<int>& ends, bool until_first = false) {
+    CgStop stop;
+    stop.max_iterations = max_iterations;
+    stop.kernels = kernels_;
+    stop.until_first = until_first;
+    for (std::size_t i = 0; i < which_.size(); ++i) {
+      const Textbook& column = problem_.columns[std::size_t(which_[i])];
+      stop.target_norm.push_back(target(column, ends[i]));
+      x_.pack(parity, int(i), column.x[0]);
+      work_.r.pack(parity, int(i), column.r0);
+      work_.p.pack(parity, int(i), column.r0);
+    }
+    std::vector<ExactSum> sums(which_.size(), ExactSum(1e6));
+    const std::vector<double> r2 = d_.norm2(work_.r, sums);
+    Found found{std::vector(which_.size(), VectorField(problem_.lattice)), {}};
+    found.columns = conjugate_gradient_loop(d_, problem_.mass, parity, x_, work_.r, work_.p, work_.tmp, r2, r2, stop,
+                                            {}, &work_.loop);
+    for (std::size_t i = 0; i < which_.size(); ++i) x_.unpack(parity, int(i), found.x[i]);
+    return found;
+  }
+
+ private:
+  const Problem& problem_;
+  std::vector<int> which_;
+  CgKernels kernels_;
+  StaggeredOperator d_;
+  ColorVectorField x_;
+  CgVectors work_;
+};
+
+bool same_bits(const VectorField& a, const VectorField& b) {
+  return std::memcmp(a.data(), b.data(), std::size_t(a.bytes())) == 0;
+}
+
+bool same_bits(const Found& found, std::size_t i, const Found& expected, std::size_t j) {
+  return found.columns[i].history == expected.columns[j].history && same_bits(found.x[i], expected.x[j]);
+}
+
+// |a - b| / |b|
+double deviation(const Problem& problem, const VectorField& a, const VectorField& b) {
+  const double difference2 = norm2(problem.communicator, problem.combine(1, a, -1, b));
+  return difference2 == 0 ? 0 : std::sqrt(difference2 / norm2(problem.communicator, b));
+}
+
+double epsilon(Precision precision) {
+  return precision == Precision::fp64   ? std::numeric_limits<double>::epsilon()
+         : precision == Precision::fp32 ? std::numeric_limits<float>::epsilon()
+                                        : 0x1p-15;
+}
+
+// At mass 10 and 100, where A is nearly a multiple of 1, beta is about 1e-3 and 1e-7.
+Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, CgKernels kernels, bool on_gpu) {
+  if (on_gpu && cuda::device_count() == 0) {
+    std::printf("no GPU, or a build without CUDA\n");
+    return Verdict::cannot_run;
+  }
+  const Problem problem(mass);
+  OperatorOptions options;
+  options.boundary = problem.boundary;
+  options.precision = precision;
+  options.n_rhs = n_columns;
+  const std::vector<int> all{0, 1, 2, 3, 4, 5}, as_said(std::begin(ends), std::end(ends));
+  Loop on_cpu(problem, all, options, kernels);
+  if (on_gpu) options.cuda_device = 0;
+  Loop loop(problem, all, options, kernels);
+  std::vector<Found> stopped;
+  double worst = 0;
+  for (int k = 0; k <= most_iterations; ++k) {
+    stopped.push_back(loop.run(k, as_said));
+    const Found& found = stopped.back();
+    for (int i = 0; i < n_columns; ++i) {
+      const int last = std::min(k, ends[i]);
+      if (found.columns[i].iterations != last) {
+        std::printf("number %d took %ld iterations of %d\n", i, found.columns[i].iterations, last);
+        return Verdict::fails;
+      }
+      worst = std::max(worst, deviation(problem, found.x[i], problem.columns[i].x[last]));
+    }
+    if (on_gpu) {
+      const Found expected = on_cpu.run(k, as_said);
+      for (int i = 0; i < n_columns; ++i)
+        if (!same_bits(found, i, expected, i)) {
+          std::printf("number %d after %d iterations: other bits than on the CPU\n", i, k);
+          return Verdict::fails;
+        }
+    }
+  }
+  std::printf("off by %.1f epsilon at worst\n", worst / epsilon(precision));
+  if (!(worst < 40 * epsilon(precision))) return Verdict::fails;
+
+  // Alone; and until the first that ends, at an odd and at an even iteration.
+  options.n_rhs = 1;
+  for (const int i : all) {
+    Loop alone(problem, {i}, options, kernels);
+    for (const int k : {2, 3, 4, most_iterations})
+      if (!same_bits(alone.run(k, {ends[i]}), 0, stopped[k], i)) {
+        std::printf("number %d after %d iterations: other bits alone\n", i, k);
+        return Verdict::fails;
+      }
+  }
+  for (const int end : {3, 4}) {
+    std::vector<int> these = as_said;
+    if (end == 4) these[1] = never;
+    const Found found = loop.run(most_iterations, these, true), expected = loop.run(end, these);
+    for (int i = 0; i < n_columns; ++i)
+      if (!same_bits(found, i, expected, i)) {
+        std::printf("number %d until the first ends at %d: other bits\n", i, end);
+        return Verdict::fails;
+      }
+  }
+  return Verdict::holds;
+}
+
+}  // namespace
+
+std::vector<UnitCheck> cg_checks() {
+  std::vector<UnitCheck> checks;
+  for (const auto& [where, kernels] : {std::pair<const char*, CgKernels>{"cpu", CgKernels::three},
+                                       {"cuda_one", CgKernels::one},
+                                       {"cuda_three", CgKernels::three}})
+    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
+      for (const int tenths : {3, 100, 1000}) {
+        // One kernel is not for fp16, and at mass 100 fp16 has no iterations to count: all is rounding after the first.
+        const bool one = kernels == CgKernels::one, on_gpu = *where == 'c' && where[1] == 'u';
+        if (precision == Precision::fp16 && (one || tenths == 1000)) continue;
+        checks.emplace_back(std::string("cg_") + where + "_" + to_string(precision) + "_mass_" +
+                                (tenths == 3     ? "0.3"
+                                 : tenths == 100 ? "10"
+                                                 : "100"),
+                            [=] { return x_is_right_wherever_cg_stops(precision, tenths / 10.0, kernels, on_gpu); });
+      }
+  return checks;
+}
+
+}  // namespace staghorn
