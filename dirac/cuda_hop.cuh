@@ -22,21 +22,21 @@ struct NoFinish {
 };
 
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
-// in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65). On a cut lattice
-// it would give all sites the registers that the few with ghosts ask for (fp32, 12 reals: 148 instead of 56, and an
-// iteration at 32^3x64 on two H200 170 us, with 8 blocks 158; fp64: 150 registers 302 us, with 4 blocks at most 128).
-template <class Stored, int Tile, bool Cut>
-constexpr int least_blocks = Tile != 1                ? 0
-                             : is_fixed_point<Stored> ? 7
-                             : !Cut                   ? 0
-                             : sizeof(Stored) == 4    ? 8
-                                                      : 4;
+// in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65), on a cut lattice
+// at times alike (fp64: 150 registers, 302 us an iteration at 32^3x64 on two H200, at most 128 288).
+template <class Stored, HopUse Use, int Tile, bool Cut>
+constexpr int least_blocks = Tile != 1                        ? 0
+                             : is_fixed_point<Stored>         ? 7
+                             : !Cut                           ? 0
+                             : sizeof(Stored) == 8            ? 4
+                             : Use == HopUse::update_residual ? 6
+                                                              : 8;
 
 // The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
 // links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
 // sites of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Tile, Cut>)
+__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Use, Tile, Cut>)
     hop_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
