@@ -117,7 +117,9 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 // Whether the loop runs as one kernel. Alike on all ranks.
 bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
-  constexpr std::int64_t most_sites = 24 * 24 * 24 * 48;  // of this rank: docs/performance.md has the measurements
+  // Local volumes up to which it is faster: docs/performance.md has the measurements, fp64 on one rank among them.
+  const bool large = d.options().precision == Precision::fp64 && d.communicator().size() == 1;
+  const std::int64_t most_sites = large ? 32 * 32 * 32 * 32 : 24 * 24 * 24 * 48;
   return kernels == CgKernels::one || (d.options().n_rhs == 1 && volume(d.lattice().local()) <= most_sites);
 }
 
