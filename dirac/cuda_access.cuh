@@ -74,6 +74,7 @@ struct StoredVectors {
 // their unit, which the vectors take instead: 6 products a link, not 18.
 template <class Stored, int Reals, bool Ghosts, bool Phases, class Vectors>
 struct CudaAccess {
+  // Unrolled, sites with ghosts would take up to 150 registers, and so would all others of a cut lattice.
   static constexpr int directions_at_once = Ghosts ? 1 : 4;
   using Real = Arithmetic<Stored>;
   const HopArguments& a;
