@@ -94,6 +94,7 @@ __global__ void __launch_bounds__(update_threads)
   const int item = int(blockIdx.x) * update_threads + int(threadIdx.x);
   if (item >= V) return;
   const Place place = place_in_face(sites, face, item);
+#pragma unroll 1
   for (int rhs = 0; rhs < n_rhs; ++rhs)
     copy_vector(static_cast<Stored*>(to.face[face]) + vector_offset<Stored>(rhs, V), V, item,
                 v + vector_offset<Stored>(rhs, sites.sites), sites.sites, place.site);

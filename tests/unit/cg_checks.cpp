@@ -6,7 +6,6 @@
 #include <cstring>
 #include <limits>
 
-#include "dirac/gauge_observables.hpp"
 #include "dirac/plain_operator.hpp"
 #include "halo/cuda_device.hpp"
 #include "solver/conjugate_gradient.hpp"
@@ -41,13 +40,7 @@ struct Textbook {
 
 struct Problem {
   explicit Problem(double mass) : mass(mass), links(lattice) {
-    for (std::int64_t site = 0; site < links.size(); ++site) {
-      RandomStream random = test_stream(site);
-      for (auto& link : links[site])
-        for (auto& row : link.e)
-          for (auto& element : row) element = complex_gaussian(random);
-    }
-    reunitarize(links);
+    make_random(links);
     for (int i = 0; i < n_columns; ++i) {
       const VectorField zero(lattice), guess = combine(0.25 / (mass * mass), random_field(lattice, 100 + i), 0, zero);
       const bool has_guess = i == solved_column || i == guessed_column;

@@ -8,7 +8,6 @@
 #include <cstring>
 #include <limits>
 
-#include "dirac/gauge_observables.hpp"
 #include "dirac/kernels.hpp"
 #include "dirac/plain_operator.hpp"
 #include "dirac/staggered_operator.hpp"
@@ -63,13 +62,7 @@ ColorVector<double> gaussian_vector(RandomStream& random) {
 struct Problem {
   explicit Problem(const HopCase& c)
       : boundary(parse_boundary(c.boundary)), lattice(c.extents, {1, 1, 1, 1}, 0), links(lattice) {
-    for (std::int64_t site = 0; site < links.size(); ++site) {
-      RandomStream random = test_stream(site);
-      for (auto& link : links[site])
-        for (auto& row : link.e)
-          for (auto& element : row) element = complex_gaussian(random);
-    }
-    reunitarize(links);
+    make_random(links);
     for (int r = 0; r < most_rhs; ++r) {
       vectors.emplace_back(lattice);
       hopped.emplace_back(lattice);

@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "dirac/gauge_observables.hpp"
 #include "dirac/philox.hpp"
 
 namespace staghorn {
@@ -33,5 +34,16 @@ std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
 
 inline RandomStream test_stream(std::uint64_t site) { return RandomStream(2024, RandomPurpose::hot_start, 0, site); }
+
+// Random links in SU(3).
+inline void make_random(LinkField& links) {
+  for (std::int64_t site = 0; site < links.size(); ++site) {
+    RandomStream random = test_stream(std::uint64_t(site));
+    for (auto& link : links[site])
+      for (auto& row : link.e)
+        for (auto& element : row) element = complex_gaussian(random);
+  }
+  reunitarize(links);
+}
 
 }  // namespace staghorn
