@@ -60,13 +60,10 @@ struct StoredVectors {
   const HopArguments& a;
   int first_rhs;
 
-  __device__ __forceinline__ const Stored* object(const Neighbour& at, int r) const {
-    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
-    return vectors + vector_offset<Stored>(first_rhs + r, at.V);
-  }
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
-    load_vector<how>(object(at, r), at.V, at.lane, v, factor);
+    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
+    load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
   }
 };
 

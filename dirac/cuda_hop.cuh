@@ -1,6 +1,7 @@
 // The hop on the device: one thread a site and tile of right-hand sides, neighbours by arithmetic, links streamed past
-// the caches, and the line of CG that uses the hop fused to it. A Finish runs in the last block of the grid, when every
-// sum is complete: CG's scalars are computed there (solver/), nothing by default.
+// the caches, and the line of CG that uses the hop fused to it (for 4 and more right-hand sides: cuda_hop_many.cuh). A
+// Finish runs in the last block of the grid, when every sum is complete: CG's scalars are computed there (solver/),
+// nothing by default.
 #pragma once
 
 #include <algorithm>
