@@ -25,6 +25,9 @@ class EvenOddPass {
   // on the GPU. Local.
   EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas);
 
+  // Solves nothing, so that a GPU has its kernels, graphs and buffers before a solve that is timed. Collective.
+  void rehearse(System system);
+
   // Begins a pass: no right-hand side has a source. The first for the full system makes one vector more. Local.
   void begin(double mass, System system);
 

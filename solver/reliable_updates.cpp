@@ -20,7 +20,7 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
   for (std::size_t i = 0; i < columns.size(); ++i) {
     const bool gave_up = columns[i].outcome == CgOutcome::stagnated || columns[i].outcome == CgOutcome::breakdown;
     rest.max_iterations = std::min(rest.max_iterations, stop.max_iterations - columns[i].iterations);
-    if (gave_up && std::isfinite(r2[i]))
+    if (gave_up && std::isfinite(r2[i]) && r2[i] > 0)
       any = true;
     else
       rest.target_norm[i] = std::numeric_limits<double>::infinity();  // leaves this one as it is

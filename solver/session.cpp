@@ -136,11 +136,13 @@ void Session::State::prepare(int n_rhs, System system) {
       sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     }
   }
+  const bool first = !pass;
   // The allocations that are left fail on every rank alike.
   communicator.agree([&] {
     if (!pass) pass = std::make_unique<EvenOddPass>(*fast, sloppy.get(), cublas.get());
     if (!residual) residual.emplace(lattice());
   });
+  if (first && cuda_device >= 0) pass->rehearse(system);
 }
 
 }  // namespace staghorn
