@@ -4,6 +4,7 @@
 
 #include "dirac/fixed_point.hpp"
 #include "dirac/kernels.hpp"
+#include "halo/cuda_device.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
@@ -66,10 +67,10 @@ ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision
 
 void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites) {
   check_lattice(*layout_, sites);
-  on_host([&](std::byte* data) {
+  on_host(rhs, [&](std::byte* data, int n_rhs, int place) {
     with_stored(precision_, data, [&]<class Stored>(Stored* field) {
       using Real = Arithmetic<Stored>;
-      for_sites(*layout_, parity, n_rhs_, rhs, field, [&](Stored* object, int lane, std::int64_t site) {
+      for_sites(*layout_, parity, n_rhs, place, field, [&](Stored* object, int lane, std::int64_t site) {
         const auto& c = sites[site].c;
         put_vector(*layout_, object, lane,
                    {Real(c[0].re), Real(c[0].im), Real(c[1].re), Real(c[1].im), Real(c[2].re), Real(c[2].im)});
@@ -80,9 +81,9 @@ void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites) {
 
 void ColorVectorField::unpack(Parity parity, int rhs, VectorField& sites) const {
   check_lattice(*layout_, sites);
-  on_host([&](const std::byte* data) {
+  on_host(rhs, [&](const std::byte* data, int n_rhs, int place) {
     with_stored(precision_, data, [&]<class Stored>(const Stored* field) {
-      for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const Stored* object, int lane, std::int64_t site) {
+      for_sites(*layout_, parity, n_rhs, place, field, [&](const Stored* object, int lane, std::int64_t site) {
         const auto v = get_vector(*layout_, object, lane);
         for (int c = 0; c < 3; ++c) sites[site].c[c] = {double(v[2 * c]), double(v[2 * c + 1])};
       });
@@ -90,22 +91,22 @@ void ColorVectorField::unpack(Parity parity, int rhs, VectorField& sites) const 
   });
 }
 
-// Device fields are changed and read through a copy on the host.
+// On a device the layout is one block, so the vectors of a right-hand side lie together. They are written and read
+// through a copy on the host, as the only ones there.
 template <class Work>
-void ColorVectorField::on_host(const Work& work) {
-  if (buffer_.space() == MemorySpace::host) return work(buffer_.data());
-  Buffer copy(buffer_.bytes());
-  copy.copy_from(buffer_);
-  work(copy.data());
-  buffer_.copy_from(copy);
+void ColorVectorField::on_host(int rhs, const Work& work) {
+  if (buffer_.space() == MemorySpace::host) return work(buffer_.data(), n_rhs_, rhs);
+  Buffer copy(buffer_.bytes() / std::size_t(n_rhs_));
+  work(copy.data(), 1, 0);
+  cuda::copy_to_device(buffer_.data() + std::size_t(rhs) * copy.bytes(), copy.data(), copy.bytes());
 }
 
 template <class Work>
-void ColorVectorField::on_host(const Work& work) const {
-  if (buffer_.space() == MemorySpace::host) return work(buffer_.data());
-  Buffer copy(buffer_.bytes());
-  copy.copy_from(buffer_);
-  work(copy.data());
+void ColorVectorField::on_host(int rhs, const Work& work) const {
+  if (buffer_.space() == MemorySpace::host) return work(buffer_.data(), n_rhs_, rhs);
+  Buffer copy(buffer_.bytes() / std::size_t(n_rhs_));
+  cuda::copy_to_host(copy.data(), buffer_.data() + std::size_t(rhs) * copy.bytes(), copy.bytes());
+  work(copy.data(), 1, 0);
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }

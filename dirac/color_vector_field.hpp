@@ -33,9 +33,9 @@ class ColorVectorField {
 
  private:
   template <class Work>
-  void on_host(const Work& work);
+  void on_host(int rhs, const Work& work);
   template <class Work>
-  void on_host(const Work& work) const;
+  void on_host(int rhs, const Work& work) const;
 
   const SiteLayout* layout_;
   Precision precision_;
