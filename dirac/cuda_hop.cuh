@@ -25,10 +25,11 @@ struct NoFinish {
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65), on a cut lattice
 // at times alike (fp64: 150 registers, 302 us an iteration at 32^3x64 on two H200, at most 128 288).
-template <class Stored, HopUse Use, int Tile, bool Cut>
+template <class Stored, int Reals, HopUse Use, int Tile, bool Cut>
 constexpr int least_blocks = Tile != 1                        ? 0
                              : is_fixed_point<Stored>         ? 7
-                             : !Cut                           ? 0
+                             : !Cut && sizeof(Stored) == 8    ? 5
+                             : !Cut                           ? (Reals == 18 ? 7 : 0)
                              : sizeof(Stored) == 8            ? 4
                              : Use == HopUse::update_residual ? 6
                                                               : 8;
@@ -37,7 +38,7 @@ constexpr int least_blocks = Tile != 1                        ? 0
 // links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
 // sites of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Use, Tile, Cut>)
+__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut>)
     hop_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile;
