@@ -5,6 +5,7 @@
 #include "dirac/cuda_fields.cuh"
 #include "dirac/cuda_sites.cuh"
 #include "dirac/cuda_sums.cuh"
+#include "dirac/cuda_walk.cuh"
 #include "dirac/eight_reals.hpp"
 #include "dirac/kernels.hpp"
 #include "dirac/su3.hpp"
@@ -39,6 +40,7 @@ struct HopArguments {
   const double *of_p, *of_r;  // per right-hand side, on the device
   const double* bound;        // of the sums, per right-hand side; nullptr: no sums
   SumCell* cells;             // cells_per_sum for each right-hand side
+  unsigned* taken;            // chunks, for each tile of right-hand sides (Walk); nullptr: all are dealt out
 };
 
 // Where the vectors of a right-hand side begin, in stored reals.

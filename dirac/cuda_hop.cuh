@@ -14,6 +14,9 @@
 namespace staghorn::cuda {
 
 constexpr int update_threads = 256;
+// Blocks of it that a multiprocessor must hold at once.
+template <class Stored>
+constexpr int update_blocks = sizeof(Stored) == 8 ? 4 : 5;
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
 struct NoFinish {
@@ -40,10 +43,10 @@ constexpr int least_blocks = Tile != 1                        ? 0
 // sites of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut>)
-    hop_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
+    hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
-  const int tiles = a.n_rhs / Tile;
-  const int rhs = int(blockIdx.x) % tiles * Tile;
+  const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
+  const int rhs = tile * Tile;
   ThreadSum sums[Tile];
   const auto compute = [&](const Place& place, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
@@ -52,11 +55,12 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
     hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
     finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
   };
-  for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
+  for (Walk<hop_threads> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more(); at.advance()) {
+    const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
-    if (Cut && is_listed<hop_threads>(a.sites, range, k)) {
-      if (find_place<hop_threads, true>(a.sites, range, k, int(threadIdx.x), place)) compute(place, std::true_type());
-    } else if (find_place<hop_threads, false>(a.sites, range, k, int(threadIdx.x), place)) {
+    if (Cut && is_listed<hop_threads>(a.sites, range.chunks, k)) {
+      if (find_place<hop_threads, true>(a.sites, range.chunks, k, thread, place)) compute(place, std::true_type());
+    } else if (find_place<hop_threads, false>(a.sites, range.chunks, k, thread, place)) {
       compute(place, std::false_type());
     }
   }
@@ -73,13 +77,14 @@ struct DirectionArguments {
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
   SumCell* cells;
+  unsigned* taken;  // chunks, for each right-hand side (Walk); nullptr: all are dealt out
 };
 
 // x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x
 // is in float.
 template <class Stored, class Finish>
-__global__ void __launch_bounds__(update_threads)
-    direction_kernel(const DirectionArguments a, const ChunkRange range, const Finish finish) {
+__global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
+    direction_kernel(const DirectionArguments a, const SharedRange range, const Finish finish) {
   using Real = Arithmetic<Stored>;
   if (finish.done()) return;
   const int rhs = int(blockIdx.y), V = a.sites.sites;
@@ -89,11 +94,12 @@ __global__ void __launch_bounds__(update_threads)
   const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
   const double bound = a.bound[rhs];
   ThreadSum sum;
-  for (int k = int(blockIdx.x); k < range.count; k += int(gridDim.x)) {
+  for (Walk<update_threads> at(range, int(blockIdx.x), a.taken + rhs); at.more(); at.advance()) {
+    const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
-    const bool listed = is_listed<update_threads>(a.sites, range, k);
-    if (!(listed ? find_place<update_threads, true>(a.sites, range, k, int(threadIdx.x), place)
-                 : find_place<update_threads, false>(a.sites, range, k, int(threadIdx.x), place)))
+    const bool listed = is_listed<update_threads>(a.sites, range.chunks, k);
+    if (!(listed ? find_place<update_threads, true>(a.sites, range.chunks, k, thread, place)
+                 : find_place<update_threads, false>(a.sites, range.chunks, k, thread, place)))
       continue;
     Real p[6], r[6];
     load_vector<Caching::plain>(all_p, V, place.site, p);
@@ -128,7 +134,8 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves, shared_bytes) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    kernel<<<blocks, hop_threads, shared_bytes, how.stream>>>(a, range, finish);
+    const SharedRange shared = share_range(range, blocks / tiles, a.taken ? taken_rounds<Stored> : 0);
+    kernel<<<blocks, hop_threads, shared_bytes, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
   const auto launch_tile = [&](auto tile, auto cut, auto phases) {
@@ -179,12 +186,13 @@ void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish
 template <class Finish>
 void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, const Launch& how) {
   const ChunkRange range = chunk_range(a.sites, update_threads, how.part, how.reversed);
-  const auto launch = [&](const auto kernel) {
+  with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) {
+    const auto kernel = direction_kernel<Stored, Finish>;
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
-    kernel<<<grid, update_threads, 0, how.stream>>>(a, range, finish);
+    const SharedRange shared = share_range(range, int(grid.x), a.taken ? taken_rounds<Stored> : 0);
+    kernel<<<grid, update_threads, 0, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);
-  };
-  with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) { launch(direction_kernel<Stored, Finish>); });
+  });
 }
 
 }  // namespace staghorn::cuda

@@ -37,20 +37,21 @@ class SharedSums {
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
 __global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::least_blocks)
-    hop_many_kernel(const HopArguments a, const ChunkRange range, const Finish finish) {
+    hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
   using Many = ManyRhs<Stored, Reals, Tile>;
   constexpr int n = Many::per_thread;
   extern __shared__ int4 shared_memory[];
   char* const shared = reinterpret_cast<char*>(shared_memory);
-  const int tiles = a.n_rhs / Tile, lane = int(threadIdx.x) % Many::sites, group = int(threadIdx.x) / Many::sites;
-  const int rhs = int(blockIdx.x) % tiles * Tile + group * n;
+  const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
+  const int lane = int(threadIdx.x) % Many::sites, group = int(threadIdx.x) / Many::sites;
+  const int rhs = tile * Tile + group * n;
   const SharedSums<n> sums(shared + Many::link_bytes);
   const auto compute = [&](int k, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
     Place place;
-    const bool mine = find_place<Many::sites, Ghosts>(a.sites, range, k, lane, place);
-    if (!mine) find_place<Many::sites, Ghosts>(a.sites, range, k, 0, place);  // comes along
+    const bool mine = find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, lane, place);
+    if (!mine) find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, 0, place);  // comes along
     const StoredVectors<Stored> neighbours{a, rhs};
     using Access = CudaAccess<Stored, Reals, Ghosts, true, StoredVectors<Stored>>;
     const Access access{a, place, neighbours};
@@ -58,11 +59,11 @@ __global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::lea
     hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
     if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
   };
-  for (int k = int(blockIdx.x) / tiles; k < range.count; k += int(gridDim.x) / tiles) {
-    if (Cut && is_listed<Many::sites>(a.sites, range, k))
-      compute(k, std::true_type());
+  for (Walk<hop_threads> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more(); at.advance()) {
+    if (Cut && is_listed<Many::sites>(a.sites, range.chunks, at.chunk()))
+      compute(at.chunk(), std::true_type());
     else
-      compute(k, std::false_type());
+      compute(at.chunk(), std::false_type());
   }
   if (!a.bound) return;
   for (int r = 0; r < n; ++r) flush_warp(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);

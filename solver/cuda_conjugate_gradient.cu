@@ -182,6 +182,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     hop.out = tmp.data();
     hop.bound = scalars->bound[hop_phase];
     hop.cells = scalars->cells[hop_phase];
+    hop.taken = scalars->taken[hop_phase];
 
     cuda::HopArguments residual = cuda::hop_arguments(to_parity);  // r -= alpha (4m^2 p - D tmp)
     residual.in = tmp.data();
@@ -194,6 +195,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     residual.of_r = scalars->pending.of_r;
     residual.bound = scalars->bound[residual_phase];
     residual.cells = scalars->cells[residual_phase];
+    residual.taken = scalars->taken[residual_phase];
 
     cuda::DirectionArguments direction = {};  // x += alpha p, where it cannot wait;  p = r + beta p
     direction.sites = residual.sites;
@@ -204,6 +206,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     direction.beta = scalars->beta;
     direction.bound = scalars->bound[direction_phase];
     direction.cells = scalars->cells[direction_phase];
+    direction.taken = scalars->taken[direction_phase];
 
     if (peers) {
       hop.ghosts = cuda::faces(peers->incoming(set_of_p));

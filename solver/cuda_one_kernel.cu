@@ -32,7 +32,7 @@ constexpr int one_kernel_threads = 512, team_threads = 128, teams = one_kernel_t
 
 struct OneKernelArguments {
   HopArguments hop, residual;  // hop.in is r
-  ChunkRange hop_range, residual_range;
+  SharedRange hop_range, residual_range;
   void* x;
   Faces ghosts_of_p;
   Meeting* meetings;
@@ -72,16 +72,18 @@ struct NextDirection {
   }
 };
 
-// Calls work(place, ghosts) for this thread's sites: those that may need ghosts first. `chunk`: the team's first.
+// Calls work(place, ghosts) for this thread's sites: those that may need ghosts first. `chunk`: the team's first;
+// `taken`: chunks (Walk).
 template <bool Cut, class Work>
-__device__ __forceinline__ void for_sites(const LocalSites& sites, const ChunkRange& range, int chunk, int stride,
+__device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedRange& range, int chunk, unsigned* taken,
                                           const Work& work) {
   const int thread = int(threadIdx.x) % team_threads;
-  for (int k = chunk; k < range.count; k += stride) {
+  for (Walk<team_threads, teams> at(range, chunk, taken); at.more(); at.advance()) {
+    const int k = at.chunk();
     Place place;
-    if (Cut && is_listed<team_threads>(sites, range, k)) {
-      if (find_place<team_threads, true>(sites, range, k, thread, place)) work(place, std::true_type());
-    } else if (find_place<team_threads, false>(sites, range, k, thread, place)) {
+    if (Cut && is_listed<team_threads>(sites, range.chunks, k)) {
+      if (find_place<team_threads, true>(sites, range.chunks, k, thread, place)) work(place, std::true_type());
+    } else if (find_place<team_threads, false>(sites, range.chunks, k, thread, place)) {
       work(place, std::false_type());
     }
   }
@@ -110,7 +112,7 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
   const long long here = vector_offset<Stored>(rhs, a.residual.sites.sites),
                   there = vector_offset<Stored>(rhs, a.hop.sites.sites);
   const int warp = int(threadIdx.x) / 32, i = int(threadIdx.x);
-  const int chunk = number + blocks * (int(threadIdx.x) / team_threads), stride = blocks * teams;
+  const int chunk = number + blocks * (int(threadIdx.x) / team_threads);
   const bool pushes = Cut && number < (a.hop.sites.boundary_sites + team_threads - 1) / team_threads;
 
   // All blocks add their shares to the sums of this meeting, that of phases[k] in lane 0 of warp k, and wait for those
@@ -120,10 +122,10 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
     if (blockIdx.x == 0) clear_meeting(a.meetings[(turn + 2) % meetings], 2 * n);
     if (i % 32 == 0 && warp < n_phases) {
       pushes ? __threadfence_system() : __threadfence();
-      arrive(meeting[warp * n + rhs], number, share);
+      arrive(meeting.cells[warp * n + rhs], number, share);
     }
     for (int index = warp; index < n_phases * n; index += one_kernel_threads / 32)
-      take_sum(s, meeting[index], blocks, phases[index / n], index % n, sums[index / n]);
+      take_sum(s, meeting.cells[index], blocks, phases[index / n], index % n, sums[index / n]);
     __syncthreads();
   };
 
@@ -136,7 +138,8 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       ThreadSum norms2[2];  // of tmp and p'
       const NextDirection<Stored> direction{a.hop.in, a.hop.p, a.hop.ghosts, a.ghosts_of_p, rhs,
                                             given,    beta,    bounds[1],    norms2[1]};
-      for_sites<Cut>(a.hop.sites, a.hop_range, chunk, stride, [&](const Place& place, auto ghosts) {
+      unsigned* const taken = a.meetings[turn].taken + rhs;
+      for_sites<Cut>(a.hop.sites, a.hop_range, chunk, taken, [&](const Place& place, auto ghosts) {
         ColorVector<Real> acc[1];
         hop_site<1>(
             CudaAccess<Stored, Reals, decltype(ghosts)::value, true, NextDirection<Stored>>{a.hop, place, direction},
@@ -164,7 +167,8 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       Stored* const all_p = static_cast<Stored*>(const_cast<void*>(a.residual.p)) + here;
       Stored* const all_r = static_cast<Stored*>(a.residual.out) + here;
       Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, sites.sites);
-      for_sites<Cut>(sites, a.residual_range, chunk, stride, [&](const Place& place, auto ghosts) {
+      unsigned* const taken = a.meetings[turn + 1].taken + rhs;
+      for_sites<Cut>(sites, a.residual_range, chunk, taken, [&](const Place& place, auto ghosts) {
         if (const Real at_once = Real(s.pending.at_once[rhs]); at_once != 0) {  // rare
           Real p[6];
           load_vector<Caching::plain>(all_p, sites.sites, place.site, p);
@@ -265,11 +269,13 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)
   const HopView &to_other = d.view(opposite(parity)), &to_parity = d.view(parity);
   s.arguments.hop = cuda::hop_arguments(to_other);
   s.arguments.residual = cuda::hop_arguments(to_parity);
-  s.arguments.hop_range = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
-  s.arguments.residual_range = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
+  const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
+  const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
   s.arguments.meetings = reinterpret_cast<cuda::Meeting*>(s.meetings.data());
   const int n = to_parity.n_rhs;
-  s.blocks = std::min(cuda::most_blocks(s.kernel) / n, s.arguments.hop_range.count) * n;
+  s.blocks = std::min(cuda::most_blocks(s.kernel) / n, forth.count) * n;
+  s.arguments.hop_range = cuda::share_range(forth, s.blocks / n * cuda::teams, cuda::taken_rounds<float>);
+  s.arguments.residual_range = cuda::share_range(back, s.blocks / n * cuda::teams, cuda::taken_rounds<float>);
   if (!d.peers()) return;
   std::size_t total = 0;
   const std::size_t site_bytes = std::size_t(6 * n * bytes_per_real(to_parity.precision));

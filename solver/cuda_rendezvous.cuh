@@ -23,7 +23,10 @@ constexpr int max_blocks = 2047;
 constexpr long long most_of_block = 1LL << 40, too_much = 1LL << 46;
 
 // The sums of one meeting: one or two for each right-hand side, at [k n_rhs + rhs].
-using Meeting = MeetingCell[2 * max_rhs][32];
+struct Meeting {
+  MeetingCell cells[2 * max_rhs][32];
+  unsigned taken[max_rhs];  // chunks of the phase that ends with this meeting (dirac/cuda_walk.cuh)
+};
 
 // Meetings take turns in a ring: all have left the last but one when all have come to this one, which empties it.
 constexpr int meetings = 4;
@@ -82,7 +85,8 @@ __device__ inline void take_sum(Scalars& s, const MeetingCell (&cells)[32], int 
 
 // Makes an old meeting ready for its next turn. Called by a whole block.
 __device__ inline void clear_meeting(Meeting& meeting, int n_sums) {
-  for (int k = int(threadIdx.x); k < n_sums * 32; k += int(blockDim.x)) meeting[k / 32][k % 32] = {};
+  for (int k = int(threadIdx.x); k < n_sums * 32; k += int(blockDim.x)) meeting.cells[k / 32][k % 32] = {};
+  if (threadIdx.x < max_rhs) meeting.taken[threadIdx.x] = 0;
 }
 
 }  // namespace staghorn::cuda

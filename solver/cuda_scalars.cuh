@@ -46,7 +46,9 @@ struct Scalars {
   long long wait_limit_ns;
   int silent_rank;  // one that did not answer in time, else -1
 
-  SumCell cells[n_phases][max_rhs * cells_per_sum];  // last: the host does not look at them
+  // From here on the host does not look.
+  SumCell cells[n_phases][max_rhs * cells_per_sum];
+  unsigned taken[n_phases][max_rhs];  // chunks (dirac/cuda_walk.cuh)
 };
 
 // SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below, as bits.
@@ -239,6 +241,7 @@ struct LastBlock {
     if (!last) return;
     several_ranks ? __threadfence_system() : __threadfence();
     finish_phase<phase>(s);
+    if (threadIdx.x < max_rhs) s.taken[phase][threadIdx.x] = 0;
     if (threadIdx.x == 0) {
       s.finished_blocks[phase] = 0;
       if (several_ranks) __threadfence_system();  // what the others stored, before what the next kernel reads

@@ -39,6 +39,8 @@ CHECKS = [
     "candidates_divide_the_right_hand_sides",
     "a_launch_takes_the_largest_tile_that_it_may",
     "a_choice_must_gain_two_per_cent",
+    "blocks_visit_each_chunk_once",
+    "teams_visit_each_chunk_once",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",

@@ -1,0 +1,80 @@
+// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh). Compiled as CUDA where there is nvcc.
+#include <algorithm>
+#include <cstdio>
+
+#include "halo/cuda_device.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+#ifdef __CUDACC__
+#include "dirac/cuda_walk.cuh"
+#include "halo/buffer.hpp"
+#endif
+
+namespace staghorn {
+
+namespace {
+
+constexpr int teams = 4;
+
+#ifdef __CUDACC__
+constexpr int team_threads = 64;
+
+// Every thread counts its visits to each chunk, and those of its team; the first team is late.
+template <int n_teams>
+__global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visits, int* of_team) {
+  const int team = int(threadIdx.x) / team_threads, number = int(blockIdx.x) + int(gridDim.x) * team;
+  for (cuda::Walk<team_threads, n_teams> at(range, number, taken); at.more(); at.advance()) {
+    if (number == 0)
+      for (int k = 0; k < 20; ++k) __nanosleep(100000);
+    atomicAdd(visits + at.chunk(), 1);
+    atomicAdd(of_team + number, 1);
+  }
+}
+
+// As many chunks as keep all threads' sums exact, so that the other teams must leave some to the one that is late.
+template <int n_teams>
+bool all_chunks_are_visited_once(int blocks, int chunks) {
+  const int stride = blocks * n_teams, most = cuda::ThreadSum::max_contributions;
+  Buffer taken(sizeof(unsigned), MemorySpace::cuda), visits(std::size_t(chunks) * sizeof(int), MemorySpace::cuda),
+      of_team(std::size_t(stride) * sizeof(int), MemorySpace::cuda);
+  visit<n_teams><<<blocks, n_teams * team_threads>>>(
+      cuda::share_range({0, chunks, false}, stride, 4), reinterpret_cast<unsigned*>(taken.data()),
+      reinterpret_cast<int*>(visits.data()), reinterpret_cast<int*>(of_team.data()));
+  STAGHORN_CUDA_CHECK_LAUNCH(visit);
+  std::vector<int> visited(std::size_t(chunks), 0), worked(std::size_t(stride), 0);
+  cuda::copy_to_host(visited.data(), visits.data(), visits.bytes());
+  cuda::copy_to_host(worked.data(), of_team.data(), of_team.bytes());
+  const auto [least, busiest] = std::minmax_element(worked.begin(), worked.end());
+  std::printf("%d chunks, %d teams: between %d and %d each\n", chunks, stride, *least / team_threads,
+              *busiest / team_threads);
+  return std::all_of(visited.begin(), visited.end(), [](int n) { return n == team_threads; }) &&
+         *busiest <= most * team_threads;
+}
+
+template <int n_teams>
+Verdict check_walk() {
+  if (cuda::device_count() == 0) {
+    std::printf("no GPU\n");
+    return Verdict::cannot_run;
+  }
+  cuda::select_device(0);
+  bool good = true;
+  for (const int chunks : {1, 7, 8, 9, 100, 64 * 8 - 3, 64 * 8})
+    good = all_chunks_are_visited_once<n_teams>(8 / n_teams, chunks) && good;
+  return good ? Verdict::holds : Verdict::fails;
+}
+#else
+template <int n_teams>
+Verdict check_walk() {
+  std::printf("a build without CUDA\n");
+  return Verdict::cannot_run;
+}
+#endif
+
+}  // namespace
+
+std::vector<UnitCheck> walk_checks() {
+  return {{"blocks_visit_each_chunk_once", check_walk<1>}, {"teams_visit_each_chunk_once", check_walk<teams>}};
+}
+
+}  // namespace staghorn
