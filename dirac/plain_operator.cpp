@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "dirac/exact_sum.hpp"
 #include "dirac/su3_matrix.hpp"
@@ -82,6 +83,14 @@ Neighbours neighbours(const Hop& hop, const Coordinates& x, int mu, int directio
   return {0, &face[std::size_t(place)], crosses};
 }
 
+// Asks for the cache lines of a link that is read soon: there are eight streams of links, more than processors follow
+// of themselves. Beyond the last site nothing happens.
+STAGHORN_INLINE void prefetch(const LinkField& links, std::int64_t site, int mu) {
+  const char* link = reinterpret_cast<const char*>(links.data()) + site * std::int64_t(sizeof(Links));
+  for (std::size_t k = 0; k < sizeof(ColorMatrix<double>); k += 64)
+    __builtin_prefetch(link + std::size_t(mu) * sizeof(ColorMatrix<double>) + k);
+}
+
 // sum += eta v, or eta phase v where the step crosses the boundary
 STAGHORN_INLINE void add_term(Vector& sum, double eta, bool crosses, const Complex<double>& phase, const Vector& v) {
   for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + eta * (crosses ? phase * v.c[i] : v.c[i]);
@@ -103,6 +112,7 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
     for (int mu = 0; mu < 4; ++mu) {
       const double eta = staggered_phase(mu, x);
       const Complex<double> phase = hop.crossing_phase[mu];
+      for (const std::int64_t first : {site, behind[mu].site}) prefetch(hop.links, first + i + 4 * step, mu);
 
       Vector forward{};  // U_mu(x) in(x+mu)
       multiply_add(forward, hop.links[site + i][mu], ahead[mu].ghost ? ahead[mu].ghost[i] : hop.in[ahead[mu].site + i]);
