@@ -36,17 +36,6 @@ SumGrid SumGrid::for_bound(double largest) {
   return grid;
 }
 
-void ExactPartial::add(double v, const SumGrid& grid) {
-  if (!(std::fabs(v) <= grid.bound)) {  // also NaN
-    overflow = true;
-    return;
-  }
-  const double high = (v + grid.round1) - grid.round1;
-  const double low = ((v - high) + grid.round2) - grid.round2;
-  // Both quotients are integers below 2^42 + 1: the divisions by powers of two are exact.
-  total += (__int128(std::int64_t(high / grid.u1)) << 42) + std::int64_t(low / grid.u2);
-}
-
 void reduce(const Communicator& communicator, std::span<ExactPartial> partials, std::span<const SumGrid> grids,
             std::span<double> values, bool* overflow) {
   std::vector<std::int64_t> limbs;
@@ -84,10 +73,7 @@ double exact_sum(const Communicator& communicator, std::span<const double> site_
 #pragma omp for nowait
     for (std::int64_t i = 0; i < n; ++i) mine.add(site_values[i], grid);
 #pragma omp critical(staghorn_exact_sum)
-    {
-      partial.total += mine.total;
-      partial.overflow |= mine.overflow;
-    }
+    partial.merge(mine);
   }
   double value = 0;
   reduce(communicator, {&partial, 1}, {&grid, 1}, {&value, 1});

@@ -6,6 +6,7 @@
 // idea of bins with error-free transformations: Demmel & Nguyen, "Parallel Reproducible Summation", 2015.)
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -27,8 +28,23 @@ struct SumGrid {
 struct ExactPartial {
   __int128 total = 0;
   bool overflow = false;
-  void add(double v, const SumGrid& grid);  // one contribution; for host code that is not in a hurry
+  void add(double v, const SumGrid& grid);  // one contribution
+  void merge(const ExactPartial& other) {   // those of another partial sum on the same grid
+    total += other.total;
+    overflow |= other.overflow;
+  }
 };
+
+inline void ExactPartial::add(double v, const SumGrid& grid) {
+  if (!(std::fabs(v) <= grid.bound)) {  // also NaN
+    overflow = true;
+    return;
+  }
+  const double high = (v + grid.round1) - grid.round1;
+  const double low = ((v - high) + grid.round2) - grid.round2;
+  // Both quotients are integers below 2^42 + 1: the divisions by powers of two are exact.
+  total += (__int128(std::int64_t(high / grid.u1)) << 42) + std::int64_t(low / grid.u2);
+}
 
 // Adds the partial sums of all ranks, each on its own grid, and rounds once to double. Collective. `overflow` (if
 // given) tells whether any contribution anywhere did not fit the grid: the value is then NaN and the caller sums again

@@ -1,6 +1,5 @@
 #include "dirac/site_field.hpp"
 
-#include <cstring>
 #include <type_traits>
 
 #include "halo/phase.hpp"
@@ -27,28 +26,40 @@ class SiteType {
 
 }  // namespace
 
+Slice::Slice(const Lattice& lattice, int mu, int x_mu) : extent_(lattice.local()[mu]), x_mu_(x_mu) {
+  for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
+  size_ = lattice.local_volume() / extent_;
+}
+
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction) {
+  return {lattice, mu, direction > 0 ? 0 : lattice.local()[mu] - 1};
+}
+
+template <class Site>
+std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
+                                const std::vector<Site>& outgoing) {
+  static_assert(std::is_trivially_copyable_v<Site>);
+  std::vector<Site> incoming(outgoing.size());
+  const Phase phase("sites of neighbours");
+  const SiteType type(sizeof(Site));
+  check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
+                         incoming.data(), int(incoming.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,
+                         communicator.handle(), MPI_STATUS_IGNORE),
+            "MPI_Sendrecv of a face");
+  return incoming;
+}
+
 template <class Site>
 NeighbourSites<Site>::NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu,
                                      int direction)
     : field_(&field), extent_(field.lattice().local()[mu]), direction_(direction) {
-  static_assert(std::is_trivially_copyable_v<Site>);
   const Lattice& lattice = field.lattice();
   for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
   if (lattice.grid()[mu] == 1) return;
-
-  // My first slice is what the rank behind lacks for +mu, my last slice what the rank ahead lacks for -mu.
-  const std::int64_t outer = field.size() / (stride_ * extent_);
-  const std::int64_t slice = direction > 0 ? 0 : extent_ - 1;
-  std::vector<Site> outgoing(std::size_t(outer * stride_));
-  ghosts_.resize(outgoing.size());
-  for (std::int64_t o = 0; o < outer; ++o)
-    std::memcpy(&outgoing[o * stride_], &field[(o * extent_ + slice) * stride_], std::size_t(stride_) * sizeof(Site));
-  const Phase phase("sites of neighbours");
-  const SiteType type(sizeof(Site));
-  check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
-                         ghosts_.data(), int(ghosts_.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,
-                         communicator.handle(), MPI_STATUS_IGNORE),
-            "MPI_Sendrecv of a face");
+  const Slice slice = outgoing_slice(lattice, mu, direction);
+  std::vector<Site> outgoing(std::size_t(slice.size()));
+  for (std::int64_t i = 0; i < slice.size(); ++i) outgoing[i] = field[slice[i]];
+  ghosts_ = exchange_face(communicator, lattice, mu, direction, outgoing);
 }
 
 template <class Site>
@@ -60,8 +71,9 @@ SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>&
   return result;
 }
 
-#define STAGHORN_INSTANTIATE(Site)     \
-  template class NeighbourSites<Site>; \
+#define STAGHORN_INSTANTIATE(Site)                                                                                   \
+  template class NeighbourSites<Site>;                                                                               \
+  template std::vector<Site> exchange_face(const Communicator&, const Lattice&, int, int, const std::vector<Site>&); \
   template SiteField<Site> shifted(const Communicator&, const SiteField<Site>&, int, int);
 STAGHORN_INSTANTIATE(Links)
 STAGHORN_INSTANTIATE(ColorVector<double>)

@@ -36,6 +36,27 @@ using LinkField = SiteField<Links>;                  // 576 bytes a site
 using VectorField = SiteField<ColorVector<double>>;  // 48 bytes a site
 using MatrixField = SiteField<ColorMatrix<double>>;  // 144 bytes a site
 
+// The local sites of one slice x[mu] = const, lexicographically: slice[i] is the site index of the i-th of size(). Two
+// slices of the same mu have their sites in the same order. Local.
+class Slice {
+ public:
+  Slice(const Lattice& lattice, int mu, int x_mu);
+  std::int64_t size() const { return size_; }
+  std::int64_t operator[](std::int64_t i) const { return (i / stride_ * extent_ + x_mu_) * stride_ + i % stride_; }
+
+ private:
+  std::int64_t stride_ = 1, extent_, x_mu_, size_;
+};
+
+// The slice that other ranks lack for a step in `direction` along mu: my first for +1, my last for -1. Local.
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction);
+
+// What the rank one step in `direction` along mu has on its outgoing_slice; `outgoing` is that of this rank, and goes
+// to the rank behind. One site of type Site for each of the slice. Collective.
+template <class Site>
+std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
+                                const std::vector<Site>& outgoing);
+
 // The sites one step away: neighbour[x] = field(x + direction * mu), periodic over the global lattice. Reads the field
 // in place; only the face that another rank holds is fetched, once, when the view is made (collective). So where mu is
 // cut the face is a snapshot: make a new view after changing the field. `field` must outlive the view. Access is local.

@@ -45,14 +45,14 @@ void EvenOddPass::begin(double mass, System system) {
     other_.emplace(d_.make_vector());
 }
 
-void EvenOddPass::set_source(int rhs, VectorField& b, double norm) {
+void EvenOddPass::set_source(int rhs, const VectorField& b, double norm, VectorField& scratch) {
   const double scale = std::ldexp(1.0, -std::ilogb(norm));
   scale_[std::size_t(rhs)] = scale;
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < b.size(); ++site)
-    for (Complex<double>& c : b[site].c) c = {scale * c.re, scale * c.im};
-  b_.pack(parity_, rhs, b);
-  if (system_ == System::full) other_->pack(opposite(parity_), rhs, b);
+    for (int i = 0; i < 3; ++i) scratch[site].c[i] = {scale * b[site].c[i].re, scale * b[site].c[i].im};
+  b_.pack(parity_, rhs, scratch);
+  if (system_ == System::full) other_->pack(opposite(parity_), rhs, scratch);
 }
 
 std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,

@@ -55,7 +55,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
                       {"halo", fast.halo + sloppy.halo},
                       {"vectors", ((full ? 3 : 2) + of_cg) * fast.vector + 3 * sloppy.vector + sloppy.solution},
                       {"certificate_links", sites * sizeof(Links)},
-                      {"certificate_vectors", (full ? 2 : 3) * field},
+                      {"certificate_vectors", field},
                       {"sources_solutions", 2 * field * shape.n_rhs}};
   estimate.packing = std::max(fast.packing, sloppy.packing);
   estimate.staging = shape.on_gpu ? fast.vector : 0;

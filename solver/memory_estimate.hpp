@@ -26,7 +26,7 @@ struct MemoryEstimate {
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site
-  //   certificate_vectors  fp64 fields that the residual is formed in: two, for a parity system three
+  //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site
   //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
   std::map<std::string, double> objects;
   double packing = 0;  // on the host while links are packed, before there are vectors

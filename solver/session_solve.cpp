@@ -43,19 +43,14 @@ constexpr double aim = 0.999;
 // A pass that does not halve the true residual will not be followed by one that does.
 constexpr double least_gain = 0.5;
 
-// fields.residual = b - M x (or b - A x), and its norm beside |b|, by the plain path; of a zero guess b itself.
-ResidualNorms true_residual(const Session& session, const SolveRequest& request, const VectorField& x,
-                            const VectorField& b, double b_norm, ResidualFields& fields) {
-  const Phase phase("certificate");
-  if (norm2(session.communicator(), x) == 0) {
-    fields.residual = b;
-    return {b_norm * b_norm, b_norm * b_norm};
-  }
+// r = b - M x (or b - A x) by the plain path; returns |r|^2.
+double true_residual(const Session& session, const SolveRequest& request, const VectorField& x, const VectorField& b,
+                     VectorField& r) {
   const Boundary& boundary = session.options().boundary;
   if (request.system == System::full)
-    return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, fields);
+    return full_residual(session.communicator(), session.links(), boundary, request.mass, x, b, r);
   const Parity parity = request.system == System::even ? Parity::even : Parity::odd;
-  return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, fields);
+  return parity_residual(session.communicator(), session.links(), boundary, request.mass, parity, x, b, r);
 }
 
 // What is remembered of a right-hand side from pass to pass.
@@ -128,7 +123,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   }
   if (request.system != System::full)
     for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
-  const std::vector<double> b_norm = source_norms(all, request.system, sources);
+  const std::vector<double> b2 = source_norms2(all, request.system, sources);
 
   SolveReport report;
   report.rhs.resize(n_rhs);
@@ -136,7 +131,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   state_->prepare(int(n_rhs), request.system);
   StaggeredOperator& d = *state_->fast;
   EvenOddPass& pass = *state_->pass;
-  ResidualFields& fields = *state_->residual;
+  VectorField& r = *state_->residual;
   d.reset_times();
   if (state_->sloppy) state_->sloppy->reset_times();
   report.seconds["setup"] = setting_up.seconds();
@@ -153,8 +148,11 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     for (std::size_t i = 0; i < n_rhs; ++i) {
       if (columns[i].outcome) continue;
       const Stopwatch certifying;
-      const ResidualNorms norms = true_residual(*this, request, solutions[i], sources[i], b_norm[i], fields);
-      report.rhs[i].residual_true = norms.relative();
+      std::optional<Phase> phase("certificate");
+      const bool from_zero = is_zero(all, solutions[i]);  // then b - M x is b itself
+      const double r2 = from_zero ? b2[i] : true_residual(*this, request, solutions[i], sources[i], r);
+      report.rhs[i].residual_true = std::sqrt(r2 / b2[i]);
+      phase.reset();
       certify_seconds += certifying.seconds();
       columns[i].outcome = judge(columns[i], report.rhs[i], tolerance, request.max_iterations);
       if (columns[i].outcome) continue;
@@ -162,10 +160,10 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       columns[i].previous_residual = report.rhs[i].residual_true;
       const double relative_target =
           std::max(aim * tolerance, report.rhs[i].residual_true * reduction_per_pass(options().precision));
-      target[i] = relative_target * b_norm[i];
+      target[i] = relative_target * std::sqrt(b2[i]);
       scale = std::max(scale, relative_target / tolerance);
       iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
-      pass.set_source(int(i), fields.residual, std::sqrt(norms.residual2));
+      pass.set_source(int(i), from_zero ? sources[i] : r, std::sqrt(r2), r);
     }
     if (!more) break;
 
@@ -177,10 +175,10 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     long longest = 0;
     for (std::size_t i = 0; i < n_rhs; ++i) {
       if (columns[i].outcome) continue;
-      record(report.rhs[i], solved[i], b_norm[i]);
+      record(report.rhs[i], solved[i], std::sqrt(b2[i]));
       columns[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
       longest = std::max(longest, solved[i].iterations);
-      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i], fields.residual);
+      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i], r);
     }
     cg_iterations += longest;
   }
@@ -189,9 +187,10 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   for (std::size_t i = 0; i < n_rhs; ++i) {
     report.rhs[i].outcome = *columns[i].outcome;
     report.outcome = std::max(report.outcome, *columns[i].outcome);
-    report.rhs[i].norm2 = norm2(all, solutions[i]);
-    report.rhs[i].norm2_even = norm2(all, solutions[i], Parity::even);
-    report.rhs[i].norm2_odd = norm2(all, solutions[i], Parity::odd);
+    const Norms2 x2 = norms2(all, solutions[i]);
+    report.rhs[i].norm2 = x2.all;
+    report.rhs[i].norm2_even = x2.even;
+    report.rhs[i].norm2_odd = x2.odd;
     if (request.phases == Phases::milc) apply_milc_signs(solutions[i]);
   }
 
@@ -248,7 +247,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
                          {"halo", double(d.halo_bytes() + (state_->sloppy ? state_->sloppy->halo_bytes() : 0))},
                          {"vectors", double(pass.vector_bytes())},
                          {"certificate_links", double(links().bytes())},
-                         {"certificate_vectors", double(fields.bytes())},
+                         {"certificate_vectors", double(r.bytes())},
                          {"sources_solutions", double(2 * n_rhs + converted.size()) * double(sources[0].bytes())},
                          {"peak_resident", peak_resident_bytes()}};
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(all, bytes);

@@ -26,7 +26,7 @@ struct Session::State {
   std::unique_ptr<StaggeredOperator> fast;    // made by the first solve, and again when n_rhs changes
   std::unique_ptr<Cublas> cublas{};           // with --blas cublas
   std::unique_ptr<EvenOddPass> pass{};        // the vectors of CG, made with `fast`
-  std::optional<ResidualFields> residual{};   // made by the first solve
+  std::optional<VectorField> residual{};      // of the certificate; made by the first solve
 
   const Lattice& lattice() const { return links.lattice(); }
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error

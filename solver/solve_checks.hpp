@@ -18,7 +18,8 @@ void check_request(const SolveRequest& request, Precision precision);
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses);
 
-// |b| of every source, on the sites that the system has; a source that is zero there is an Error. Collective.
-std::vector<double> source_norms(const Communicator& communicator, System system, std::span<const VectorField> sources);
+// |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error. Collective.
+std::vector<double> source_norms2(const Communicator& communicator, System system,
+                                  std::span<const VectorField> sources);
 
 }  // namespace staghorn

@@ -1,6 +1,6 @@
 """The same request gives the same bits: on any number of ranks, any process grid, any number of threads, any mapping of
-ranks to hosts, and with directions cut on one process. Compared are the bytes of the solution dataset and the iteration
-counts."""
+ranks to hosts, and with directions cut on one process. Compared are the bytes of the solution dataset, the iteration
+counts and the certificate."""
 
 from __future__ import annotations
 
@@ -82,6 +82,8 @@ def test_solution_has_the_bits_of_one_rank(staghorn, gauge, one_rank, tmp_path, 
         assert report["grid"] == [int(n) for n in grid.split(",")]
     assert [r["iterations"] for r in report["rhs"]] == [r["iterations"] for r in expected_report["rhs"]]
     assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]]
+    for key in "residual_true", "norm2", "norm2_even", "norm2_odd":
+        assert [r[key] for r in report["rhs"]] == [r[key] for r in expected_report["rhs"]], key
     assert report["pion_correlator"] == expected_report["pion_correlator"]
     assert report["gauge"]["plaquette"] == expected_report["gauge"]["plaquette"]
     assert solution_bytes(tmp_path / "solve.h5") == expected_bytes

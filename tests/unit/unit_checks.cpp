@@ -11,8 +11,9 @@
 int main(int argc, char** argv) {
   using namespace staghorn;
   const MpiSession mpi;
-  for (const auto& group : {random_checks(), su3_checks(), exact_sum_checks(), lattice_checks(), host_mapping_checks(),
-                            launch_checks(), walk_checks(), hop_checks(), cg_checks()})
+  for (const auto& group :
+       {random_checks(), su3_checks(), exact_sum_checks(), plain_operator_checks(), lattice_checks(),
+        host_mapping_checks(), launch_checks(), walk_checks(), hop_checks(), cg_checks()})
     for (const UnitCheck& check : group) {
       if (argc == 1) std::printf("%s\n", check.name.c_str());
       if (argc != 2 || check.name != argv[1]) continue;

@@ -27,6 +27,7 @@ struct UnitCheck {
 std::vector<UnitCheck> random_checks();
 std::vector<UnitCheck> su3_checks();
 std::vector<UnitCheck> exact_sum_checks();
+std::vector<UnitCheck> plain_operator_checks();
 std::vector<UnitCheck> lattice_checks();
 std::vector<UnitCheck> host_mapping_checks();
 std::vector<UnitCheck> launch_checks();

@@ -1,0 +1,124 @@
+// The plain operator against its formula, term by term and to the last bit; hops to one parity; norms by parity.
+#include <cstring>
+#include <vector>
+
+#include "dirac/exact_sum.hpp"
+#include "dirac/plain_operator.hpp"
+#include "dirac/su3_matrix.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Vector = ColorVector<double>;
+
+// Random links in SU(3) and a random vector on one rank.
+struct Problem {
+  Problem(const Extents& extents, const char* conditions)
+      : boundary(parse_boundary(conditions)), lattice(extents, {1, 1, 1, 1}, 0), links(lattice), in(lattice) {
+    make_random(links);
+    for (std::int64_t site = 0; site < in.size(); ++site) {
+      RandomStream random = test_stream(1000000 + site);
+      for (auto& component : in[site].c) component = complex_gaussian(random);
+    }
+  }
+
+  Communicator communicator{MPI_COMM_SELF};
+  Boundary boundary;
+  Lattice lattice;
+  LinkField links;
+  VectorField in;
+};
+
+std::vector<Problem> problems() {
+  std::vector<Problem> all;
+  all.reserve(4);
+  all.emplace_back(Extents{2, 2, 2, 2}, "periodic,periodic,periodic,antiperiodic");
+  all.emplace_back(Extents{4, 6, 8, 10}, "periodic,antiperiodic,periodic,antiperiodic");
+  all.emplace_back(Extents{4, 6, 2, 10}, "0.3,-0.5,antiperiodic,0.125");
+  all.emplace_back(Extents{2, 4, 6, 4}, "antiperiodic,0.7,periodic,-0.2");
+  return all;
+}
+
+bool same_bits(const Vector& a, const Vector& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
+
+// D in(x), the eight terms one after the other.
+Vector hop_at(const Problem& problem, const Coordinates& x) {
+  Vector sum{};
+  for (int mu = 0; mu < 4; ++mu)
+    for (const int direction : {+1, -1}) {
+      const int extent = problem.lattice.local()[mu];
+      Coordinates y = x;
+      y[mu] = (x[mu] + direction + extent) % extent;
+      const bool crosses = y[mu] != x[mu] + direction;
+      const std::int64_t here = problem.lattice.site_index(x), there = problem.lattice.site_index(y);
+      Vector v{};
+      if (direction > 0)
+        multiply_add(v, problem.links[here][mu], problem.in[there]);
+      else
+        adjoint_multiply_subtract(v, problem.links[there][mu], problem.in[there]);
+      const Complex<double> phase = boundary_phase(direction * problem.boundary.theta[mu]);
+      for (int i = 0; i < 3; ++i)
+        sum.c[i] = sum.c[i] + double(staggered_phase(mu, x)) * (crosses ? phase * v.c[i] : v.c[i]);
+    }
+  return sum;
+}
+
+bool plain_hop_has_the_bits_of_its_formula() {
+  for (const Problem& problem : problems()) {
+    VectorField out(problem.lattice);
+    plain_hop(problem.communicator, problem.links, problem.boundary, out, problem.in);
+    for (std::int64_t site = 0; site < out.size(); ++site)
+      if (!same_bits(out[site], hop_at(problem, problem.lattice.site_coordinates(site)))) return false;
+  }
+  return true;
+}
+
+bool plain_hop_to_one_parity_leaves_the_other_alone() {
+  for (const Problem& problem : problems())
+    for (const Parity target : {Parity::even, Parity::odd}) {
+      VectorField whole(problem.lattice), in_place = problem.in;
+      plain_hop(problem.communicator, problem.links, problem.boundary, whole, problem.in);
+      plain_hop(problem.communicator, problem.links, problem.boundary, in_place, in_place, target);
+      for (std::int64_t site = 0; site < whole.size(); ++site) {
+        const bool on_target = Lattice::parity_of(problem.lattice.site_coordinates(site)) == target;
+        if (!same_bits(in_place[site], on_target ? whole[site] : problem.in[site])) return false;
+      }
+    }
+  return true;
+}
+
+bool norms_by_parity_are_exact_sums() {
+  for (Problem& problem : problems()) {
+    const VectorField zero(problem.lattice);
+    if (!is_zero(problem.communicator, zero) || is_zero(problem.communicator, problem.in)) return false;
+    std::vector<double> all, of_parity[2];
+    for (std::int64_t site = 0; site < problem.in.size(); ++site) {
+      const int parity = int(Lattice::parity_of(problem.lattice.site_coordinates(site)));
+      if (parity == 1)  // sums of different sizes
+        for (Complex<double>& c : problem.in[site].c) c = 1e-7 * c;
+      all.push_back(norm2(problem.in[site]));
+      of_parity[parity].push_back(all.back());
+    }
+    const Communicator& communicator = problem.communicator;
+    const Norms2 norms = norms2(communicator, problem.in);
+    if (norms.all != exact_sum(communicator, all) || norms.even != exact_sum(communicator, of_parity[0]) ||
+        norms.odd != exact_sum(communicator, of_parity[1]) || norm2(communicator, problem.in) != norms.all ||
+        norm2(communicator, problem.in, Parity::odd) != norms.odd)
+      return false;
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<UnitCheck> plain_operator_checks() {
+  return {
+      {"plain_hop_has_the_bits_of_its_formula", plain_hop_has_the_bits_of_its_formula},
+      {"plain_hop_to_one_parity_leaves_the_other_alone", plain_hop_to_one_parity_leaves_the_other_alone},
+      {"norms_by_parity_are_exact_sums", norms_by_parity_are_exact_sums},
+  };
+}
+
+}  // namespace staghorn
