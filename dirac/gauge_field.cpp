@@ -44,10 +44,10 @@ void pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, 
   }
 }
 
-// `behind` holds U_mu(x - mu) for one mu.
+// `behind` are the links of the site behind in mu.
 template <class Stored>
 void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const NeighbourTable& table,
-                        int mu, const MatrixField& behind) {
+                        int mu, const NeighbourSites<Links>& behind) {
   const int V = layout.lanes();
 #pragma omp parallel for schedule(static)
   for (std::size_t copy = 0; copy < table.special_link_of.size(); ++copy) {
@@ -56,19 +56,20 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
     for (int l = 0; l < V; ++l) {
       Coordinates x;
       if (!layout.site(target, block * V + l, x)) continue;
-      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)]);
+      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)][mu]);
     }
   }
 }
 
-// `behind` holds U_mu(x - mu); the sites of the face x_mu = 0 in their order.
+// The same for the sites of the face x_mu = 0 in their order.
 template <class Stored>
 void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
-                      const MatrixField& behind) {
+                      int mu, const NeighbourSites<Links>& behind) {
+#pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < face.size(); ++k) {
     Coordinates x;
     layout.site(target, face[k], x);
-    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)], reals);
+    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)][mu], reals);
     for (int i = 0; i < reals; ++i)
       to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Stored))] = stored[i];
   }
@@ -99,15 +100,13 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
     if (on_gpu && !links.lattice().partitioned(mu)) continue;
-    MatrixField ahead(links.lattice());
-    for (std::int64_t site = 0; site < links.size(); ++site) ahead[site] = links[site][mu];
-    const MatrixField behind = shifted(communicator, ahead, mu, -1);
+    const NeighbourSites<Links> behind(communicator, links, mu, -1);
     for (const Parity target : {Parity::even, Parity::odd}) {
       if (on_gpu) {
         const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
         Buffer host(face.size() * reals * bytes_per_real(precision));
         with_stored(precision, host.data(),
-                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, behind); });
+                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, mu, behind); });
         ghost_links_[int(target)][mu] = in_space(std::move(host), space);
         continue;
       }
