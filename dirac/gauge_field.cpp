@@ -75,13 +75,6 @@ void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int r
   }
 }
 
-Buffer in_space(Buffer host, MemorySpace space) {
-  if (space == MemorySpace::host) return host;
-  Buffer buffer(host.bytes(), space);
-  buffer.copy_from(host);
-  return buffer;
-}
-
 }  // namespace
 
 GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
@@ -89,13 +82,16 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
                        MemorySpace space) {
   const int reals = reals_per_link(reconstruct);
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
+  const std::size_t bytes = 4 * std::size_t(layout.blocks()) * block_bytes;
+  const bool on_gpu = space == MemorySpace::cuda;
+  Buffer staging(on_gpu ? bytes : 0);  // where each parity is packed before it goes to the GPU
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    Buffer host(4 * std::size_t(layout.blocks()) * block_bytes);
-    with_stored(precision, host.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
-    links_[int(parity)] = in_space(std::move(host), space);
+    Buffer& packed = links_[int(parity)] = Buffer(bytes, space);
+    Buffer& packing = on_gpu ? staging : packed;
+    with_stored(precision, packing.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
+    if (on_gpu) packed.copy_from(staging);
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
-  const bool on_gpu = space == MemorySpace::cuda;
   if (!on_gpu && !communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
@@ -104,10 +100,11 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
     for (const Parity target : {Parity::even, Parity::odd}) {
       if (on_gpu) {
         const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
-        Buffer host(face.size() * reals * bytes_per_real(precision));
-        with_stored(precision, host.data(),
+        Buffer ghosts(face.size() * reals * bytes_per_real(precision));
+        with_stored(precision, ghosts.data(),
                     [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, mu, behind); });
-        ghost_links_[int(target)][mu] = in_space(std::move(host), space);
+        ghost_links_[int(target)][mu] = Buffer(ghosts.bytes(), space);
+        ghost_links_[int(target)][mu].copy_from(ghosts);
         continue;
       }
       std::byte* to = special_links_[int(target)].data();
