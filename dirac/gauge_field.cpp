@@ -44,10 +44,10 @@ void pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, 
   }
 }
 
-// `behind` holds U_mu(x - mu) for one mu.
+// `behind` are the links of the site behind in mu.
 template <class Stored>
 void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const NeighbourTable& table,
-                        int mu, const MatrixField& behind) {
+                        int mu, const NeighbourSites<Links>& behind) {
   const int V = layout.lanes();
 #pragma omp parallel for schedule(static)
   for (std::size_t copy = 0; copy < table.special_link_of.size(); ++copy) {
@@ -56,29 +56,23 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
     for (int l = 0; l < V; ++l) {
       Coordinates x;
       if (!layout.site(target, block * V + l, x)) continue;
-      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)]);
+      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)][mu]);
     }
   }
 }
 
-// `behind` holds U_mu(x - mu); the sites of the face x_mu = 0 in their order.
+// The same for the sites of the face x_mu = 0 in their order.
 template <class Stored>
 void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
-                      const MatrixField& behind) {
+                      int mu, const NeighbourSites<Links>& behind) {
+#pragma omp parallel for schedule(static)
   for (std::size_t k = 0; k < face.size(); ++k) {
     Coordinates x;
     layout.site(target, face[k], x);
-    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)], reals);
+    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)][mu], reals);
     for (int i = 0; i < reals; ++i)
       to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Stored))] = stored[i];
   }
-}
-
-Buffer in_space(Buffer host, MemorySpace space) {
-  if (space == MemorySpace::host) return host;
-  Buffer buffer(host.bytes(), space);
-  buffer.copy_from(host);
-  return buffer;
 }
 
 }  // namespace
@@ -88,27 +82,29 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
                        MemorySpace space) {
   const int reals = reals_per_link(reconstruct);
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
+  const std::size_t bytes = 4 * std::size_t(layout.blocks()) * block_bytes;
+  const bool on_gpu = space == MemorySpace::cuda;
+  Buffer staging(on_gpu ? bytes : 0);  // where each parity is packed before it goes to the GPU
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    Buffer host(4 * std::size_t(layout.blocks()) * block_bytes);
-    with_stored(precision, host.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
-    links_[int(parity)] = in_space(std::move(host), space);
+    Buffer& packed = links_[int(parity)] = Buffer(bytes, space);
+    Buffer& packing = on_gpu ? staging : packed;
+    with_stored(precision, packing.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
+    if (on_gpu) packed.copy_from(staging);
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
-  const bool on_gpu = space == MemorySpace::cuda;
   if (!on_gpu && !communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
     if (on_gpu && !links.lattice().partitioned(mu)) continue;
-    MatrixField ahead(links.lattice());
-    for (std::int64_t site = 0; site < links.size(); ++site) ahead[site] = links[site][mu];
-    const MatrixField behind = shifted(communicator, ahead, mu, -1);
+    const NeighbourSites<Links> behind(communicator, links, mu, -1);
     for (const Parity target : {Parity::even, Parity::odd}) {
       if (on_gpu) {
         const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
-        Buffer host(face.size() * reals * bytes_per_real(precision));
-        with_stored(precision, host.data(),
-                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, behind); });
-        ghost_links_[int(target)][mu] = in_space(std::move(host), space);
+        Buffer ghosts(face.size() * reals * bytes_per_real(precision));
+        with_stored(precision, ghosts.data(),
+                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, mu, behind); });
+        ghost_links_[int(target)][mu] = Buffer(ghosts.bytes(), space);
+        ghost_links_[int(target)][mu].copy_from(ghosts);
         continue;
       }
       std::byte* to = special_links_[int(target)].data();

@@ -1,6 +1,7 @@
 #include "dirac/gauge_observables.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "dirac/exact_sum.hpp"
@@ -13,34 +14,42 @@ namespace {
 
 using Matrix = ColorMatrix<double>;
 
-// Adds the traces of the plaquettes in the plane of mu and nu to sums[x] for the sites from `begin` to `end`.
+// The fields one step ahead in each direction.
+using AheadLinks = std::array<NeighbourSites<Links>, 4>;
+
+// The traces of the plaquettes that start at the sites from `begin` to `end`, summed over planes.
 STAGHORN_FMA_CLONES
-void add_plaquettes(const LinkField& links, const NeighbourSites<Links>& ahead_mu,
-                    const NeighbourSites<Links>& ahead_nu, int mu, int nu, double* sums, std::int64_t begin,
+void sum_plaquettes(const LinkField& links, const AheadLinks& ahead, double* space, double* time, std::int64_t begin,
                     std::int64_t end) {
-  for (std::int64_t x = begin; x < end; ++x)
-    sums[x] += real_trace_plaquette(links[x][mu], ahead_mu[x][nu], links[x][nu], ahead_nu[x][mu]);
+  for (std::int64_t x = begin; x < end; ++x) {
+    const Links& here = links[x];
+    const Links* ahead_of[4];
+    for (int mu = 0; mu < 4; ++mu) ahead_of[mu] = &ahead[mu][x];
+    space[x] = time[x] = 0;
+    for (int mu = 0; mu < 4; ++mu)
+      for (int nu = mu + 1; nu < 4; ++nu)
+        (nu == 3 ? time : space)[x] +=
+            real_trace_plaquette(here[mu], (*ahead_of[mu])[nu], here[nu], (*ahead_of[nu])[mu]);
+  }
 }
 
-STAGHORN_INLINE double magnitude(double re, double im) { return std::sqrt(multiply_add(re, re, im * im)); }
+STAGHORN_INLINE double norm2(double re, double im) { return multiply_add(re, re, im * im); }
 
 // The larger of both; once NaN, always NaN.
 STAGHORN_INLINE void grow(double& largest, double value) {
   if (value > largest || std::isnan(value)) largest = value;
 }
 
-// The largest |(U U^dagger - 1)_ij| and |det U - 1| of one link; NaN stays NaN.
+// The largest |(U U^dagger - 1)_ij|^2 and |det U - 1|^2 of the links of a site; NaN stays NaN.
 STAGHORN_FMA_CLONES
-void deviations(const Matrix& u, double& unitarity, double& determinant_deviation) {
-  const Matrix product = u * adjoint(u);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      const double deviation = magnitude(product.e[i][j].re - (i == j), product.e[i][j].im);
-      grow(unitarity, deviation);
-    }
-  const Complex<double> det = determinant(u);
-  const double deviation = magnitude(det.re - 1, det.im);
-  grow(determinant_deviation, deviation);
+void deviations2(const Links& links, double& unitarity, double& determinant_deviation) {
+  for (const Matrix& u : links) {
+    const Matrix product = u * adjoint(u);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) grow(unitarity, norm2(product.e[i][j].re - (i == j), product.e[i][j].im));
+    const Complex<double> det = determinant(u);
+    grow(determinant_deviation, norm2(det.re - 1, det.im));
+  }
 }
 
 STAGHORN_FMA_CLONES
@@ -56,22 +65,19 @@ constexpr std::int64_t sites_per_slab = 256;
 
 }  // namespace
 
+// One pass over the links: of the sites ahead, those along t alone are not in a cache any more.
 Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
   const std::int64_t n = links.size();
-  std::vector<double> space(std::size_t(n), 0.0), time(std::size_t(n), 0.0);
-  for (int mu = 0; mu < 4; ++mu) {
-    const NeighbourSites<Links> ahead_mu(communicator, links, mu, +1);
-    for (int nu = mu + 1; nu < 4; ++nu) {
-      const NeighbourSites<Links> ahead_nu(communicator, links, nu, +1);
-      double* sums = nu == 3 ? time.data() : space.data();
+  SiteField<double> space(links.lattice()), time(links.lattice());
+  const AheadLinks ahead = {
+      NeighbourSites<Links>(communicator, links, 0, +1), NeighbourSites<Links>(communicator, links, 1, +1),
+      NeighbourSites<Links>(communicator, links, 2, +1), NeighbourSites<Links>(communicator, links, 3, +1)};
 #pragma omp parallel for
-      for (std::int64_t x = 0; x < n; x += sites_per_slab) {
-        add_plaquettes(links, ahead_mu, ahead_nu, mu, nu, sums, x, std::min(n, x + sites_per_slab));
-        made_progress();
-      }
-    }
+  for (std::int64_t x = 0; x < n; x += sites_per_slab) {
+    sum_plaquettes(links, ahead, space.data(), time.data(), x, std::min(n, x + sites_per_slab));
+    made_progress();
   }
-  return mean_plaquette(communicator, links.lattice(), space, time);
+  return mean_plaquette(communicator, links.lattice(), {space.data(), std::size_t(n)}, {time.data(), std::size_t(n)});
 }
 
 Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
@@ -86,7 +92,8 @@ Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattic
 }
 
 std::complex<double> link_trace(const Communicator& communicator, const LinkField& links) {
-  std::vector<double> re(std::size_t(links.size()), 0.0), im(re);
+  const std::size_t n = std::size_t(links.size());
+  SiteField<double> re(links.lattice()), im(links.lattice());
 #pragma omp parallel for
   for (std::int64_t x = 0; x < links.size(); ++x)
     for (int mu = 0; mu < 4; ++mu) {
@@ -95,7 +102,7 @@ std::complex<double> link_trace(const Communicator& communicator, const LinkFiel
       im[x] += t.im;
     }
   const double count = 12.0 * double(links.lattice().global_volume());
-  return {exact_sum(communicator, re) / count, exact_sum(communicator, im) / count};
+  return {exact_sum(communicator, {re.data(), n}) / count, exact_sum(communicator, {im.data(), n}) / count};
 }
 
 UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links) {
@@ -104,8 +111,7 @@ UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField
   {
     double mine = 0, mine_determinant = 0;
 #pragma omp for nowait
-    for (std::int64_t x = 0; x < links.size(); ++x)
-      for (const Matrix& u : links[x]) deviations(u, mine, mine_determinant);
+    for (std::int64_t x = 0; x < links.size(); ++x) deviations2(links[x], mine, mine_determinant);
 #pragma omp critical(staghorn_check_unitarity)
     {
       grow(unitarity, mine);
@@ -113,8 +119,8 @@ UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField
     }
   }
   UnitarityCheck check;
-  check.max_deviation = communicator.max(unitarity);
-  check.max_determinant_deviation = communicator.max(determinant_deviation);
+  check.max_deviation = std::sqrt(communicator.max(unitarity));  // the root of the largest is the largest root
+  check.max_determinant_deviation = std::sqrt(communicator.max(determinant_deviation));
   check.finite = std::isfinite(check.max_deviation) && std::isfinite(check.max_determinant_deviation);
   return check;
 }

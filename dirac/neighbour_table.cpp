@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <unordered_map>
+#include <utility>
+#include <vector>
 
 namespace staghorn {
 
@@ -92,6 +94,38 @@ bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::
   return false;
 }
 
+constexpr int blocks_per_range = 256;  // that one thread works through
+
+// What a range of blocks adds to a table, in the order of its blocks.
+struct FoundNeighbours {
+  std::vector<std::pair<std::size_t, SpecialNeighbour>> special;  // and their places in `neighbours`
+  std::vector<std::int32_t> interior_blocks, boundary_blocks;
+};
+
+// Fills the plain entries of `neighbours` for the blocks from `first` to `last`, and returns the rest.
+FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout& layout, Parity target, int first,
+                                int last, std::int32_t* neighbours) {
+  FoundNeighbours found;
+  std::array<LaneNeighbour, max_lanes> lane;
+  for (int block = first; block < last; ++block) {
+    bool needs_ghost = false;
+    for (int hop = 0; hop < 8; ++hop) {
+      for (int l = 0; l < layout.lanes(); ++l) {
+        Coordinates x;
+        // A lane that pads the last block repeats its first site: harmless, and never stored as a sum.
+        if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
+        lane[l] = finder.find(x, hop / 2, hop % 2 == 0 ? +1 : -1);
+        needs_ghost |= lane[l].slot < 0;
+      }
+      const std::size_t place = std::size_t(block) * 8 + hop;
+      SpecialNeighbour special;
+      if (!classify(lane, layout.lanes(), neighbours[place], special)) found.special.push_back({place, special});
+    }
+    (needs_ghost ? found.boundary_blocks : found.interior_blocks).push_back(block);
+  }
+  return found;
+}
+
 }  // namespace
 
 std::int64_t NeighbourTable::bytes() const {
@@ -133,28 +167,23 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
   const NeighbourFinder finder(layout, boundary, faces);
   NeighbourTable table;
   table.neighbours.resize(std::size_t(layout.blocks()) * 8);
-  std::array<LaneNeighbour, max_lanes> lane;
-  for (int block = 0; block < layout.blocks(); ++block) {
-    bool needs_ghost = false;
-    for (int hop = 0; hop < 8; ++hop) {
-      for (int l = 0; l < layout.lanes(); ++l) {
-        Coordinates x;
-        // A lane that pads the last block repeats its first site: harmless, and never stored as a sum.
-        if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
-        lane[l] = finder.find(x, hop / 2, hop % 2 == 0 ? +1 : -1);
-        needs_ghost |= lane[l].slot < 0;
-      }
-      std::int32_t code = 0;
-      SpecialNeighbour special;
-      if (!classify(lane, layout.lanes(), code, special)) {
-        code = ~std::int32_t(table.special.size());
-        table.special.push_back(special);
-        table.special_link.push_back(hop % 2 == 1 ? std::int32_t(table.special_link_of.size()) : -1);
-        if (hop % 2 == 1) table.special_link_of.push_back({block, hop / 2});
-      }
-      table.neighbours[std::size_t(block) * 8 + hop] = code;
+  const int ranges = (layout.blocks() + blocks_per_range - 1) / blocks_per_range;
+  std::vector<FoundNeighbours> found(std::size_t(ranges), FoundNeighbours{});
+#pragma omp parallel for
+  for (int range = 0; range < ranges; ++range) {
+    const int first = range * blocks_per_range, last = std::min(layout.blocks(), first + blocks_per_range);
+    found[range] = find_neighbours(finder, layout, target, first, last, table.neighbours.data());
+  }
+  for (const FoundNeighbours& part : found) {
+    for (const auto& [place, special] : part.special) {
+      const int block = int(place / 8), hop = int(place % 8);
+      table.neighbours[place] = ~std::int32_t(table.special.size());
+      table.special.push_back(special);
+      table.special_link.push_back(hop % 2 == 1 ? std::int32_t(table.special_link_of.size()) : -1);
+      if (hop % 2 == 1) table.special_link_of.push_back({block, hop / 2});
     }
-    (needs_ghost ? table.boundary_blocks : table.interior_blocks).push_back(block);
+    table.interior_blocks.insert(table.interior_blocks.end(), part.interior_blocks.begin(), part.interior_blocks.end());
+    table.boundary_blocks.insert(table.boundary_blocks.end(), part.boundary_blocks.begin(), part.boundary_blocks.end());
   }
   return table;
 }

@@ -1,9 +1,11 @@
 #include "dirac/operator_memory.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 #include "dirac/kernels.hpp"
 #include "dirac/neighbour_table.hpp"
+#include "dirac/site_field.hpp"
 #include "halo/transport_p2p.hpp"
 
 namespace staghorn {
@@ -33,6 +35,14 @@ double face_buffers(const Lattice& lattice, int lanes, double bytes_per_site) {
   return 2 * sites * bytes_per_site;
 }
 
+// Bytes of the links of a face, sent and received, while links are packed: see GaugeField.
+double neighbour_links(const Lattice& lattice) {
+  double sites = 0;
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice.partitioned(mu)) sites = std::max(sites, double(lattice.local_volume() / lattice.local()[mu]));
+  return 2 * sites * sizeof(Links);
+}
+
 bool is_cut(const Lattice& lattice) {
   for (int mu = 0; mu < 4; ++mu)
     if (lattice.partitioned(mu)) return true;
@@ -46,7 +56,6 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
   const double real = bytes_per_real(options.precision), link = reals_per_link(options.reconstruct) * real;
   const double vector_site = double(bytes_per_vector(options.precision)) * options.n_rhs;
   const double solution_site = double(bytes_per_vector(arithmetic_of(options.precision))) * options.n_rhs;
-  const double neighbour_links = 2 * double(lattice.local_volume()) * sizeof(ColorMatrix<double>);  // see GaugeField
   OperatorBytes bytes;
   if (options.cuda_device >= 0) {
     double face_sites = 0;  // links behind them lie on the neighbour
@@ -59,7 +68,7 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
       bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;
     bytes.vector = sites * vector_site;
     bytes.solution = sites * solution_site;
-    bytes.packing = 4 * sites * link + (is_cut(lattice) ? neighbour_links : 0);
+    bytes.packing = 4 * sites * link + neighbour_links(lattice);
     return bytes;
   }
   const SiteLayout layout = cpu_kernels(options.instruction_set).layout(lattice, options.precision);
@@ -71,7 +80,7 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
   const double tables =
       2 * (blocks * 9 * sizeof(std::int32_t) + special * sizeof(SpecialNeighbour) + special * 2 * sizeof(std::int32_t));
   bytes.halo = face_buffers(lattice, layout.lanes(), vector_site) + tables;
-  bytes.packing = special > 0 ? neighbour_links : 0;
+  bytes.packing = neighbour_links(lattice);
   return bytes;
 }
 

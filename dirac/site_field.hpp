@@ -4,31 +4,48 @@
 #pragma once
 
 #include <array>
+#include <type_traits>
 #include <vector>
 
 #include "dirac/su3.hpp"
+#include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
 
 namespace staghorn {
 
+// Starts as zeros, in memory that all threads touch first, each its part (Buffer).
 template <class Site>
 class SiteField {
+  static_assert(std::is_trivially_copyable_v<Site>);
+
  public:
-  explicit SiteField(const Lattice& lattice) : lattice_(lattice), sites_(std::size_t(lattice.local_volume())) {}
+  explicit SiteField(const Lattice& lattice)
+      : lattice_(lattice), sites_(std::size_t(lattice.local_volume()) * sizeof(Site)) {}
+  SiteField(const SiteField& other) : lattice_(other.lattice_), sites_(other.sites_.bytes()) {
+    sites_.copy_from(other.sites_);
+  }
+  SiteField(SiteField&&) = default;
+  SiteField& operator=(const SiteField& other) {
+    if (sites_.bytes() != other.sites_.bytes()) return *this = SiteField(other);
+    lattice_ = other.lattice_;
+    sites_.copy_from(other.sites_);
+    return *this;
+  }
+  SiteField& operator=(SiteField&&) = default;
 
   const Lattice& lattice() const { return lattice_; }
   // Local lexicographic site index, x fastest (Lattice::site_index).
-  Site& operator[](std::int64_t site) { return sites_[std::size_t(site)]; }
-  const Site& operator[](std::int64_t site) const { return sites_[std::size_t(site)]; }
-  std::int64_t size() const { return std::int64_t(sites_.size()); }
-  Site* data() { return sites_.data(); }
-  const Site* data() const { return sites_.data(); }
-  std::int64_t bytes() const { return size() * std::int64_t(sizeof(Site)); }
+  Site& operator[](std::int64_t site) { return data()[site]; }
+  const Site& operator[](std::int64_t site) const { return data()[site]; }
+  std::int64_t size() const { return bytes() / std::int64_t(sizeof(Site)); }
+  Site* data() { return reinterpret_cast<Site*>(sites_.data()); }
+  const Site* data() const { return reinterpret_cast<const Site*>(sites_.data()); }
+  std::int64_t bytes() const { return std::int64_t(sites_.bytes()); }
 
  private:
   Lattice lattice_;
-  std::vector<Site> sites_;
+  Buffer sites_;
 };
 
 using Links = std::array<ColorMatrix<double>, 4>;    // U_mu(x), mu = x, y, z, t; 4 x 3 x 3 complex, row-major

@@ -15,7 +15,7 @@
 namespace staghorn {
 
 namespace {
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+constexpr std::size_t huge_page = std::size_t{2} << 20, page = std::size_t{4} << 10;
 
 // work(first, count) for consecutive ranges of bytes, shared among the threads in order.
 template <class Work>
@@ -51,8 +51,12 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
   if (aligned > begin) munmap(raw, aligned - begin);
   if (begin + huge_page > aligned) munmap(reinterpret_cast<void*>(aligned + mapped_), begin + huge_page - aligned);
   data_ = reinterpret_cast<std::byte*>(aligned);
-  madvise(data_, mapped_, MADV_HUGEPAGE);  // advice only: without huge pages everything still works
-  set_zero();
+  // Advice only: without huge pages everything still works. A small field is not worth clearing a whole one.
+  if (bytes >= huge_page / 8) madvise(data_, mapped_, MADV_HUGEPAGE);
+  // The system gives zeros: one byte a page is enough to have them.
+  for_chunks(bytes, [this](std::size_t first, std::size_t count) {
+    for (std::size_t at = first; at < first + count; at += page) static_cast<volatile std::byte*>(data_)[at] = {};
+  });
 }
 
 Buffer::~Buffer() {

@@ -1,5 +1,5 @@
-// Memory for fields: one allocation, zero-filled, on the host (aligned to huge pages and backed by them where the
-// system gives them), on the selected CUDA device, or pinned on the host.
+// Memory for fields: one allocation, zero-filled, on the host (aligned to huge pages and, unless small, backed by them
+// where the system gives them), on the selected CUDA device, or pinned on the host.
 #pragma once
 
 #include <cstddef>

@@ -2,6 +2,8 @@
 
 #include <zlib.h>
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cstdio>
 #include <cstdlib>
@@ -18,20 +20,39 @@ std::string hexadecimal(std::uint32_t value) {
 
 namespace {
 
+// Words one thread works through at a time: some 56 KiB.
+constexpr std::int64_t words_per_range = 29 * 31 * 16;
+
+// The exclusive or of `n` words, word k rotated by (first + k) mod `period` bits: words of one rotation are combined
+// first and rotated once.
+template <int period>
+std::uint32_t rotated_sum(std::int64_t first, const std::byte* words, std::int64_t n, bool big_endian) {
+  std::array<std::uint32_t, period> sums{};  // of the words k = i, i + period, ...
+  std::int64_t k = 0;
+  for (; k + period <= n; k += period)
+    for (int i = 0; i < period; ++i) sums[i] ^= load_word<std::uint32_t>(words + 4 * (k + i), big_endian);
+  for (int i = 0; k < n; ++k, ++i) sums[i] ^= load_word<std::uint32_t>(words + 4 * k, big_endian);
+  std::uint32_t sum = 0;
+  for (int i = 0; i < period; ++i) sum ^= std::rotl(sums[i], int((first + i) % period));
+  return sum;
+}
+
 class MilcChecksum : public SiteChecksum {
  public:
   MilcChecksum(std::int64_t bytes_per_site, bool big_endian)
       : words_per_site_(bytes_per_site / 4), big_endian_(big_endian) {}
 
   void add(std::int64_t first_site, std::span<const std::byte> sites) override {
-    int rank29 = int(first_site * words_per_site_ % 29), rank31 = int(first_site * words_per_site_ % 31);
-    for (std::size_t at = 0; at < sites.size(); at += 4) {
-      const auto word = load_word<std::uint32_t>(sites.data() + at, big_endian_);
-      sum29_ ^= std::rotl(word, rank29);
-      sum31_ ^= std::rotl(word, rank31);
-      if (++rank29 == 29) rank29 = 0;
-      if (++rank31 == 31) rank31 = 0;
+    const std::int64_t first_word = first_site * words_per_site_, words = std::int64_t(sites.size()) / 4;
+    std::uint32_t sum29 = 0, sum31 = 0;
+#pragma omp parallel for schedule(static) reduction(^ : sum29, sum31)
+    for (std::int64_t k = 0; k < words; k += words_per_range) {
+      const std::int64_t n = std::min(words_per_range, words - k);
+      sum29 ^= rotated_sum<29>(first_word + k, sites.data() + 4 * k, n, big_endian_);
+      sum31 ^= rotated_sum<31>(first_word + k, sites.data() + 4 * k, n, big_endian_);
     }
+    sum29_ ^= sum29;
+    sum31_ ^= sum31;
   }
 
   std::map<std::string, std::string> combine(const Communicator& communicator) const override {
@@ -51,8 +72,11 @@ class NerscChecksum : public SiteChecksum {
 
   // The two halves of a 64-bit real are words like any others; their order does not matter to the sum.
   void add(std::int64_t, std::span<const std::byte> sites) override {
-    for (std::size_t at = 0; at < sites.size(); at += 4)
-      sum_ += load_word<std::uint32_t>(sites.data() + at, big_endian_);
+    const std::int64_t words = std::int64_t(sites.size()) / 4;
+    std::uint32_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (std::int64_t k = 0; k < words; ++k) sum += load_word<std::uint32_t>(sites.data() + 4 * k, big_endian_);
+    sum_ += sum;
   }
 
   std::map<std::string, std::string> combine(const Communicator& communicator) const override {
@@ -69,12 +93,17 @@ class ScidacChecksum : public SiteChecksum {
   explicit ScidacChecksum(std::int64_t bytes_per_site) : bytes_per_site_(bytes_per_site) {}
 
   void add(std::int64_t first_site, std::span<const std::byte> sites) override {
-    for (std::int64_t site = first_site; !sites.empty(); ++site, sites = sites.subspan(bytes_per_site_)) {
-      const auto crc =
-          std::uint32_t(crc32(0, reinterpret_cast<const Bytef*>(sites.data()), static_cast<uInt>(bytes_per_site_)));
-      suma_ ^= std::rotl(crc, int(site % 29));
-      sumb_ ^= std::rotl(crc, int(site % 31));
+    const std::int64_t n_sites = std::int64_t(sites.size()) / bytes_per_site_;
+    std::uint32_t suma = 0, sumb = 0;
+#pragma omp parallel for schedule(static) reduction(^ : suma, sumb)
+    for (std::int64_t i = 0; i < n_sites; ++i) {
+      const auto* bytes = reinterpret_cast<const Bytef*>(sites.data() + i * bytes_per_site_);
+      const auto crc = std::uint32_t(crc32(0, bytes, static_cast<uInt>(bytes_per_site_)));
+      suma ^= std::rotl(crc, int((first_site + i) % 29));
+      sumb ^= std::rotl(crc, int((first_site + i) % 31));
     }
+    suma_ ^= suma;
+    sumb_ ^= sumb;
   }
 
   std::map<std::string, std::string> combine(const Communicator& communicator) const override {

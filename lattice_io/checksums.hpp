@@ -29,7 +29,7 @@ class SiteChecksum {
  public:
   virtual ~SiteChecksum() = default;
   // Takes in whole consecutive sites, the first of which has lexicographic number `first_site`. Each site of the
-  // lattice must be added once, on any rank. Local.
+  // lattice must be added once, on any rank. The threads share the work. Local.
   virtual void add(std::int64_t first_site, std::span<const std::byte> sites) = 0;
   // The checksums of the whole lattice as 8 hexadecimal digits, by name. Collective.
   virtual std::map<std::string, std::string> combine(const Communicator& communicator) const = 0;

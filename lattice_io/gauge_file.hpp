@@ -5,11 +5,14 @@
 // parallel, never whole on one rank; links are exchanged as LinkFields (fp64, local sites).
 #pragma once
 
+#include <complex>
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "dirac/gauge_observables.hpp"
 #include "dirac/precision.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -45,6 +48,9 @@ struct GaugeHeader {
 struct GaugeChecks {
   std::map<std::string, ChecksumResult> checksums;
   std::vector<std::string> warnings;  // what the format defines and the file lacks
+  // Of the links as read, where the header had them to compare with.
+  std::optional<Plaquette> plaquette;
+  std::optional<std::complex<double>> link_trace;
 };
 
 // Parses the header. Collective; every rank gets the same. Throws Error naming the file, what was expected and found.

@@ -106,6 +106,7 @@ class SiteSource {
 // Two rows can stand for a link only if the third follows from them.
 void require_two_rows_suffice(const Communicator& communicator, const std::string& path, const LinkField& links) {
   double largest = 0;
+#pragma omp parallel for reduction(max : largest)
   for (std::int64_t site = 0; site < links.size(); ++site)
     for (const auto& link : links[site]) {
       auto completed = link;
@@ -145,18 +146,23 @@ GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& head
             unpack(header, sites, &links[first_site]);
           });
 
-  GaugeChecks checks{{}, header.warnings};
+  GaugeChecks checks;
+  checks.warnings = header.warnings;
   for (const auto& [name, computed] : checksum->combine(communicator))
     if (header.checksums.count(name)) {
       const std::string& stored = header.checksums.at(name);
       checks.checksums[name] = {stored, computed, same_hexadecimal(stored, computed)};
     }
-  if (header.checksums.count("plaquette"))
+  if (header.checksums.count("plaquette")) {
+    checks.plaquette = plaquette(communicator, links);
     checks.checksums["plaquette"] =
-        compare_number(header.checksums.at("plaquette"), plaquette(communicator, links).all, header.precision);
-  if (header.checksums.count("link_trace"))
+        compare_number(header.checksums.at("plaquette"), checks.plaquette->all, header.precision);
+  }
+  if (header.checksums.count("link_trace")) {
+    checks.link_trace = link_trace(communicator, links);
     checks.checksums["link_trace"] =
-        compare_number(header.checksums.at("link_trace"), link_trace(communicator, links).real(), header.precision);
+        compare_number(header.checksums.at("link_trace"), checks.link_trace->real(), header.precision);
+  }
   if (verify) require_matches(header.path, checks);
   return checks;
 }

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
@@ -14,6 +15,8 @@
 namespace staghorn {
 
 namespace {
+
+constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // that one thread reads at a time
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(path + ": " + what + ": " + std::strerror(errno));
@@ -57,17 +60,37 @@ std::int64_t PosixFile::size() const {
 
 void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
   const Phase phase("reading a file");
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::pread(descriptor_, bytes.data() + done, bytes.size() - done, offset + std::int64_t(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) fail(path_, "reading at byte " + std::to_string(offset + std::int64_t(done)));
-    if (n == 0)
-      throw Error(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
-                  std::to_string(size()) + " bytes");
-    done += std::size_t(n);
-    made_progress();
+  const std::int64_t n_ranges = std::int64_t((bytes.size() + bytes_per_range - 1) / bytes_per_range);
+  // The first byte that could not be read, and why: errno, or 0 at the end of the file.
+  std::int64_t failed_at = -1;
+  int failure = 0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t range = 0; range < n_ranges; ++range) {
+    const std::size_t first = std::size_t(range) * bytes_per_range;
+    const std::size_t last = std::min(bytes.size(), first + bytes_per_range);
+    for (std::size_t done = first; done < last;) {
+      const ssize_t n = ::pread(descriptor_, bytes.data() + done, last - done, offset + std::int64_t(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        const int why = n < 0 ? errno : 0;
+#pragma omp critical(staghorn_posix_file_read)
+        if (failed_at < 0 || std::int64_t(done) < failed_at) {
+          failed_at = std::int64_t(done);
+          failure = why;
+        }
+        break;
+      }
+      done += std::size_t(n);
+      made_progress();
+    }
   }
+  if (failed_at < 0) return;
+  if (failure != 0) {
+    errno = failure;
+    fail(path_, "reading at byte " + std::to_string(offset + failed_at));
+  }
+  throw Error(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
+              std::to_string(size()) + " bytes");
 }
 
 std::string PosixFile::read_text(std::int64_t offset, std::int64_t n_bytes) const {

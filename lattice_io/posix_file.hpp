@@ -26,7 +26,8 @@ class PosixFile {
   const std::string& path() const { return path_; }
   std::int64_t size() const;  // bytes, now
 
-  // Fills `bytes` from `offset`; throws Error with expected and found size if the file ends before.
+  // Fills `bytes` from `offset`, the threads sharing what is long; throws Error with expected and found size if the
+  // file ends before.
   void read(std::int64_t offset, std::span<std::byte> bytes) const;
   std::string read_text(std::int64_t offset, std::int64_t n_bytes) const;
   // Writes all of `bytes`; throws Error (disk full, quota, file-size limit, ...) otherwise.

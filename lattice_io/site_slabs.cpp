@@ -27,11 +27,18 @@ std::size_t total(const std::vector<int>& counts) {
 
 }  // namespace
 
-// Bytes exchanged with each rank in one round, on the file's side and on the owner's side.
+// What one round moves between the slab of this rank, the messages, and this rank's own sites.
 struct SiteSlabs::Round {
+  // A piece of an x-row: the whole of one that this rank owns.
+  struct Piece {
+    int rank;           // owner of a piece of the slab; whose slab a row of one's own lies in
+    std::int64_t at;    // first byte in the messages, where that is another rank
+    std::int64_t site;  // first local site, where this rank is the owner
+  };
   Rows slab;
-  std::vector<int> slab_counts, slab_offsets;
-  std::vector<int> own_counts, own_offsets;
+  std::vector<Piece> pieces;       // of the slab, as they lie in the file
+  std::vector<Piece> remote_rows;  // of one's own sites that lie in slabs of other ranks
+  std::vector<int> slab_counts, slab_offsets, own_counts, own_offsets;  // bytes of messages, none to oneself
 };
 
 SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
@@ -69,84 +76,100 @@ std::int64_t SiteSlabs::first_local_row_from(std::int64_t row) const {
 }
 
 SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
-  const int n_ranks = communicator_.size();
-  const int piece_bytes = int(lattice_.local()[0] * bytes_per_site_);
-  Round plan{rows(communicator_.rank(), round), std::vector<int>(n_ranks), {}, std::vector<int>(n_ranks), {}};
+  const int n_ranks = communicator_.size(), me = communicator_.rank();
+  const std::int64_t piece_sites = lattice_.local()[0], piece_bytes = piece_sites * bytes_per_site_;
+  Round plan{rows(me, round), {}, {}, std::vector<int>(n_ranks), {}, std::vector<int>(n_ranks), {}};
+  std::int64_t own_site = first_local_row_from(plan.slab.first) * piece_sites;
   for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
-    for (int piece = 0; piece < lattice_.grid()[0]; ++piece) plan.slab_counts[owner(row, piece)] += piece_bytes;
-  for (int rank = 0; rank < n_ranks; ++rank) {
-    const Rows slab = rows(rank, round);
-    plan.own_counts[rank] = int(first_local_row_from(slab.last) - first_local_row_from(slab.first)) * piece_bytes;
-  }
+    for (int k = 0; k < lattice_.grid()[0]; ++k) {
+      const int rank = owner(row, k);
+      plan.pieces.push_back({rank, plan.slab_counts[rank], own_site});
+      if (rank == me)
+        own_site += piece_sites;
+      else
+        plan.slab_counts[rank] += int(piece_bytes);
+    }
   plan.slab_offsets = offsets_of(plan.slab_counts);
+  for (Round::Piece& piece : plan.pieces) piece.at += plan.slab_offsets[piece.rank];
+
+  std::int64_t at = 0;
+  for (int rank = 0; rank < n_ranks; ++rank) {
+    if (rank == me) continue;
+    const Rows slab = rows(rank, round);
+    const std::int64_t first = first_local_row_from(slab.first), last = first_local_row_from(slab.last);
+    plan.own_counts[rank] = int((last - first) * piece_bytes);
+    for (std::int64_t row = first; row < last; ++row, at += piece_bytes)
+      plan.remote_rows.push_back({rank, at, row * piece_sites});
+  }
   plan.own_offsets = offsets_of(plan.own_counts);
   return plan;
 }
 
 void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
-  const std::int64_t row_sites = lattice_.global()[0], piece_sites = lattice_.local()[0];
-  const std::int64_t piece_bytes = piece_sites * bytes_per_site_;
+  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
+  const int me = communicator_.rank();
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
     const Phase phase("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
-      slab.resize(std::size_t((plan.slab.last - plan.slab.first) * row_sites * bytes_per_site_));
-      outgoing.resize(slab.size());
+      slab.resize(plan.pieces.size() * piece_bytes);
+      outgoing.resize(total(plan.slab_counts));
       incoming.resize(total(plan.own_counts));
-      if (!slab.empty()) fetch(plan.slab.first * row_sites, slab);
+      if (!slab.empty()) fetch(plan.slab.first * lattice_.global()[0], slab);
     });
-
-    std::vector<int> next = plan.slab_offsets;
-    const std::byte* from = slab.data();
-    for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
-      for (int piece = 0; piece < lattice_.grid()[0]; ++piece, from += piece_bytes) {
-        int& at = next[owner(row, piece)];
-        std::memcpy(outgoing.data() + at, from, std::size_t(piece_bytes));
-        at += int(piece_bytes);
-      }
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
+      const auto& piece = plan.pieces[k];
+      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
+      if (piece.rank == me)
+        place(piece.site, bytes);
+      else
+        std::memcpy(outgoing.data() + piece.at, bytes.data(), piece_bytes);
+    }
+    if (communicator_.size() == 1) continue;
     check_mpi(
         MPI_Alltoallv(outgoing.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, incoming.data(),
                       plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, communicator_.handle()),
         "MPI_Alltoallv");
-    for (int rank = 0; rank < communicator_.size(); ++rank) {  // whole x-rows of this rank, in ascending order
-      if (plan.own_counts[rank] == 0) continue;
-      place(first_local_row_from(rows(rank, round).first) * piece_sites,
-            std::span(incoming).subspan(plan.own_offsets[rank], plan.own_counts[rank]));
-    }
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
+      place(plan.remote_rows[k].site, std::span(incoming).subspan(plan.remote_rows[k].at, piece_bytes));
   }
 }
 
 void SiteSlabs::write(const Pack& pack, const Store& store) const {
-  const std::int64_t row_sites = lattice_.global()[0], piece_sites = lattice_.local()[0];
-  const std::int64_t piece_bytes = piece_sites * bytes_per_site_;
+  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
+  const int me = communicator_.rank();
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
     const Phase phase("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
-      slab.resize(std::size_t((plan.slab.last - plan.slab.first) * row_sites * bytes_per_site_));
-      incoming.resize(slab.size());
+      slab.resize(plan.pieces.size() * piece_bytes);
+      incoming.resize(total(plan.slab_counts));
       outgoing.resize(total(plan.own_counts));
     });
-    for (int rank = 0; rank < communicator_.size(); ++rank) {
-      if (plan.own_counts[rank] == 0) continue;
-      pack(first_local_row_from(rows(rank, round).first) * piece_sites,
-           std::span(outgoing).subspan(plan.own_offsets[rank], plan.own_counts[rank]));
+    if (communicator_.size() > 1) {
+#pragma omp parallel for schedule(static)
+      for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
+        pack(plan.remote_rows[k].site, std::span(outgoing).subspan(plan.remote_rows[k].at, piece_bytes));
+      check_mpi(
+          MPI_Alltoallv(outgoing.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, incoming.data(),
+                        plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, communicator_.handle()),
+          "MPI_Alltoallv");
     }
-    check_mpi(MPI_Alltoallv(outgoing.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, incoming.data(),
-                            plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, communicator_.handle()),
-              "MPI_Alltoallv");
-    std::vector<int> next = plan.slab_offsets;
-    std::byte* to = slab.data();
-    for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
-      for (int piece = 0; piece < lattice_.grid()[0]; ++piece, to += piece_bytes) {
-        int& at = next[owner(row, piece)];
-        std::memcpy(to, incoming.data() + at, std::size_t(piece_bytes));
-        at += int(piece_bytes);
-      }
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
+      const auto& piece = plan.pieces[k];
+      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
+      if (piece.rank == me)
+        pack(piece.site, bytes);
+      else
+        std::memcpy(bytes.data(), incoming.data() + piece.at, piece_bytes);
+    }
     communicator_.agree([&] {
-      if (!slab.empty()) store(plan.slab.first * row_sites, slab);
+      if (!slab.empty()) store(plan.slab.first * lattice_.global()[0], slab);
     });
   }
 }

@@ -76,11 +76,9 @@ Inspection look_at(const Communicator& communicator, const std::string& path) {
   LinkField links(cut_lattice(communicator, found.header.extents));
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
-  found.gauge = summarize_gauge(communicator, links, found.unitarity);
+  found.gauge = summarize_gauge(communicator, links, found.unitarity, checks);
   found.gauge.file = path;
   found.gauge.format = to_string(found.header.format);
-  found.gauge.checksums = checks.checksums;
-  found.gauge.warnings = checks.warnings;
   return found;
 }
 

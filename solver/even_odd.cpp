@@ -92,9 +92,11 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
 
 void EvenOddPass::add_solution(int rhs, VectorField& x, VectorField& scratch) const {
   const double scale = 1 / scale_[std::size_t(rhs)];  // exact
-  std::fill_n(scratch.data(), scratch.size(), ColorVector<double>{});
+  if (system_ == System::full)
+    other_->unpack(opposite(parity_), rhs, scratch);
+  else
+    std::fill_n(scratch.data(), scratch.size(), ColorVector<double>{});
   x_.unpack(parity_, rhs, scratch);
-  if (system_ == System::full) other_->unpack(opposite(parity_), rhs, scratch);
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < x.size(); ++site)
     for (int i = 0; i < 3; ++i) {

@@ -17,15 +17,18 @@ std::string number(double value) {
 
 }  // namespace
 
-GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check) {
+GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check,
+                             const GaugeChecks& checks) {
   GaugeSummary summary;
+  summary.checksums = checks.checksums;
+  summary.warnings = checks.warnings;
   summary.max_unitarity_deviation = check.max_deviation;
   if (!check.finite) return summary;
-  const Plaquette p = plaquette(communicator, links);
+  const Plaquette p = checks.plaquette ? *checks.plaquette : plaquette(communicator, links);
   summary.plaquette = p.all;
   summary.plaquette_space = p.space;
   summary.plaquette_time = p.time;
-  summary.link_trace = link_trace(communicator, links);
+  summary.link_trace = checks.link_trace ? *checks.link_trace : link_trace(communicator, links);
   return summary;
 }
 

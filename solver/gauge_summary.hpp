@@ -4,6 +4,7 @@
 #include "dirac/gauge_observables.hpp"
 #include "dirac/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "lattice_io/gauge_file.hpp"
 #include "solver/solve_report.hpp"
 
 namespace staghorn {
@@ -14,8 +15,10 @@ inline constexpr double unitarity_tolerance = 1e-5;
 inline constexpr double reunitarization_limit = 1e-3;
 
 // Plaquettes, link trace and the deviation from unitarity of `links`; the observables stay zero where links are not
-// finite. File, format and checksums are the caller's to fill. Collective.
-GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check);
+// finite. What reading `links` computed already is taken from `checks`, with what it found. File and format are the
+// caller's to fill. Collective.
+GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check,
+                             const GaugeChecks& checks);
 
 // Throws Error, naming what was found and what is allowed, unless the links are finite and in SU(3) within the limits
 // above. `name` is that of the file, for messages; `will_reunitarize` allows the wider one. Local.

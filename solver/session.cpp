@@ -19,15 +19,20 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
   return std::move(*links);
 }
 
-// Checks the links, projects them onto SU(3) where that was asked for or is implied, and says what they are.
+// Checks the links, projects them onto SU(3) where that was asked for or is implied, and says what they are. `checks`:
+// what reading them found.
 GaugeSummary take_links(const Communicator& communicator, const std::string& file, LinkField& links,
-                        const SessionOptions& options) {
+                        const SessionOptions& options, GaugeChecks checks) {
   // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
   const bool project = options.reunitarize || options.links != Reconstruct::none18;
   const UnitarityCheck check = check_unitarity(communicator, links);
   require_su3(file.empty() ? "links" : file, check, project);
-  if (project) reunitarize(links);
-  GaugeSummary summary = summarize_gauge(communicator, links, check);  // the deviation is that before any projection
+  if (project) {
+    reunitarize(links);
+    checks.plaquette.reset();  // those were of other links
+    checks.link_trace.reset();
+  }
+  GaugeSummary summary = summarize_gauge(communicator, links, check, checks);  // the deviation before any projection
   summary.file = file;
   summary.reunitarized = project;
   return summary;
@@ -65,10 +70,8 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
       cuda_device, 0);
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
-  GaugeSummary summary = take_links(communicator, gauge_file, links, options);
+  GaugeSummary summary = take_links(communicator, gauge_file, links, options, checks);
   summary.format = to_string(header.format);
-  summary.checksums = checks.checksums;
-  summary.warnings = checks.warnings;
   state_ = std::make_unique<State>(State{std::move(placed.communicator), std::move(placed.placement), options,
                                          std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr,
                                          std::move(cublas)});
@@ -86,7 +89,7 @@ Session::Session(const Communicator& communicator, LinkField links, const Sessio
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
   });
-  GaugeSummary summary = take_links(communicator, "", links, options);
+  GaugeSummary summary = take_links(communicator, "", links, options, {});
   summary.format = "memory";
   state_ = std::make_unique<State>(
       State{communicator.split(0, communicator.rank()),

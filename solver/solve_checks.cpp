@@ -1,5 +1,6 @@
 #include "solver/solve_checks.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -18,17 +19,25 @@ bool is_finite(const ColorVector<double>& v) {
   return finite;
 }
 
+std::int64_t first_not_finite(const VectorField& field) {
+  std::int64_t first = field.size();
+#pragma omp parallel for schedule(static) reduction(min : first)
+  for (std::int64_t site = 0; site < field.size(); ++site)
+    if (!is_finite(field[site])) first = std::min(first, site);
+  return first;
+}
+
 void require_finite(const Communicator& communicator, const char* what, std::span<const VectorField> fields) {
   communicator.agree([&] {
-    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs)
-      for (std::int64_t site = 0; site < fields[rhs].size(); ++site) {
-        if (is_finite(fields[rhs][site])) continue;
-        const Lattice& lattice = fields[rhs].lattice();
-        const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
-        throw Error(name_of(what, rhs), "finite numbers",
-                    "NaN or infinity at x,y,z,t = " + std::to_string(x[0]) + "," + std::to_string(x[1]) + "," +
-                        std::to_string(x[2]) + "," + std::to_string(x[3]));
-      }
+    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs) {
+      const std::int64_t site = first_not_finite(fields[rhs]);
+      if (site == fields[rhs].size()) continue;
+      const Lattice& lattice = fields[rhs].lattice();
+      const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+      throw Error(name_of(what, rhs), "finite numbers",
+                  "NaN or infinity at x,y,z,t = " + std::to_string(x[0]) + "," + std::to_string(x[1]) + "," +
+                      std::to_string(x[2]) + "," + std::to_string(x[3]));
+    }
   });
 }
 

@@ -70,6 +70,7 @@ bool in_source(const SourceSpec& spec, const Coordinates& x) {
 
 VectorField make_color_source(const Lattice& lattice, const SourceSpec& spec, int color) {
   VectorField field(lattice);
+#pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < field.size(); ++site)
     if (in_source(spec, lattice.to_global(lattice.site_coordinates(site)))) field[site].c[color].re = 1;
   return field;
