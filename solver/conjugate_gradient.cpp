@@ -26,12 +26,9 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
   const std::size_t n = stop.target_norm.size();
   auto& [r, p, tmp, loop] = work;
   std::vector<ExactSum> sums(n, ExactSum(1));
-  // r = b - A x, by the same update that CG makes: r -= 1 (4m^2 x - D D x);   p = r
   r.copy_from(b);
-  d.hop(tmp, x, opposite(parity));
-  const std::vector<double> one(n, 1);
-  const std::vector<double> r2 = d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
-  p.copy_from(r);
+  p.copy_from(b);
+  const std::vector<double> r2 = d.norm2(r, sums);
   return conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, stop, progress, &loop);
 }
 

@@ -49,7 +49,7 @@ struct CgVectors {
   std::int64_t bytes() const { return r.bytes() + p.bytes() + tmp.bytes(); }
 };
 
-// Improves `x` (its content is the initial guess) until every right-hand side meets its target. Converged right-hand
+// Solves A x = b from x = 0, which `x` must hold, until every right-hand side meets its target. Converged right-hand
 // sides freeze; each column has the bits it would have alone. Collective; never throws for non-convergence.
 // `progress`, if set, is called on every rank after each iteration.
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,

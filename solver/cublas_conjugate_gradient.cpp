@@ -30,9 +30,7 @@ std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOpe
     return sums;
   };
   blas.copy(b, r);
-  apply_minus_A(x);
-  blas.axpy(one, q, r);  // r = b - A x
-  blas.copy(r, p);       // p = r
+  blas.copy(b, p);
   std::vector<double> r2 = dot(r, r);
   judge(columns, r2, stop);
 

@@ -117,10 +117,11 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 // Whether the loop runs as one kernel. Alike on all ranks.
 bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
-  // Local volumes up to which it is faster: docs/performance.md has the measurements, fp64 on one rank among them.
-  const bool large = d.options().precision == Precision::fp64 && d.communicator().size() == 1;
-  const std::int64_t most_sites = large ? 32 * 32 * 32 * 32 : 24 * 24 * 24 * 48;
-  return kernels == CgKernels::one || (d.options().n_rhs == 1 && volume(d.lattice().local()) <= most_sites);
+  if (kernels == CgKernels::one) return true;
+  if (d.options().n_rhs > 1) return false;
+  // In fp32 it is faster up to these local volumes, in fp64 always: docs/performance.md has the measurements.
+  const std::int64_t most_sites = d.communicator().size() == 1 ? 24 * 24 * 24 * 48 : 32 * 32 * 32 * 32;
+  return d.options().precision == Precision::fp64 || volume(d.lattice().local()) <= most_sites;
 }
 
 }  // namespace

@@ -75,7 +75,8 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
 
   std::vector<CgColumn> columns(n);
   std::vector<bool> active(n, true);
-  std::vector<double> r2 = true_residual(), p2;
+  r.copy_from(b);
+  std::vector<double> r2 = d.norm2(r, sums), p2;
   for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
 
   for (long iterations = 0;;) {
