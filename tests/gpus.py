@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 
 
 def gpu_count() -> int:
+    """GPUs that programs may use: those of the machine, or fewer where CUDA_VISIBLE_DEVICES says so."""
     listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
-    return len(listed.stdout.splitlines()) if listed.returncode == 0 else 0
+    found = len(listed.stdout.splitlines()) if listed.returncode == 0 else 0
+    visible = os.environ.get("CUDA_VISIBLE_DEVICES")
+    return found if visible is None else min(found, len(visible.split(",")) if visible else 0)
