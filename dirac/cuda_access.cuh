@@ -40,7 +40,7 @@ struct HopArguments {
   const double *of_p, *of_r;  // per right-hand side, on the device
   const double* bound;        // of the sums, per right-hand side; nullptr: no sums
   SumCell* cells;             // cells_per_sum for each right-hand side
-  unsigned* taken;            // chunks, for each tile of right-hand sides (Walk); nullptr: all are dealt out
+  unsigned* taken;            // chunks, for each tile of right-hand sides (Walk)
 };
 
 // Where the vectors of a right-hand side begin, in stored reals.

@@ -18,8 +18,10 @@ constexpr int update_threads = 256;
 template <class Stored>
 constexpr int update_blocks = sizeof(Stored) == 8 ? 4 : 5;
 
-// done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added.
+// done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added;
+// takes_chunks: whether the last chunks are taken (Walk): it leaves the counters of them 0 then.
 struct NoFinish {
+  static constexpr bool takes_chunks = false;
   const int* flag = nullptr;  // of a loop that is done
   __device__ bool done() const { return flag && __ldcg(flag) != 0; }
   __device__ void operator()() const {}
@@ -55,7 +57,8 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
     hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
     finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
   };
-  for (Walk<hop_threads> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more(); at.advance()) {
+  for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more();
+       at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
     if (Cut && is_listed<hop_threads>(a.sites, range.chunks, k)) {
@@ -77,7 +80,7 @@ struct DirectionArguments {
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
   SumCell* cells;
-  unsigned* taken;  // chunks, for each right-hand side (Walk); nullptr: all are dealt out
+  unsigned* taken;  // chunks, for each right-hand side (Walk)
 };
 
 // x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x
@@ -94,7 +97,8 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
   const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
   const double bound = a.bound[rhs];
   ThreadSum sum;
-  for (Walk<update_threads> at(range, int(blockIdx.x), a.taken + rhs); at.more(); at.advance()) {
+  for (Walk<update_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x), a.taken + rhs); at.more();
+       at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
     const bool listed = is_listed<update_threads>(a.sites, range.chunks, k);
@@ -134,7 +138,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves, shared_bytes) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    const SharedRange shared = share_range(range, blocks / tiles, a.taken ? taken_rounds<Stored> : 0);
+    const SharedRange shared = share_range(range, blocks / tiles, Finish::takes_chunks ? taken_rounds<Stored> : 0);
     kernel<<<blocks, hop_threads, shared_bytes, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
@@ -189,7 +193,7 @@ void launch_direction(const HopView& view, const DirectionArguments& a, const Fi
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) {
     const auto kernel = direction_kernel<Stored, Finish>;
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
-    const SharedRange shared = share_range(range, int(grid.x), a.taken ? taken_rounds<Stored> : 0);
+    const SharedRange shared = share_range(range, int(grid.x), Finish::takes_chunks ? taken_rounds<Stored> : 0);
     kernel<<<grid, update_threads, 0, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);
   });

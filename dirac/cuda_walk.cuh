@@ -34,8 +34,9 @@ inline SharedRange share_range(const ChunkRange& chunks, int stride, int taken_r
 }
 
 // The way of one of a block's teams of `threads` threads each, which adds at most max_contributions to a ThreadSum:
-//   for (Walk<threads, teams> at(range, first, taken); at.more(); at.advance()) ... at.chunk() ...
-template <int threads, int teams = 1>
+//   for (Walk<threads, teams, takes> at(range, first, taken); at.more(); at.advance()) ... at.chunk() ...
+// takes: whether the last rounds are taken, if the range says so; else all are dealt out.
+template <int threads, int teams, bool takes>
 class Walk {
  public:
   // first: the team's chunk of the first round;  taken: counts the chunks that the set has taken, 0 before the kernel;
@@ -49,7 +50,7 @@ class Walk {
   // All threads of the team must call.
   __device__ __forceinline__ void advance() {
     chunk_ += range_.stride;
-    if (chunk_ < range_.taken_from) return;
+    if (!takes || chunk_ < range_.taken_from) return;
     const int team = teams == 1 ? 0 : int(threadIdx.x) / threads;
     __shared__ int next[teams];
     meet(team);

@@ -74,11 +74,11 @@ struct NextDirection {
 
 // Calls work(place, ghosts) for this thread's sites: those that may need ghosts first. `chunk`: the team's first;
 // `taken`: chunks (Walk).
-template <bool Cut, class Work>
+template <bool Cut, bool takes, class Work>
 __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedRange& range, int chunk, unsigned* taken,
                                           const Work& work) {
   const int thread = int(threadIdx.x) % team_threads;
-  for (Walk<team_threads, teams> at(range, chunk, taken); at.more(); at.advance()) {
+  for (Walk<team_threads, teams, takes> at(range, chunk, taken); at.more(); at.advance()) {
     const int k = at.chunk();
     Place place;
     if (Cut && is_listed<team_threads>(sites, range.chunks, k)) {
@@ -98,9 +98,14 @@ __device__ __forceinline__ void as_reals(const ColorVector<Real>& v, Real (&real
   }
 }
 
+// Whether its last chunks are taken (Walk). Not where that was not measured to gain and costs registers.
+template <class Stored, int Reals, bool Cut>
+constexpr bool takes_chunks = Cut ? Reals == 12 : sizeof(Stored) == 8 || Reals == 18;
+
 template <class Stored, int Reals, bool Cut>
 __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernelArguments a) {
   using Real = Arithmetic<Stored>;
+  constexpr bool takes = takes_chunks<Stored, Reals, Cut>;
   __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own
   __shared__ double sums[2][max_rhs];
   Scalars& s = *reinterpret_cast<Scalars*>(book);
@@ -139,7 +144,7 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       const NextDirection<Stored> direction{a.hop.in, a.hop.p, a.hop.ghosts, a.ghosts_of_p, rhs,
                                             given,    beta,    bounds[1],    norms2[1]};
       unsigned* const taken = a.meetings[turn].taken + rhs;
-      for_sites<Cut>(a.hop.sites, a.hop_range, chunk, taken, [&](const Place& place, auto ghosts) {
+      for_sites<Cut, takes>(a.hop.sites, a.hop_range, chunk, taken, [&](const Place& place, auto ghosts) {
         ColorVector<Real> acc[1];
         hop_site<1>(
             CudaAccess<Stored, Reals, decltype(ghosts)::value, true, NextDirection<Stored>>{a.hop, place, direction},
@@ -168,7 +173,7 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       Stored* const all_r = static_cast<Stored*>(a.residual.out) + here;
       Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, sites.sites);
       unsigned* const taken = a.meetings[turn + 1].taken + rhs;
-      for_sites<Cut>(sites, a.residual_range, chunk, taken, [&](const Place& place, auto ghosts) {
+      for_sites<Cut, takes>(sites, a.residual_range, chunk, taken, [&](const Place& place, auto ghosts) {
         if (const Real at_once = Real(s.pending.at_once[rhs]); at_once != 0) {  // rare
           Real p[6];
           load_vector<Caching::plain>(all_p, sites.sites, place.site, p);

@@ -225,6 +225,7 @@ __device__ void finish_phase(Scalars& s) {
 // What runs at the end of each kernel: the last block to finish computes the scalars.
 template <Phase phase>
 struct LastBlock {
+  static constexpr bool takes_chunks = true;
   Scalars* scalars;
   bool several_ranks;
 

@@ -66,6 +66,23 @@ def on_cpu(solve):
     return run
 
 
+@pytest.fixture(scope="module")
+def solve_large(staghorn, tmp_path_factory):
+    """solve_large(*options) -> bytes of the solution after 7 iterations, on so many sites that GPUs' blocks take chunks."""
+    folder = tmp_path_factory.mktemp("large")
+    gauge, output = folder / "hot.h5", folder / "x.h5"
+    staghorn("generate", "--lattice", 24, 24, 24, 24, "--start", "hot", "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)
+
+    def run(*options, kernels="auto"):
+        result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--max-iterations", 7, "--output",
+                          output, "--force", *options, env={"STAGHORN_CG_KERNELS": kernels})
+        assert result.returncode == 3, result.stderr
+        with h5py.File(output) as file:
+            return file["solution"][...].tobytes()
+
+    return run
+
+
 def ranks_of(cut):
     ranks = math.prod(map(int, cut.split(","))) if "--grid" in CUTS[cut] else 1
     if ranks > gpu_count():
@@ -99,3 +116,11 @@ def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(solve, r
     found = solve(request_name, 3, "--device", "cuda", *stop, *CUTS[cut], *between, ranks=ranks,
                   env={"STAGHORN_CG_KERNELS": kernels}, status=3)
     assert found == solve(request_name, 3, "--device", "cpu", *stop, status=3)
+
+
+@pytest.mark.parametrize("kernels", ["one", "three"])
+@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12", "fp64-12-fp16-12"])
+def test_chunks_that_blocks_take_change_no_bit(solve_large, request_name, kernels):
+    request = ["--links", 12, "--sloppy", "fp16"] if "fp16" in request_name else REQUESTS[request_name]
+    found = solve_large("--device", "cuda", *request, kernels=kernels)
+    assert found == solve_large("--device", "cpu", *request)

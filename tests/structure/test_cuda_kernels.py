@@ -10,12 +10,12 @@ import subprocess
 import pytest
 
 # Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
-# sm_90, hops spill up to 68 bytes, most with several right-hand sides a thread. The loop as one kernel has room for 128
+# sm_90, hops spill 4 to 64 bytes, most with several right-hand sides a thread. The loop as one kernel has room for 128
 # registers: 512 threads, one block a multiprocessor.
-KNOWN_SPILLS = {"hop_kernel": 44, "hop_many_kernel": 68, "one_kernelIdLi18ELb1": 110, "one_kernelIdLi12ELb1": 16,
-                "one_kernelIdLi8ELb1": 44, "one_kernelIdLi18ELb0": 76, "one_kernelIdLi12ELb0": 80,
-                "one_kernelIdLi8ELb0": 40, "one_kernelIfLi18ELb1": 60, "one_kernelIfLi12ELb1": 36,
-                "one_kernelIfLi18ELb0": 12, "one_kernelIfLi12ELb0": 16}
+KNOWN_SPILLS = {"hop_kernel": 44, "hop_many_kernel": 64, "one_kernelIdLi18ELb1": 90, "one_kernelIdLi12ELb1": 16,
+                "one_kernelIdLi8ELb1": 40, "one_kernelIdLi18ELb0": 76, "one_kernelIdLi12ELb0": 80,
+                "one_kernelIdLi8ELb0": 40, "one_kernelIfLi18ELb1": 16, "one_kernelIfLi12ELb1": 36,
+                "one_kernelIfLi18ELb0": 12, "one_kernelIfLi12ELb0": 8}
 NVCC = "13.0"
 
 
