@@ -26,6 +26,7 @@ struct Stage {
     SolveShape shape{result.lattice, result.grid, {}, options.rhs, System::even, true};
     shape.options.precision = result.cg.precision;
     shape.options.links = result.cg.links;
+    shape.options.transport = result.cg.transport;
     return iteration_time(here, shape).total() * 1e6;
   }
 

@@ -22,9 +22,8 @@ CommandSyntax plan_syntax() {
       "plan",
       "staghorn plan --lattice X Y Z T [--gpus LIST] [options]",
       "Estimates time per CG iteration and memory, without allocating anything. The time is a floor: bytes over the\n"
-      "streaming read, faces that the interior does not hide, and latencies; a real iteration comes within some 15 "
-      "per\n"
-      "cent of it where bytes dominate.\n",
+      "streaming read, faces that the interior does not hide, and latencies, in the form of the loop that a solve\n"
+      "takes; a real iteration comes within some 15 per cent of it where bytes dominate.\n",
       po::options_description(),
       {},
       "\nA machine file is what --json prints under \"machine\": bandwidths in GB/s (of one GPU), latencies in us.\n"
@@ -103,6 +102,7 @@ struct Plan {
   std::string fitting;  // what would fit, where this does not
 
   std::int64_t gpus() const { return volume(shape.grid); }
+  const char* kernels() const { return time.one_kernel ? "one" : "three"; }
   double site_iterations() const { return double(volume(shape.lattice)) * shape.n_rhs / time.total(); }
 };
 
@@ -122,19 +122,22 @@ void print_table(std::ostream& out, const Machine& machine, const std::vector<Pl
       << to_string(first.options.precision) << (first.options.sloppy ? "/" + to_string(*first.options.sloppy) : "")
       << ", " << to_string(first.options.links) << " reals a link, " << first.n_rhs << " right-hand side"
       << (first.n_rhs == 1 ? "" : "s") << "\n";
-  std::snprintf(line, sizeof line, "%6s %-12s %-14s %12s %9s %9s %9s %7s %14s %12s %12s\n", "GPUs", "grid", "local",
-                "us/iteration", "memory", "faces", "latency", "bytes", "Msite iter/s", "GPU memory", "host memory");
+  std::snprintf(line, sizeof line, "%6s %-12s %-14s %7s %12s %9s %9s %9s %7s %14s %12s %12s\n", "GPUs", "grid", "local",
+                "kernels", "us/iteration", "memory", "faces", "latency", "bytes", "Msite iter/s", "GPU memory",
+                "host memory");
   out << line;
   for (const Plan& p : plans) {
     const Lattice lattice(p.shape.lattice, p.shape.grid, 0);
-    std::snprintf(line, sizeof line, "%6lld %-12s %-14s %12.1f %9.1f %9.1f %9.1f %5.0f %% %14.0f %12s %12s%s\n",
+    std::snprintf(line, sizeof line, "%6lld %-12s %-14s %7s %12.1f %9.1f %9.1f %9.1f %5.0f %% %14.0f %12s %12s%s\n",
                   static_cast<long long>(p.gpus()), to_string(p.shape.grid).c_str(), to_string(lattice.local()).c_str(),
-                  p.time.total() * 1e6, p.time.memory * 1e6, p.time.communication * 1e6, p.time.latency * 1e6,
-                  100 * p.efficiency, p.site_iterations() * 1e-6, gigabytes(p.memory.device()).c_str(),
-                  gigabytes(p.memory.host()).c_str(), p.fits ? "" : "  does not fit");
+                  p.kernels(), p.time.total() * 1e6, p.time.memory * 1e6, p.time.communication * 1e6,
+                  p.time.latency * 1e6, 100 * p.efficiency, p.site_iterations() * 1e-6,
+                  gigabytes(p.memory.device()).c_str(), gigabytes(p.memory.host()).c_str(),
+                  p.fits ? "" : "  does not fit");
     out << line;
   }
-  out << "bytes: the share of the time that is spent on streaming memory; the rest is waiting.\nmemory of one rank:\n";
+  out << "kernels: the form of the loop, one kernel with two phases an iteration, or three kernels.\n"
+         "bytes: the share of the time that is spent on streaming memory; the rest is waiting.\nmemory of one rank:\n";
   for (const Plan& p : plans) {
     out << "  " << p.gpus() << (p.gpus() == 1 ? " GPU: " : " GPUs: ");
     const char* separator = "";
@@ -163,6 +166,7 @@ void print_json(std::ostream& out, const Machine& machine, const std::vector<Pla
     json["plans"].push_back({{"gpus", p.gpus()},
                              {"grid", p.shape.grid},
                              {"local_lattice", Lattice(p.shape.lattice, p.shape.grid, 0).local()},
+                             {"kernels", p.kernels()},
                              {"microseconds", p.time.total() * 1e6},
                              {"memory_microseconds", p.time.memory * 1e6},
                              {"face_microseconds", p.time.communication * 1e6},

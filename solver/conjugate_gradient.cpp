@@ -1,8 +1,5 @@
 #include "solver/conjugate_gradient.hpp"
 
-#include <cstdlib>
-#include <string>
-
 #include "halo/error.hpp"
 #include "halo/phase.hpp"
 #include "solver/cg_column.hpp"
@@ -10,15 +7,6 @@
 #include "solver/pending_solution.hpp"
 
 namespace staghorn {
-
-CgKernels default_cg_kernels() {
-  const char* value = std::getenv("STAGHORN_CG_KERNELS");
-  const std::string text = value ? value : "auto";
-  if (text == "auto") return CgKernels::automatic;
-  if (text == "one") return CgKernels::one;
-  if (text == "three") return CgKernels::three;
-  throw Error("STAGHORN_CG_KERNELS", "auto, one or three", text);
-}
 
 std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
                                          const ColorVectorField& b, CgVectors& work, const CgStop& stop,

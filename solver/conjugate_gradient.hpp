@@ -7,14 +7,11 @@
 
 #include "dirac/color_vector_field.hpp"
 #include "dirac/staggered_operator.hpp"
+#include "solver/cg_kernels.hpp"
 
 namespace staghorn {
 
 enum class CgOutcome { converged, out_of_iterations, stagnated, breakdown };
-
-// How the loop runs on a GPU; the result never depends on it. Where one kernel cannot, three do.
-enum class CgKernels { automatic, one, three };
-CgKernels default_cg_kernels();  // STAGHORN_CG_KERNELS: auto (where not set), one, three
 
 struct CgStop {
   std::vector<double> target_norm;  // per right-hand side: stop when |r| <= target_norm (absolute)

@@ -116,12 +116,9 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 
 // Whether the loop runs as one kernel. Alike on all ranks.
 bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
-  if (kernels == CgKernels::three || !OneKernelLoop::can_run(d)) return false;
-  if (kernels == CgKernels::one) return true;
-  if (d.options().n_rhs > 1) return false;
-  // In fp32 it is faster up to these local volumes, in fp64 always: docs/performance.md has the measurements.
-  const std::int64_t most_sites = d.communicator().size() == 1 ? 24 * 24 * 24 * 48 : 32 * 32 * 32 * 32;
-  return d.options().precision == Precision::fp64 || volume(d.lattice().local()) <= most_sites;
+  const OperatorOptions& of = d.options();
+  return takes_one_kernel(kernels, of.precision, of.n_rhs, d.communicator().size(), d.lattice().local_volume()) &&
+         OneKernelLoop::can_run(d);
 }
 
 }  // namespace

@@ -93,7 +93,7 @@ std::string to_json(const Machine& machine) {
   return json.dump(2);
 }
 
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
   const double links =
@@ -104,12 +104,19 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
   const bool x_waits = precision != Precision::fp16;
-  const double phases[] = {links + 2 * vector,                      // hop
-                           links + 4 * vector + (x_waits ? x : 0),  // residual
-                           3 * vector + (x_waits ? 0 : 2 * x)};     // direction
+  const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
+  const std::string& transport = shape.options.transport;
+  const bool by_p2p = hosts == 1 && (transport == "auto" || transport == "p2p");
+
+  IterationTime time;
+  time.one_kernel =
+      (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, ranks, first.local_volume());
+  std::vector<double> phases{links + 2 * vector,                      // hop
+                             links + 4 * vector + (x_waits ? x : 0),  // residual
+                             3 * vector + (x_waits ? 0 : 2 * x)};     // direction
+  if (time.one_kernel) phases = {links + 3 * vector, links + 5 * vector + x};
 
   double slowest_faces = 0;
-  const int ranks = int(volume(shape.grid));
   std::vector<int> host_of_rank(std::size_t(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
   const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
@@ -117,15 +124,13 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape) {
     slowest_faces =
         std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, vector));
 
-  IterationTime time;
-  for (int phase = 0; phase < 3; ++phase) {
+  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
     const double memory = phases[phase] * sites / machine.stream;
     time.memory += memory;
     if (phase < 2) time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
   }
-  const double hosts = std::ceil(double(ranks) / machine.gpus_per_host);
   const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;
-  time.latency = 3 * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
+  time.latency = double(phases.size()) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
   return time;
 }
 

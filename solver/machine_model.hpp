@@ -5,6 +5,7 @@
 #include <string>
 
 #include "halo/communicator.hpp"
+#include "solver/cg_kernels.hpp"
 #include "solver/memory_estimate.hpp"
 
 namespace staghorn {
@@ -31,15 +32,18 @@ std::string to_json(const Machine& machine);
 struct IterationTime {
   double memory = 0;         // bytes over the stream
   double communication = 0;  // of faces, where interior sites do not hide it
-  double latency = 0;        // of three phases with a sum each
+  double latency = 0;        // of its phases, each of which ends with sums
+  bool one_kernel = false;   // the form of the loop, two phases; else three kernels, three phases
   double total() const { return memory + communication + latency; }
 };
 
-// Each of the three phases of CG, with R reals a link, n right-hand sides and w bytes a real, moves per site of its
-// parity: hop (8 R + 12 n) w, residual update (8 R + 30 n) w (24 n, and in every second iteration 12 n of x), direction
-// update 18 n w; in fp16 x, in fp32, is moved by all direction updates instead. Faces (6 n w a site, both ways in each
-// cut direction) travel while interior sites are computed; boundary sites wait for them. With options.sloppy it is an
-// iteration in that precision. Local.
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape);
+// In the form of the loop that a solve takes (cg_kernels.hpp; p2p is there on one host, where options.transport is not
+// another). With R reals a link, n right-hand sides and w bytes a real its phases move per site of one parity
+//   three kernels   hop (8 R + 12 n) w   residual update (8 R + 30 n) w   direction update 18 n w
+//   one kernel      hop (8 R + 18 n) w   residual update (8 R + 36 n) w
+// of which x in every second residual update is 6 n w; in fp16 x, in fp32, is moved by all direction updates instead.
+// Faces (6 n w a site, both ways in each cut direction) travel while interior sites of hop and residual update are
+// computed; boundary sites wait for them. With options.sloppy it is an iteration in that precision. Local.
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked = default_cg_kernels());
 
 }  // namespace staghorn

@@ -14,7 +14,7 @@ namespace staghorn {
 struct SolveShape {
   Extents lattice{};
   Extents grid{1, 1, 1, 1};
-  SessionOptions options;  // its precisions, links, boundary, loop-back and blas; not its grid nor its device
+  SessionOptions options;  // its precisions, links, boundary, loop-back, transport and blas; not its grid, nor device
   int n_rhs = 1;
   System system = System::full;
   bool on_gpu = false;
