@@ -30,21 +30,23 @@ struct NoFinish {
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65), on a cut lattice
 // at times alike (fp64: 150 registers, 302 us an iteration at 32^3x64 on two H200, at most 128 288), and else too: fp32
-// with 18 reals 372 us an iteration, with 7 blocks 357; fp64 with 8 reals 412, with 5 blocks 398.
-template <class Stored, int Reals, HopUse Use, int Tile, bool Cut>
-constexpr int least_blocks = Tile != 1                        ? 0
-                             : is_fixed_point<Stored>         ? 7
-                             : !Cut && sizeof(Stored) == 8    ? 5
-                             : !Cut                           ? (Reals == 18 ? 7 : 0)
-                             : sizeof(Stored) == 8            ? 4
-                             : Use == HopUse::update_residual ? 6
-                                                              : 8;
+// with 18 reals 372 us an iteration, with 7 blocks 357; fp64 with 8 reals 412, with 5 blocks 398. Outside loops of CG,
+// fp32 at 16^3x32, which does not fill all: a hop with 12 reals 6.6 us, with 5 blocks 6.2.
+template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool InLoop>
+constexpr int least_blocks() {
+  if (Tile != 1) return 0;
+  if (is_fixed_point<Stored>) return 7;
+  if (Cut) return sizeof(Stored) == 8 ? 4 : Use == HopUse::update_residual ? 6 : 8;
+  if (sizeof(Stored) == 8) return 5;
+  if (Reals == 8) return 0;
+  return InLoop ? 7 : 5;
+}
 
 // The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
 // links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
 // sites of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut>)
+__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut, Finish::takes_chunks>())
     hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
@@ -132,13 +134,13 @@ HopArguments hop_arguments(const HopView& view);
 // for, the largest that divides these and is not above the one chosen.
 template <class Stored, int Reals, HopUse Use, class Finish>
 void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
-  const auto launch = [&](const auto kernel, int tile, int block_sites, int shared_bytes) {
+  const auto launch = [&](const auto kernel, int tile, int block_sites, int shared_bytes, int rounds) {
     const ChunkRange range = chunk_range(a.sites, block_sites, how.part, how.reversed);
     if (range.count == 0) return;
     const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
     const int wanted = a.bound ? grid_size(kernel, hop_threads, chunks, choice.waves, shared_bytes) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    const SharedRange shared = share_range(range, blocks / tiles, Finish::takes_chunks ? taken_rounds<Stored> : 0);
+    const SharedRange shared = share_range(range, blocks / tiles, rounds);
     kernel<<<blocks, hop_threads, shared_bytes, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
@@ -146,13 +148,13 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     constexpr int Tile = decltype(tile)::value;
     constexpr bool Cut = decltype(cut)::value, Phases = decltype(phases)::value;
     if constexpr (Tile < least_tile_of_many) {
-      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile, hop_threads, 0);
+      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile, hop_threads, 0, taken_rounds);
     } else {
       using Many = ManyRhs<Stored, Reals, Tile>;
       const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Finish>;
       STAGHORN_CUDA_CHECK(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Many::shared_bytes));
-      launch(kernel, Tile, Many::sites, Many::shared_bytes);
+      launch(kernel, Tile, Many::sites, Many::shared_bytes, Many::taken_rounds);
     }
   };
   constexpr std::true_type yes;
@@ -193,7 +195,7 @@ void launch_direction(const HopView& view, const DirectionArguments& a, const Fi
   with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) {
     const auto kernel = direction_kernel<Stored, Finish>;
     const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
-    const SharedRange shared = share_range(range, int(grid.x), Finish::takes_chunks ? taken_rounds<Stored> : 0);
+    const SharedRange shared = share_range(range, int(grid.x));
     kernel<<<grid, update_threads, 0, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);
   });

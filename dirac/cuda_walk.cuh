@@ -9,7 +9,6 @@
 
 #include "dirac/cuda_sites.cuh"
 #include "dirac/cuda_sums.cuh"
-#include "dirac/fixed_point.hpp"
 
 namespace staghorn::cuda {
 
@@ -21,15 +20,14 @@ struct SharedRange {
 };
 
 // How many rounds are for the taking. On one H200, 32^3x64, 12 reals, microseconds an iteration of CG with 0, 2, 3, 4:
-// fp32 266, 262, 263, 264; fp64 517, 503, 503, 503; fp16 186, 182, 177, 175.
-template <class Stored>
-constexpr int taken_rounds = is_fixed_point<Stored> ? 4 : 2;
+// fp32 266, 262, 263, 264; fp64 517, 503, 503, 503; fp16 -, 161, 162, 163.
+constexpr int taken_rounds = 2;
 
-// The last `taken_rounds` rounds are taken, but not the first.
-inline SharedRange share_range(const ChunkRange& chunks, int stride, int taken_rounds) {
+// The last so many rounds are taken, but not the first.
+inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_rounds = taken_rounds) {
   SharedRange shared{chunks, stride};
   const int rounds = (chunks.count + stride - 1) / stride;
-  if (taken_rounds > 0 && rounds > 1) shared.taken_from = stride * std::max(1, rounds - taken_rounds);
+  if (last_rounds > 0 && rounds > 1) shared.taken_from = stride * std::max(1, rounds - last_rounds);
   return shared;
 }
 

@@ -279,8 +279,8 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)
   s.arguments.meetings = reinterpret_cast<cuda::Meeting*>(s.meetings.data());
   const int n = to_parity.n_rhs;
   s.blocks = std::min(cuda::most_blocks(s.kernel) / n, forth.count) * n;
-  s.arguments.hop_range = cuda::share_range(forth, s.blocks / n * cuda::teams, cuda::taken_rounds<float>);
-  s.arguments.residual_range = cuda::share_range(back, s.blocks / n * cuda::teams, cuda::taken_rounds<float>);
+  s.arguments.hop_range = cuda::share_range(forth, s.blocks / n * cuda::teams);
+  s.arguments.residual_range = cuda::share_range(back, s.blocks / n * cuda::teams);
   if (!d.peers()) return;
   std::size_t total = 0;
   const std::size_t site_bytes = std::size_t(6 * n * bytes_per_real(to_parity.precision));

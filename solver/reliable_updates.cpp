@@ -39,7 +39,7 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
 }
 
 // The factor by which the slowest right-hand side's residual falls until the next update.
-double fall_until_update(const ReliableUpdates& updates, const OperatorOptions& sloppy,
+double fall_until_update(const ReliableUpdates& updates, const StaggeredOperator& sloppy,
                          const std::vector<CgColumn>& columns, const std::vector<double>& r2,
                          const std::vector<bool>& active) {
   double rate = 0;  // |r| per iteration
@@ -47,10 +47,11 @@ double fall_until_update(const ReliableUpdates& updates, const OperatorOptions& 
     if (active[i] && columns[i].iterations > 0)
       rate = std::max(rate, std::pow(r2[i] / columns[i].history.front(), 0.5 / double(columns[i].iterations)));
   const double wanted = rate == 0 ? updates.most : std::min(updates.most, std::pow(rate, updates.spacing));
-  const double least = sloppy.precision != Precision::fp16        ? updates.least_fp32
-                       : sloppy.reconstruct == Reconstruct::su3_8 ? updates.least_fp16_8_reals
-                                                                  : updates.least_fp16;
-  return std::max(wanted, least);
+  if (sloppy.options().precision != Precision::fp16) return std::max(wanted, updates.least_fp32);
+  const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
+  const bool small = sloppy.lattice().global_volume() < updates.large;
+  return std::max(wanted,
+                  updates.least_fp16 * (eight_reals ? updates.for_8_reals : 1) * (small ? updates.for_small : 1));
 }
 
 }  // namespace
@@ -85,7 +86,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     inner.max_iterations = stop.max_iterations - iterations;
     inner.stagnation_window = stop.stagnation_window;
     inner.kernels = stop.kernels;
-    const double fall = fall_until_update(updates, sloppy.options(), columns, r2, active);
+    const double fall = fall_until_update(updates, sloppy, columns, r2, active);
     for (std::size_t i = 0; i < n; ++i) {
       columns[i].residual_norm = std::sqrt(r2[i]);
       if (active[i] && !std::isfinite(r2[i])) {

@@ -22,6 +22,7 @@ REQUESTS = {
     "fp32-12": ["--precision", "fp32", "--links", 12],
     "fp32-8": ["--precision", "fp32", "--links", 8, "--boundary", PHASES],
     "fp64-18-fp32-12": ["--sloppy", "fp32", "--sloppy-links", 12],
+    "fp64-18-fp16-12": ["--sloppy", "fp16", "--sloppy-links", 12],
 }
 CUTS = {
     "whole": [],
@@ -105,7 +106,7 @@ def test_both_forms_give_the_cpus_bits(solve, on_cpu, request_name, kernels, n_r
 @pytest.mark.parametrize("cut", ["loop-back in x", "1,1,1,2"])
 @pytest.mark.parametrize("transport, kernels", [("p2p", "one"), ("p2p", "three"), ("nccl", "three"),
                                                 ("staged", "three")])
-@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-8", "fp64-18-fp32-12"])
+@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-8", "fp64-18-fp32-12", "fp64-18-fp16-12"])
 def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(solve, request_name, transport, kernels, cut,
                                                                         max_iterations):
     ranks = ranks_of(cut)
