@@ -17,7 +17,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr int most_tile = 8, most_waves = 8;
+constexpr int most_tile = LaunchChoice().tile, most_waves = 8;
 constexpr const char* file_name = "launches-v2.txt";
 
 // "TILE WAVES" and nothing else.

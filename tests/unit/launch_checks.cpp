@@ -72,6 +72,17 @@ bool known_launches_survive_what_cannot_be_read() {
          && parse_launches("").empty();
 }
 
+bool every_choice_can_be_remembered() {
+  std::vector<LaunchChoice> choices{LaunchChoice()};
+  for (const LaunchChoice& tile : tile_candidates(Precision::fp32, 48, false))
+    for (const LaunchChoice& choice : wave_candidates(tile)) choices.push_back(choice);
+  for (const LaunchChoice& choice : choices) {
+    const KnownLaunches known = parse_launches(launch_line("key", choice));
+    if (known.size() != 1 || known.at("key") != choice) return false;
+  }
+  return true;
+}
+
 bool launches_are_added_to_the_file() {
   const TemporaryFolder folder;
   const fs::path file = folder.path / "new" / "staghorn" / "launches-v2.txt";
@@ -151,6 +162,7 @@ bool a_choice_must_gain_two_per_cent() {
 std::vector<UnitCheck> launch_checks() {
   return {{"a_key_tells_all_that_a_choice_depends_on", a_key_tells_all_that_a_choice_depends_on},
           {"known_launches_survive_what_cannot_be_read", known_launches_survive_what_cannot_be_read},
+          {"every_choice_can_be_remembered", every_choice_can_be_remembered},
           {"launches_are_added_to_the_file", launches_are_added_to_the_file},
           {"a_file_that_cannot_be_written_is_reported", a_file_that_cannot_be_written_is_reported},
           {"the_file_is_in_the_cache_folder", the_file_is_in_the_cache_folder},
