@@ -61,7 +61,7 @@ def test_off_neither_reads_nor_writes(solve, cache):
     solve()
     cache.write_text(kept := re.sub("= .*", "= 1 4", cache.read_text()))
     _, report, _ = solve("--tune", "off")
-    assert report["tuning"]["launches"]["hop"] == {"tile": 8, "waves": 1} and cache.read_text() == kept
+    assert report["tuning"]["launches"]["hop"] == {"tile": 16, "waves": 1} and cache.read_text() == kept
 
 
 @pytest.mark.parametrize("options", [("--precision", "fp64"), ("--precision", "fp32", "--links", 12),

@@ -36,6 +36,7 @@ CHECKS = [
     "weak_series_lengthen_the_shortest_direction",
     "a_key_tells_all_that_a_choice_depends_on",
     "known_launches_survive_what_cannot_be_read",
+    "every_choice_can_be_remembered",
     "launches_are_added_to_the_file",
     "a_file_that_cannot_be_written_is_reported",
     "the_file_is_in_the_cache_folder",
