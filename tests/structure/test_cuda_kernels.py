@@ -10,12 +10,17 @@ import subprocess
 import pytest
 
 # Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
-# sm_90, hops spill 4 to 64 bytes, most with several right-hand sides a thread. The loop as one kernel has room for 128
-# registers: 512 threads, one block a multiprocessor.
-KNOWN_SPILLS = {"hop_kernel": 44, "hop_many_kernel": 64, "one_kernelIdLi18ELb1": 90, "one_kernelIdLi12ELb1": 16,
-                "one_kernelIdLi8ELb1": 40, "one_kernelIdLi18ELb0": 76, "one_kernelIdLi12ELb0": 80,
-                "one_kernelIdLi8ELb0": 40, "one_kernelIfLi18ELb1": 16, "one_kernelIfLi12ELb1": 36,
-                "one_kernelIfLi18ELb0": 12, "one_kernelIfLi12ELb0": 8}
+# sm_90, hops spill 4 to 120 bytes, most with several right-hand sides a thread on cut lattices. The loop as one kernel has
+# room for 128 registers: 512 threads, one block a multiprocessor.
+KNOWN_SPILLS = {
+    "dirac/cuda_heatbath.cu": {},
+    "dirac/cuda_kernels.cu": {"hop_kernel": 44, "hop_many_kernel": 64},
+    "solver/cuda_conjugate_gradient.cu": {"hop_kernel": 28, "hop_many_kernel": 120},
+    "solver/cuda_one_kernel.cu": {"one_kernelIdLi18ELb1": 90, "one_kernelIdLi12ELb1": 16, "one_kernelIdLi8ELb1": 40,
+                                  "one_kernelIdLi18ELb0": 76, "one_kernelIdLi12ELb0": 80, "one_kernelIdLi8ELb0": 40,
+                                  "one_kernelIfLi18ELb1": 16, "one_kernelIfLi12ELb1": 36, "one_kernelIfLi18ELb0": 12,
+                                  "one_kernelIfLi12ELb0": 8},
+}
 NVCC = "13.0"
 
 
@@ -35,6 +40,8 @@ def compile_command(program, source: str) -> list[str]:
 @pytest.mark.slow
 @pytest.mark.parametrize("source, kernels", [("dirac/cuda_heatbath.cu", ["update_kernel", "plaquette_kernel"]),
                                              ("dirac/cuda_kernels.cu", ["hop_kernel", "direction_kernel"]),
+                                             ("solver/cuda_conjugate_gradient.cu",
+                                              ["hop_kernel", "hop_many_kernel", "direction_kernel"]),
                                              ("solver/cuda_one_kernel.cu", ["one_kernel"])])
 def test_kernels_do_not_spill_registers(program, tmp_path, source, kernels):
     command = compile_command(program, source)
@@ -43,6 +50,6 @@ def test_kernels_do_not_spill_registers(program, tmp_path, source, kernels):
     assert result.returncode == 0, result.stderr[-2000:]
     report = re.findall(r"Function properties for (\S+)\n.*?(\d+) bytes spill stores", result.stderr)
     assert all(any(kernel in name for name, _ in report) for kernel in kernels)
-    allowed = {name: max([limit for kernel, limit in KNOWN_SPILLS.items() if kernel in name], default=0)
+    allowed = {name: max([limit for kernel, limit in KNOWN_SPILLS[source].items() if kernel in name], default=0)
                for name, _ in report}
     assert not [f"{name}: {spilled} bytes" for name, spilled in report if int(spilled) > allowed[name]]
