@@ -13,11 +13,13 @@
 #include <sstream>
 #include <system_error>
 
+#include "dirac/hop_tiles.hpp"
+
 namespace staghorn {
 
 namespace {
 
-constexpr int most_tile = LaunchChoice().tile, most_waves = 8;
+constexpr int most_tile = HopTiles<sizeof(float)>::whole::all.front(), most_waves = 8;
 constexpr const char* file_name = "launches-v2.txt";
 
 // "TILE WAVES" and nothing else.
