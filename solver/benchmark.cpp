@@ -11,6 +11,7 @@
 #include "dirac/kernels.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda_device.hpp"
+#include "halo/cuda_graph.hpp"
 #include "halo/phase.hpp"
 #include "solver/conjugate_gradient.hpp"
 #include "solver/cublas_conjugate_gradient.hpp"
@@ -124,6 +125,20 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
   return best_time(communicator, seconds, [&] { run(iterations); }) / iterations;
 }
 
+// Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
+// of small lattices the host's launches would be seen (16x16x16x32 in fp32: 7.2 us a hop, in a graph 6.2).
+void queue_pairs(Bench& bench, int pairs, void* stream) {
+  for (int k = 0; k < 2 * pairs; ++k) {
+    const bool to_odd = k % 2 == 0;
+    HopView view = bench.d.view(to_odd ? Parity::odd : Parity::even);
+    view.stream = stream;
+    HopCall call;
+    call.in = (to_odd ? bench.even : bench.odd).data();
+    call.out = (to_odd ? bench.odd : bench.even).data();
+    cuda_kernels().hop(view, call);
+  }
+}
+
 }  // namespace
 
 double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
@@ -158,11 +173,20 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
   const auto measure = [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
     Bench bench(communicator, links, options, precision, reconstruct);
     const int pairs = options.cuda_device >= 0 ? 20 : 1;  // launches of one batch overlap
-    const double seconds = best_time(communicator, options.seconds, [&] {
+    std::function<void()> hops = [&] {
       for (int k = 0; k < pairs; ++k) {
         bench.d.hop(bench.odd, bench.even, Parity::odd);
         bench.d.hop(bench.even, bench.odd, Parity::even);
       }
+    };
+    std::optional<cuda::RecordedWork> recorded;
+    if (options.cuda_device >= 0 && bench.d.view(Parity::even).boundary_sites == 0) {  // no faces
+      hops();  // what CUDA loads for the first use cannot be recorded
+      recorded.emplace([&](void* stream) { queue_pairs(bench, pairs, stream); });
+      hops = [&] { recorded->start(); };
+    }
+    const double seconds = best_time(communicator, options.seconds, [&] {
+      hops();
       if (options.cuda_device >= 0) cuda::synchronize();
     });
     results.push_back(bench.result("hop", seconds / (2 * pairs), flops_per_hop, 1, 2, stream_read));

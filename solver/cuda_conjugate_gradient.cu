@@ -12,11 +12,13 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 
 #include "halo/adverse_timing.hpp"
 #include "halo/cuda_check.hpp"
 #include "halo/cuda_device.hpp"
+#include "halo/cuda_graph.hpp"
 #include "halo/phase.hpp"
 #include "halo/transport_p2p.hpp"
 #include "halo/watchdog.hpp"
@@ -43,25 +45,12 @@ struct Stream {
   Stream(const Stream&) = delete;
 };
 
-struct Graph {
-  // What is captured.
-  struct Loop {
-    double mass;
-    Parity parity;
-    const void *x, *r, *p, *tmp;
-    bool operator==(const Loop&) const = default;
-  };
-  Loop loop = {};
-  cudaGraph_t graph = nullptr;
-  cudaGraphExec_t executable = nullptr;
-  Graph() = default;
-  Graph(const Graph&) = delete;
-  ~Graph() { clear(); }
-  void clear() {
-    if (executable) cudaGraphExecDestroy(executable);
-    if (graph) cudaGraphDestroy(graph);
-    executable = nullptr, graph = nullptr;
-  }
+// Iterations in a graph, and what they were recorded for.
+struct RecordedIterations {
+  double mass;
+  Parity parity;
+  const void *x, *r, *p, *tmp;
+  bool operator==(const RecordedIterations&) const = default;
 };
 
 // What the host looks at between batches, in pinned memory.
@@ -128,7 +117,8 @@ struct CudaLoop {
   Buffer history, scalars{sizeof(Scalars), MemorySpace::cuda};
   Stream stream;
   Glimpse glimpses[2];
-  Graph graph;
+  RecordedIterations recorded = {};
+  std::unique_ptr<cuda::RecordedWork> graph;     // of these
   std::unique_ptr<OneKernelLoop> one_kernel[2];  // by parity
 };
 
@@ -143,7 +133,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   const std::shared_ptr<CudaLoop> loop = keep && *keep ? *keep : std::make_shared<CudaLoop>();
   if (keep) *keep = loop;
-  auto& [history, scalars_buffer, stream, glimpses, graph, one_kernels] = *loop;
+  auto& [history, scalars_buffer, stream, glimpses, recorded, graph, one_kernels] = *loop;
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
   const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
   if (history.bytes() < history_bytes) history = Buffer(history_bytes, MemorySpace::cuda);
@@ -173,7 +163,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   if (d.faces().nccl())
     by_nccl.emplace(d, parity, CgPointers{x.data(), r.data(), p.data(), tmp.data()}, scalars, start.four_m2,
                     stream.handle);
-  const auto iteration = [&](bool reversed) {
+  const auto iteration = [&](bool reversed, cudaStream_t on) {
     if (by_nccl) return by_nccl->queue(reversed);
     cuda::HopArguments hop = cuda::hop_arguments(to_other);  // tmp = D p
     hop.in = p.data();
@@ -212,7 +202,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
       residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
       direction.push = cuda::faces(peers->outgoing(set_of_p));
     }
-    const cuda::Launch forth{stream.handle, HopPart::all, reversed}, back{stream.handle, HopPart::all, !reversed};
+    const cuda::Launch forth{on, HopPart::all, reversed}, back{on, HopPart::all, !reversed};
     cuda::launch_hop<HopUse::store_norm>(to_other, hop, LastBlock<hop_phase>{scalars, several_ranks}, forth);
     cuda::launch_hop<HopUse::update_residual>(to_parity, residual, LastBlock<residual_phase>{scalars, several_ranks},
                                               back);
@@ -221,22 +211,17 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
 
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
   constexpr int batch = 4;  // of two iterations: up to two batches run for nothing at the end
-  const auto iterations = [&] {
+  const auto iterations = [&](void* on) {
     for (int k = 0; k < batch; ++k) {
-      iteration(false);
-      iteration(true);
+      iteration(false, static_cast<cudaStream_t>(on));
+      iteration(true, static_cast<cudaStream_t>(on));
     }
   };
-  const Graph::Loop captured{mass, parity, x.data(), r.data(), p.data(), tmp.data()};
   if (by_nccl) by_nccl->begin();
-  const bool in_graph = !one_kernel && !by_nccl;
-  if (in_graph && (!graph.executable || graph.loop != captured)) {
-    graph.clear();
-    graph.loop = captured;
-    STAGHORN_CUDA_CHECK(cudaStreamBeginCapture(stream.handle, cudaStreamCaptureModeThreadLocal));
-    iterations();
-    STAGHORN_CUDA_CHECK(cudaStreamEndCapture(stream.handle, &graph.graph));
-    STAGHORN_CUDA_CHECK(cudaGraphInstantiate(&graph.executable, graph.graph, 0));
+  const RecordedIterations these{mass, parity, x.data(), r.data(), p.data(), tmp.data()};
+  if (!one_kernel && !by_nccl && (!graph || recorded != these)) {
+    graph = std::make_unique<cuda::RecordedWork>(iterations);
+    recorded = these;
   }
 
   const auto launch_batch = [&](Glimpse& glimpse) {
@@ -244,9 +229,9 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     if (one_kernel) {
       one_kernel->launch(scalars, 2 * batch, stream.handle);
     } else if (by_nccl) {  // in a graph NCCL is slower: 87 against 83 us an iteration at 16^3x32 in fp32 on two GPUs
-      iterations();
+      iterations(stream.handle);
     } else {
-      STAGHORN_CUDA_CHECK(cudaGraphLaunch(graph.executable, stream.handle));
+      graph->start(stream.handle);
     }
     STAGHORN_CUDA_CHECK(
         cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
