@@ -30,16 +30,18 @@ GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,
 
 
 @pytest.fixture(scope="module")
-def require_nccl(staghorn, gauge):
-    """require_nccl() skips the test where two ranks cannot use it, and says why."""
-    found = []
+def require(staghorn, gauge):
+    """require(transport, device) skips the test where two ranks cannot use it on that device, and says why."""
+    found = {}
 
-    def require():
-        if not found:
-            result = staghorn("solve", "--gauge", gauge, "--mass", 1, "--device", "cuda", "--transport", "nccl", ranks=2)
-            found.append(result.stderr if "nccl cannot be used here" in result.stderr else "")
-        if found[0]:
-            pytest.skip(found[0].strip())
+    def require(transport, device="cuda"):
+        if transport not in ("nccl", "cuda-aware"):  # which need a library that need not be there
+            return
+        if transport not in found:
+            result = staghorn("solve", "--gauge", gauge, "--mass", 1, "--device", device, "--transport", transport, ranks=2)
+            found[transport] = result.stderr if f"{transport} cannot be used here" in result.stderr else ""
+        if found[transport]:
+            pytest.skip(found[transport].strip())
 
     return require
 
@@ -93,9 +95,10 @@ def test_loopback_has_the_bits_of_the_cpu(solve, on_cpu, request_name, n_rhs, lo
 
 @pytest.mark.parametrize("overlap", ["on", "off"])
 @pytest.mark.parametrize("grid", ["1,1,1,2", "2,1,1,1", "1,1,2,2"])
-@pytest.mark.parametrize("transport", ["staged", "mapped"])
+@pytest.mark.parametrize("transport", ["staged", "mapped", "cuda-aware"])
 @pytest.mark.parametrize("request_name", REQUESTS)
-def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, request_name, transport, grid, overlap):
+def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, require, request_name, transport, grid, overlap):
+    require(transport, "cuda:0")
     ranks = eval(grid.replace(",", "*"))
     solution, history, used = solve(request_name, 1, "--device", "cuda:0", "--grid", grid, "--transport", transport,
                                     "--overlap", overlap, ranks=ranks)
@@ -105,14 +108,13 @@ def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, request_
 
 
 @pytest.mark.parametrize("grid", GRIDS)
-@pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped"])
+@pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped", "cuda-aware"])
 @pytest.mark.parametrize("request_name", REQUESTS)
-def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require_nccl, request_name, transport, grid):
+def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require, request_name, transport, grid):
     ranks = eval(grid.replace(",", "*"))
     if transport in ("p2p", "nccl") and ranks > gpu_count():
         pytest.skip(f"{transport} on grid {grid} needs {ranks} GPUs, there are {gpu_count()}")
-    if transport == "nccl":
-        require_nccl()
+    require(transport)
     solution, history, used = solve(request_name, 1, "--device", "cuda", "--grid", grid, "--transport", transport,
                                     ranks=ranks)
     assert used == transport
@@ -130,10 +132,9 @@ def test_gpus_have_the_bits_of_the_cpu_for_many_right_hand_sides(solve, on_cpu, 
     assert solution == on_cpu(request_name, 16)[0]
 
 
-@pytest.mark.parametrize("transport", ["nccl", "staged"])
-def test_loopback_beside_a_cut_among_ranks(solve, on_cpu, require_nccl, transport):
-    if transport == "nccl":
-        require_nccl()
+@pytest.mark.parametrize("transport", ["nccl", "staged", "cuda-aware"])
+def test_loopback_beside_a_cut_among_ranks(solve, on_cpu, require, transport):
+    require(transport)
     solution, history, used = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
                                     "--transport", transport, ranks=2)
     assert used == transport
