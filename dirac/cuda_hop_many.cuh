@@ -62,8 +62,9 @@ __global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::lea
     hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
     if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
   };
-  for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more();
-       at.advance()) {
+  for (Walk<hop_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x) / tiles,
+                                                                                   a.taken + tile);
+       at.more(); at.advance()) {
     if (Cut && is_listed<Many::sites>(a.sites, range.chunks, at.chunk()))
       compute(at.chunk(), std::true_type());
     else

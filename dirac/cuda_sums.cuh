@@ -38,11 +38,11 @@ __device__ __forceinline__ BlockShare carried(BlockShare share) {
   return share;
 }
 
-// A thread's share of one sum: exact as long as it adds at most 64 contributions (max_contributions), since a warp's
-// worth of limbs, 2^42 units each, still fits the 53 bits of a double.
+// A thread's share of one sum: exact as long as it adds at most 2048 contributions, limbs of 2^42 units each in the 53
+// bits of a double; or 64 where a warp's worth of limbs is added up as doubles (block_share).
 class ThreadSum {
  public:
-  static constexpr int max_contributions = 64;
+  static constexpr int max_contributions = 2048, max_in_block_share = 64;
 
   // v >= 0
   __device__ __forceinline__ void add(double v, double bound) {
@@ -126,9 +126,10 @@ __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCel
   add_share(cells[blockIdx.x % cells_per_sum], share);
 }
 
-// The same of a warp alone, where others have sums of their own. All its threads must call.
+// The same of a warp alone, where others have sums of their own: of up to max_contributions. All its threads must call.
 __device__ inline void flush_warp(const ThreadSum& sum, double bound, SumCell* cells) {
-  double high = sum.high(), low = sum.low();
+  long long high = (long long)(sum.high() * inverse_power_of_two(bound * 0x1p-42)),
+            low = (long long)(sum.low() * inverse_power_of_two(bound * 0x1p-84));
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
     high += __shfl_down_sync(~0u, high, step);
@@ -136,9 +137,7 @@ __device__ inline void flush_warp(const ThreadSum& sum, double bound, SumCell* c
   }
   const bool overflow = __any_sync(~0u, !sum.fits());
   if (threadIdx.x % 32 != 0) return;
-  const BlockShare share = {(long long)(high * inverse_power_of_two(bound * 0x1p-42)),
-                            (long long)(low * inverse_power_of_two(bound * 0x1p-84)), overflow};
-  add_share(cells[(blockIdx.x + threadIdx.x / 32) % cells_per_sum], carried(share));
+  add_share(cells[(blockIdx.x + threadIdx.x / 32) % cells_per_sum], carried({high, low, overflow}));
 }
 
 // Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its
@@ -158,13 +157,14 @@ inline int resident_blocks(const void* kernel, int threads, int shared_bytes = 0
 }
 
 // Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums,
-// its ticket) is amortised, or more where a thread's sums would not stay exact. (32^3x64 on one H200, microseconds an
-// iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298, 315.)
+// its ticket) is amortised, or more where a thread would go through more than `most` of them. (32^3x64 on one H200,
+// microseconds an iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298,
+// 315.)
 template <class Kernel>
-int grid_size(Kernel kernel, int threads, int chunks, int waves, int shared_bytes = 0) {
+int grid_size(Kernel kernel, int threads, int chunks, int waves, int shared_bytes = 0,
+              int most = ThreadSum::max_in_block_share) {
   const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes) * waves;
-  const int least = (chunks + ThreadSum::max_contributions - 1) / ThreadSum::max_contributions;
-  return std::min(chunks, std::max(wanted, least));
+  return std::min(chunks, std::max(wanted, (chunks + most - 1) / most));
 }
 
 }  // namespace staghorn::cuda

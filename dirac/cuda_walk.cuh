@@ -31,10 +31,10 @@ inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_ro
   return shared;
 }
 
-// The way of one of a block's teams of `threads` threads each, which adds at most max_contributions to a ThreadSum:
+// The way of one of a block's teams of `threads` threads each, through at most `most` chunks:
 //   for (Walk<threads, teams, takes> at(range, first, taken); at.more(); at.advance()) ... at.chunk() ...
 // takes: whether the last rounds are taken, if the range says so; else all are dealt out.
-template <int threads, int teams, bool takes>
+template <int threads, int teams, bool takes, int most = ThreadSum::max_in_block_share>
 class Walk {
  public:
   // first: the team's chunk of the first round;  taken: counts the chunks that the set has taken, 0 before the kernel;
@@ -60,7 +60,7 @@ class Walk {
  private:
   // Not more than keep a thread's sums exact: as long as there are chunks, others have room for them.
   __device__ __forceinline__ int take() {
-    if (range_.taken_from / range_.stride + mine_ == ThreadSum::max_contributions) return INT_MAX;
+    if (range_.taken_from / range_.stride + mine_ == most) return INT_MAX;
     ++mine_;
     return range_.taken_from + int(atomicAdd(taken_, 1u));
   }

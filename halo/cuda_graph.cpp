@@ -26,8 +26,7 @@ RecordedWork::~RecordedWork() {
 }
 
 void RecordedWork::start(void* stream) {
-  STAGHORN_CUDA_CHECK(
-      cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), static_cast<cudaStream_t>(stream)));
+  STAGHORN_CUDA_CHECK(cudaGraphLaunch(static_cast<cudaGraphExec_t>(executable_), static_cast<cudaStream_t>(stream)));
 }
 
 }  // namespace staghorn::cuda
@@ -38,7 +37,9 @@ void RecordedWork::start(void* stream) {
 
 namespace staghorn::cuda {
 
-RecordedWork::RecordedWork(const std::function<void(void*)>&) { throw Error("this build of Staghorn has no CUDA code"); }
+RecordedWork::RecordedWork(const std::function<void(void*)>&) {
+  throw Error("this build of Staghorn has no CUDA code");
+}
 RecordedWork::~RecordedWork() = default;
 void RecordedWork::start(void*) {}
 

@@ -68,9 +68,10 @@ struct Bench {
     const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) * bytes_per_real(o.precision) +
                           vectors * bytes_per_vector(o.precision) * o.n_rhs) *
                          sites_per_parity;
-    BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes / seconds * 1e-9, 0};
-    r.gflops = flops_per_site * o.n_rhs * sites_per_parity / seconds * 1e-9;
-    r.fraction_of_stream = bytes / seconds / stream_read;
+    const double per_second = seconds > 0 ? 1 / seconds : 0;  // differences of times may be 0
+    BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes * per_second * 1e-9, 0};
+    r.gflops = flops_per_site * o.n_rhs * sites_per_parity * per_second * 1e-9;
+    r.fraction_of_stream = bytes * per_second / stream_read;
     r.transport = d.transport();
     r.transports = d.transport_choice();
     r.tuning = d.tuning();
@@ -121,8 +122,17 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     }
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
-  const long iterations = bench.d.options().cuda_device >= 0 ? 500 : 50;  // set-up is part of the call, and amortised
-  return best_time(communicator, seconds, [&] { run(iterations); }) / iterations;
+  // Set-up is part of each call, and amortised, but a call need not take longer than asked for.
+  constexpr long fewest = 50;
+  long iterations = fewest;
+  if (bench.d.options().cuda_device >= 0) {
+    run(fewest);
+    const double start = omp_get_wtime();
+    run(fewest);
+    const double once = communicator.max(omp_get_wtime() - start) / fewest;
+    iterations = std::clamp(long(seconds / 2 / once), fewest, 500L);
+  }
+  return best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations);
 }
 
 // Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels

@@ -265,7 +265,7 @@ bool OneKernelLoop::can_run(StaggeredOperator& d) {
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   const int blocks = cuda::most_blocks(cuda::one_kernel_for(view)) / view.n_rhs;
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
-  return cooperative && blocks > 0 && chunks <= blocks * cuda::teams * cuda::ThreadSum::max_contributions;
+  return cooperative && blocks > 0 && chunks <= blocks * cuda::teams * cuda::ThreadSum::max_in_block_share;
 }
 
 OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
 
 def test_floor_and_transport_stand_beside_each_time(staghorn, tmp_path):

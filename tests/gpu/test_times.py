@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-pytestmark = pytest.mark.gpu
+pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
 HOPS = ["--mass", 0.05, "--tolerance", 1e-10, "--source", "gaussian:5", "--noise-vectors", 4]
 

@@ -45,6 +45,7 @@ CHECKS = [
     "a_choice_must_gain_two_per_cent",
     "blocks_visit_each_chunk_once",
     "teams_visit_each_chunk_once",
+    "sums_of_threads_are_exact",
 ]
 HOP_CASES = [
     "2x2x2x2_periodic_periodic_periodic_antiperiodic",

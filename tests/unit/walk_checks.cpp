@@ -1,4 +1,5 @@
-// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh). Compiled as CUDA where there is nvcc.
+// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh), and what their threads add up (cuda_sums.cuh).
+// Compiled as CUDA where there is nvcc.
 #include <algorithm>
 #include <cstdio>
 
@@ -34,7 +35,7 @@ __global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visit
 // As many chunks as keep all threads' sums exact, so that the other teams must leave some to the one that is late.
 template <int n_teams>
 bool all_chunks_are_visited_once(int blocks, int chunks) {
-  const int stride = blocks * n_teams, most = cuda::ThreadSum::max_contributions;
+  const int stride = blocks * n_teams, most = cuda::ThreadSum::max_in_block_share;
   Buffer taken(sizeof(unsigned), MemorySpace::cuda), visits(std::size_t(chunks) * sizeof(int), MemorySpace::cuda),
       of_team(std::size_t(stride) * sizeof(int), MemorySpace::cuda);
   visit<n_teams><<<blocks, n_teams * team_threads>>>(
@@ -63,9 +64,62 @@ Verdict check_walk() {
     good = all_chunks_are_visited_once<n_teams>(8 / n_teams, chunks) && good;
   return good ? Verdict::holds : Verdict::fails;
 }
+
+constexpr int sum_threads = 128;
+
+// Close to the bound, with bits in the last places of both limbs.
+__host__ __device__ double contribution(double bound, int thread, int k) {
+  return bound * (1 - 0x1p-50 * ((thread * 7919 + k * 104729) % 65536));
+}
+
+template <bool by_warps>
+__global__ void add_up(double bound, int contributions, cuda::SumCell* cells) {
+  cuda::ThreadSum sum;
+  for (int k = 0; k < contributions; ++k) sum.add(contribution(bound, int(threadIdx.x), k), bound);
+  if constexpr (by_warps)
+    cuda::flush_warp(sum, bound, cells);
+  else
+    cuda::flush<sum_threads>(sum, bound, cells);
+}
+
+// The most contributions that a thread may add, as large as they may be, against the host's sum.
+template <bool by_warps>
+bool sums_of_threads_are_exact(int contributions) {
+  const SumGrid grid = SumGrid::for_bound(3.0);
+  ExactPartial expected, found;
+  for (int thread = 0; thread < sum_threads; ++thread)
+    for (int k = 0; k < contributions; ++k) expected.add(contribution(grid.bound, thread, k), grid);
+  Buffer buffer(cuda::cells_per_sum * sizeof(cuda::SumCell), MemorySpace::cuda);
+  add_up<by_warps><<<1, sum_threads>>>(grid.bound, contributions, reinterpret_cast<cuda::SumCell*>(buffer.data()));
+  STAGHORN_CUDA_CHECK_LAUNCH(add_up);
+  std::vector<cuda::SumCell> cells(cuda::cells_per_sum);
+  cuda::copy_to_host(cells.data(), buffer.data(), buffer.bytes());
+  for (const cuda::SumCell& cell : cells) {
+    found.total += (__int128(cell.high) << 42) + cell.low;
+    found.overflow |= cell.overflow != 0;
+  }
+  std::printf("%d contributions a thread: off by %lld units\n", contributions,
+              (long long)(found.total - expected.total));
+  return !found.overflow && !expected.overflow && found.total == expected.total;
+}
+
+Verdict check_sums() {
+  if (cuda::device_count() == 0) {
+    std::printf("no GPU\n");
+    return Verdict::cannot_run;
+  }
+  cuda::select_device(0);
+  const bool of_blocks = sums_of_threads_are_exact<false>(cuda::ThreadSum::max_in_block_share);
+  const bool of_warps = sums_of_threads_are_exact<true>(cuda::ThreadSum::max_contributions);
+  return of_blocks && of_warps ? Verdict::holds : Verdict::fails;
+}
 #else
 template <int n_teams>
 Verdict check_walk() {
+  std::printf("a build without CUDA\n");
+  return Verdict::cannot_run;
+}
+Verdict check_sums() {
   std::printf("a build without CUDA\n");
   return Verdict::cannot_run;
 }
@@ -74,7 +128,9 @@ Verdict check_walk() {
 }  // namespace
 
 std::vector<UnitCheck> walk_checks() {
-  return {{"blocks_visit_each_chunk_once", check_walk<1>}, {"teams_visit_each_chunk_once", check_walk<teams>}};
+  return {{"blocks_visit_each_chunk_once", check_walk<1>},
+          {"teams_visit_each_chunk_once", check_walk<teams>},
+          {"sums_of_threads_are_exact", check_sums}};
 }
 
 }  // namespace staghorn
