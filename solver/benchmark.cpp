@@ -136,7 +136,7 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
 }
 
 // Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
-// of small lattices the host's launches would be seen (16x16x16x32 in fp32: 7.2 us a hop, in a graph 6.2).
+// of small lattices the host's launches would be seen (16x16x16x32 in fp32: 7.1 us a hop, in a graph 6.1).
 void queue_pairs(Bench& bench, int pairs, void* stream) {
   for (int k = 0; k < 2 * pairs; ++k) {
     const bool to_odd = k % 2 == 0;
