@@ -64,16 +64,21 @@ STAGHORN_INLINE BlockVector<Stored> load_vector(const Stored* from, Arithmetic<S
   return v;
 }
 
+// Not inlined: gcc would take what comes before lane by lane, and a hop six times as long.
+inline __attribute__((noinline)) void store_fixed_point(std::int16_t* to, const Block<float> (&reals)[6]) {
+  constexpr int V = lanes_of<float>;
+  Lanes<std::int32_t, V> q[6];
+  store(units(to), to_fixed_point(reals, q));
+  STAGHORN_UNROLL
+  for (int k = 0; k < 6; ++k)
+    *reinterpret_cast<Lanes<std::int16_t, V>*>(to + k * V) = __builtin_convertvector(q[k], Lanes<std::int16_t, V>);
+}
+
 template <class Stored>
 STAGHORN_INLINE void store_vector(Stored* to, const BlockVector<Stored>& v) {
-  constexpr int V = stored_lanes<Stored>;
+  [[maybe_unused]] constexpr int V = stored_lanes<Stored>;
   if constexpr (is_fixed_point<Stored>) {
-    const Block<float> reals[6] = {v.c[0].re, v.c[0].im, v.c[1].re, v.c[1].im, v.c[2].re, v.c[2].im};
-    Lanes<std::int32_t, V> q[6];
-    store(units(to), to_fixed_point(reals, q));
-    STAGHORN_UNROLL
-    for (int k = 0; k < 6; ++k)
-      *reinterpret_cast<Lanes<std::int16_t, V>*>(to + k * V) = __builtin_convertvector(q[k], Lanes<std::int16_t, V>);
+    store_fixed_point(to, {v.c[0].re, v.c[0].im, v.c[1].re, v.c[1].im, v.c[2].re, v.c[2].im});
   } else {
     STAGHORN_UNROLL
     for (int c = 0; c < 3; ++c) {
