@@ -16,7 +16,7 @@ struct ManyRhs {
   static constexpr int groups = Tile / per_thread, sites = hop_threads / groups;  // of a block
   static constexpr int least_blocks = per_thread * sizeof(Stored) < 32 ? 4 : 3;   // of a multiprocessor
   // Chunks in order keep neighbours in the second-level cache: 16 right-hand sides, 32^3x64, one H200, microseconds a
-  // hop with 2, 8, 20 and all rounds taken: fp64 1411, 1371, 1285, 1300; fp32 548, 535, 541, 549.
+  // hop with 2, 8, 20 and all rounds taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
   static constexpr int taken_rounds = sizeof(Stored) == 8 ? 20 : 8;
   template <class Access>
   using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
