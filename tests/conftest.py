@@ -87,18 +87,31 @@ def program_environment(ranks: int, threads: int | None, extra: dict | None) -> 
 
 
 @pytest.fixture(scope="session")
-def staghorn(program):
+def run_built(program):
+    """run_built(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None) -> CompletedProcess (text) of a program
+    built beside the one under test."""
+
+    def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None):
+        path = program.parent / name
+        if not path.is_file():
+            pytest.fail(f"{path} is not built (STAGHORN_TESTS=ON builds it)")
+        return subprocess.run(mpi_command(ranks) + [str(path)] + [str(a) for a in args], capture_output=True, text=True,
+                              timeout=timeout, cwd=cwd, env=program_environment(ranks, threads, env))
+
+    return run
+
+
+@pytest.fixture(scope="session")
+def staghorn(program, run_built):
     """staghorn(*args, ranks=1, threads=None, env=None, check=False, timeout=300) -> CompletedProcess (text).
 
     With check=True a non-zero exit status fails the test and shows what the program printed.
     """
 
-    def run(*args, ranks=1, threads=None, env=None, check=False, timeout=300, cwd=None):
-        command = mpi_command(ranks) + [str(program)] + [str(a) for a in args]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=timeout, cwd=cwd,
-                                env=program_environment(ranks, threads, env))
+    def run(*args, check=False, **how):
+        result = run_built(program.name, *args, **how)
         if check and result.returncode != 0:
-            pytest.fail(f"{' '.join(command)}\nexit status {result.returncode}\n{result.stdout}\n{result.stderr}")
+            pytest.fail(f"{' '.join(result.args)}\nexit status {result.returncode}\n{result.stdout}\n{result.stderr}")
         return result
 
     return run
@@ -117,7 +130,7 @@ def launch(program):
 
 
 @pytest.fixture(scope="session")
-def exchange_stress(program):
+def exchange_stress(run_built):
     """exchange_stress(transport, space, grid, seed) -> what the program of that name (unit/exchange_stress.cpp) printed.
 
     A thousand exchanges among ranks on `grid` ("x,y,z,t") with delays of up to 200 microseconds wherever they meet. Skips
@@ -125,14 +138,9 @@ def exchange_stress(program):
     """
 
     def run(transport, space, grid, seed):
-        stress = program.parent / "exchange_stress"
-        if not stress.is_file():
-            pytest.fail(f"{stress} is not built (STAGHORN_TESTS=ON builds it)")
         cut = grid.split(",")
-        ranks = math.prod(int(n) for n in cut)
-        command = [*mpi_command(ranks), stress, transport, space, "1000", *cut]
-        result = subprocess.run(command, capture_output=True, text=True, timeout=120,
-                                env=program_environment(ranks, 1, {"STAGHORN_STRESS_DELAYS": f"200,{seed}"}))
+        result = run_built("exchange_stress", transport, space, 1000, *cut, ranks=math.prod(map(int, cut)), threads=1,
+                           timeout=120, env={"STAGHORN_STRESS_DELAYS": f"200,{seed}"})
         if result.returncode == 77:
             pytest.skip(result.stdout.strip())
         assert result.returncode == 0, result.stdout + result.stderr

@@ -1,14 +1,21 @@
-"""What GPUs tests find."""
+"""What GPUs and transports between them tests find."""
 
 from __future__ import annotations
 
+import functools
 import os
 import subprocess
 
 
+@functools.cache
 def gpu_count() -> int:
     """GPUs that programs may use: those of the machine, or fewer where CUDA_VISIBLE_DEVICES says so."""
     listed = subprocess.run(["nvidia-smi", "-L"], capture_output=True, text=True)
     found = len(listed.stdout.splitlines()) if listed.returncode == 0 else 0
     visible = os.environ.get("CUDA_VISIBLE_DEVICES")
     return found if visible is None else min(found, len(visible.split(",")) if visible else 0)
+
+
+def transport_obstacle(stderr: str) -> str:
+    """The line of what a program wrote that says why its ranks cannot use a transport; '': none does."""
+    return next((line for line in stderr.splitlines() if "cannot be used here" in line), "")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import h5py
@@ -35,34 +34,24 @@ CUTS = {
 
 
 @pytest.fixture(scope="module")
-def solve(staghorn, tmp_path_factory):
-    """solve(request, n_rhs, *options) -> bytes of the solution, per right-hand side history and iterations."""
-    folder = tmp_path_factory.mktemp("solve")
-    gauge, output, report = folder / "hot.h5", folder / "x.h5", folder / "x.json"
-    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)
-
-    def run(request, n_rhs, *options, ranks=1, env=None, status=0):
-        result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs,
-                          "--output", output, "--report", report, "--force", *REQUESTS[request], *options, ranks=ranks,
-                          env=env)
-        if "nccl cannot be used here" in result.stderr:
-            pytest.skip(result.stderr.strip())
-        assert result.returncode == status, result.stderr
-        with h5py.File(output) as file:
-            solution = file["solution"][...].tobytes()
-        return solution, [(rhs["history"], rhs["iterations"]) for rhs in json.loads(report.read_text())["rhs"]]
-
-    return run
+def gauge(staghorn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("gpu") / "hot.h5"
+    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
+    return path
 
 
 @pytest.fixture(scope="module")
-def on_cpu(solve):
-    known = {}
+def check(solve_many, gauge):
+    """check(requests, n_rhs, cut, transport, kernels, status): every request has the answer of the CPU, and ends alike."""
 
-    def run(request, n_rhs):
-        if (request, n_rhs) not in known:
-            known[request, n_rhs] = solve(request, n_rhs, "--device", "cpu")
-        return known[request, n_rhs]
+    def run(requests, n_rhs, cut, transport, kernels, status):
+        ranks = ranks_of(cut)
+        request = ("--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs)
+        between = ("--transport", transport) if ranks > 1 else ()
+        found = solve_many(gauge, requests, *request, "--device", "cuda", *CUTS[cut], *between, ranks=ranks,
+                           env={"STAGHORN_CG_KERNELS": kernels})
+        assert found.statuses == {status}
+        assert found.answers == solve_many(gauge, requests, *request, "--device", "cpu").answers
 
     return run
 
@@ -93,30 +82,19 @@ def ranks_of(cut):
 
 @pytest.mark.parametrize("cut", CUTS)
 @pytest.mark.parametrize("kernels, n_rhs", [("one", 1), ("one", 3), ("three", 1)])
-@pytest.mark.parametrize("request_name", REQUESTS)
-def test_both_forms_give_the_cpus_bits(solve, on_cpu, request_name, kernels, n_rhs, cut):
-    ranks = ranks_of(cut)
-    transport = ["--transport", "p2p"] if ranks > 1 else []
-    found = solve(request_name, n_rhs, "--device", "cuda", *CUTS[cut], *transport, ranks=ranks,
-                  env={"STAGHORN_CG_KERNELS": kernels})
-    assert found == on_cpu(request_name, n_rhs)
+def test_both_forms_give_the_cpus_bits(check, kernels, n_rhs, cut):
+    check(REQUESTS, n_rhs, cut, "p2p", kernels, status=0)
 
 
-@pytest.mark.parametrize("max_iterations", [1, 6, 7])
 @pytest.mark.parametrize("cut", ["loop-back in x", "1,1,1,2"])
 @pytest.mark.parametrize("transport, kernels", [("p2p", "one"), ("p2p", "three"), ("nccl", "three"),
                                                 ("staged", "three")])
-@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-8", "fp64-18-fp32-12", "fp64-18-fp16-12"])
-def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(solve, request_name, transport, kernels, cut,
-                                                                        max_iterations):
-    ranks = ranks_of(cut)
-    if ranks == 1 and transport != "p2p":
+def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(check, transport, kernels, cut):
+    if ranks_of(cut) == 1 and transport != "p2p":
         pytest.skip("one GPU has one transport")
-    stop = ["--max-iterations", max_iterations]
-    between = ["--transport", transport] if ranks > 1 else []
-    found = solve(request_name, 3, "--device", "cuda", *stop, *CUTS[cut], *between, ranks=ranks,
-                  env={"STAGHORN_CG_KERNELS": kernels}, status=3)
-    assert found == solve(request_name, 3, "--device", "cpu", *stop, status=3)
+    requests = {(name, n): [*REQUESTS[name], "--max-iterations", n]
+                for name in ("fp64-12", "fp32-8", "fp64-18-fp32-12", "fp64-18-fp16-12") for n in (1, 6, 7)}
+    check(requests, 3, cut, transport, kernels, status=3)
 
 
 @pytest.mark.parametrize("kernels", ["one", "three"])

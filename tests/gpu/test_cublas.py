@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 
 import pytest
 
@@ -66,7 +67,7 @@ def test_missing_library_is_named_and_only_the_baseline_needs_it(staghorn, tmp_p
     """Four bytes that are no library stand first in the search path under every name."""
     for name in ("libcublas.so.13", "libcublas.so.12", "libcublas.so"):
         (tmp_path / name).write_bytes(b"none")
-    environment = {"LD_LIBRARY_PATH": str(tmp_path)}
+    environment = {"LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
     options = ("solve", "--gauge", gauge, "--mass", 0.5, "--device", "cuda")
     result = staghorn(*options, "--blas", "cublas", env=environment)
     assert result.returncode == 1 and "cuBLAS" in result.stderr and "libcublas.so.12" in result.stderr

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
+import math
 import os
 
-import h5py
 import pytest
-
 from gpus import gpu_count
 
 pytestmark = pytest.mark.gpu
@@ -30,23 +28,6 @@ GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,
 
 
 @pytest.fixture(scope="module")
-def require(staghorn, gauge):
-    """require(transport, device) skips the test where two ranks cannot use it on that device, and says why."""
-    found = {}
-
-    def require(transport, device="cuda"):
-        if transport not in ("nccl", "cuda-aware"):  # which need a library that need not be there
-            return
-        if transport not in found:
-            result = staghorn("solve", "--gauge", gauge, "--mass", 1, "--device", device, "--transport", transport, ranks=2)
-            found[transport] = result.stderr if f"{transport} cannot be used here" in result.stderr else ""
-        if found[transport]:
-            pytest.skip(found[transport].strip())
-
-    return require
-
-
-@pytest.fixture(scope="module")
 def gauge(staghorn, tmp_path_factory):
     path = tmp_path_factory.mktemp("gpu") / "hot.h5"
     staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
@@ -54,91 +35,56 @@ def gauge(staghorn, tmp_path_factory):
 
 
 @pytest.fixture(scope="module")
-def solve(staghorn, gauge, tmp_path_factory):
-    """solve(request, n_rhs, *options, ranks=1) -> bytes of the solution, histories, transport."""
-    folder = tmp_path_factory.mktemp("solve")
+def check(solve_many, gauge):
+    """check(n_rhs, transport, *options, ranks=1, requests=REQUESTS): every request, so cut, has the answer of the CPU."""
 
-    def run(request, n_rhs, *options, ranks=1, env=None):
-        output, report = folder / "x.h5", folder / "x.json"
-        staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs, "--output",
-                 output, "--report", report, "--force", *REQUESTS[request], *options, ranks=ranks, env=env, check=True)
-        with h5py.File(output) as file:
-            solution = file["solution"][...].tobytes()
-        found = json.loads(report.read_text())
-        return solution, [rhs["history"] for rhs in found["rhs"]], found["transport"]
+    def run(n_rhs, transport, *options, ranks=1, requests=REQUESTS):
+        request = ("--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs)
+        named = ("--transport", transport) if ranks > 1 else ()
+        found = solve_many(gauge, requests, *request, *named, *options, ranks=ranks)
+        assert {report["transport"] for report in found.reports} == {transport}
+        assert found.statuses == {0}
+        assert found.answers == solve_many(gauge, requests, *request, "--device", "cpu").answers
 
     return run
 
 
-@pytest.fixture(scope="module")
-def on_cpu(solve):
-    """The CPU's answers, each computed once."""
-    answers = {}
-
-    def answer(request, n_rhs):
-        if (request, n_rhs) not in answers:
-            answers[request, n_rhs] = solve(request, n_rhs, "--device", "cpu")[:2]
-        return answers[request, n_rhs]
-
-    return answer
+def ranks_on(grid):
+    return math.prod(map(int, grid.split(",")))
 
 
 @pytest.mark.parametrize("n_rhs, loopback", [(n, cut) for n in (1, 4) for cut in ("x", "y", "z", "t", "xt", "yz", "xyzt")]
                          + [(16, "t"), (16, "xyzt")])
-@pytest.mark.parametrize("request_name", REQUESTS)
-def test_loopback_has_the_bits_of_the_cpu(solve, on_cpu, request_name, n_rhs, loopback):
-    solution, history, transport = solve(request_name, n_rhs, "--device", "cuda", "--loopback", loopback)
-    assert transport == "self"
-    assert history == on_cpu(request_name, n_rhs)[1]
-    assert solution == on_cpu(request_name, n_rhs)[0]
+def test_loopback_has_the_bits_of_the_cpu(check, n_rhs, loopback):
+    check(n_rhs, "self", "--device", "cuda", "--loopback", loopback)
 
 
 @pytest.mark.parametrize("overlap", ["on", "off"])
 @pytest.mark.parametrize("grid", ["1,1,1,2", "2,1,1,1", "1,1,2,2"])
 @pytest.mark.parametrize("transport", ["staged", "mapped", "cuda-aware"])
-@pytest.mark.parametrize("request_name", REQUESTS)
-def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(solve, on_cpu, require, request_name, transport, grid, overlap):
-    require(transport, "cuda:0")
-    ranks = eval(grid.replace(",", "*"))
-    solution, history, used = solve(request_name, 1, "--device", "cuda:0", "--grid", grid, "--transport", transport,
-                                    "--overlap", overlap, ranks=ranks)
-    assert used == transport
-    assert history == on_cpu(request_name, 1)[1]
-    assert solution == on_cpu(request_name, 1)[0]
+def test_ranks_that_share_a_gpu_have_the_bits_of_the_cpu(check, transport, grid, overlap):
+    check(1, transport, "--device", "cuda:0", "--grid", grid, "--overlap", overlap, ranks=ranks_on(grid))
 
 
 @pytest.mark.parametrize("grid", GRIDS)
 @pytest.mark.parametrize("transport", ["p2p", "nccl", "staged", "mapped", "cuda-aware"])
-@pytest.mark.parametrize("request_name", REQUESTS)
-def test_gpus_have_the_bits_of_the_cpu(solve, on_cpu, require, request_name, transport, grid):
-    ranks = eval(grid.replace(",", "*"))
+def test_gpus_have_the_bits_of_the_cpu(check, transport, grid):
+    ranks = ranks_on(grid)
     if transport in ("p2p", "nccl") and ranks > gpu_count():
         pytest.skip(f"{transport} on grid {grid} needs {ranks} GPUs, there are {gpu_count()}")
-    require(transport)
-    solution, history, used = solve(request_name, 1, "--device", "cuda", "--grid", grid, "--transport", transport,
-                                    ranks=ranks)
-    assert used == transport
-    assert history == on_cpu(request_name, 1)[1]
-    assert solution == on_cpu(request_name, 1)[0]
+    check(1, transport, "--device", "cuda", "--grid", grid, ranks=ranks)
 
 
-@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12"])
-def test_gpus_have_the_bits_of_the_cpu_for_many_right_hand_sides(solve, on_cpu, request_name):
+def test_gpus_have_the_bits_of_the_cpu_for_many_right_hand_sides(check):
     if gpu_count() < 2:
         pytest.skip("needs 2 GPUs")
-    solution, history, used = solve(request_name, 16, "--device", "cuda", "--grid", "1,1,1,2", "--transport", "p2p", ranks=2)
-    assert used == "p2p"
-    assert history == on_cpu(request_name, 16)[1]
-    assert solution == on_cpu(request_name, 16)[0]
+    requests = {name: REQUESTS[name] for name in ("fp64-12", "fp32-12")}
+    check(16, "p2p", "--device", "cuda", "--grid", "1,1,1,2", ranks=2, requests=requests)
 
 
 @pytest.mark.parametrize("transport", ["nccl", "staged", "cuda-aware"])
-def test_loopback_beside_a_cut_among_ranks(solve, on_cpu, require, transport):
-    require(transport)
-    solution, history, used = solve("fp64-18", 2, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz",
-                                    "--transport", transport, ranks=2)
-    assert used == transport
-    assert (solution, history) == on_cpu("fp64-18", 2)
+def test_loopback_beside_a_cut_among_ranks(check, transport):
+    check(2, transport, "--device", "cuda", "--grid", "1,1,1,2", "--loopback", "xz", ranks=2)
 
 
 @pytest.mark.parametrize("transport", ["p2p", "nccl"])

@@ -2,8 +2,6 @@
 
 The hop checks run every precision, link form, 1 to 5 right-hand sides and all subsets of cut directions in one go."""
 
-import os
-import subprocess
 
 import pytest
 
@@ -64,21 +62,13 @@ CHECKS += [f"cg_{where}_{precision}_mass_{mass}" for where in ("cpu", "cuda_one"
 CANNOT_RUN = 77
 
 
-def run(program, *args):
-    unit_checks = program.parent / "unit_checks"
-    if not unit_checks.is_file():
-        pytest.fail(f"{unit_checks} is not built (STAGHORN_TESTS=ON builds it)")
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMP_WAIT_POLICY="passive")
-    return subprocess.run([unit_checks, *args], capture_output=True, text=True, timeout=240, env=environment)
-
-
 @pytest.mark.parametrize("check", CHECKS)
-def test_unit_check(program, check):
-    result = run(program, check)
+def test_unit_check(run_built, check):
+    result = run_built("unit_checks", check)
     if result.returncode == CANNOT_RUN:
         pytest.skip(result.stdout.strip())
     assert result.returncode == 0, result.stdout + result.stderr
 
 
-def test_every_unit_check_is_run(program):
-    assert sorted(run(program).stdout.split()) == sorted(CHECKS)
+def test_every_unit_check_is_run(run_built):
+    assert sorted(run_built("unit_checks").stdout.split()) == sorted(CHECKS)
