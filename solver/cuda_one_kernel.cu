@@ -104,6 +104,7 @@ constexpr bool takes_chunks = Cut ? Reals == 12 : sizeof(Stored) == 8 || Reals =
 
 template <class Stored, int Reals, bool Cut>
 __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernelArguments a) {
+  STAGHORN_SPILL_TO_SHARED_MEMORY;
   using Real = Arithmetic<Stored>;
   constexpr bool takes = takes_chunks<Stored, Reals, Cut>;
   __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import os
+import re
 import subprocess
 
 
@@ -17,5 +18,6 @@ def gpu_count() -> int:
 
 
 def transport_obstacle(stderr: str) -> str:
-    """The line of what a program wrote that says why its ranks cannot use a transport; '': none does."""
-    return next((line for line in stderr.splitlines() if "cannot be used here" in line), "")
+    """The words of what a program wrote that say why its ranks cannot use a transport; '': none do."""
+    found = re.search(r"transport \S+ cannot be used here.*", stderr)
+    return found.group() if found else ""

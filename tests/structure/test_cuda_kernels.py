@@ -12,16 +12,14 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 # Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
-# sm_90, hops spill 4 to 120 bytes, most with several right-hand sides a thread on cut lattices. The loop as one kernel has
-# room for 128 registers: 512 threads, one block a multiprocessor.
+# sm_90, hops of four and more right-hand sides spill 4 to 120 bytes: their dynamic shared memory forbids them what others
+# do, to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here. That memory is not always enough.
 KNOWN_SPILLS = {
     "dirac/cuda_heatbath.cu": {},
-    "dirac/cuda_kernels.cu": {"hop_kernel": 44, "hop_many_kernel": 64},
-    "solver/cuda_conjugate_gradient.cu": {"hop_kernel": 28, "hop_many_kernel": 120},
-    "solver/cuda_one_kernel.cu": {"one_kernelIdLi18ELb1": 90, "one_kernelIdLi12ELb1": 16, "one_kernelIdLi8ELb1": 40,
-                                  "one_kernelIdLi18ELb0": 76, "one_kernelIdLi12ELb0": 80, "one_kernelIdLi8ELb0": 40,
-                                  "one_kernelIfLi18ELb1": 16, "one_kernelIfLi12ELb1": 36, "one_kernelIfLi18ELb0": 12,
-                                  "one_kernelIfLi12ELb0": 8},
+    "dirac/cuda_kernels.cu": {"hop_kernelIsLi8ELNS_6HopUseE1ELi3": 4, "hop_many_kernel": 60},
+    "solver/cuda_conjugate_gradient.cu": {"hop_kernelIdLi18ELNS_6HopUseE2ELi3ELb1": 4, "hop_kernelIfLi12ELNS_6HopUseE2ELi3ELb0": 12,
+                                          "hop_many_kernel": 120},
+    "solver/cuda_one_kernel.cu": {"one_kernelIdLi18ELb0": 8, "one_kernelIdLi12ELb0": 24},
 }
 NVCC = "13.0"
 
@@ -63,7 +61,8 @@ def assembled(program, tmp_path_factory):
 def test_kernels_do_not_spill_registers(assembled, source, kernels):
     result = assembled[source]
     assert result.returncode == 0, result.stderr[-2000:]
-    report = re.findall(r"Function properties for (\S+)\n.*?(\d+) bytes spill stores", result.stderr)
+    # Less than 0 where the assembler takes off what it moved to shared memory, and more than it had counted.
+    report = re.findall(r"Function properties for (\S+)\n.*?(-?\d+) bytes spill stores", result.stderr)
     assert all(any(kernel in name for name, _ in report) for kernel in kernels)
     allowed = {name: max([limit for kernel, limit in KNOWN_SPILLS[source].items() if kernel in name], default=0)
                for name, _ in report}
