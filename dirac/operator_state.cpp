@@ -169,8 +169,9 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   for (int part = 0; part < interior_parts; ++part) {
     const std::size_t first = interior.size() * part / interior_parts,
                       last = interior.size() * (part + 1) / interior_parts;
+    const double before = times.interior;
     if (last > first) compute(interior.subspan(first, last - first), times.interior);
-    if (options.overlap) exchange.progress();
+    if (options.overlap) exchange.progress(times.interior - before);
   }
   if (options.overlap) finish();
   compute(table.boundary_blocks, times.boundary);

@@ -92,38 +92,36 @@ void FaceExchange::start() {
   const Meeting meeting("faces leave", rank_);
   if (peers_) return peers_->start();
   departed_ = MPI_Wtime();
-  attended_ = 0;
+  computed_ = 0;
   arrived_ = false;
   if (others_) others_->start();
   if (self_) self_->start();
-  account(departed_, !others_);
+  account(0, !others_);
 }
 
-void FaceExchange::progress() {
+void FaceExchange::progress(double computed) {
   adverse_delay(rank_);
-  const double entered = MPI_Wtime();
-  if (others_) account(entered, others_->progress());
+  if (others_) account(computed, others_->progress());
 }
 
 void FaceExchange::finish() {
   const Meeting meeting("faces arrive", rank_);
   if (peers_) return peers_->finish();
-  const double entered = MPI_Wtime();
   if (others_) others_->finish();
-  account(entered, true);
+  account(0, true);
 }
 
 void FaceExchange::await(double limit_seconds) {
   if (others_) others_->await(limit_seconds);
 }
 
-void FaceExchange::account(double entered, bool arrived) {
+void FaceExchange::account(double computed, bool arrived) {
   if (arrived_) return;
-  const double now = MPI_Wtime();
-  attended_ += now - entered;
+  computed_ += computed;
   if (!arrived) return;
   arrived_ = true;
-  in_flight_ += {now - departed_, std::max(0.0, now - departed_ - attended_)};
+  const double seconds = MPI_Wtime() - departed_;
+  in_flight_ += {seconds, std::min(computed_, seconds)};
 }
 
 std::vector<std::string> transport_names(MemorySpace space) {

@@ -44,13 +44,13 @@ class FaceExchange {
   NcclTransport* nccl() { return nccl_; }
 
   void start();
-  void progress();
+  void progress(double computed = 0);  // seconds for which the rank has computed since start() or the last of these
   void finish();
   // After finish(): waits until the faces have arrived, where that is only queued. As Transport has it.
   void await(double limit_seconds);
 
   // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
-  // what it did not spend in here meanwhile is hidden.
+  // what it computed meanwhile is hidden.
   const PhaseTime& time_in_flight() const { return in_flight_; }
   void reset_time_in_flight() { in_flight_ = {}; }
   // On a GPU, unless faces are stored straight into ghosts: as Transport has it.
@@ -59,7 +59,7 @@ class FaceExchange {
   Flight timed_round() const { return others_->timed_round(); }
 
  private:
-  void account(double entered, bool arrived);
+  void account(double computed, bool arrived);
 
   int rank_;
   Buffer send_, ghost_;
@@ -69,7 +69,7 @@ class FaceExchange {
   std::unique_ptr<Transport> self_, others_;
   std::unique_ptr<PeerTransport> peers_;
   NcclTransport* nccl_ = nullptr;       // others_, or nothing
-  double departed_ = 0, attended_ = 0;  // when faces left; seconds spent in here since
+  double departed_ = 0, computed_ = 0;  // when faces left; seconds computed since
   bool arrived_ = true;
   PhaseTime in_flight_;
 };

@@ -25,6 +25,14 @@ def answer_of(bits: bytes, report: dict) -> str:
 
 
 @pytest.fixture(scope="session")
+def gauge_to_cut(staghorn, tmp_path_factory):
+    """A hot configuration of 8x4x12x16: up to sixteen ranks divide it."""
+    path = tmp_path_factory.mktemp("gauge") / "hot_8x4x12x16.h5"
+    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
 def solve_many(run_built, tmp_path_factory):
     """solve_many(gauge, requests, *options, ranks=1, env=None) -> Solves, of requests {name: options}.
 

@@ -34,24 +34,17 @@ CUTS = {
 
 
 @pytest.fixture(scope="module")
-def gauge(staghorn, tmp_path_factory):
-    path = tmp_path_factory.mktemp("gpu") / "hot.h5"
-    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
-    return path
-
-
-@pytest.fixture(scope="module")
-def check(solve_many, gauge):
+def check(solve_many, gauge_to_cut):
     """check(requests, n_rhs, cut, transport, kernels, status): every request has the answer of the CPU, and ends alike."""
 
     def run(requests, n_rhs, cut, transport, kernels, status):
         ranks = ranks_of(cut)
         request = ("--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs)
         between = ("--transport", transport) if ranks > 1 else ()
-        found = solve_many(gauge, requests, *request, "--device", "cuda", *CUTS[cut], *between, ranks=ranks,
+        found = solve_many(gauge_to_cut, requests, *request, "--device", "cuda", *CUTS[cut], *between, ranks=ranks,
                            env={"STAGHORN_CG_KERNELS": kernels})
         assert found.statuses == {status}
-        assert found.answers == solve_many(gauge, requests, *request, "--device", "cpu").answers
+        assert found.answers == solve_many(gauge_to_cut, requests, *request, "--device", "cpu").answers
 
     return run
 

@@ -28,23 +28,16 @@ GRIDS = ["1,1,1,2", "2,1,1,1", "1,2,1,1", "1,1,1,4", "2,1,1,2", "1,2,2,1", "2,2,
 
 
 @pytest.fixture(scope="module")
-def gauge(staghorn, tmp_path_factory):
-    path = tmp_path_factory.mktemp("gpu") / "hot.h5"
-    staghorn("generate", "--lattice", 8, 4, 12, 16, "--sweeps", 0, "--seed", 3, "--output", path, check=True)
-    return path
-
-
-@pytest.fixture(scope="module")
-def check(solve_many, gauge):
+def check(solve_many, gauge_to_cut):
     """check(n_rhs, transport, *options, ranks=1, requests=REQUESTS): every request, so cut, has the answer of the CPU."""
 
     def run(n_rhs, transport, *options, ranks=1, requests=REQUESTS):
         request = ("--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", n_rhs)
         named = ("--transport", transport) if ranks > 1 else ()
-        found = solve_many(gauge, requests, *request, *named, *options, ranks=ranks)
+        found = solve_many(gauge_to_cut, requests, *request, *named, *options, ranks=ranks)
         assert {report["transport"] for report in found.reports} == {transport}
         assert found.statuses == {0}
-        assert found.answers == solve_many(gauge, requests, *request, "--device", "cpu").answers
+        assert found.answers == solve_many(gauge_to_cut, requests, *request, "--device", "cpu").answers
 
     return run
 
@@ -88,17 +81,17 @@ def test_loopback_beside_a_cut_among_ranks(check, transport):
 
 
 @pytest.mark.parametrize("transport", ["p2p", "nccl"])
-def test_transports_that_wait_on_the_gpu_are_refused_where_ranks_share_one(staghorn, gauge, transport):
-    result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--device", "cuda:0", "--transport", transport, ranks=2)
+def test_transports_that_wait_on_the_gpu_are_refused_where_ranks_share_one(staghorn, gauge_to_cut, transport):
+    result = staghorn("solve", "--gauge", gauge_to_cut, "--mass", 0.2, "--device", "cuda:0", "--transport", transport, ranks=2)
     assert result.returncode == 1
     if "no NCCL library was found" not in result.stderr:
         assert "share a GPU" in result.stderr
 
 
-def test_a_library_of_nccl_that_cannot_be_loaded_is_no_obstacle_to_others(staghorn, gauge, tmp_path):
+def test_a_library_of_nccl_that_cannot_be_loaded_is_no_obstacle_to_others(staghorn, gauge_to_cut, tmp_path):
     (tmp_path / "libnccl.so.2").write_text("not a library")
     (tmp_path / "libnccl.so").write_text("not a library")
-    request = ["solve", "--gauge", gauge, "--mass", 1, "--device", "cuda:0"]
+    request = ["solve", "--gauge", gauge_to_cut, "--mass", 1, "--device", "cuda:0"]
     env = {"LD_LIBRARY_PATH": f"{tmp_path}:{os.environ.get('LD_LIBRARY_PATH', '')}"}
     assert staghorn(*request, ranks=2, env=env).returncode == 0
     result = staghorn(*request, "--transport", "nccl", ranks=2, env=env)
