@@ -2,7 +2,6 @@
 
 The hop checks run every precision, link form, 1 to 5 right-hand sides and all subsets of cut directions in one go."""
 
-
 import pytest
 
 CHECKS = [
