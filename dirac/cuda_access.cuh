@@ -74,7 +74,7 @@ struct StoredVectors {
 template <class Stored, int Reals, bool Ghosts, bool Phases, class Vectors>
 struct CudaAccess {
   // Unrolled, sites with ghosts would take up to 150 registers, and so would all others of a cut lattice.
-  static constexpr int directions_at_once = Ghosts ? 1 : 4;
+  static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) == 4 && Reals > 8 ? 2 : 1;
   using Real = Arithmetic<Stored>;
   const HopArguments& a;
   const Place& place;

@@ -6,6 +6,7 @@
 
 #include "dirac/cuda_fields.cuh"
 #include "dirac/cuda_heatbath.hpp"
+#include "dirac/cuda_spill.cuh"
 #include "dirac/link_update.hpp"
 #include "dirac/plaquette_paths.hpp"
 #include "halo/cuda_check.hpp"
@@ -104,8 +105,9 @@ __device__ __forceinline__ Matrix sum_of_paths(const LinkView& v, int parity, in
 }
 
 template <Update update>
-__global__ void __launch_bounds__(threads) update_kernel(const __grid_constant__ LinkView v, int parity, int mu,
-                                                         double beta, std::uint64_t seed, std::uint32_t sweep) {
+__global__ void __launch_bounds__(threads, 3) update_kernel(const __grid_constant__ LinkView v, int parity, int mu,
+                                                            double beta, std::uint64_t seed, std::uint32_t sweep) {
+  STAGHORN_SPILL_TO_SHARED_MEMORY;
   const int i = int(blockIdx.x) * threads + int(threadIdx.x);
   if (i >= v.half_volume) return;
   const int x = v.site(i, parity);

@@ -49,7 +49,7 @@ constexpr int least_blocks() {
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut, Finish::takes_chunks>())
     hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
-  if constexpr (Tile == 1 || !is_fixed_point<Stored>) STAGHORN_SPILL_TO_SHARED_MEMORY;  // else not measured
+  STAGHORN_SPILL_TO_SHARED_MEMORY;
   if (finish.done()) return;
   const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
   const int rhs = tile * Tile;
