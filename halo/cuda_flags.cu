@@ -1,6 +1,10 @@
+#include <algorithm>
+#include <string>
+
 #include "halo/cuda_check.hpp"
 #include "halo/cuda_flags.hpp"
 #include "halo/cuda_wait.cuh"
+#include "halo/error.hpp"
 
 namespace staghorn::cuda {
 
@@ -32,7 +36,27 @@ __global__ void wait_kernel(const FlagPointers flags, std::uint64_t round, long 
     }
 }
 
+constexpr int max_counters = 16, adding_blocks = 16, adding_threads = 256, additions = 16;  // of a thread
+
+struct Counters {
+  std::uint64_t* counter[max_counters];
+  int count;
+};
+
+__global__ void add_kernel(const Counters all) {
+  for (int k = 0; k < additions * all.count; ++k) add_for_all(all.counter[k % all.count], 1);
+}
+
 }  // namespace
+
+std::uint64_t add_to_counters(const std::vector<std::uint64_t*>& counters) {
+  if (counters.size() > max_counters) throw Error("at most 16 counters", "fewer", std::to_string(counters.size()));
+  Counters all = {{}, int(counters.size())};
+  std::copy(counters.begin(), counters.end(), all.counter);
+  add_kernel<<<adding_blocks, adding_threads>>>(all);
+  STAGHORN_CUDA_CHECK_LAUNCH(add_kernel);
+  return std::uint64_t{adding_blocks} * adding_threads * additions;
+}
 
 void raise_flags(const Flags& flags, std::uint64_t round) {
   raise_kernel<<<1, 8>>>(pointers(flags), round);

@@ -31,6 +31,11 @@ __device__ __forceinline__ void load_relaxed_pair(const std::uint64_t* from, std
   asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
 }
 
+// Adds to a number to which other GPUs may add at once.
+__device__ __forceinline__ void add_for_all(std::uint64_t* to, std::uint64_t value) {
+  asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
+}
+
 // A limit on a wait, in nanoseconds; looks at the clock only now and then.
 class Patience {
  public:

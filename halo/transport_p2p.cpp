@@ -1,7 +1,9 @@
 #include "halo/transport_p2p.hpp"
 
 #include <string>
+#include <vector>
 
+#include "halo/cuda_device.hpp"
 #include "halo/cuda_flags.hpp"
 #include "halo/watchdog.hpp"
 
@@ -23,6 +25,22 @@ PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& la
   mailbox_offset_ = flags_offset_ + 8 * line;
   memory_ = PeerMemory(communicator, mailbox_offset_ + mailbox_bytes);
   failed_ = Buffer(sizeof(int), MemorySpace::pinned);
+  if (communicator.size() > 1) adds_for_all_ = try_adding(communicator);
+}
+
+bool PeerTransport::try_adding(const Communicator& communicator) {
+  std::vector<std::uint64_t*> counters;
+  for (int rank = 0; rank < communicator.size(); ++rank)
+    counters.push_back(reinterpret_cast<std::uint64_t*>(mailbox(rank)));
+  communicator.barrier();
+  const std::uint64_t added = cuda::add_to_counters(counters);
+  cuda::synchronize();
+  communicator.barrier();
+  std::uint64_t count = 0;
+  cuda::copy_to_host(&count, mailbox(rank_), sizeof count);
+  constexpr std::uint64_t zero = 0;
+  cuda::copy_to_device(mailbox(rank_), &zero, sizeof zero);
+  return !communicator.any(count != added * std::uint64_t(communicator.size()));
 }
 
 FacePointers PeerTransport::outgoing(std::uint64_t set) const {
@@ -66,6 +84,7 @@ std::uint64_t* PeerTransport::flag(int rank, int face) const {
 namespace cuda {
 void raise_flags(const Flags&, std::uint64_t) {}
 void wait_for_flags(const Flags&, std::uint64_t, long long, int*) {}
+std::uint64_t add_to_counters(const std::vector<std::uint64_t*>&) { return 0; }
 }  // namespace cuda
 #endif
 

@@ -13,7 +13,7 @@ namespace staghorn {
 class PeerTransport final : public Transport {
  public:
   static constexpr int sets = 2;
-  static constexpr std::size_t mailbox_bytes = std::size_t{1} << 18, line = 256;
+  static constexpr std::size_t mailbox_bytes = std::size_t{1} << 19, line = 256;
 
   // face_bytes as for FaceExchange. Throws Error where a neighbour's memory cannot be reached. Collective.
   PeerTransport(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes);
@@ -26,6 +26,9 @@ class PeerTransport final : public Transport {
   FacePointers incoming(std::uint64_t set) const;
   // Zero at first, then whatever these kernels left there.
   std::byte* mailbox(int rank) const { return memory_.of(rank) + mailbox_offset_; }
+
+  // Whether GPUs can add to each other's memory, all at once; not every bus lets them. Tried when this was made.
+  bool adds_for_all() const { return adds_for_all_; }
 
   // Numbers for what these kernels write into mailboxes; alike on all ranks, never zero, never used twice.
   std::uint32_t next_tag() const { return next_tag_; }
@@ -41,11 +44,13 @@ class PeerTransport final : public Transport {
 
  private:
   std::uint64_t* flag(int rank, int face) const;
+  bool try_adding(const Communicator& communicator);
 
   std::array<std::size_t, 8> bytes_, offset_{};
   std::array<int, 8> send_to_{}, receive_from_{};
   std::size_t set_bytes_ = 0, flags_offset_ = 0, mailbox_offset_ = 0;
   bool remote_ = false;  // some face leaves this rank
+  bool adds_for_all_ = true;
   std::uint64_t round_ = 0;
   std::uint32_t next_tag_ = 1;
   int rank_;

@@ -14,6 +14,7 @@ enum class CgKernels { automatic, one, three };
 CgKernels default_cg_kernels();  // STAGHORN_CG_KERNELS: auto (where not set), one, three
 
 // Whether one kernel is taken where the GPUs allow it: a single one, or several of one host by p2p.
-bool takes_one_kernel(CgKernels asked, Precision precision, int n_rhs, int n_ranks, std::int64_t local_volume);
+bool takes_one_kernel(CgKernels asked, Precision precision, Reconstruct links, int n_rhs, int n_ranks,
+                      std::int64_t local_volume);
 
 }  // namespace staghorn

@@ -103,10 +103,11 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   return s;
 }
 
-// Whether the loop runs as one kernel. Alike on all ranks.
+// Whether the loop runs as one kernel. Alike on all ranks. Collective.
 bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   const OperatorOptions& of = d.options();
-  return takes_one_kernel(kernels, of.precision, of.n_rhs, d.communicator().size(), d.lattice().local_volume()) &&
+  return takes_one_kernel(kernels, of.precision, of.reconstruct, of.n_rhs, d.communicator().size(),
+                          d.lattice().local_volume()) &&
          OneKernelLoop::can_run(d);
 }
 

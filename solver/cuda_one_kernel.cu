@@ -35,7 +35,7 @@ struct OneKernelArguments {
   SharedRange hop_range, residual_range;
   void* x;
   Faces ghosts_of_p;
-  Meeting* meetings;
+  Meetings* meetings[max_peers];  // of every rank
   Scalars* scalars;
   int iterations;
 };
@@ -123,28 +123,25 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
 
   // All blocks add their shares to the sums of this meeting, that of phases[k] in lane 0 of warp k, and wait for those
   // of all others.
-  const auto meet = [&](int turn, const BlockShare& share, const Phase(&phases)[2], int n_phases) {
-    Meeting& meeting = a.meetings[turn % meetings];
-    if (blockIdx.x == 0) clear_meeting(a.meetings[(turn + 2) % meetings], 2 * n);
-    if (i % 32 == 0 && warp < n_phases) {
-      pushes ? __threadfence_system() : __threadfence();
-      arrive(meeting.cells[warp * n + rhs], number, share);
-    }
+  Meetings& meetings = *a.meetings[s.rank];
+  const auto meet = [&](std::uint64_t turn, const BlockShare& share, const Phase(&phases)[2], int n_phases) {
+    if (blockIdx.x == 0) clear_meeting(meetings.at(turn + 2), 2 * n);
+    if (warp < n_phases) arrive(s, a.meetings, turn, warp * n + rhs, number, share, pushes);
     for (int index = warp; index < n_phases * n; index += one_kernel_threads / 32)
-      take_sum(s, meeting.cells[index], blocks, phases[index / n], index % n, sums[index / n]);
+      take_sum(s, meetings, turn, index, blocks, phases[index / n], index % n, sums[index / n]);
     __syncthreads();
   };
 
   for (int iteration = 0; iteration < a.iterations && !s.done; ++iteration) {
     const bool given = s.iteration == 0;
     const Real beta = Real(s.beta[rhs]);
-    const int turn = int(2 * s.iteration % meetings);
+    const std::uint64_t turn = 2 * std::uint64_t(s.iteration);
     {
       const double bounds[2] = {s.bound[hop_phase][rhs], s.bound[direction_phase][rhs]};
       ThreadSum norms2[2];  // of tmp and p'
       const NextDirection<Stored> direction{a.hop.in, a.hop.p, a.hop.ghosts, a.ghosts_of_p, rhs,
                                             given,    beta,    bounds[1],    norms2[1]};
-      unsigned* const taken = a.meetings[turn].taken + rhs;
+      unsigned* const taken = meetings.at(turn).taken + rhs;
       for_sites<Cut, takes>(a.hop.sites, a.hop_range, chunk, taken, [&](const Place& place, auto ghosts) {
         ColorVector<Real> acc[1];
         hop_site<1>(
@@ -173,7 +170,7 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
       Stored* const all_p = static_cast<Stored*>(const_cast<void*>(a.residual.p)) + here;
       Stored* const all_r = static_cast<Stored*>(a.residual.out) + here;
       Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, sites.sites);
-      unsigned* const taken = a.meetings[turn + 1].taken + rhs;
+      unsigned* const taken = meetings.at(turn + 1).taken + rhs;
       for_sites<Cut, takes>(sites, a.residual_range, chunk, taken, [&](const Place& place, auto ghosts) {
         if (const Real at_once = Real(s.pending.at_once[rhs]); at_once != 0) {  // rare
           Real p[6];
@@ -237,21 +234,31 @@ OneKernel one_kernel_for(const HopView& view) {
   return cut ? one_kernel_for<float, true>(view.reconstruct) : one_kernel_for<float, false>(view.reconstruct);
 }
 
-// Blocks that a GPU holds at once, of which a meeting needs all.
-int most_blocks(OneKernel kernel) {
-  return std::min(resident_blocks(reinterpret_cast<const void*>(kernel), one_kernel_threads), max_blocks);
+// Blocks for each right-hand side: no more than the GPU of any rank holds at once, since they wait for each other. 0
+// where a GPU launches none such. Collective.
+int most_blocks(StaggeredOperator& d) {
+  const HopView& view = d.view(Parity::even);
+  const int ranks = d.communicator().size();
+  int device = 0, cooperative = 0;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
+  const int resident = resident_blocks(reinterpret_cast<const void*>(one_kernel_for(view)), one_kernel_threads);
+  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.n_rhs : 0;
+  return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
 }
 
 }  // namespace
 
 }  // namespace cuda
 
+static_assert(cuda::mail_bytes + sizeof(cuda::Meetings) <= PeerTransport::mailbox_bytes);
+
 struct OneKernelLoop::State {
   StaggeredOperator& d;
   cuda::OneKernel kernel;
   cuda::OneKernelArguments arguments = {};
   int blocks = 0;
-  Buffer meetings{cuda::meetings * sizeof(cuda::Meeting), MemorySpace::cuda};
+  Buffer meetings;  // of one rank; of several in their mailboxes
   Buffer ghosts_of_p;
   FacePointers ghost_places{};  // in ghosts_of_p
   std::array<std::size_t, 8> face_bytes{};
@@ -260,13 +267,10 @@ struct OneKernelLoop::State {
 bool OneKernelLoop::can_run(StaggeredOperator& d) {
   const HopView& view = d.view(Parity::even);
   if (!d.host_free() || view.precision == Precision::fp16) return false;
-  if (d.communicator().size() > 1 && !d.peers()) return false;
-  int device = 0, cooperative = 0;
-  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
-  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
-  const int blocks = cuda::most_blocks(cuda::one_kernel_for(view)) / view.n_rhs;
+  if (d.communicator().size() > 1 && (!d.peers() || !d.peers()->adds_for_all())) return false;
+  const int blocks = cuda::most_blocks(d);
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
-  return cooperative && blocks > 0 && chunks <= blocks * cuda::teams * cuda::ThreadSum::max_in_block_share;
+  return blocks > 0 && chunks <= blocks * cuda::teams * cuda::ThreadSum::max_in_block_share;
 }
 
 OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)
@@ -277,9 +281,12 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity)
   s.arguments.residual = cuda::hop_arguments(to_parity);
   const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
   const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
-  s.arguments.meetings = reinterpret_cast<cuda::Meeting*>(s.meetings.data());
-  const int n = to_parity.n_rhs;
-  s.blocks = std::min(cuda::most_blocks(s.kernel) / n, forth.count) * n;
+  const int n = to_parity.n_rhs, ranks = d.communicator().size();
+  if (ranks == 1) s.meetings = Buffer(sizeof(cuda::Meetings), MemorySpace::cuda);
+  for (int rank = 0; rank < ranks; ++rank)
+    s.arguments.meetings[rank] =
+        reinterpret_cast<cuda::Meetings*>(ranks == 1 ? s.meetings.data() : d.peers()->mailbox(rank) + cuda::mail_bytes);
+  s.blocks = std::min(cuda::most_blocks(d), forth.count) * n;
   s.arguments.hop_range = cuda::share_range(forth, s.blocks / n * cuda::teams);
   s.arguments.residual_range = cuda::share_range(back, s.blocks / n * cuda::teams);
   if (!d.peers()) return;
@@ -309,7 +316,7 @@ void OneKernelLoop::prepare(const OneKernelVectors& v) {
   residual.in = v.tmp;
   residual.out = v.r;
   s.arguments.x = v.x;
-  STAGHORN_CUDA_CHECK(cudaMemset(s.meetings.data(), 0, s.meetings.bytes()));
+  STAGHORN_CUDA_CHECK(cudaMemset(s.arguments.meetings[s.d.communicator().rank()], 0, sizeof(cuda::Meetings)));
   if (PeerTransport* peers = s.d.peers()) {
     constexpr int set_of_r = 0, set_of_tmp = 1;
     hop.ghosts = cuda::faces(peers->incoming(set_of_r));

@@ -15,11 +15,12 @@ struct OneKernelVectors {
 
 class OneKernelLoop {
  public:
-  // Whether CG on `d` can be one kernel: fp64 or fp32 on one GPU, or several by p2p, that take cooperative launches,
-  // and not so many sites that sums in a thread would not stay exact. Alike on all ranks. Local.
+  // Whether CG on `d` can be one kernel: fp64 or fp32 on one GPU, or several by p2p that can add to each other's
+  // memory; all must take cooperative launches, and there may not be so many sites that sums in a thread would not stay
+  // exact. Alike on all ranks. Collective.
   static bool can_run(StaggeredOperator& d);
 
-  // For solves on `parity` of d, which must outlive it. Local.
+  // For solves on `parity` of d, which must outlive it. Collective.
   OneKernelLoop(StaggeredOperator& d, Parity parity);
   ~OneKernelLoop();
 

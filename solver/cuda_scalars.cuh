@@ -23,6 +23,7 @@ constexpr int max_peers = 16;
 struct alignas(32) Mail {
   std::uint64_t word[4];
 };
+constexpr std::size_t mail_bytes = sizeof(Mail) * n_phases * max_rhs * max_peers;  // of a mailbox
 
 // Everything that CG remembers besides vectors; one array entry per right-hand side. Lives on the device.
 struct Scalars {

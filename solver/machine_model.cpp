@@ -96,9 +96,8 @@ std::string to_json(const Machine& machine) {
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
-  const double links =
-      8.0 * bytes_per_real(precision) *
-      reals_per_link(mixed ? shape.options.sloppy_links.value_or(Reconstruct::row12) : shape.options.links);
+  const Reconstruct form = mixed ? shape.options.sloppy_links.value_or(Reconstruct::row12) : shape.options.links;
+  const double links = 8.0 * bytes_per_real(precision) * reals_per_link(form);
   const double vector = double(bytes_per_vector(precision)) * shape.n_rhs;  // one at one site
   const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
   const Lattice first(shape.lattice, shape.grid, 0);
@@ -110,7 +109,7 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Cg
 
   IterationTime time;
   time.one_kernel =
-      (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, ranks, first.local_volume());
+      (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, form, shape.n_rhs, ranks, first.local_volume());
   std::vector<double> phases{links + 2 * vector,                      // hop
                              links + 4 * vector + (x_waits ? x : 0),  // residual
                              3 * vector + (x_waits ? 0 : 2 * x)};     // direction
