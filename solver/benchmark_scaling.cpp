@@ -66,15 +66,16 @@ std::vector<int> rank_counts(int n_ranks) {
   return counts;
 }
 
-Extents weak_grid(const Extents& local, int n_ranks) {
+Extents weak_grid(const Extents& local, int n_ranks, const std::array<bool, 4>& along) {
   std::vector<int> factors;
   for (int factor = 2; n_ranks > 1; ++factor)
     for (; n_ranks % factor == 0; n_ranks /= factor) factors.insert(factors.begin(), factor);
   Extents grid{1, 1, 1, 1};
   for (const int factor : factors) {
-    int shortest = 3;
-    for (int mu = 2; mu >= 0; --mu)
-      if (local[mu] * grid[mu] < local[shortest] * grid[shortest]) shortest = mu;
+    int shortest = -1;
+    for (int mu = 3; mu >= 0; --mu)
+      if (along[std::size_t(mu)] && (shortest < 0 || local[mu] * grid[mu] < local[shortest] * grid[shortest]))
+        shortest = mu;
     grid[shortest] *= factor;
   }
   return grid;
@@ -121,7 +122,7 @@ std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const
 
     if (what.strong) add("strong", *what.strong, std::nullopt);
     if (what.weak) {
-      const Extents grid = weak_grid(*what.weak, n);
+      const Extents grid = weak_grid(*what.weak, n, what.along);
       Extents extents;
       for (int mu = 0; mu < 4; ++mu) extents[mu] = (*what.weak)[mu] * grid[mu];
       add("weak", extents, grid);

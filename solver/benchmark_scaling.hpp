@@ -2,6 +2,7 @@
 // part. Everything is measured in one call, on the same machine and in the same minutes. Collective.
 #pragma once
 
+#include <array>
 #include <iosfwd>
 #include <optional>
 #include <string>
@@ -25,17 +26,18 @@ struct CutResult {
 
 struct ScalingCase {
   std::optional<Extents> strong;  // extents of the lattice that all ranks share
-  std::optional<Extents> weak;    // extents that each rank holds: rank grids grow by doubling the shortest direction
-  std::optional<Extents> grid;    // mapping only: instead of the one with the least surface
+  std::optional<Extents> weak;    // extents that each rank holds: grids grow in the shortest direction (weak_grid)
+  std::array<bool, 4> along{true, true, true, true};  // weak: directions in which they may
+  std::optional<Extents> grid;                        // mapping only: instead of the one with the least surface
   Mapping mapping = Mapping::host;
 };
 
 // The counts 1, 2, 4, ... and n_ranks itself. Local.
 std::vector<int> rank_counts(int n_ranks);
 
-// The grid of a weak series at `n_ranks`: prime factors, large ones first, each go to the direction in which the
-// lattice is shortest so far; of equals to the later one. Local.
-Extents weak_grid(const Extents& local, int n_ranks);
+// The grid of a weak series at `n_ranks`: prime factors, large ones first, each go to the direction, of those in
+// `along`, in which the lattice is shortest so far; of equals to the later one. Local.
+Extents weak_grid(const Extents& local, int n_ranks, const std::array<bool, 4>& along = {true, true, true, true});
 
 // Strong and weak series over rank_counts. The first n ranks work, the others sleep. What cannot run (extents that the
 // count does not divide, memory) is left out with a line to `out` that says why; throws Error where nothing runs.

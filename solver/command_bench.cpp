@@ -1,6 +1,7 @@
 // `staghorn bench`: how fast the parts of a solve run here, beside what the memory streams.
 #include <omp.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -58,6 +59,9 @@ CommandSyntax bench_syntax() {
       ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
       ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
        "scaling: extents that each rank holds, even")
+      ("along", po::value<std::string>()->value_name("xyzt")->default_value("xyzt"),
+       "scaling, --local: directions in which these are put together, the shortest first; one direction has the\n"
+       "fewest faces")
       ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
@@ -148,11 +152,17 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     if (what == name) measure = function;
   if (!measure && !cuts) throw UsageError("bench", "hop, cg, sums, exchange, scaling or mapping", "'" + what + "'");
   BenchmarkOptions options = read_options(values);
-  ScalingCase cut{optional_extents(values, "lattice"), optional_extents(values, "local"), std::nullopt, Mapping::host};
+  ScalingCase cut;
+  cut.strong = optional_extents(values, "lattice");
+  cut.weak = optional_extents(values, "local");
   if (values.count("grid")) cut.grid = parse_extents({text("grid")}, "grid");
   cut.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
   const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
+  cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
+  if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
+    throw UsageError("--along", "some of x, y, z, t", "none");
   if (!scaling && cut.weak) throw UsageError("--local is an option of bench scaling");
+  if (!cut.weak && !values["along"].defaulted()) throw UsageError("--along goes with --local");
   if (!cut.strong && !cut.weak)
     throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
   if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);

@@ -101,6 +101,14 @@ def test_scaling_runs_every_count_in_one_call(staghorn, tmp_path):
 
 
 @pytest.mark.mpi
+def test_scaling_puts_local_lattices_together_along_one_direction(staghorn, tmp_path):
+    path = tmp_path / "scaling.json"
+    staghorn("bench", "scaling", "--local", 4, 4, 4, 8, "--along", "t", "--seconds", 0.02, "--precision", "fp64", "--links", 18,
+             "--json", path, ranks=4, check=True)
+    assert [row["lattice"] for row in json.loads(path.read_text())["results"]] == [[4, 4, 4, 8 * n] for n in (1, 2, 4)]
+
+
+@pytest.mark.mpi
 def test_scaling_leaves_out_what_cannot_be_cut(staghorn, expect_error):
     arguments = ["bench", "scaling", "--lattice", "4x4x4x4", "--seconds", 0.02, "--precision", "fp64", "--links", 18]
     result = staghorn(*arguments, ranks=3, check=True)
@@ -130,6 +138,9 @@ def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
     (["hop", "--lattice", "4x4x4"], ["--lattice", "x, y, z, t"]),
     (["hop", "--local", "4x4x4x4"], ["--local", "scaling"]),
     (["scaling"], ["--lattice or --local", "required"]),
+    (["scaling", "--local", "4x4x4x4", "--along", ""], ["--along", "x, y, z, t", "none"]),
+    (["scaling", "--local", "4x4x4x4", "--along", "w"], ["--along", "w"]),
+    (["scaling", "--lattice", "4x4x4x4", "--along", "t"], ["--along", "--local"]),
     (["scaling", "--local", "4x4x4x4", "--grid", "1,1,1,1"], ["--grid", "scaling"]),
     (["mapping", "--lattice", "4x4x4x4", "--mapping", "best"], ["--mapping", "host, natural or reversed", "best"]),
     (["hop", "--lattice", "4x4x4x4", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),

@@ -138,7 +138,9 @@ bool weak_series_lengthen_the_shortest_direction() {
   return rank_counts(1) == std::vector{1} && rank_counts(8) == std::vector{1, 2, 4, 8} &&
          rank_counts(6) == std::vector{1, 2, 4, 6} && weak_grid({8, 8, 8, 8}, 1) == Extents{1, 1, 1, 1} &&
          weak_grid({8, 8, 8, 8}, 8) == Extents{1, 2, 2, 2} && weak_grid({8, 8, 8, 8}, 12) == Extents{1, 2, 2, 3} &&
-         weak_grid({32, 32, 32, 16}, 4) == Extents{1, 1, 1, 4} && weak_grid({4, 4, 4, 32}, 4) == Extents{1, 2, 2, 1};
+         weak_grid({32, 32, 32, 16}, 4) == Extents{1, 1, 1, 4} && weak_grid({4, 4, 4, 32}, 4) == Extents{1, 2, 2, 1} &&
+         weak_grid({4, 4, 4, 32}, 8, {false, false, false, true}) == Extents{1, 1, 1, 8} &&
+         weak_grid({8, 8, 8, 8}, 8, {true, false, true, false}) == Extents{2, 1, 4, 1};
 }
 
 }  // namespace
