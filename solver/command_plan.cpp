@@ -37,10 +37,11 @@ CommandSyntax plan_syntax() {
       "process grid, instead of --gpus (default: the one with the least surface)")(
       "machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"), "what to run on")(
       "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"), "of vectors and links")(
-      "links", po::value<std::string>()->value_name("18|12")->default_value("18"), "reals stored per link")(
+      "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"), "reals stored per link")(
       "sloppy", po::value<std::string>()->value_name("fp32|fp16"), "precision of the iterations, below --precision")(
-      "sloppy-links", po::value<std::string>()->value_name("18|12"), "reals per link in the iterations (default: 12)")(
-      "rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")(
+      "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
+      "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
+                                                        "right-hand sides side by side, 1 to 64")(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
       "json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
