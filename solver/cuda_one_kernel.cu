@@ -119,6 +119,8 @@ __global__ void __launch_bounds__(one_kernel_threads) one_kernel(const OneKernel
                   there = vector_offset<Stored>(rhs, a.hop.sites.sites);
   const int warp = int(threadIdx.x) / 32, i = int(threadIdx.x);
   const int chunk = number + blocks * (int(threadIdx.x) / team_threads);
+  // Other GPUs read what these blocks store, and add to cells that block 0 has cleared: it is one of them if there are
+  // any.
   const bool pushes = Cut && number < (a.hop.sites.boundary_sites + team_threads - 1) / team_threads;
 
   // All blocks add their shares to the sums of this meeting, that of phases[k] in lane 0 of warp k, and wait for those
