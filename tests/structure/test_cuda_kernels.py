@@ -13,8 +13,8 @@ import pytest
 
 # Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
 # sm_90, hops of four and more right-hand sides spill 4 to 120 bytes: their dynamic shared memory forbids them what others
-# do, to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here. Of three right-hand sides in fp16 it
-# is not asked for, and elsewhere that memory is not always enough.
+# do, to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here. Elsewhere
+# that memory is not always enough.
 KNOWN_SPILLS = {
     "dirac/cuda_heatbath.cu": {},
     "dirac/cuda_kernels.cu": {"hop_many_kernel": 60},
