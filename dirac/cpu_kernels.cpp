@@ -2,7 +2,9 @@
 //
 // Bytes by minimal traffic per site of the target parity, R reals a link, w bytes a real, each right-hand side n:
 //   hop               (8 R + 12 n) w      read links and a, write D a
-//   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r;  36 n with x, read and written
+//                     18 n with beta, D a read before
+//   update_residual   (8 R + 24 n) w      read links, tmp, p, r, write r
+//                     30 n with beta, p written; 42 n with x, read and written
 //   update_direction  18 n w              read p, r, write p;  30 n with x
 // In fp16 a vector takes 16 bytes (x 24) in place of 6 w.
 #include <omp.h>
@@ -68,18 +70,17 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
   }
 }
 
-// x = of_p p + (of_r r + x) in one block of one right-hand side.
+// x = of_new p + (of_old before + x) in one block of one right-hand side.
 template <class Real>
-STAGHORN_INLINE void add_to_solution(Real* x, const HopCall& call, int rhs, const ColorVector<Block<Real>>& p,
-                                     const ColorVector<Block<Real>>& residual) {
-  const Real of_p = Real(call.of_p[rhs]), of_r = Real(call.of_r[rhs]);
-  if (of_p == 0 && of_r == 0) return;
-  const Block<Real> times_p = broadcast<Block<Real>>(of_p), times_r = broadcast<Block<Real>>(of_r);
-  ColorVector<Block<Real>> solution = load_vector(static_cast<const Real*>(x));
+STAGHORN_INLINE void add_to_solution(Real* x, Real of_new, const BlockVector<Real>& p, Real of_old,
+                                     const BlockVector<Real>& before) {
+  if (of_new == 0 && of_old == 0) return;
+  const Block<Real> times_p = broadcast<Block<Real>>(of_new), times_before = broadcast<Block<Real>>(of_old);
+  BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
   STAGHORN_UNROLL
   for (int c = 0; c < 3; ++c) {
-    solution.c[c].re = multiply_add(times_p, p.c[c].re, multiply_add(times_r, residual.c[c].re, solution.c[c].re));
-    solution.c[c].im = multiply_add(times_p, p.c[c].im, multiply_add(times_r, residual.c[c].im, solution.c[c].im));
+    solution.c[c].re = multiply_add(times_p, p.c[c].re, multiply_add(times_before, before.c[c].re, solution.c[c].re));
+    solution.c[c].im = multiply_add(times_p, p.c[c].im, multiply_add(times_before, before.c[c].im, solution.c[c].im));
   }
   store_vector(x, solution);
 }
@@ -96,6 +97,26 @@ STAGHORN_INLINE void add_to_solution(Real* x, Real alpha, const BlockVector<Real
     solution.c[c].im = multiply_add(times_p, p.c[c].im, solution.c[c].im);
   }
   store_vector(x, solution);
+}
+
+// v = factor v + other.
+template <class Real>
+STAGHORN_INLINE void scale_and_add(ColorVector<Block<Real>>& v, Real factor, const ColorVector<Block<Real>>& other) {
+  const Block<Real> times = broadcast<Block<Real>>(factor);
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    v.c[c].re = multiply_add(times, v.c[c].re, other.c[c].re);
+    v.c[c].im = multiply_add(times, v.c[c].im, other.c[c].im);
+  }
+}
+
+// p = r + beta p, and what the next to read it will find.
+template <class Stored>
+STAGHORN_INLINE void next_direction(Stored* stored, BlockVector<Stored>& p, Arithmetic<Stored> beta,
+                                    const BlockVector<Stored>& residual) {
+  scale_and_add(p, beta, residual);
+  store_vector(stored, p);
+  if constexpr (is_fixed_point<Stored>) p = load_vector(static_cast<const Stored*>(stored));
 }
 
 template <class Stored, int Reals, HopUse Use, int Tile>
@@ -115,8 +136,21 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
   for (int r = 0; r < Tile; ++r) {
     const std::int64_t offset = (block * view.n_rhs + rhs + r) * vector_stride<Stored>;
     Stored* out = static_cast<Stored*>(call.out) + offset;
+    if constexpr (Use == HopUse::store_norm)
+      if (call.beta) {
+        BlockVector<Stored> before = load_vector(static_cast<const Stored*>(out));
+        scale_and_add(before, Real(call.beta[rhs + r]), acc[r]);
+        acc[r] = before;
+      }
     if constexpr (Use == HopUse::update_residual) {
-      const ColorVector<Block<Real>> p = load_vector(static_cast<const Stored*>(call.p) + offset);
+      Stored* const stored_p = static_cast<Stored*>(call.p) + offset;
+      const BlockVector<Stored> residual = load_vector(static_cast<const Stored*>(out)),
+                                before = load_vector(static_cast<const Stored*>(stored_p));
+      BlockVector<Stored> p = before;
+      if (call.beta) next_direction(stored_p, p, Real(call.beta[rhs + r]), residual);
+      if (call.x)
+        add_to_solution(static_cast<Real*>(call.x) + (block * view.n_rhs + rhs + r) * vector_stride<Real>,
+                        Real(call.of_new[rhs + r]), p, Real(call.of_old[rhs + r]), before);
       const Block<Real> four_m2 = broadcast<Block<Real>>(Real(call.four_m2));
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
@@ -124,9 +158,6 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
         acc[r].c[c].im = multiply_add(four_m2, p.c[c].im, -acc[r].c[c].im);
       }
       const Block<Real> alpha = broadcast<Block<Real>>(Real(-call.alpha[rhs + r]));
-      const ColorVector<Block<Real>> residual = load_vector(static_cast<const Stored*>(out));
-      if constexpr (!is_fixed_point<Stored>)
-        if (call.x) add_to_solution(static_cast<Real*>(call.x) + offset, call, rhs + r, p, residual);
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
         acc[r].c[c].re = multiply_add(alpha, acc[r].c[c].re, residual.c[c].re);
@@ -157,19 +188,12 @@ void update_direction_blocks(const HopView& view, const DirectionCall& call) {
   for_blocks({}, view.blocks, view.n_rhs, call.grids, call.sums, [&](std::int64_t block, ThreadSum* sums) {
     for (int r = 0; r < view.n_rhs; ++r) {
       const std::int64_t vector = block * view.n_rhs + r;
-      Real* x = static_cast<Real*>(call.x) + vector * vector_stride<Real>;
       Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
       const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
-      const Block<Real> beta = broadcast<Block<Real>>(Real(call.beta[r]));
       BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
-      const BlockVector<Stored> from_residual = load_vector(residual);
-      add_to_solution(x, Real(call.alpha[r]), direction);
-      STAGHORN_UNROLL
-      for (int c = 0; c < 3; ++c) {
-        direction.c[c].re = multiply_add(beta, direction.c[c].re, from_residual.c[c].re);  // p = r + beta p
-        direction.c[c].im = multiply_add(beta, direction.c[c].im, from_residual.c[c].im);
-      }
-      store_vector(p, direction);
+      if (call.x)
+        add_to_solution(static_cast<Real*>(call.x) + vector * vector_stride<Real>, Real(call.alpha[r]), direction);
+      next_direction(p, direction, Real(call.beta[r]), load_vector(residual));
       add_norm2(p, sums[r], call.grids[r]);
     }
   });

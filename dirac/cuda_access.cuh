@@ -26,21 +26,22 @@ inline Faces faces(const FacePointers& pointers) {
 
 struct HopArguments {
   LocalSites sites;  // of the target parity
-  const void *links_here, *links_there, *in, *p;
+  const void *links_here, *links_there, *in;
   const void* ghost_links[4];  // links behind the sites x_mu = 0
   Faces ghosts;                // of in
   Faces push;                  // where the faces of out go as well; nullptr: nowhere
-  void* out;
+  void *out, *p;
   int n_rhs;
   bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
-  const double* alpha;        // per right-hand side, on the device
-  void* x;                    // of the residual update; nullptr: without it
-  const double *of_p, *of_r;  // per right-hand side, on the device
-  const double* bound;        // of the sums, per right-hand side; nullptr: no sums
-  SumCell* cells;             // cells_per_sum for each right-hand side
-  unsigned* taken;            // chunks, for each tile of right-hand sides (Walk)
+  const double* alpha;            // per right-hand side, on the device, as all doubles that follow
+  const double* beta;             // nullptr: without (HopUse)
+  void* x;                        // of the residual update; nullptr: without it
+  const double *of_new, *of_old;  // with x
+  const double* bound;            // of the sums; nullptr: no sums
+  SumCell* cells;                 // cells_per_sum for each right-hand side
+  unsigned* taken;                // chunks, for each tile of right-hand sides (Walk)
 };
 
 // Where the vectors of a right-hand side begin, in stored reals.
@@ -56,31 +57,32 @@ struct Neighbour {
   int V, lane;
 };
 
-// Neighbours are read as they are stored: a.in, and a.ghosts beyond the local lattice.
+// Where neighbours are read: among those of this rank, and beyond the local lattice in ghosts.
 template <class Stored, Caching how = Caching::read_only>
 struct StoredVectors {
-  const HopArguments& a;
+  const void* in;
+  const Faces& ghosts;
   int first_rhs;
 
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
-    const Stored* vectors = static_cast<const Stored*>(at.ghost ? a.ghosts.face[at.hop] : a.in);
+    const Stored* vectors = static_cast<const Stored*>(at.ghost ? ghosts.face[at.hop] : in);
     load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
   }
 };
 
 // Ghosts: some neighbours may lie there. Phases: some boundary has one other than +-1. In fixed point links stay in
 // their unit, which the vectors take instead: 6 products a link, not 18.
-template <class Stored, int Reals, bool Ghosts, bool Phases, class Vectors>
+template <class Stored, int Reals, bool Ghosts, bool Phases, Caching how = Caching::read_only>
 struct CudaAccess {
   // Unrolled, sites with ghosts would take up to 150 registers, and so would all others of a cut lattice. Two at once
-  // gain in fp32: one kernel, 12 reals, 32^3x64 on two H200, 149.7 -> 146.3 us; not with 8 (137.9 -> 139.7) nor in
-  // fp64.
-  static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) == 4 && Reals > 8 ? 2 : 1;
+  // gain in fp32 and fp16: one kernel, 12 reals, on two H200, fp32 at 32^3x64 149.7 -> 146.3 us, fp16 at 16^3x32 24.3
+  // -> 22.0; not with 8 (fp32 137.9 -> 139.7) nor in fp64.
+  static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) <= 4 && Reals > 8 ? 2 : 1;
   using Real = Arithmetic<Stored>;
   const HopArguments& a;
   const Place& place;
-  const Vectors& vectors;
+  const StoredVectors<Stored, how>& vectors;
 
   __device__ __forceinline__ bool leaves(int mu, bool forward) const {
     return Ghosts && a.sites.cut[mu] && place.at_edge(a.sites, mu, forward);

@@ -17,7 +17,7 @@ namespace staghorn::cuda {
 constexpr int update_threads = 256;
 // Blocks of it that a multiprocessor must hold at once.
 template <class Stored>
-constexpr int update_blocks = sizeof(Stored) == 8 ? 4 : 5;
+constexpr int update_blocks = sizeof(Stored) == 8 ? 3 : 5;
 
 // done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added;
 // takes_chunks: whether the last chunks are taken (Walk): it leaves the counters of them 0 then.
@@ -56,10 +56,10 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
   ThreadSum sums[Tile];
   const auto compute = [&](const Place& place, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
-    const StoredVectors<Stored> neighbours{a, rhs};
+    const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
     ColorVector<Arithmetic<Stored>> acc[Tile];
-    hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases, StoredVectors<Stored>>{a, place, neighbours}, acc);
-    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
+    hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases>{a, place, neighbours}, acc);
+    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, (Tile > 1)>{a, rhs});
   };
   for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more();
        at.advance()) {
@@ -83,12 +83,29 @@ struct DirectionArguments {
   const void* r;
   Faces push;                          // where the faces of p go as well
   const double *alpha, *beta, *bound;  // per right-hand side, on the device
-  SumCell* cells;
-  unsigned* taken;  // chunks, for each right-hand side (Walk)
+  SumCell* cells;                      // cells_per_sum for each right-hand side
+  unsigned* taken;                     // chunks, for each right-hand side (Walk)
 };
 
-// x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  blockIdx.y is the right-hand side. In fixed point x
-// is in float.
+// At one site:  x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  Vectors of one right-hand side; in
+// fixed point x is in float. at_boundary: its face may go somewhere.
+template <class Stored>
+__device__ __forceinline__ void update_direction_site(const LocalSites& sites, const Place& place, int rhs,
+                                                      Arithmetic<Stored>* x, Arithmetic<Stored> alpha, Stored* all_p,
+                                                      Arithmetic<Stored> beta, const Stored* all_r, const Faces& push,
+                                                      bool at_boundary, ThreadSum& sum, double bound) {
+  const int V = sites.sites;
+  Arithmetic<Stored> p[6], r[6];
+  load_vector<Caching::plain>(all_p, V, place.site, p);
+  load_vector<Caching::plain>(all_r, V, place.site, r);
+  add_to_solution<Caching::streaming>(x, V, place.site, alpha, p);
+  next_direction(beta, p, r);
+  if (at_boundary) push_faces<Stored>(sites, place, push, rhs, p);
+  const auto stored = store_vector(all_p, V, place.site, p);
+  sum.add(site_norm2(stored.real), bound);
+}
+
+// The same on all sites. blockIdx.y is the right-hand side.
 template <class Stored, class Finish>
 __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
     direction_kernel(const DirectionArguments a, const SharedRange range, const Finish finish) {
@@ -98,7 +115,7 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
   Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, V);
   Stored* const all_p = static_cast<Stored*>(a.p) + vector_offset<Stored>(rhs, V);
   const Stored* const all_r = static_cast<const Stored*>(a.r) + vector_offset<Stored>(rhs, V);
-  const Real alpha = Real(a.alpha[rhs]), beta = Real(a.beta[rhs]);
+  const Real alpha = a.x ? Real(a.alpha[rhs]) : 0, beta = Real(a.beta[rhs]);
   const double bound = a.bound[rhs];
   ThreadSum sum;
   for (Walk<update_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x), a.taken + rhs); at.more();
@@ -106,18 +123,9 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
     const bool listed = is_listed<update_threads>(a.sites, range.chunks, k);
-    if (!(listed ? find_place<update_threads, true>(a.sites, range.chunks, k, thread, place)
-                 : find_place<update_threads, false>(a.sites, range.chunks, k, thread, place)))
-      continue;
-    Real p[6], r[6];
-    load_vector<Caching::plain>(all_p, V, place.site, p);
-    load_vector<Caching::read_only>(all_r, V, place.site, r);
-    add_to_solution<Caching::streaming>(all_x, V, place.site, alpha, p);
-#pragma unroll
-    for (int k = 0; k < 6; ++k) p[k] = multiply_add(beta, p[k], r[k]);
-    const auto stored = store_vector(all_p, V, place.site, p);
-    if (listed) push_faces<Stored>(a.sites, place, a.push, rhs, p);
-    sum.add(site_norm2(stored.real), bound);
+    if (listed ? find_place<update_threads, true>(a.sites, range.chunks, k, thread, place)
+               : find_place<update_threads, false>(a.sites, range.chunks, k, thread, place))
+      update_direction_site(a.sites, place, rhs, all_x, alpha, all_p, beta, all_r, a.push, listed, sum, bound);
   }
   flush<update_threads>(sum, bound, a.cells + rhs * cells_per_sum);
   finish();

@@ -14,7 +14,11 @@ struct ManyRhs {
   static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
   static constexpr int groups = Tile / per_thread, sites = hop_threads / groups;  // of a block
-  static constexpr int least_blocks = per_thread * sizeof(Stored) < 32 ? 4 : 3;   // of a multiprocessor
+  // Of a multiprocessor. With 3, fp64 with 8 reals on cut lattices would spill 112 to 132 bytes.
+  static constexpr int least_blocks(bool cut) {
+    if (sizeof(Stored) == 8 && Reals == 8 && Tile == 4 && cut) return 2;
+    return per_thread * sizeof(Stored) < 32 ? 4 : 3;
+  }
   // Chunks in order keep neighbours in the second-level cache: 16 right-hand sides, 32^3x64, one H200, microseconds a
   // hop with 2, 8, 20 and all rounds taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
   static constexpr int taken_rounds = sizeof(Stored) == 8 ? 20 : 8;
@@ -39,7 +43,7 @@ class SharedSums {
 
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
-__global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::least_blocks)
+__global__ void __launch_bounds__(hop_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
     hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
   using Many = ManyRhs<Stored, Reals, Tile>;
@@ -55,12 +59,12 @@ __global__ void __launch_bounds__(hop_threads, ManyRhs<Stored, Reals, Tile>::lea
     Place place;
     const bool mine = find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, lane, place);
     if (!mine) find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, 0, place);  // comes along
-    const StoredVectors<Stored> neighbours{a, rhs};
-    using Access = CudaAccess<Stored, Reals, Ghosts, true, StoredVectors<Stored>>;
+    const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
+    using Access = CudaAccess<Stored, Reals, Ghosts, true>;
     const Access access{a, place, neighbours};
     ColorVector<Stored> acc[n];
     hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
-    if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums);
+    if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
   };
   for (Walk<hop_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x) / tiles,
                                                                                    a.taken + tile);

@@ -9,54 +9,103 @@ namespace staghorn::cuda {
 
 constexpr int hop_threads = 128;
 
-// x = of_p p + (of_r r + x) at one site of one right-hand side; where both coefficients are 0, x is not touched.
+// x = of_new p + (of_old before + x) at one site of one right-hand side; where both coefficients are 0, x is not
+// touched.
 template <Caching how, class Real>
-__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_p, const Real (&p)[6], Real of_r,
-                                                const Real (&r)[6]) {
-  if (of_p == 0 && of_r == 0) return;
+__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_new, const Real (&p)[6], Real of_old,
+                                                const Real (&before)[6]) {
+  if (of_new == 0 && of_old == 0) return;
   Real sum[6];
   load_vector<how>(x, V, site, sum);
 #pragma unroll
-  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_p, p[k], multiply_add(of_r, r[k], sum[k]));
+  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_new, p[k], multiply_add(of_old, before[k], sum[k]));
   store_vector(x, V, site, sum);
 }
 
-// x += of_p p, alike.
+// x += alpha p, alike.
 template <Caching how, class Real>
-__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_p, const Real (&p)[6]) {
-  if (of_p == 0) return;
+__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real alpha, const Real (&p)[6]) {
+  if (alpha == 0) return;
   Real sum[6];
   load_vector<how>(x, V, site, sum);
 #pragma unroll
-  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_p, p[k], sum[k]);
+  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(alpha, p[k], sum[k]);
   store_vector(x, V, site, sum);
 }
 
-// Stores the hop `acc` at a site, or the residual updated by it, for a tile of right-hand sides, and adds to the sums.
-template <class Stored, HopUse Use, bool Ghosts, int Tile, class Sums>
-__device__ __forceinline__ void finish_site(const HopArguments& a, const Place& place, int rhs,
-                                            const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums) {
+// p = r + beta p.
+template <class Real>
+__device__ __forceinline__ void next_direction(Real beta, Real (&p)[6], const Real (&residual)[6]) {
+#pragma unroll
+  for (int k = 0; k < 6; ++k) p[k] = multiply_add(beta, p[k], residual[k]);
+}
+
+// The scalars of a call for the right-hand sides from `rhs` on. at_use: each is loaded where it is asked for; kept over
+// many sites, those of several right-hand sides would find no register.
+template <class Stored, bool at_use>
+struct ScalarsOfCall {
   using Real = Arithmetic<Stored>;
+  const HopArguments& a;
+  int rhs;
+
+  __device__ __forceinline__ bool recurs() const { return a.beta; }
+  __device__ __forceinline__ bool grows() const { return a.x; }
+  __device__ __forceinline__ bool sums() const { return a.bound; }
+  __device__ __forceinline__ Real alpha(int r) const { return Real(load(a.alpha + rhs + r)); }
+  __device__ __forceinline__ Real beta(int r) const { return Real(load(a.beta + rhs + r)); }
+  __device__ __forceinline__ Real of_new(int r) const { return Real(load(a.of_new + rhs + r)); }
+  __device__ __forceinline__ Real of_old(int r) const { return Real(load(a.of_old + rhs + r)); }
+  __device__ __forceinline__ double bound(int r) const { return load(a.bound + rhs + r); }
+
+ private:
+  __device__ __forceinline__ static double load(const double* from) {
+    if (!at_use) return *from;
+    double value;
+    asm volatile("ld.global.f64 %0, [%1];" : "=d"(value) : "l"(from));
+    return value;
+  }
+};
+
+// What is done with the hop `acc` at a site (HopUse), for a tile of right-hand sides, and adds to the sums.
+template <class Stored, HopUse Use, bool Ghosts, Caching of_x = Caching::streaming, int Tile, class Sums, class Scalars>
+__device__ __forceinline__ void finish_site(const HopArguments& a, const Place& place, int rhs,
+                                            const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums,
+                                            const Scalars& scalars) {
+  using Real = Arithmetic<Stored>;
+  const int V = a.sites.sites, site = place.site;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
-    const long long offset = vector_offset<Stored>(rhs + r, a.sites.sites);
-    Stored* out = static_cast<Stored*>(a.out) + offset;
+    const long long offset = vector_offset<Stored>(rhs + r, V);
+    Stored* const out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
-    [[maybe_unused]] Real p[6], residual[6];
     if constexpr (Use == HopUse::update_residual) {
-      const Real four_m2 = Real(a.four_m2), alpha = Real(-a.alpha[rhs + r]);
-      load_vector<Caching::read_only>(static_cast<const Stored*>(a.p) + offset, a.sites.sites, place.site, p);
-      load_vector<Caching::plain>(out, a.sites.sites, place.site, residual);
+      Stored* const stored_p = static_cast<Stored*>(a.p) + offset;
+      const Real four_m2 = Real(a.four_m2), minus_alpha = -scalars.alpha(r);
+      Real before[6], p[6], residual[6];
+      load_vector<Caching::plain>(stored_p, V, site, before);
+      load_vector<Caching::plain>(out, V, site, residual);
 #pragma unroll
-      for (int k = 0; k < 6; ++k) v[k] = multiply_add(alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
+      for (int k = 0; k < 6; ++k) p[k] = before[k];
+      if (scalars.recurs()) {
+        next_direction(scalars.beta(r), p, residual);
+        const auto found = store_vector(stored_p, V, site, p);
+#pragma unroll
+        for (int k = 0; k < 6; ++k) p[k] = found.real[k];
+      }
+      if (scalars.grows())
+        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(rhs + r, V), V, site, scalars.of_new(r), p,
+                              scalars.of_old(r), before);
+#pragma unroll
+      for (int k = 0; k < 6; ++k) v[k] = multiply_add(minus_alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
+    } else if (scalars.recurs()) {
+      Real before[6];
+      load_vector<Caching::plain>(out, V, site, before);
+#pragma unroll
+      for (int k = 0; k < 6; ++k) v[k] = multiply_add(scalars.beta(r), before[k], v[k]);
     }
-    if constexpr (Ghosts && Use == HopUse::store_norm) push_faces<Stored>(a.sites, place, a.push, rhs + r, v);
-    const auto stored = store_vector(out, a.sites.sites, place.site, v);
-    if (a.bound) sums[r].add(site_norm2(stored.real), a.bound[rhs + r]);
-    if constexpr (Use == HopUse::update_residual && !is_fixed_point<Stored>)
-      if (a.x)
-        add_to_solution<Caching::streaming>(static_cast<Real*>(a.x) + offset, a.sites.sites, place.site,
-                                            Real(a.of_p[rhs + r]), p, Real(a.of_r[rhs + r]), residual);
+    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, rhs + r, v);
+    const auto stored = store_vector(out, V, site, v);
+    if (scalars.sums()) sums[r].add(site_norm2(stored.real), scalars.bound(r));
   }
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 // The layout of HopView::scratch and scratch_host.
 struct Scratch {
-  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_p[max_rhs], of_r[max_rhs];
+  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_new[max_rhs], of_old[max_rhs];
   SumCell cells[max_rhs * cells_per_sum];
 };
 
@@ -25,7 +25,7 @@ Scratch* on_host(const HopView& view) { return static_cast<Scratch*>(view.scratc
 void send_scalars(const HopView& view, const DeviceScalars& given, const SumGrid* grids) {
   Scratch* host = on_host(view);
   for (const auto& [to, from] : {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
-                                 std::pair{host->of_p, given.of_p}, std::pair{host->of_r, given.of_r}})
+                                 std::pair{host->of_new, given.of_new}, std::pair{host->of_old, given.of_old}})
     for (int r = 0; r < view.n_rhs; ++r) to[r] = from ? from[r] : 0;
   for (int r = 0; r < view.n_rhs; ++r) host->bound[r] = grids[r].bound;
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(view.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
@@ -49,13 +49,14 @@ void collect_sums(const HopView& view, ExactPartial* sums) {
 DeviceScalars scalars_for(const HopView& view, const DeviceScalars* given) {
   if (given) return *given;
   Scratch* scratch = on_device(view);
-  return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_p, scratch->of_r, scratch->cells, nullptr};
+  return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_new, scratch->of_old, scratch->cells, nullptr};
 }
 
 cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.stream); }
 
 void start_sums(const HopView& view, const HopCall& call) {
-  send_scalars(view, {.alpha = call.alpha, .of_p = call.of_p, .of_r = call.of_r}, call.grids);
+  send_scalars(view, {.alpha = call.alpha, .beta = call.beta, .of_new = call.of_new, .of_old = call.of_old},
+               call.grids);
 }
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view, call.sums); }
 
@@ -69,9 +70,10 @@ void hop(const HopView& view, const HopCall& call) {
   a.p = call.p;
   a.four_m2 = call.four_m2;
   a.alpha = scalars.alpha;
+  if (call.device || call.beta) a.beta = scalars.beta;
   a.x = call.x;
-  a.of_p = scalars.of_p;
-  a.of_r = scalars.of_r;
+  a.of_new = scalars.of_new;
+  a.of_old = scalars.of_old;
   a.cells = static_cast<SumCell*>(scalars.cells);
   if (call.use != HopUse::store) a.bound = scalars.bound;
   const Launch how{stream_of(view), call.part, call.reversed};
@@ -131,7 +133,7 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   a.beta = scalars.beta;
   a.bound = scalars.bound;
   a.cells = static_cast<SumCell*>(scalars.cells);
-  launch_direction(view, a, NoFinish{scalars.done}, {stream_of(view), HopPart::all, call.reversed});
+  launch_direction(view, a, NoFinish{scalars.done}, {stream_of(view)});
   if (!call.device) collect_sums(view, call.sums);
 }
 

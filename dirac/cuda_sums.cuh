@@ -63,47 +63,30 @@ class ThreadSum {
   bool fits_ = true;
 };
 
-// The shares of all threads of the block together: that of sums[k] in lane 0 of warp k. All threads must call.
-template <int threads, int n>
-__device__ __forceinline__ BlockShare block_share(const ThreadSum (&sums)[n], const double (&bounds)[n]) {
+// The shares of all threads of the block together, in thread 0. All threads must call.
+template <int threads>
+__device__ __forceinline__ BlockShare block_share(const ThreadSum& sum, double bound) {
   constexpr int warps = threads / 32;
-  static_assert((warps & (warps - 1)) == 0 && n <= warps);
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  double high[n], low[n];
-  bool fits = true;
+  double high = sum.high(), low = sum.low();
 #pragma unroll
-  for (int k = 0; k < n; ++k) {
-    high[k] = sums[k].high();
-    low[k] = sums[k].low();
-    fits = fits && sums[k].fits();
-#pragma unroll
-    for (int step = 16; step > 0; step /= 2) {
-      high[k] += __shfl_down_sync(~0u, high[k], step);
-      low[k] += __shfl_down_sync(~0u, low[k], step);
-    }
+  for (int step = 16; step > 0; step /= 2) {
+    high += __shfl_down_sync(~0u, high, step);
+    low += __shfl_down_sync(~0u, low, step);
   }
   // Before the branch below: nvcc 13.0 copies a reducing barrier that follows one into both its sides.
-  const bool overflow = __syncthreads_or(!fits);
-  __shared__ double warp_high[n][warps], warp_low[n][warps];
-  if (lane == 0)
-#pragma unroll
-    for (int k = 0; k < n; ++k) {
-      warp_high[k][warp] = high[k];
-      warp_low[k][warp] = low[k];
-    }
+  const bool overflow = __syncthreads_or(!sum.fits());
+  __shared__ double warp_high[warps], warp_low[warps];
+  if (lane == 0) warp_high[warp] = high, warp_low[warp] = low;
   __syncthreads();
   BlockShare share = {0, 0, overflow};
-  if (warp >= n) return share;
-  double bound = bounds[0];
-#pragma unroll
-  for (int k = 1; k < n; ++k)
-    if (warp == k) bound = bounds[k];
+  if (warp > 0) return share;
   if (lane < warps) {
-    share.high = (long long)(warp_high[warp][lane] * inverse_power_of_two(bound * 0x1p-42));
-    share.low = (long long)(warp_low[warp][lane] * inverse_power_of_two(bound * 0x1p-84));
+    share.high = (long long)(warp_high[lane] * inverse_power_of_two(bound * 0x1p-42));
+    share.low = (long long)(warp_low[lane] * inverse_power_of_two(bound * 0x1p-84));
   }
 #pragma unroll
-  for (int step = warps / 2; step > 0; step /= 2) {
+  for (int step = 16; step > 0; step /= 2) {
     share.high += __shfl_down_sync(~0u, share.high, step);
     share.low += __shfl_down_sync(~0u, share.low, step);
   }
@@ -119,9 +102,7 @@ __device__ __forceinline__ void add_share(SumCell& cell, const BlockShare& share
 // Adds the shares of all threads of the block to the sum's cells. All threads must call.
 template <int threads>
 __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCell* cells) {
-  const ThreadSum sums[1] = {sum};
-  const double bounds[1] = {bound};
-  const BlockShare share = block_share<threads>(sums, bounds);
+  const BlockShare share = block_share<threads>(sum, bound);
   if (threadIdx.x != 0) return;
   add_share(cells[blockIdx.x % cells_per_sum], share);
 }

@@ -56,14 +56,14 @@ enum class HopPart { all, interior, boundary };  // GPU: which sites; the CPU is
 // What is done with D a once it is known. tmp = D a; p, r as in CG; sums per right-hand side.
 enum class HopUse {
   store,            // out = tmp
-  store_norm,       // out = tmp,              sum |tmp|^2
-  update_residual,  // x = of_p p + (of_r out + x),  out -= alpha (4m^2 p - tmp),  sum |out|^2
+  store_norm,       // out = tmp,              sum |tmp|^2;   with beta out = beta out + tmp
+  update_residual,  // out -= alpha (4m^2 p - tmp),  sum |out|^2;   with beta p = r + beta p before, and x grows
 };
 
 // For loops on a GPU whose scalars stay there: what kernels read and add to instead of a call's scalars and sums.
 struct DeviceScalars {
   const double *alpha = nullptr, *beta = nullptr, *bound = nullptr;  // one per right-hand side
-  const double *of_p = nullptr, *of_r = nullptr;                     // the same
+  const double *of_new = nullptr, *of_old = nullptr;                 // the same
   void* cells = nullptr;      // SumCell (cuda_sums.cuh), cells_per_sum of them for each right-hand side
   const int* done = nullptr;  // unless this is zero the kernels return at once; nullptr: never
 };
@@ -75,22 +75,23 @@ struct HopCall {
   const void* in = nullptr;              // vectors of the opposite parity
   const void* ghost = nullptr;           // their ghosts (CPU)
   FacePointers ghost_faces{};            // (GPU)
-  FacePointers push{};                   // where the faces of out go as well (GPU, store_norm on the boundary)
+  FacePointers push{};                   // where the faces of out go as well (GPU, with sums, on the boundary)
   bool reversed = false;                 // from the last site to the first (GPU)
   void* out = nullptr;
-  const void* p = nullptr;  // vectors of the target parity
+  void* p = nullptr;  // vectors of the target parity
   double four_m2 = 0;
-  const double* alpha = nullptr;  // one per right-hand side
-  void* x = nullptr;              // of update_residual; nullptr, as always in fp16: without the line of x
-  const double* of_p = nullptr;   // with x: one per right-hand side; where both are 0, x is not touched
-  const double* of_r = nullptr;
+  const double* alpha = nullptr;   // one per right-hand side, as all that follow
+  const double* beta = nullptr;    // nullptr: without
+  void* x = nullptr;               // x = of_new p + (of_old p_before + x), in fp16 in fp32; nullptr: without
+  const double* of_new = nullptr;  // where both are 0, x is not touched
+  const double* of_old = nullptr;
   const SumGrid* grids = nullptr;         // one per right-hand side
   ExactPartial* sums = nullptr;           // one per right-hand side, added to
   const DeviceScalars* device = nullptr;  // instead of alpha, grids and sums (GPU)
 };
 
-// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site, 18 where alpha is 0: x is not touched then. In
-// fp16 x is fp32.
+// x += alpha p;  p = r + beta p;  sum |p|^2.   30 reals moved per site, 18 where alpha is 0 or x nullptr: x is not
+// touched then. In fp16 x is fp32.
 struct DirectionCall {
   void *x = nullptr, *p = nullptr;
   const void* r = nullptr;
@@ -98,7 +99,6 @@ struct DirectionCall {
   const SumGrid* grids = nullptr;
   ExactPartial* sums = nullptr;
   FacePointers push{};                    // as above, of p
-  bool reversed = false;                  // as above
   const DeviceScalars* device = nullptr;  // as above; the update is only queued then
 };
 

@@ -20,7 +20,7 @@ struct TuningCase {
   bool whole;           // hops are one launch, else the interior and the boundary are launched apart
 };
 
-// The choices for the three kernels, the same on all ranks: those of rank 0, which alone reads the file, times (with
+// The choices for the kernels of CG, the same on all ranks: those of rank 0, which alone reads the file, times (with
 // random vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
 // Where nothing matters, one tile being possible and all blocks fitting at once, and where those vectors find no room,
 // choices stay as they are. Collective.

@@ -177,6 +177,16 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   compute(table.boundary_blocks, times.boundary);
 }
 
+std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCall call, const ColorVectorField& out,
+                                                           std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  call.grids = grids.data();
+  call.sums = partials.data();
+  hop(target, call);
+  return collect(partials, grids, out, sums);
+}
+
 // The same on the GPU: everything is queued, and the host sees to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
@@ -243,6 +253,12 @@ std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>&
   }
   for (std::size_t r = 0; r < values.size(); ++r) sums[r].remember(values[r]);
   return values;
+}
+
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids;
+  for (const ExactSum& sum : sums) grids.push_back(sum.grid());
+  return grids;
 }
 
 }  // namespace staghorn

@@ -17,6 +17,9 @@ struct StaggeredOperator::State {
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
 
+  // The same; returns the exact sums of |out|^2.
+  std::vector<double> hop_and_sums(Parity target, HopCall call, const ColorVectorField& out, std::span<ExactSum> sums);
+
   // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
   void pack(const HopView& view, const void* in);
 
@@ -51,5 +54,7 @@ struct StaggeredOperator::State {
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);
 };
+
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums);
 
 }  // namespace staghorn

@@ -5,16 +5,6 @@
 
 namespace staghorn {
 
-namespace {
-
-std::vector<SumGrid> grids_of(std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids;
-  for (const ExactSum& sum : sums) grids.push_back(sum.grid());
-  return grids;
-}
-
-}  // namespace
-
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
                                      const OperatorOptions& options) {
   const Phase phase("setting up the operator");
@@ -67,41 +57,43 @@ void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, P
 }
 
 std::vector<double> StaggeredOperator::hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
-                                                     std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
+                                                     std::span<ExactSum> sums, std::span<const double> beta) {
   HopCall call;
   call.use = HopUse::store_norm;
   call.in = in.data();
   call.out = out.data();
-  call.grids = grids.data();
-  call.sums = partials.data();
-  state_->hop(target, call);
-  return state_->collect(partials, grids, out, sums);
+  call.beta = beta.data();
+  return state_->hop_and_sums(target, call, out, sums);
 }
 
 std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, const ColorVectorField& p,
                                                        const ColorVectorField& tmp, Parity parity, double four_m2,
-                                                       std::span<const double> alpha, std::span<ExactSum> sums,
-                                                       const SolutionUpdate& solution) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
+                                                       std::span<const double> alpha, std::span<ExactSum> sums) {
   HopCall call;
   call.use = HopUse::update_residual;
-  if (solution.x && state_->options.precision != Precision::fp16) {
-    call.x = solution.x->data();
-    call.of_p = solution.of_p.data();
-    call.of_r = solution.of_r.data();
-  }
+  call.in = tmp.data();
+  call.out = r.data();
+  call.p = const_cast<void*>(p.data());  // without beta only read
+  call.four_m2 = four_m2;
+  call.alpha = alpha.data();
+  return state_->hop_and_sums(parity, call, r, sums);
+}
+
+std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
+                                                       const ColorVectorField& tmp, Parity parity, double four_m2,
+                                                       const CgStep& step, std::span<ExactSum> sums) {
+  HopCall call;
+  call.use = HopUse::update_residual;
   call.in = tmp.data();
   call.out = r.data();
   call.p = p.data();
   call.four_m2 = four_m2;
-  call.alpha = alpha.data();
-  call.grids = grids.data();
-  call.sums = partials.data();
-  state_->hop(parity, call);
-  return state_->collect(partials, grids, r, sums);
+  call.alpha = step.alpha.data();
+  call.beta = step.beta.data();
+  call.x = x.data();
+  call.of_new = step.of_new.data();
+  call.of_old = step.of_old.data();
+  return state_->hop_and_sums(parity, call, r, sums);
 }
 
 std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, ColorVectorField& p,

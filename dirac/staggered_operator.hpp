@@ -72,24 +72,21 @@ class StaggeredOperator {
 
   // out(target) = D in, where `in` lives on the opposite parity. 570 flop a site.
   void hop(ColorVectorField& out, const ColorVectorField& in, Parity target);
-  // The same; returns |out|^2.
+  // The same, or out = beta out + D in where there are beta; returns |out|^2.
   std::vector<double> hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
-                                    std::span<ExactSum> sums);
-  // What an update of the residual adds to x before: x = of_p p + (of_r r + x), per right-hand side; where both are 0,
-  // x is not touched. In fp16 it never is.
-  struct SolutionUpdate {
-    ColorVectorField* x = nullptr;  // none
-    std::span<const double> of_p, of_r;
-  };
+                                    std::span<ExactSum> sums, std::span<const double> beta = {});
   // r -= alpha (4m^2 p - D tmp), where r and p live on `parity` and tmp = D p on the other; returns |r|^2.
   std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
                                       Parity parity, double four_m2, std::span<const double> alpha,
-                                      std::span<ExactSum> sums, const SolutionUpdate& solution);
-  std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
-                                      Parity parity, double four_m2, std::span<const double> alpha,
-                                      std::span<ExactSum> sums) {
-    return update_residual(r, p, tmp, parity, four_m2, alpha, sums, {});
-  }
+                                      std::span<ExactSum> sums);
+  // What of CG goes with it: before, p = r + beta p (without beta p stays), and x = of_new p + of_old p_before + x;
+  // where both are 0, x is not touched.
+  struct CgStep {
+    std::span<const double> alpha, beta, of_new, of_old;  // per right-hand side
+  };
+  std::vector<double> update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
+                                      const ColorVectorField& tmp, Parity parity, double four_m2, const CgStep& step,
+                                      std::span<ExactSum> sums);
   // x += alpha p, then p = r + beta p; returns |p|^2. Where alpha is 0, x is not touched. No communication but the sum.
   std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
                                        std::span<const double> alpha, std::span<const double> beta,

@@ -57,10 +57,10 @@ double measure_stream_read(const Communicator& communicator, const BenchmarkOpti
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
                                            const BenchmarkOptions& options, double stream_read);
 // One iteration of Conjugate Gradient at mass 0.05, everything included: the whole call over its iterations. The cuBLAS
-// baseline is counted with the 126 vector reals that it moves, the fused form with its 60.
+// baseline is counted with the 126 vector reals that it moves, the fused form with its 55.
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read);
-// What the exact sums of one CG iteration cost: the three sums inside kernels and their reductions over ranks, and the
+// What the exact sums of one CG iteration cost: the sums inside kernels and their reductions over ranks, and the
 // iteration they belong to.
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);

@@ -8,10 +8,9 @@
 
 namespace staghorn {
 
-// One kernel with two phases an iteration, or three kernels; the result never depends on it. Where one kernel cannot,
-// three do.
-enum class CgKernels { automatic, one, three };
-CgKernels default_cg_kernels();  // STAGHORN_CG_KERNELS: auto (where not set), one, three
+// One kernel for many iterations, or two for each; the result never depends on it. Where one kernel cannot, two do.
+enum class CgKernels { automatic, one, two };
+CgKernels default_cg_kernels();  // STAGHORN_CG_KERNELS: auto (where not set), one, two
 
 // Whether one kernel is taken where the GPUs allow it: a single one, or several of one host by p2p.
 bool takes_one_kernel(CgKernels asked, Precision precision, Reconstruct links, int n_rhs, int n_ranks,

@@ -103,7 +103,7 @@ struct Plan {
   std::string fitting;  // what would fit, where this does not
 
   std::int64_t gpus() const { return volume(shape.grid); }
-  const char* kernels() const { return time.one_kernel ? "one" : "three"; }
+  const char* kernels() const { return time.one_kernel ? "one" : "two"; }
   double site_iterations() const { return double(volume(shape.lattice)) * shape.n_rhs / time.total(); }
 };
 
@@ -137,7 +137,7 @@ void print_table(std::ostream& out, const Machine& machine, const std::vector<Pl
                   p.fits ? "" : "  does not fit");
     out << line;
   }
-  out << "kernels: the form of the loop, one kernel with two phases an iteration, or three kernels.\n"
+  out << "kernels: the form of the loop, one kernel, or two kernels an iteration.\n"
          "bytes: the share of the time that is spent on streaming memory; the rest is waiting.\nmemory of one rank:\n";
   for (const Plan& p : plans) {
     out << "  " << p.gpus() << (p.gpus() == 1 ? " GPU: " : " GPUs: ");

@@ -1,14 +1,19 @@
-// One iteration is three kernels, named after the lines of CG that they are (on small local lattices the loop is one
+// One iteration is two kernels, named after the lines of CG that they are (on small local lattices the loop is one
 // kernel instead, cuda_one_kernel.cu; by NCCL other kernels compute the scalars, cuda_nccl_iteration.cu):
 //
-//   hop and norm        tmp = D p;                    alpha = |r|^2 / (4m^2 |p|^2 + |tmp|^2)
-//   residual update     r -= alpha (4m^2 p - D tmp);  beta = |r_new|^2 / |r|^2, and whether we are done
-//   direction update    p = r + beta p;               |p|^2
+//   hop and norm        tmp = D r + beta tmp;  alpha = |r|^2 / (4m^2 |p|^2 + |tmp|^2)
+//   residual update     p = r + beta p;  r -= alpha (4m^2 p - D tmp);  x;  beta = |r_new|^2 / |r|^2, and whether we are
+//                       done
 //
-// x grows in every second residual update, and in direction updates where that cannot wait (pending_solution.hpp).
-// The scalars on the right are computed by the last block of each kernel (LastBlock), when all its sums are complete.
-// Once every right-hand side is done, kernels return at once, so iterations launched ahead cost nothing and change
-// nothing. Memory moved per iteration and site: two passes over the links and 60 reals of vectors.
+// One iteration of cg_refresh_interval has p given, and tmp = D p from it (cg_recurrences.hpp): before it, but for the
+// first, a kernel makes p,
+//
+//   direction update    p = r + beta p;  |p|^2
+//
+// and one after the loop does. The scalars on the right are computed by the last block of each kernel (LastBlock), when
+// all its sums are complete. Once every right-hand side is done, kernels return at once, so iterations launched ahead
+// cost nothing and change nothing. Memory moved per iteration and site: two passes over the links and 54 reals of
+// vectors.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -75,7 +80,6 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
   s.four_m2 = 4 * mass * mass;
   s.max_iterations = stop.max_iterations;
   s.stagnation_window = stop.stagnation_window;
-  s.pending.may_wait = d.options().precision != Precision::fp16;
   s.done = 1;
   s.n_ranks = d.peers() ? d.communicator().size() : 1;  // else NCCL has added the sums of all ranks
   s.rank = d.communicator().rank();
@@ -90,8 +94,8 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
     s.p2[i] = p2[i];
     s.target[i] = stop.target_norm[i];
     s.outcome[i] = CgOutcome::out_of_iterations;
-    s.bound[hop_phase][i] = s.bound[direction_phase][i] = ExactSum(p2[i] > 0 ? p2[i] : 1).grid().bound;
-    s.bound[residual_phase][i] = ExactSum(r2[i] > 0 ? r2[i] : 1).grid().bound;
+    s.bound[hop_phase][i] = s.bound[direction_phase][i] = sum_near(p2[i]).grid().bound;
+    s.bound[residual_phase][i] = sum_near(r2[i]).grid().bound;
     s.active[i] = std::isfinite(r2[i]) && !(std::sqrt(r2[i]) <= s.target[i]);
     if (!std::isfinite(r2[i]))
       s.outcome[i] = CgOutcome::breakdown;
@@ -119,8 +123,8 @@ struct CudaLoop {
   Stream stream;
   Glimpse glimpses[2];
   RecordedIterations recorded = {};
-  std::unique_ptr<cuda::RecordedWork> graph;     // of these
-  std::unique_ptr<OneKernelLoop> one_kernel[2];  // by parity
+  std::unique_ptr<cuda::RecordedWork> graphs[2];  // of these, the halves of cg_refresh_interval
+  std::unique_ptr<OneKernelLoop> one_kernel[2];   // by parity
 };
 
 std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
@@ -134,7 +138,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   const std::shared_ptr<CudaLoop> loop = keep && *keep ? *keep : std::make_shared<CudaLoop>();
   if (keep) *keep = loop;
-  auto& [history, scalars_buffer, stream, glimpses, recorded, graph, one_kernels] = *loop;
+  auto& [history, scalars_buffer, stream, glimpses, recorded, graphs, one_kernels] = *loop;
   Scalars* scalars = reinterpret_cast<Scalars*>(scalars_buffer.data());
   const std::size_t history_bytes = std::size_t(stop.max_iterations + 1) * n * sizeof(double);
   if (history.bytes() < history_bytes) history = Buffer(history_bytes, MemorySpace::cuda);
@@ -152,11 +156,11 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     std::unique_ptr<OneKernelLoop>& made = one_kernels[int(parity)];
     if (!made) made = std::make_unique<OneKernelLoop>(d, parity);
     one_kernel = made.get();
-    one_kernel->prepare({x.data(), r.data(), p.data(), tmp.data()});
+    one_kernel->prepare({x.data(), r.data(), p.data(), tmp.data()}, start.four_m2);
   }
-  constexpr int set_of_p = 0, set_of_tmp = 1;  // of ghosts
+  constexpr int set_of_r = 0, set_of_tmp = 1;  // of ghosts; those of p, where it is given, are with r
   if (peers && !one_kernel) {
-    cuda_kernels().pack_faces(to_other, p.data(), peers->outgoing(set_of_p));
+    cuda_kernels().pack_faces(to_other, p.data(), peers->outgoing(set_of_r));
     cuda::synchronize();
     d.communicator().barrier();
   }
@@ -164,79 +168,83 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   if (d.faces().nccl())
     by_nccl.emplace(d, parity, CgPointers{x.data(), r.data(), p.data(), tmp.data()}, scalars, start.four_m2,
                     stream.handle);
-  const auto iteration = [&](bool reversed, cudaStream_t on) {
-    if (by_nccl) return by_nccl->queue(reversed);
-    cuda::HopArguments hop = cuda::hop_arguments(to_other);  // tmp = D p
-    hop.in = p.data();
+  const auto iteration = [&](bool given, cudaStream_t on) {
+    if (by_nccl) return by_nccl->queue(given);
+    cuda::HopArguments hop = cuda::hop_arguments(to_other);
+    hop.in = given ? p.data() : r.data();
     hop.out = tmp.data();
+    hop.beta = given ? nullptr : scalars->beta;
     hop.bound = scalars->bound[hop_phase];
     hop.cells = scalars->cells[hop_phase];
     hop.taken = scalars->taken[hop_phase];
 
-    cuda::HopArguments residual = cuda::hop_arguments(to_parity);  // r -= alpha (4m^2 p - D tmp)
+    cuda::HopArguments residual = cuda::hop_arguments(to_parity);
     residual.in = tmp.data();
     residual.p = p.data();
     residual.out = r.data();
     residual.four_m2 = start.four_m2;
     residual.alpha = scalars->alpha;
+    residual.beta = hop.beta;
     residual.x = x.data();
-    residual.of_p = scalars->pending.of_p;
-    residual.of_r = scalars->pending.of_r;
+    residual.of_new = scalars->pending.of_new;
+    residual.of_old = scalars->pending.of_old;
     residual.bound = scalars->bound[residual_phase];
     residual.cells = scalars->cells[residual_phase];
     residual.taken = scalars->taken[residual_phase];
 
-    cuda::DirectionArguments direction = {};  // x += alpha p, where it cannot wait;  p = r + beta p
-    direction.sites = residual.sites;
-    direction.x = x.data();
+    if (peers) {
+      hop.ghosts = cuda::faces(peers->incoming(set_of_r));
+      hop.push = cuda::faces(peers->outgoing(set_of_tmp));
+      residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
+      residual.push = cuda::faces(peers->outgoing(set_of_r));
+    }
+    cuda::launch_hop<HopUse::store_norm>(to_other, hop, LastBlock<hop_phase>{scalars, several_ranks},
+                                         {on, HopPart::all, false});
+    cuda::launch_hop<HopUse::update_residual>(to_parity, residual, LastBlock<residual_phase>{scalars, several_ranks},
+                                              {on, HopPart::all, true});
+  };
+  const auto update_direction = [&](cudaStream_t on) {
+    if (by_nccl) return by_nccl->queue_direction();
+    cuda::DirectionArguments direction = {};
+    direction.sites = cuda::hop_arguments(to_parity).sites;
     direction.p = p.data();
     direction.r = r.data();
-    direction.alpha = scalars->pending.at_once;
     direction.beta = scalars->beta;
     direction.bound = scalars->bound[direction_phase];
     direction.cells = scalars->cells[direction_phase];
     direction.taken = scalars->taken[direction_phase];
-
-    if (peers) {
-      hop.ghosts = cuda::faces(peers->incoming(set_of_p));
-      hop.push = cuda::faces(peers->outgoing(set_of_tmp));
-      residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
-      direction.push = cuda::faces(peers->outgoing(set_of_p));
-    }
-    const cuda::Launch forth{on, HopPart::all, reversed}, back{on, HopPart::all, !reversed};
-    cuda::launch_hop<HopUse::store_norm>(to_other, hop, LastBlock<hop_phase>{scalars, several_ranks}, forth);
-    cuda::launch_hop<HopUse::update_residual>(to_parity, residual, LastBlock<residual_phase>{scalars, several_ranks},
-                                              back);
-    cuda::launch_direction(to_parity, direction, LastBlock<direction_phase>{scalars, several_ranks}, forth);
+    if (peers) direction.push = cuda::faces(peers->outgoing(set_of_r));
+    cuda::launch_direction(to_parity, direction, LastBlock<direction_phase>{scalars, several_ranks}, {on});
   };
 
-  // Iterations between two looks of the host. Up to two graphs run for nothing at the end; one kernel ends where the
+  // Iterations between two looks of the host. Up to two batches run for nothing at the end; one kernel ends where the
   // loop does, but takes 14 us to begin (16^3x32, fp32, one H200: with 8 of them an iteration takes 22.4 us, with 64
   // 20.6).
-  constexpr int in_graph = 8, in_one_kernel = 64;
+  constexpr int in_batch = cg_refresh_interval / 2, in_one_kernel = 64;
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
-  const auto iterations = [&](void* on) {
-    for (int k = 0; k < in_graph / 2; ++k) {
-      iteration(false, static_cast<cudaStream_t>(on));
-      iteration(true, static_cast<cudaStream_t>(on));
-    }
+  const auto iterations = [&](int half, void* on) {
+    for (int k = 0; k < in_batch; ++k) iteration(half == 0 && k == 0, static_cast<cudaStream_t>(on));
+    if (half == 1) update_direction(static_cast<cudaStream_t>(on));
   };
   if (by_nccl) by_nccl->begin();
   const RecordedIterations these{mass, parity, x.data(), r.data(), p.data(), tmp.data()};
-  if (!one_kernel && !by_nccl && (!graph || recorded != these)) {
-    graph = std::make_unique<cuda::RecordedWork>(iterations);
+  if (!one_kernel && !by_nccl && (!graphs[0] || recorded != these)) {
+    for (int half = 0; half < 2; ++half)
+      graphs[half] = std::make_unique<cuda::RecordedWork>([&](void* on) { iterations(half, on); });
     recorded = these;
   }
 
+  int half = 0;  // of cg_refresh_interval, which comes next
   const auto launch_batch = [&](Glimpse& glimpse) {
     adverse_delay(start.rank);
     if (one_kernel) {
       one_kernel->launch(scalars, in_one_kernel, stream.handle);
     } else if (by_nccl) {  // in a graph NCCL is slower: 87 against 83 us an iteration at 16^3x32 in fp32 on two GPUs
-      iterations(stream.handle);
+      iterations(half, stream.handle);
     } else {
-      graph->start(stream.handle);
+      graphs[half]->start(stream.handle);
     }
+    half = 1 - half;
     STAGHORN_CUDA_CHECK(
         cudaMemcpyAsync(glimpse.host, scalars, offsetof(Scalars, cells), cudaMemcpyDeviceToHost, stream.handle));
     STAGHORN_CUDA_CHECK(cudaEventRecord(glimpse.copied, stream.handle));
@@ -275,11 +283,11 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   std::vector<double> r2_history(std::size_t((longest + 1) * n));
   cuda::copy_to_host(r2_history.data(), history.data(), r2_history.size() * sizeof(double));
   std::vector<double> direction_norm2(seen->p2, seen->p2 + n);
-  if (one_kernel && seen->iteration > 0) {  // which leaves the direction update of the last iteration
+  if (seen->iteration > 0) {  // p as it goes on, and what x lacks
     std::vector<ExactSum> sums;
-    for (const double p2 : direction_norm2) sums.emplace_back(p2 > 0 ? p2 : 1);
-    direction_norm2 = d.update_direction(x, p, r, std::span(seen->pending.at_once, std::size_t(n)),
-                                         std::span(seen->beta, std::size_t(n)), sums);
+    for (const double near : direction_norm2) sums.push_back(sum_near(near));
+    direction_norm2 =
+        d.update_direction(x, p, r, {seen->pending.waiting, std::size_t(n)}, {seen->beta, std::size_t(n)}, sums);
   }
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {

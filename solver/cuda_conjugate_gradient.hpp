@@ -1,5 +1,5 @@
-// Conjugate Gradient whose scalars live on the GPU: the loop of conjugate_gradient.cpp as three kernels in a CUDA
-// graph, as one kernel, or with faces and sums by NCCL.
+// Conjugate Gradient whose scalars live on the GPU: the loop of conjugate_gradient.cpp as two kernels an iteration
+// in a CUDA graph, as one kernel, or with faces and sums by NCCL.
 #pragma once
 
 #include "solver/conjugate_gradient.hpp"

@@ -45,14 +45,11 @@ NcclIteration::NcclIteration(StaggeredOperator& d, Parity parity, const CgPointe
     view->launches.hop.waves = std::max(view->launches.hop.waves, interior_waves);
     view->launches.residual.waves = std::max(view->launches.residual.waves, interior_waves);
   }
-  for (const cuda::Phase phase : {hop_phase, residual_phase, direction_phase})
-    device_scalars_[phase] = {phase == direction_phase ? scalars->pending.at_once : scalars->alpha,
-                              scalars->beta,
-                              scalars->bound[phase],
-                              scalars->pending.of_p,
-                              scalars->pending.of_r,
-                              scalars->cells[phase],
-                              &scalars->done};
+}
+
+DeviceScalars NcclIteration::scalars_of(cuda::Phase phase) const {
+  return {scalars_->alpha,          scalars_->beta,         scalars_->bound[phase], scalars_->pending.of_new,
+          scalars_->pending.of_old, scalars_->cells[phase], &scalars_->done};
 }
 
 void NcclIteration::begin() {
@@ -61,46 +58,50 @@ void NcclIteration::begin() {
   sum<hop_phase>();  // of nothing
 }
 
-void NcclIteration::queue(bool reversed) {
-  HopCall hop_and_norm;  // tmp = D p
+void NcclIteration::queue(bool given) {
+  DeviceScalars of_hop = scalars_of(hop_phase), of_residual = scalars_of(residual_phase);
+  if (given) of_hop.beta = of_residual.beta = nullptr;
+  HopCall hop_and_norm;
   hop_and_norm.use = HopUse::store_norm;
-  hop_and_norm.in = vectors_.p;
+  hop_and_norm.in = given ? vectors_.p : vectors_.r;
   hop_and_norm.out = vectors_.tmp;
   hop_and_norm.push = faces_.outgoing();
-  hop_and_norm.device = device(hop_phase);
+  hop_and_norm.device = &of_hop;
   transport_.start_after(stream_);
-  hop(to_other_, hop_and_norm, reversed);
+  hop(to_other_, hop_and_norm);
   sum<hop_phase>();
   transport_.start_after(stream_);  // the faces of tmp, while alpha is computed
   finish<hop_phase>();
 
-  HopCall residual;  // r -= alpha (4m^2 p - D tmp)
+  HopCall residual;
   residual.use = HopUse::update_residual;
+  residual.reversed = true;
   residual.in = vectors_.tmp;
   residual.p = vectors_.p;
   residual.x = vectors_.x;
   residual.out = vectors_.r;
+  residual.push = faces_.outgoing();
   residual.four_m2 = four_m2_;
-  residual.device = device(residual_phase);
-  hop(to_parity_, residual, !reversed);
+  residual.device = &of_residual;
+  hop(to_parity_, residual);
   sum<residual_phase>();
   finish<residual_phase>();
+}
 
-  DirectionCall direction;  // x += alpha p, where it cannot wait;  p = r + beta p
-  direction.x = vectors_.x;
+void NcclIteration::queue_direction() {
+  const DeviceScalars scalars = scalars_of(direction_phase);
+  DirectionCall direction;
   direction.p = vectors_.p;
   direction.r = vectors_.r;
   direction.push = faces_.outgoing();
-  direction.reversed = reversed;
-  direction.device = device(direction_phase);
+  direction.device = &scalars;
   kernels_.update_direction(to_parity_, direction);
   sum<direction_phase>();
   finish<direction_phase>();
 }
 
 // Faces have started.
-void NcclIteration::hop(HopView& view, HopCall& call, bool reversed) {
-  call.reversed = reversed;
+void NcclIteration::hop(HopView& view, HopCall& call) {
   call.ghost_faces = faces_.incoming();
   if (!overlap_) transport_.finish_before(stream_);
   call.part = HopPart::interior;

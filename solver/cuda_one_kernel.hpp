@@ -1,5 +1,5 @@
-// The loop of CG as one cooperative kernel with two phases an iteration: for small local lattices, where launches, sums
-// and the way between GPUs take longer than the bytes.
+// The loop of CG as one cooperative kernel: for small local lattices, where launches, sums and the way between GPUs
+// take longer than the bytes.
 #pragma once
 
 #include <memory>
@@ -8,14 +8,14 @@
 
 namespace staghorn {
 
-// What the loop works on. p is the first direction; afterwards the one before the next (cuda_one_kernel.cu).
+// What the loop works on. p is the first direction; afterwards the last that was used.
 struct OneKernelVectors {
   void *x, *r, *p, *tmp;
 };
 
 class OneKernelLoop {
  public:
-  // Whether CG on `d` can be one kernel: fp64 or fp32 on one GPU, or several by p2p that can add to each other's
+  // Whether CG on `d` can be one kernel: on one GPU, or several by p2p that can add to each other's
   // memory; all must take cooperative launches, and there may not be so many sites that sums in a thread would not stay
   // exact. Alike on all ranks. Collective.
   static bool can_run(StaggeredOperator& d);
@@ -24,8 +24,8 @@ class OneKernelLoop {
   OneKernelLoop(StaggeredOperator& d, Parity parity);
   ~OneKernelLoop();
 
-  // Before the first launch of a solve: empties sums, fetches the ghosts of p and r. Collective.
-  void prepare(const OneKernelVectors& v);
+  // Before the first launch of a solve: empties sums, fetches the ghosts of p. Collective.
+  void prepare(const OneKernelVectors& v, double four_m2);
   // Queues `iterations` on the stream (cudaStream_t). They end early once `scalars` (of cuda_scalars.cuh, on the
   // device) say that all is done.
   void launch(void* scalars, int iterations, void* stream);

@@ -23,9 +23,9 @@ constexpr int count_shift = 53;
 constexpr long long most_of_block = 1LL << 40, too_much = 1LL << 46;
 constexpr int max_blocks_of_cell = 63;
 
-// The sums of one meeting: one or two for each right-hand side, at [k n_rhs + rhs].
+// The sums of one meeting, one for each right-hand side.
 struct Meeting {
-  MeetingCell cells[2 * max_rhs][32];
+  MeetingCell cells[max_rhs][32];
   unsigned taken[max_rhs];  // chunks of the phase that ends with this meeting (dirac/cuda_walk.cuh)
 };
 
@@ -38,10 +38,10 @@ struct Meetings {
   __device__ Meeting& at(std::uint64_t turn) { return ring[turn % 4]; }
 };
 
-// Adds the share of this block, the number-th of its right-hand side, to a sum of every rank. Called by a warp with the
-// share in lane 0, after a barrier of the block: what the block stored before is seen by all who wait on this GPU, and
-// by all others if it `pushes`.
-__device__ inline void arrive(const Scalars& s, Meetings* const (&of_ranks)[max_peers], std::uint64_t turn, int sum,
+// Adds the share of this block, the number-th of its right-hand side, to the sum of every rank. Called by a warp with
+// the share in lane 0, after a barrier of the block: what the block stored before is seen by all who wait on this GPU,
+// and by all others if it `pushes`.
+__device__ inline void arrive(const Scalars& s, Meetings* const (&of_ranks)[max_peers], std::uint64_t turn, int rhs,
                               int number, BlockShare share, bool pushes) {
   const int lane = int(threadIdx.x) % 32;
   share.high = __shfl_sync(~0u, share.high, 0);
@@ -52,21 +52,21 @@ __device__ inline void arrive(const Scalars& s, Meetings* const (&of_ranks)[max_
   constexpr std::uint64_t one_block = std::uint64_t{1} << count_shift;
   const bool fits = !share.overflow && share.high <= most_of_block;
   Meetings& there = *of_ranks[lane];
-  MeetingCell& cell = there.at(turn).cells[sum][number % 32];
+  MeetingCell& cell = there.at(turn).cells[rhs][number % 32];
   add_for_all(&cell.high, one_block + (fits ? std::uint64_t(share.high) : too_much));
   add_for_all(&cell.low, one_block + (fits ? std::uint64_t(share.low) : 0));
   if (number == 0) store_relaxed(&there.turns[s.rank], turn + 1);
 }
 
 // The total of `blocks` blocks of each rank, waited for; does_not_fit if any share did not. Called by a whole warp.
-__device__ inline __int128 total_of_blocks(Scalars& s, Meetings& here, std::uint64_t turn, int sum, int blocks) {
+__device__ inline __int128 total_of_blocks(Scalars& s, Meetings& here, std::uint64_t turn, int rhs, int blocks) {
   const int lane = int(threadIdx.x) % 32;
   const std::uint64_t expected = std::uint64_t(s.n_ranks * (blocks / 32 + (lane < blocks % 32)));
   Patience patience(s.wait_limit_ns);
   std::uint64_t high, low;
   bool in_vain = false;
   do {
-    load_relaxed_pair(&here.at(turn).cells[sum][lane].high, high, low);
+    load_relaxed_pair(&here.at(turn).cells[rhs][lane].high, high, low);
     in_vain = patience.ended();
   } while (!in_vain && (high >> count_shift != expected || low >> count_shift != expected));
   if (__any_sync(~0u, in_vain)) {
@@ -83,9 +83,9 @@ __device__ inline __int128 total_of_blocks(Scalars& s, Meetings& here, std::uint
 
 // The sum `phase` of all blocks and ranks into values[rhs], rounded once, NaN if anything did not fit; and the bound of
 // the next. Called by a whole warp.
-__device__ inline void take_sum(Scalars& s, Meetings& here, std::uint64_t turn, int sum, int blocks, Phase phase,
-                                int rhs, double* values) {
-  const __int128 total = total_of_blocks(s, here, turn, sum, blocks);
+__device__ inline void take_sum(Scalars& s, Meetings& here, std::uint64_t turn, int rhs, int blocks, Phase phase,
+                                double* values) {
+  const __int128 total = total_of_blocks(s, here, turn, rhs, blocks);
   s.n_ranks > 1 ? __threadfence_system() : __threadfence();
   if (threadIdx.x % 32 == 0) values[rhs] = rounded_sum(s.bound[phase][rhs], total);
 }

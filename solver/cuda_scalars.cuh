@@ -10,8 +10,8 @@
 
 #include "dirac/cuda_hop.cuh"
 #include "halo/cuda_wait.cuh"
+#include "solver/cg_recurrences.hpp"
 #include "solver/conjugate_gradient.hpp"
-#include "solver/pending_solution.hpp"
 
 namespace staghorn::cuda {
 
@@ -38,7 +38,7 @@ struct Scalars {
   long long iteration, max_iterations, stagnation_window;  // iteration: how many have ended
   int n_rhs, least_active;                                 // the loop ends when fewer are active
   unsigned finished_blocks[n_phases];
-  int last, done;  // last: this is the last iteration; done: it has ended
+  int done;
 
   // Sums over ranks.
   int n_ranks, rank;
@@ -183,25 +183,21 @@ __device__ inline void judge(Scalars& s, int i, bool historian) {
   }
 }
 
-// Called by all threads of a block, i-th for right-hand side i, with the sum there.
+// Ends the iteration. Called by all threads of a block, i-th for right-hand side i, with the sum there.
 __device__ inline void finish_residual(Scalars& s, const double* r2, bool historian) {
   const int i = int(threadIdx.x);
-  const long long iteration = s.iteration + 1;  // before the barrier below, beyond which it may change
   if (i < s.n_rhs) {
     s.beta[i] = s.active[i] ? r2[i] / s.r2[i] : 0;
     s.r2[i] = r2[i];
+    s.p2[i] = next_direction_norm2(r2[i], s.beta[i], s.p2[i]);
+    s.bound[direction_phase][i] = sum_bound(s.p2[i] > 0 ? s.p2[i] : 1);  // as sum_near
     judge(s, i, historian);
   }
   const int n_active = __syncthreads_count(i < s.n_rhs && s.active[i]);
-  const bool last = n_active < s.least_active || iteration >= s.max_iterations;
-  if (i < s.n_rhs) s.pending.before_direction(i, iteration, s.alpha[i], s.beta[i], s.active[i] && !last);
-  if (i == 0) s.last = last;
-}
-
-// Called by one thread.
-__device__ inline void end_iteration(Scalars& s) {
-  ++s.iteration;
-  s.done = s.last;
+  if (i == 0) {
+    ++s.iteration;
+    s.done = n_active < s.least_active || s.iteration >= s.max_iterations;
+  }
 }
 
 // What follows from the sums of a phase, all of which are in its cells. Called by all threads of a block.
@@ -217,10 +213,7 @@ __device__ void finish_phase(Scalars& s) {
     if constexpr (phase == hop_phase) finish_hop(s, i, sums[i]);
     if constexpr (phase == direction_phase) s.p2[i] = sums[i];
   }
-  if (i == 0) {
-    if (phase == direction_phase) end_iteration(s);
-    if (s.silent_rank >= 0) s.done = 1;
-  }
+  if (i == 0 && s.silent_rank >= 0) s.done = 1;
 }
 
 // What runs at the end of each kernel: the last block to finish computes the scalars.

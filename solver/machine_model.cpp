@@ -6,6 +6,7 @@
 
 #include "halo/error.hpp"
 #include "halo/host_mapping.hpp"
+#include "solver/cg_recurrences.hpp"
 #include "solver/text_file.hpp"
 
 namespace staghorn {
@@ -102,7 +103,6 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Cg
   const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
-  const bool x_waits = precision != Precision::fp16;
   const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
   const std::string& transport = shape.options.transport;
   const bool by_p2p = hosts == 1 && (transport == "auto" || transport == "p2p");
@@ -110,10 +110,8 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Cg
   IterationTime time;
   time.one_kernel =
       (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, form, shape.n_rhs, ranks, first.local_volume());
-  std::vector<double> phases{links + 2 * vector,                      // hop
-                             links + 4 * vector + (x_waits ? x : 0),  // residual
-                             3 * vector + (x_waits ? 0 : 2 * x)};     // direction
-  if (time.one_kernel) phases = {links + 3 * vector, links + 5 * vector + x};
+  const double hop = links + 3 * vector, residual = links + 5 * vector + x, direction = 3 * vector;
+  constexpr double refresh = 1.0 / cg_refresh_interval;
 
   double slowest_faces = 0;
   std::vector<int> host_of_rank(std::size_t(ranks), 0);
@@ -123,13 +121,14 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Cg
     slowest_faces =
         std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, vector));
 
-  for (std::size_t phase = 0; phase < phases.size(); ++phase) {
-    const double memory = phases[phase] * sites / machine.stream;
+  for (const double bytes : {hop, residual}) {
+    const double memory = bytes * sites / machine.stream;
     time.memory += memory;
-    if (phase < 2) time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
+    time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
   }
+  time.memory += refresh * direction * sites / machine.stream;
   const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;
-  time.latency = double(phases.size()) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
+  time.latency = (2 + refresh) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
   return time;
 }
 

@@ -33,15 +33,14 @@ struct IterationTime {
   double memory = 0;         // bytes over the stream
   double communication = 0;  // of faces, where interior sites do not hide it
   double latency = 0;        // of its phases, each of which ends with sums
-  bool one_kernel = false;   // the form of the loop, two phases; else three kernels, three phases
+  bool one_kernel = false;   // the form of the loop; else two kernels an iteration
   double total() const { return memory + communication + latency; }
 };
 
 // In the form of the loop that a solve takes (cg_kernels.hpp; p2p is there on one host, where options.transport is not
 // another). With R reals a link, n right-hand sides and w bytes a real its phases move per site of one parity
-//   three kernels   hop (8 R + 12 n) w   residual update (8 R + 30 n) w   direction update 18 n w
-//   one kernel      hop (8 R + 18 n) w   residual update (8 R + 36 n) w
-// of which x in every second residual update is 6 n w; in fp16 x, in fp32, is moved by all direction updates instead.
+//   hop (8 R + 18 n) w   residual update (8 R + 36 n) w   in one iteration of 16 direction update 18 n w
+// of which x in every second residual update is 6 n w (in fp16 of fp32).
 // Faces (6 n w a site, both ways in each cut direction) travel while interior sites of hop and residual update are
 // computed; boundary sites wait for them. With options.sloppy it is an iteration in that precision. Local.
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked = default_cg_kernels());

@@ -12,7 +12,7 @@ SITES_PER_PARITY = 4 * 4 * 4 * 8 / 2
 ROWS = {
     "hop": ["hop"],
     "cg": ["cg iteration"],
-    "sums": ["hop", "hop and norm", "three sums", "cg iteration"],
+    "sums": ["hop", "hop and norm", "two sums", "cg iteration"],
     "exchange": [name + suffix for suffix in ("", ", no overlap")
                  for name in ("hop", "  pack", "  interior", "  wait", "  boundary")],
 }

@@ -27,53 +27,59 @@ def one(plan, *options, **keywords):
     return found
 
 
+VECTOR_REALS = 54 + 18 / 16
+PHASES = 2 + 1 / 16
 NO_LATENCY = dict.fromkeys(("host_latency_us", "network_latency_us", "kernel_latency_us", "phase_latency_us"), 0)
 
 
 @pytest.mark.parametrize("precision, width", [("fp64", 8), ("fp32", 4)])
 @pytest.mark.parametrize("links, rhs", [(18, 1), (12, 1), (12, 5)])
 def test_time_of_one_gpu_is_that_of_its_bytes(plan, precision, width, links, rhs):
-    """Two passes over the links and 60 reals of vectors a site of one parity, as one kernel 54."""
+    """Two passes over the links and 54 reals of vectors a site of one parity, and in one iteration of 16 18 more."""
     found = one(plan, "--lattice", "32x32x32x64", "--precision", precision, "--links", links, "--rhs", rhs,
                 machine=NO_LATENCY | {"stream_gb_s": 1000})
-    vectors = 54 if rhs == 1 and (precision == "fp64" or links == 18) else 60
-    expected = (16 * links + vectors * rhs) * width * 32**3 * 64 / 2 / 1000e9
+    expected = (16 * links + VECTOR_REALS * rhs) * width * 32**3 * 64 / 2 / 1000e9
     assert found["microseconds"] == pytest.approx(expected * 1e6)
     assert found["efficiency"] == pytest.approx(1)
 
 
-def test_one_kernel_has_two_phases_and_moves_54_vector_reals(plan, staghorn):
-    """Hop: p, r, tmp; residual update: tmp, p, r, p, r, in every second iteration x, x; a latency for each of the two."""
+def test_an_iteration_has_two_phases_and_seldom_a_third(plan, staghorn):
+    """Hop: r, tmp, tmp; residual update: tmp, p, r, p, r, in every second iteration x, x; a latency for each."""
     found = one(plan, "--lattice", "32x32x32x64", "--links", 12)
-    bytes_moved = ((8 * 12 + 18) + (8 * 12 + 36)) * 8 * 32**3 * 64 / 2
+    bytes_moved = (16 * 12 + VECTOR_REALS) * 8 * 32**3 * 64 / 2
     assert found["kernels"] == "one"
     assert found["memory_microseconds"] == pytest.approx(bytes_moved / 4550e9 * 1e6)
-    assert found["latency_microseconds"] == pytest.approx(2 * 1)
+    assert found["latency_microseconds"] == pytest.approx(PHASES * 1)
     rows = staghorn("plan", "--lattice", "32x32x32x64", "--links", 12, "--gpus", "1,16", check=True).stdout.splitlines()
     columns = rows[1].split()
-    assert [row.split()[columns.index("kernels")] for row in rows[2:4]] == ["one", "three"]
+    assert [row.split()[columns.index("kernels")] for row in rows[2:4]] == ["one", "two"]
 
 
 @pytest.mark.parametrize("kernels, lattice, grid, options", [
     ("one", "32x32x32x64", "1,1,1,1", ["--precision", "fp32"]),
-    ("three", "32x32x32x66", "1,1,1,1", ["--precision", "fp32"]),
+    ("two", "32x32x32x66", "1,1,1,1", ["--precision", "fp32"]),
     ("one", "32x32x32x66", "1,1,1,1", ["--precision", "fp64"]),
-    ("one", "32x32x32x32", "1,1,1,1", ["--precision", "fp32", "--links", 12]),
-    ("three", "32x32x32x34", "1,1,1,1", ["--precision", "fp32", "--links", 12]),
+    ("one", "32x32x32x64", "1,1,1,1", ["--precision", "fp32", "--links", 12]),
+    ("two", "32x32x32x66", "1,1,1,1", ["--precision", "fp32", "--links", 12]),
     ("one", "24x24x24x48", "1,1,1,1", ["--precision", "fp32", "--links", 8]),
-    ("three", "24x24x24x50", "1,1,1,1", ["--precision", "fp32", "--links", 8]),
+    ("two", "24x24x24x50", "1,1,1,1", ["--precision", "fp32", "--links", 8]),
     ("one", "32x32x32x128", "1,1,1,2", ["--precision", "fp32"]),
-    ("three", "32x32x32x132", "1,1,1,2", ["--precision", "fp32"]),
-    ("one", "32x32x32x64", "1,1,1,2", ["--precision", "fp32", "--links", 8]),
-    ("three", "32x32x32x68", "1,1,1,2", ["--precision", "fp32", "--links", 8]),
+    ("two", "32x32x32x132", "1,1,1,2", ["--precision", "fp32"]),
+    ("one", "24x24x24x96", "1,1,1,2", ["--precision", "fp32", "--links", 8]),
+    ("two", "24x24x24x100", "1,1,1,2", ["--precision", "fp32", "--links", 8]),
     ("one", "32x32x32x128", "1,1,1,2", ["--sloppy", "fp32"]),  # the iterations are those in fp32, with 12 reals
-    ("three", "32x32x32x132", "1,1,1,2", ["--sloppy", "fp32"]),
-    ("three", "16x16x16x32", "1,1,1,1", ["--sloppy", "fp16"]),
-    ("three", "16x16x16x32", "1,1,1,1", ["--rhs", 2]),
+    ("two", "32x32x32x132", "1,1,1,2", ["--sloppy", "fp32"]),
+    ("one", "32x32x32x32", "1,1,1,1", ["--sloppy", "fp16"]),
+    ("two", "32x32x32x34", "1,1,1,1", ["--sloppy", "fp16"]),
+    ("one", "32x32x32x128", "1,1,1,2", ["--sloppy", "fp16"]),
+    ("two", "32x32x32x132", "1,1,1,2", ["--sloppy", "fp16"]),
+    ("one", "24x24x24x48", "1,1,1,1", ["--sloppy", "fp16", "--sloppy-links", 18]),
+    ("two", "24x24x24x50", "1,1,1,1", ["--sloppy", "fp16", "--sloppy-links", 18]),
+    ("two", "16x16x16x32", "1,1,1,1", ["--rhs", 2]),
     ("one", "64x64x64x32", "1,1,1,1", []),  # 2^23 sites
-    ("three", "64x64x64x34", "1,1,1,1", []),
+    ("two", "64x64x64x34", "1,1,1,1", []),
     ("one", "32x32x32x64", "1,1,1,8", []),
-    ("three", "32x32x32x64", "1,1,1,16", []),  # two hosts
+    ("two", "32x32x32x64", "1,1,1,16", []),  # two hosts
 ])
 def test_form_of_the_loop_is_that_of_a_solve(plan, kernels, lattice, grid, options):
     found = one(plan, "--lattice", lattice, "--grid", grid, *options)
@@ -86,16 +92,18 @@ def test_form_that_the_environment_asks_for_is_taken_where_it_can_run(staghorn):
                           env={"STAGHORN_CG_KERNELS": asked})
         return json.loads(result.stdout)["plans"][0]["kernels"]
 
-    assert kernels("three") == "three"
+    assert kernels("two") == "two"
     assert kernels("one", "--rhs", 3) == "one"
-    assert kernels("one", "--sloppy", "fp16") == kernels("one", "--gpus", 16) == "three"
+    assert kernels("one", "--sloppy", "fp16") == "one"
+    assert kernels("one", "--gpus", 16) == "two"
 
 
-def test_iteration_in_fp16_moves_x_in_fp32_each_time(plan):
-    """Three phases. A vector in fp16 takes 16 bytes a site, x 24: 9 vectors, as 54 reals, and x twice."""
+def test_iteration_in_fp16_moves_x_in_fp32(plan):
+    """A vector in fp16 takes 16 bytes a site, x 24."""
     found = one(plan, "--lattice", "16x16x16x32", "--sloppy", "fp16")
-    assert found["memory_microseconds"] == pytest.approx((16 * 12 * 2 + 9 * 16 + 2 * 24) * 16**3 * 32 / 2 / 4550e9 * 1e6)
-    assert found["latency_microseconds"] == pytest.approx(3 * 1)
+    vectors = (8 + 3 / 16) * 16 + 24
+    assert found["memory_microseconds"] == pytest.approx((16 * 12 * 2 + vectors) * 16**3 * 32 / 2 / 4550e9 * 1e6)
+    assert found["latency_microseconds"] == pytest.approx(PHASES * 1)
 
 
 def test_faces_of_one_kernel_hide_behind_the_interior_of_its_two_phases(plan):
@@ -105,9 +113,10 @@ def test_faces_of_one_kernel_hide_behind_the_interior_of_its_two_phases(plan):
     faces = 1.25 + 2 * 16**3 / 2 * 6 * 8 / 10e9 * 1e6
     phases = [(8 * 12 + vectors) * 8 * 16**4 / 2 / 4550e9 * 1e6 for vectors in (18, 36)]
     interior = (16 - 2) / 16
-    assert found["memory_microseconds"] == pytest.approx(sum(phases))
+    seldom = 18 / 16 * 8 * 16**4 / 2 / 4550e9 * 1e6
+    assert found["memory_microseconds"] == pytest.approx(sum(phases) + seldom)
     assert found["face_microseconds"] == pytest.approx(sum(faces - interior * phase for phase in phases))
-    assert found["latency_microseconds"] == pytest.approx(2 * 6)
+    assert found["latency_microseconds"] == pytest.approx(PHASES * 6)
 
 
 def test_doubled_bandwidth_halves_the_time_of_memory(plan):

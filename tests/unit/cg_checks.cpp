@@ -242,9 +242,9 @@ Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, CgKernels
 
 std::vector<UnitCheck> cg_checks() {
   std::vector<UnitCheck> checks;
-  for (const auto& [where, kernels] : {std::pair<const char*, CgKernels>{"cpu", CgKernels::three},
+  for (const auto& [where, kernels] : {std::pair<const char*, CgKernels>{"cpu", CgKernels::two},
                                        {"cuda_one", CgKernels::one},
-                                       {"cuda_three", CgKernels::three}})
+                                       {"cuda_two", CgKernels::two}})
     for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
       for (const int tenths : {3, 100, 1000}) {
         // One kernel is not for fp16, and at mass 100 fp16 has no iterations to count: all is rounding after the first.

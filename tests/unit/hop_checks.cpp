@@ -81,8 +81,8 @@ struct Problem {
   std::vector<VectorField> vectors, hopped;
 };
 
-// Everything that one step of CG computes, per right-hand side: D a on both parities, then r, x and p after an update
-// of residual and direction, both of which add to x but for one right-hand side, and all norms.
+// Everything that CG computes, per right-hand side: D a on both parities; then r, x and p after a hop that adds,
+// updates of the residual in all forms and one of the direction, which add to x but for one right-hand side; all norms.
 struct Step {
   std::vector<VectorField> hopped, updated_r, updated_x, updated_p;
   std::vector<std::vector<double>> norms;
@@ -97,10 +97,10 @@ Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, cons
   std::vector<VectorField> vectors;
   for (int r = 0; r < n; ++r) vectors.push_back(on_lattice(lattice, problem.vectors[r]));
   std::vector<ExactSum> sums(n, ExactSum(1.0));
-  std::vector<double> alpha, beta, of_p, of_r, at_once;
+  std::vector<double> alpha, beta, of_new, of_old, at_once;
   for (int r = 0; r < n; ++r) {
     alpha.push_back(0.3 + 0.1 * r), beta.push_back(0.7 - 0.1 * r);
-    of_p.push_back(r == 1 ? 0 : 1.1 - 0.3 * r), of_r.push_back(r == 1 ? 0 : 0.2 * r - 0.4);
+    of_new.push_back(r == 1 ? 0 : 1.1 - 0.3 * r), of_old.push_back(r == 1 ? 0 : 0.2 * r - 0.4);
     at_once.push_back(r == 1 ? 0 : alpha.back());
   }
 
@@ -109,7 +109,10 @@ Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, cons
     for (int r = 0; r < n; ++r) in.pack(opposite(target), r, vectors[r]), p.pack(target, r, vectors[r]);
     step.norms.push_back(d.hop_and_norm2(out, in, target, sums));
     for (int r = 0; r < n; ++r) out.unpack(target, r, step.hopped[r]);
-    step.norms.push_back(d.update_residual(out, p, in, target, 0.04, alpha, sums, {&x, of_p, of_r}));
+    step.norms.push_back(d.hop_and_norm2(out, in, target, sums, beta));
+    step.norms.push_back(d.update_residual(out, p, in, target, 0.04, alpha, sums));
+    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, {}, of_new, of_old}, sums));
+    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, beta, of_new, of_old}, sums));
     step.norms.push_back(d.update_direction(x, p, out, at_once, beta, sums));
     step.norms.push_back(d.norm2(x, sums));
     for (int r = 0; r < n; ++r) {

@@ -56,7 +56,7 @@ HOP_CASES = [
 CHECKS += [f"hop_{kernels}_{case}" for kernels in ("baseline", "avx2", "avx512", "cuda") for case in HOP_CASES]
 CG_CASES = [(precision, mass) for precision in ("fp64", "fp32", "fp16") for mass in ("0.3", "10", "100")]
 CG_CASES.remove(("fp16", "100"))
-CHECKS += [f"cg_{where}_{precision}_mass_{mass}" for where in ("cpu", "cuda_one", "cuda_three")
+CHECKS += [f"cg_{where}_{precision}_mass_{mass}" for where in ("cpu", "cuda_one", "cuda_two")
            for precision, mass in CG_CASES if (where, precision) != ("cuda_one", "fp16")]
 CANNOT_RUN = 77
 
