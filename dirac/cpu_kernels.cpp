@@ -70,25 +70,9 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
   }
 }
 
-// x = of_new p + (of_old before + x) in one block of one right-hand side.
-template <class Real>
-STAGHORN_INLINE void add_to_solution(Real* x, Real of_new, const BlockVector<Real>& p, Real of_old,
-                                     const BlockVector<Real>& before) {
-  if (of_new == 0 && of_old == 0) return;
-  const Block<Real> times_p = broadcast<Block<Real>>(of_new), times_before = broadcast<Block<Real>>(of_old);
-  BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
-  STAGHORN_UNROLL
-  for (int c = 0; c < 3; ++c) {
-    solution.c[c].re = multiply_add(times_p, p.c[c].re, multiply_add(times_before, before.c[c].re, solution.c[c].re));
-    solution.c[c].im = multiply_add(times_p, p.c[c].im, multiply_add(times_before, before.c[c].im, solution.c[c].im));
-  }
-  store_vector(x, solution);
-}
-
 // x += alpha p in one block of one right-hand side.
 template <class Real>
 STAGHORN_INLINE void add_to_solution(Real* x, Real alpha, const BlockVector<Real>& p) {
-  if (alpha == 0) return;
   const Block<Real> times_p = broadcast<Block<Real>>(alpha);
   BlockVector<Real> solution = load_vector(static_cast<const Real*>(x));
   STAGHORN_UNROLL
@@ -144,13 +128,14 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
       }
     if constexpr (Use == HopUse::update_residual) {
       Stored* const stored_p = static_cast<Stored*>(call.p) + offset;
-      const BlockVector<Stored> residual = load_vector(static_cast<const Stored*>(out)),
-                                before = load_vector(static_cast<const Stored*>(stored_p));
-      BlockVector<Stored> p = before;
+      const BlockVector<Stored> residual = load_vector(static_cast<const Stored*>(out));
+      BlockVector<Stored> p = load_vector(static_cast<const Stored*>(stored_p));
+      Real* const x = static_cast<Real*>(call.x) + (block * view.n_rhs + rhs + r) * vector_stride<Real>;
+      const Real of_old = call.x ? Real(call.of_old[rhs + r]) : 0, of_new = call.x ? Real(call.of_new[rhs + r]) : 0;
+      const bool grows = of_old != 0 || of_new != 0;
+      if (grows) add_to_solution(x, of_old, p);  // at once: two p at hand would find no registers
       if (call.beta) next_direction(stored_p, p, Real(call.beta[rhs + r]), residual);
-      if (call.x)
-        add_to_solution(static_cast<Real*>(call.x) + (block * view.n_rhs + rhs + r) * vector_stride<Real>,
-                        Real(call.of_new[rhs + r]), p, Real(call.of_old[rhs + r]), before);
+      if (grows) add_to_solution(x, of_new, p);
       const Block<Real> four_m2 = broadcast<Block<Real>>(Real(call.four_m2));
       STAGHORN_UNROLL
       for (int c = 0; c < 3; ++c) {
@@ -191,7 +176,7 @@ void update_direction_blocks(const HopView& view, const DirectionCall& call) {
       Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
       const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
       BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
-      if (call.x)
+      if (call.x && Real(call.alpha[r]) != 0)
         add_to_solution(static_cast<Real*>(call.x) + vector * vector_stride<Real>, Real(call.alpha[r]), direction);
       next_direction(p, direction, Real(call.beta[r]), load_vector(residual));
       add_norm2(p, sums[r], call.grids[r]);
