@@ -177,16 +177,6 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   compute(table.boundary_blocks, times.boundary);
 }
 
-std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCall call, const ColorVectorField& out,
-                                                           std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
-  call.grids = grids.data();
-  call.sums = partials.data();
-  hop(target, call);
-  return collect(partials, grids, out, sums);
-}
-
 // The same on the GPU: everything is queued, and the host sees to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
@@ -215,6 +205,16 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
     PhaseTimer timer(times.interior);
     kernels.finish_sums(view, call);
   }
+}
+
+std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCall call, const ColorVectorField& out,
+                                                           std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  call.grids = grids.data();
+  call.sums = partials.data();
+  hop(target, call);
+  return collect(partials, grids, out, sums);
 }
 
 FaceTimes StaggeredOperator::State::face_times() {

@@ -65,7 +65,7 @@ class StaggeredOperator {
   const std::array<std::size_t, 8>& face_bytes() const;
 
   ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity
-  ColorVectorField make_solution() const;  // the same for x of update_direction: what fp16 adds up, it keeps in fp32
+  ColorVectorField make_solution() const;  // the same for x: what fp16 adds up, it keeps in fp32
 
   // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
   // lattice. `sums` has one running grid per right-hand side.
