@@ -38,20 +38,22 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
   }
 }
 
-// The factor by which the slowest right-hand side's residual falls until the next update.
-double fall_until_update(const ReliableUpdates& updates, const StaggeredOperator& sloppy,
-                         const std::vector<CgColumn>& columns, const std::vector<double>& r2,
-                         const std::vector<bool>& active) {
-  double rate = 0;  // |r| per iteration
-  for (std::size_t i = 0; i < columns.size(); ++i)
-    if (active[i] && columns[i].iterations > 0)
-      rate = std::max(rate, std::pow(r2[i] / columns[i].history.front(), 0.5 / double(columns[i].iterations)));
-  const double wanted = rate == 0 ? updates.most : std::min(updates.most, std::pow(rate, updates.spacing));
-  if (sloppy.options().precision != Precision::fp16) return std::max(wanted, updates.least_fp32);
-  const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
-  const bool small = sloppy.lattice().global_volume() < updates.large;
-  return std::max(wanted,
-                  updates.least_fp16 * (eight_reals ? updates.for_8_reals : 1) * (small ? updates.for_small : 1));
+// The factor by which the residual may fall until an update.
+double largest_fall(const ReliableUpdates& updates, const OperatorOptions& sloppy, double mass) {
+  // CG gains so much an iteration where A has eigenvalues from 4 m^2 to 4 m^2 + 16, as on free fields; what it gains at
+  // first, while large eigenvalues go, would promise too much.
+  const double root = std::sqrt(1 + 4 / (mass * mass)), rate = (root - 1) / (root + 1);
+  const bool fp16 = sloppy.precision == Precision::fp16, eight_reals = sloppy.reconstruct == Reconstruct::su3_8;
+  const double gained = std::pow(rate, fp16 ? updates.spacing_fp16 : updates.spacing_fp32);
+  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.for_8_reals : 1) : updates.least_fp32;
+  return std::clamp(gained, least, updates.most);
+}
+
+// The factor by which the residual falls until the next update, such that all falls that are left, by `rest` in all,
+// are alike; a little more than the largest rather than one update more.
+double next_fall(double largest, double rest) {
+  if (rest <= 0) return largest;
+  return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
 }
 
 }  // namespace
@@ -76,6 +78,9 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
 
   std::vector<CgColumn> columns(n);
   std::vector<bool> active(n, true);
+  const double largest = largest_fall(updates, sloppy.options(), mass);
+  std::vector<double> aim;  // slightly below the target: the sloppy residual is not quite the true one
+  for (const double target : stop.target_norm) aim.push_back(0.95 * target);
   r.copy_from(b);
   std::vector<double> r2 = d.norm2(r, sums), p2;
   for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
@@ -86,7 +91,6 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     inner.max_iterations = stop.max_iterations - iterations;
     inner.stagnation_window = stop.stagnation_window;
     inner.kernels = stop.kernels;
-    const double fall = fall_until_update(updates, sloppy, columns, r2, active);
     for (std::size_t i = 0; i < n; ++i) {
       columns[i].residual_norm = std::sqrt(r2[i]);
       if (active[i] && !std::isfinite(r2[i])) {
@@ -96,11 +100,15 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
         columns[i].outcome = CgOutcome::converged;
         active[i] = false;
       }
-      // Slightly below the target: the sloppy residual is not quite the true one.
-      inner.target_norm.push_back(active[i] ? std::max(fall * columns[i].residual_norm, 0.95 * stop.target_norm[i])
-                                            : std::numeric_limits<double>::infinity());
     }
     if (std::none_of(active.begin(), active.end(), [](bool a) { return a; }) || inner.max_iterations <= 0) break;
+    double rest = 1;
+    for (std::size_t i = 0; i < n; ++i)
+      if (active[i]) rest = std::min(rest, aim[i] / columns[i].residual_norm);
+    const double fall = next_fall(largest, rest);
+    for (std::size_t i = 0; i < n; ++i)
+      inner.target_norm.push_back(active[i] ? std::max(fall * columns[i].residual_norm, aim[i])
+                                            : std::numeric_limits<double>::infinity());
 
     sloppy_r.convert_from(r);
     const std::vector<double> sloppy_r2 = sloppy.norm2(sloppy_r, sloppy_sums);

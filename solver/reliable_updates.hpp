@@ -7,16 +7,13 @@
 namespace staghorn {
 
 // The residual is recomputed each time it has fallen by a factor. An update costs some iterations, so the factor is
-// what `spacing` iterations gain at the rate seen so far (which CG's convergence ties to the condition number), within
-// what the sloppy precision can do. Ill-conditioned systems gain little in so many iterations, and there frequent
-// updates save many; so they do in fp16 on small lattices, where fp64 would soon have searched nearly every direction
-// (docs/performance.md).
+// what `spacing` iterations would gain on free fields of this mass, within what the sloppy precision can do: where
+// iterations gain little, rounding would soon have lost more. Measured in docs/performance.md.
 struct ReliableUpdates {
-  double spacing = 100, most = 0.2;  // and the most at first
-  double least_fp32 = 0.01, least_fp16 = 0.05;
+  double most = 0.4;
+  double spacing_fp32 = 160, least_fp32 = 5e-4;
+  double spacing_fp16 = 100, least_fp16 = 0.02;
   double for_8_reals = 2;  // times the least in fp16: there these round links four times as coarsely
-  double for_small = 4;    // times the least in fp16 on lattices of fewer sites than
-  std::int64_t large = 100000;
 };
 
 struct ReliableVectors {
