@@ -8,24 +8,25 @@
 namespace staghorn::cuda {
 
 constexpr int least_tile_of_many = 4;
+constexpr int many_threads = 64;  // of a block: they meet eight times a site, the fewer the sooner
 
 template <class Stored, int Reals, int Tile>
 struct ManyRhs {
   static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
-  static constexpr int groups = Tile / per_thread, sites = hop_threads / groups;  // of a block
-  // Of a multiprocessor. With 3, fp64 with 8 reals on cut lattices would spill 112 to 132 bytes.
+  static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
+  // Of a multiprocessor; more of those with 4 would spill what they gain (docs/performance.md).
   static constexpr int least_blocks(bool cut) {
-    if (sizeof(Stored) == 8 && Reals == 8 && Tile == 4 && cut) return 2;
-    return per_thread * sizeof(Stored) < 32 ? 4 : 3;
+    if (sizeof(Stored) == 8 && Tile == 4 && (cut || Reals == 18)) return 4;
+    return per_thread * sizeof(Stored) < 32 ? 8 : 6;
   }
   // Chunks in order keep neighbours in the second-level cache: 16 right-hand sides, 32^3x64, one H200, microseconds a
-  // hop with 2, 8, 20 and all rounds taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
-  static constexpr int taken_rounds = sizeof(Stored) == 8 ? 20 : 8;
+  // hop with 2, 8, 20 and all rounds of 128 threads taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
+  static constexpr int taken_rounds = sizeof(Stored) == 8 ? 40 : 8;
   template <class Access>
   using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
   static constexpr int link_bytes = Links<int>::shared_bytes;
-  static constexpr int shared_bytes = link_bytes + per_thread * hop_threads * int(sizeof(ThreadSum));
+  static constexpr int shared_bytes = link_bytes + per_thread * many_threads * int(sizeof(ThreadSum));
 };
 
 // The sums of a thread, in shared memory: registers are scarce, and these are touched once a site.
@@ -35,7 +36,7 @@ class SharedSums {
   __device__ __forceinline__ explicit SharedSums(char* shared) : first_(reinterpret_cast<ThreadSum*>(shared)) {
     for (int r = 0; r < n; ++r) (*this)[r] = ThreadSum();
   }
-  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * hop_threads + threadIdx.x]; }
+  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * many_threads + threadIdx.x]; }
 
  private:
   ThreadSum* first_;
@@ -43,7 +44,7 @@ class SharedSums {
 
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
-__global__ void __launch_bounds__(hop_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
+__global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
     hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
   using Many = ManyRhs<Stored, Reals, Tile>;
@@ -66,8 +67,8 @@ __global__ void __launch_bounds__(hop_threads, (ManyRhs<Stored, Reals, Tile>::le
     hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
     if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
   };
-  for (Walk<hop_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x) / tiles,
-                                                                                   a.taken + tile);
+  for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x) / tiles,
+                                                                                    a.taken + tile);
        at.more(); at.advance()) {
     if (Cut && is_listed<Many::sites>(a.sites, range.chunks, at.chunk()))
       compute(at.chunk(), std::true_type());
@@ -75,7 +76,7 @@ __global__ void __launch_bounds__(hop_threads, (ManyRhs<Stored, Reals, Tile>::le
       compute(at.chunk(), std::false_type());
   }
   if (!a.bound) return;
-  for (int r = 0; r < n; ++r) flush_warp(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
+  for (int r = 0; r < n; ++r) flush_lanes<Many::sites>(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
   __threadfence();
   __syncthreads();
   finish();

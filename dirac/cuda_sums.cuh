@@ -107,18 +107,22 @@ __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCel
   add_share(cells[blockIdx.x % cells_per_sum], share);
 }
 
-// The same of a warp alone, where others have sums of their own: of up to max_contributions. All its threads must call.
-__device__ inline void flush_warp(const ThreadSum& sum, double bound, SumCell* cells) {
+// The same of `lanes` threads side by side, or of a warp where they are more, for themselves: the others have sums of
+// their own. Of up to max_contributions. All threads of the warp must call.
+template <int lanes>
+__device__ inline void flush_lanes(const ThreadSum& sum, double bound, SumCell* cells) {
+  constexpr int width = lanes < 32 ? lanes : 32;
   long long high = (long long)(sum.high() * inverse_power_of_two(bound * 0x1p-42)),
             low = (long long)(sum.low() * inverse_power_of_two(bound * 0x1p-84));
+  bool overflow = !sum.fits();
 #pragma unroll
-  for (int step = 16; step > 0; step /= 2) {
-    high += __shfl_down_sync(~0u, high, step);
-    low += __shfl_down_sync(~0u, low, step);
+  for (int step = width / 2; step > 0; step /= 2) {
+    high += __shfl_down_sync(~0u, high, step, width);
+    low += __shfl_down_sync(~0u, low, step, width);
+    overflow |= bool(__shfl_down_sync(~0u, int(overflow), step, width));
   }
-  const bool overflow = __any_sync(~0u, !sum.fits());
-  if (threadIdx.x % 32 != 0) return;
-  add_share(cells[(blockIdx.x + threadIdx.x / 32) % cells_per_sum], carried({high, low, overflow}));
+  if (threadIdx.x % width != 0) return;
+  add_share(cells[(blockIdx.x + threadIdx.x / width) % cells_per_sum], carried({high, low, overflow}));
 }
 
 // Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its

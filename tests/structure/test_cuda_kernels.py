@@ -12,12 +12,12 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 # Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
-# sm_90, hops of four and more right-hand sides spill 4 to 108 bytes: their dynamic shared memory forbids them what others
-# do, to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here.
+# sm_90, hops of four and more right-hand sides spill 4 to 88 bytes: they have too much in shared memory to do as others,
+# to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here.
 KNOWN_SPILLS = {
     "dirac/cuda_heatbath.cu": {},
-    "dirac/cuda_kernels.cu": {"hop_many_kernel": 60},
-    "solver/cuda_conjugate_gradient.cu": {"hop_many_kernel": 108},
+    "dirac/cuda_kernels.cu": {"hop_many_kernel": 72},
+    "solver/cuda_conjugate_gradient.cu": {"hop_many_kernel": 88},
     "solver/cuda_one_kernel.cu": {},
 }
 NVCC = "13.0"

@@ -72,25 +72,26 @@ __host__ __device__ double contribution(double bound, int thread, int k) {
   return bound * (1 - 0x1p-50 * ((thread * 7919 + k * 104729) % 65536));
 }
 
-template <bool by_warps>
+// lanes: how many threads side by side add up for themselves; 0: the block as one.
+template <int lanes>
 __global__ void add_up(double bound, int contributions, cuda::SumCell* cells) {
   cuda::ThreadSum sum;
   for (int k = 0; k < contributions; ++k) sum.add(contribution(bound, int(threadIdx.x), k), bound);
-  if constexpr (by_warps)
-    cuda::flush_warp(sum, bound, cells);
+  if constexpr (lanes > 0)
+    cuda::flush_lanes<lanes>(sum, bound, cells);
   else
     cuda::flush<sum_threads>(sum, bound, cells);
 }
 
 // The most contributions that a thread may add, as large as they may be, against the host's sum.
-template <bool by_warps>
+template <int lanes>
 bool sums_of_threads_are_exact(int contributions) {
   const SumGrid grid = SumGrid::for_bound(3.0);
   ExactPartial expected, found;
   for (int thread = 0; thread < sum_threads; ++thread)
     for (int k = 0; k < contributions; ++k) expected.add(contribution(grid.bound, thread, k), grid);
   Buffer buffer(cuda::cells_per_sum * sizeof(cuda::SumCell), MemorySpace::cuda);
-  add_up<by_warps><<<1, sum_threads>>>(grid.bound, contributions, reinterpret_cast<cuda::SumCell*>(buffer.data()));
+  add_up<lanes><<<1, sum_threads>>>(grid.bound, contributions, reinterpret_cast<cuda::SumCell*>(buffer.data()));
   STAGHORN_CUDA_CHECK_LAUNCH(add_up);
   std::vector<cuda::SumCell> cells(cuda::cells_per_sum);
   cuda::copy_to_host(cells.data(), buffer.data(), buffer.bytes());
@@ -109,9 +110,10 @@ Verdict check_sums() {
     return Verdict::cannot_run;
   }
   cuda::select_device(0);
-  const bool of_blocks = sums_of_threads_are_exact<false>(cuda::ThreadSum::max_in_block_share);
-  const bool of_warps = sums_of_threads_are_exact<true>(cuda::ThreadSum::max_contributions);
-  return of_blocks && of_warps ? Verdict::holds : Verdict::fails;
+  const bool of_blocks = sums_of_threads_are_exact<0>(cuda::ThreadSum::max_in_block_share);
+  const bool of_halves = sums_of_threads_are_exact<16>(cuda::ThreadSum::max_contributions);
+  const bool of_warps = sums_of_threads_are_exact<64>(cuda::ThreadSum::max_contributions);
+  return of_blocks && of_halves && of_warps ? Verdict::holds : Verdict::fails;
 }
 #else
 template <int n_teams>
