@@ -39,12 +39,15 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
 }
 
 // The factor by which the residual may fall until an update.
-double largest_fall(const ReliableUpdates& updates, const OperatorOptions& sloppy, double mass) {
+double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double mass) {
   // CG gains so much an iteration where A has eigenvalues from 4 m^2 to 4 m^2 + 16, as on free fields; what it gains at
   // first, while large eigenvalues go, would promise too much.
   const double root = std::sqrt(1 + 4 / (mass * mass)), rate = (root - 1) / (root + 1);
-  const bool fp16 = sloppy.precision == Precision::fp16, eight_reals = sloppy.reconstruct == Reconstruct::su3_8;
-  const double gained = std::pow(rate, fp16 ? updates.spacing_fp16 : updates.spacing_fp32);
+  const bool fp16 = sloppy.options().precision == Precision::fp16;
+  const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
+  const double unknowns = 1.5 * double(sloppy.lattice().global_volume());
+  const double spacing = std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.of_unknowns * unknowns);
+  const double gained = std::pow(rate, spacing);
   const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.for_8_reals : 1) : updates.least_fp32;
   return std::clamp(gained, least, updates.most);
 }
@@ -78,7 +81,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
 
   std::vector<CgColumn> columns(n);
   std::vector<bool> active(n, true);
-  const double largest = largest_fall(updates, sloppy.options(), mass);
+  const double largest = largest_fall(updates, sloppy, mass);
   std::vector<double> aim;  // slightly below the target: the sloppy residual is not quite the true one
   for (const double target : stop.target_norm) aim.push_back(0.95 * target);
   r.copy_from(b);

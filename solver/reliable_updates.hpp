@@ -13,7 +13,8 @@ struct ReliableUpdates {
   double most = 0.4;
   double spacing_fp32 = 160, least_fp32 = 5e-4;
   double spacing_fp16 = 100, least_fp16 = 0.02;
-  double for_8_reals = 2;  // times the least in fp16: there these round links four times as coarsely
+  double for_8_reals = 2;        // times the least in fp16: there these round links four times as coarsely
+  double of_unknowns = 1. / 16;  // of a parity: the largest spacing, since rounding harms CG most near its exact end
 };
 
 struct ReliableVectors {
