@@ -220,7 +220,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   // Iterations between two looks of the host. Up to two batches run for nothing at the end; one kernel ends where the
   // loop does, but takes 14 us to begin (16^3x32, fp32, one H200: with 8 of them an iteration takes 22.4 us, with 64
   // 20.6).
-  constexpr int in_batch = cg_refresh_interval / 2, in_one_kernel = 64;
+  constexpr int in_batch = cg_refresh_interval / 2, in_one_kernel = 128;
   // Each kernel walks the lattice against the one before: what that left in cache is what this one begins with.
   const auto iterations = [&](int half, void* on) {
     for (int k = 0; k < in_batch; ++k) iteration(half == 0 && k == 0, static_cast<cudaStream_t>(on));

@@ -38,6 +38,7 @@ void EvenOddPass::begin(double mass, System system) {
   std::fill(scale_.begin(), scale_.end(), 1.0);
   x_.set_zero();
   b_.set_zero();
+  other_has_source_ = false;
   if (system != System::full) return;
   if (other_)
     other_->set_zero();
@@ -48,11 +49,20 @@ void EvenOddPass::begin(double mass, System system) {
 void EvenOddPass::set_source(int rhs, const VectorField& b, double norm, VectorField& scratch) {
   const double scale = std::ldexp(1.0, -std::ilogb(norm));
   scale_[std::size_t(rhs)] = scale;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < b.size(); ++site)
-    for (int i = 0; i < 3; ++i) scratch[site].c[i] = {scale * b[site].c[i].re, scale * b[site].c[i].im};
+  bool on_other = false;
+#pragma omp parallel for schedule(static) reduction(|| : on_other)
+  for (std::int64_t site = 0; site < b.size(); ++site) {
+    bool zero = true;
+    for (int i = 0; i < 3; ++i) {
+      const Complex<double>& c = scratch[site].c[i] = {scale * b[site].c[i].re, scale * b[site].c[i].im};
+      zero = zero && c.re == 0 && c.im == 0;
+    }
+    on_other = on_other || (!zero && Lattice::parity_of(b.lattice().site_coordinates(site)) != parity_);
+  }
   b_.pack(parity_, rhs, scratch);
-  if (system_ == System::full) other_->pack(opposite(parity_), rhs, scratch);
+  if (system_ != System::full) return;
+  other_->pack(opposite(parity_), rhs, scratch);
+  other_has_source_ = other_has_source_ || on_other;
 }
 
 std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
@@ -63,8 +73,8 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   const auto norm_of_cg = [&](std::size_t rhs) { return scale_[rhs] * (full ? two_m : 1); };
 
   if (full) {
-    d_.hop(x_, *other_, parity_);   // D_eo b_o
-    d_.combine(-1, x_, two_m, b_);  // b' = 2m b_e - D_eo b_o
+    if (d_.communicator().max(double(other_has_source_)) > 0) d_.hop(x_, *other_, parity_);  // D_eo b_o, else 0
+    d_.combine(-1, x_, two_m, b_);                                                           // b' = 2m b_e - D_eo b_o
     x_.set_zero();
   }
 
@@ -84,8 +94,10 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   }
 
   if (full) {
-    d_.hop(b_, x_, opposite(parity_));               // D_oe x_e; b' is not needed any more
-    d_.combine(-1 / two_m, b_, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
+    const auto* const reliable = std::get_if<ReliableVectors>(&work_);
+    if (!reliable) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
+    const ColorVectorField& d_oe_x_e = reliable ? reliable->tmp : b_;
+    d_.combine(-1 / two_m, d_oe_x_e, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
   }
   return columns;
 }

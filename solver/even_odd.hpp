@@ -53,6 +53,7 @@ class EvenOddPass {
   std::vector<double> scale_;              // of each right-hand side: x_ and b_ hold scale times the real thing
   ColorVectorField x_, b_;                 // on parity_
   std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; once the full system was asked for
+  bool other_has_source_ = false;          // some b_o is not 0, here
   std::variant<CgVectors, ReliableVectors, CublasVectors> work_;
 };
 

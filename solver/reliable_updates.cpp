@@ -11,8 +11,8 @@ namespace {
 // An update that leaves more than this share of the residual has met the end of what the sloppy operator can do.
 constexpr double least_gain = 0.9;
 
-// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x.
-void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x, ColorVectorField& r,
+// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x. Returns whether it did.
+bool go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x, ColorVectorField& r,
                              ColorVectorField& tmp, const std::vector<double>& r2, const CgStop& stop,
                              std::vector<CgColumn>& columns, const std::function<void(const CgProgress&)>& progress) {
   CgStop rest = stop;
@@ -25,7 +25,7 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
     else
       rest.target_norm[i] = std::numeric_limits<double>::infinity();  // leaves this one as it is
   }
-  if (!any || rest.max_iterations <= 0) return;
+  if (!any || rest.max_iterations <= 0) return false;
   ColorVectorField p = d.make_vector();
   p.copy_from(r);
   const std::vector<CgColumn> found = conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, rest, progress);
@@ -36,6 +36,7 @@ void go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
     columns[i].residual_norm = found[i].residual_norm;
     columns[i].history.insert(columns[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
   }
+  return true;
 }
 
 // The factor by which the residual may fall until an update.
@@ -88,6 +89,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
   std::vector<double> r2 = d.norm2(r, sums), p2;
   for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
 
+  bool updated = false;  // tmp is D x
   for (long iterations = 0;;) {
     CgStop inner;
     inner.until_first = true;
@@ -133,6 +135,7 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
     const std::vector<double> before = r2;
     r2 = true_residual();
+    updated = true;
 
     long longest = 0;
     for (std::size_t i = 0; i < n; ++i) {
@@ -154,7 +157,8 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     if (longest == 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) columns[i].residual_norm = std::sqrt(r2[i]);
-  go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress);
+  if (go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress) || !updated)
+    d.hop(tmp, x, opposite(parity));
   return columns;
 }
 

@@ -18,7 +18,7 @@ struct ReliableUpdates {
 };
 
 struct ReliableVectors {
-  ColorVectorField r, tmp, sloppy_x;
+  ColorVectorField r, tmp, sloppy_x;  // tmp: D x after a solve
   CgVectors sloppy;
   ReliableVectors(const StaggeredOperator& d, const StaggeredOperator& sloppy_d)
       : r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy_d.make_solution()), sloppy(sloppy_d) {}
