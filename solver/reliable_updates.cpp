@@ -43,7 +43,7 @@ bool go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
 double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double mass) {
   // CG gains so much an iteration where A has eigenvalues from 4 m^2 to 4 m^2 + 16, as on free fields; what it gains at
   // first, while large eigenvalues go, would promise too much.
-  const double root = std::sqrt(1 + 4 / (mass * mass)), rate = (root - 1) / (root + 1);
+  const double root = std::hypot(mass, 2), rate = (root - std::abs(mass)) / (root + std::abs(mass));
   const bool fp16 = sloppy.options().precision == Precision::fp16;
   const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
   const double unknowns = 1.5 * double(sloppy.lattice().global_volume());

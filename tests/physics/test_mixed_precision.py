@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 
 def test_few_updates_and_no_more_iterations_on_large_lattices(staghorn, tmp_path):
@@ -39,3 +40,20 @@ def test_no_more_iterations_on_ill_conditioned_systems(staghorn, tmp_path):
         print(sloppy, double["iterations"], mixed["iterations"])
         assert mixed["residual_true"] <= 1e-10
         assert mixed["iterations"] <= more * double["iterations"]
+
+
+def test_massless_systems_end(staghorn, tmp_path):
+    """What bounds the distance of updates has no mass to divide by."""
+    gauge = Path(__file__).parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
+    path = tmp_path / "report.json"
+
+    def solve(*options):
+        staghorn("solve", "--gauge", gauge, "--mass", 0, "--source", "point:0,0,0,0", "--color", 0, "--system", "even",
+                 "--tolerance", 1e-10, "--max-iterations", 20000, "--report", path, "--force", *options, check=True)
+        return json.loads(path.read_text())["rhs"][0]
+
+    double = solve()
+    for sloppy in "fp32", "fp16":
+        mixed = solve("--sloppy", sloppy)
+        assert mixed["residual_true"] <= 1e-10
+        assert mixed["iterations"] <= 1.5 * double["iterations"]
