@@ -140,34 +140,50 @@ struct Launch {
 
 HopArguments hop_arguments(const HopView& view);
 
+// The blocks of a hop kernel.
+struct HopBlocks {
+  int threads, sites;  // sites: of a chunk
+  int shared_bytes;
+  int taken_rounds;  // Walk
+  int most_chunks;   // that keep the sums of a thread exact
+};
+
 // Launches the hop kernel for run-time precision, links and number of right-hand sides: of the tiles that it is made
 // for, the largest that divides these and is not above the one chosen.
 template <class Stored, int Reals, HopUse Use, class Finish>
 void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
-  const auto launch = [&](const auto kernel, int tile, int threads, int block_sites, int shared_bytes, int rounds,
-                          int most) {
-    const ChunkRange range = chunk_range(a.sites, block_sites, how.part, how.reversed);
+  const auto launch = [&](const auto kernel, int tile, const HopBlocks& of) {
+    const ChunkRange range = chunk_range(a.sites, of.sites, how.part, how.reversed);
     if (range.count == 0) return;
     const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
-    const int wanted = a.bound ? grid_size(kernel, threads, chunks, choice.waves, shared_bytes, most) : chunks;
+    const int wanted =
+        a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes, of.most_chunks) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    const SharedRange shared = share_range(range, blocks / tiles, rounds);
-    kernel<<<blocks, threads, shared_bytes, how.stream>>>(a, shared, finish);
+    const SharedRange shared = share_range(range, blocks / tiles, of.taken_rounds);
+    kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
   const auto launch_tile = [&](auto tile, auto cut, auto phases) {
     constexpr int Tile = decltype(tile)::value;
     constexpr bool Cut = decltype(cut)::value, Phases = decltype(phases)::value;
     if constexpr (Tile < least_tile_of_many) {
-      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile, hop_threads, hop_threads, 0, taken_rounds,
-             ThreadSum::max_in_block_share);
+      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile,
+             {.threads = hop_threads,
+              .sites = hop_threads,
+              .shared_bytes = 0,
+              .taken_rounds = taken_rounds,
+              .most_chunks = ThreadSum::max_in_block_share});
     } else {
       using Many = ManyRhs<Stored, Reals, Tile>;
       const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Finish>;
       STAGHORN_CUDA_CHECK(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Many::shared_bytes));
-      launch(kernel, Tile, many_threads, Many::sites, Many::shared_bytes, Many::taken_rounds,
-             ThreadSum::max_contributions);
+      launch(kernel, Tile,
+             {.threads = many_threads,
+              .sites = Many::sites,
+              .shared_bytes = Many::shared_bytes,
+              .taken_rounds = Many::taken_rounds,
+              .most_chunks = ThreadSum::max_contributions});
     }
   };
   constexpr std::true_type yes;
