@@ -32,6 +32,7 @@ struct HopArguments {
   Faces push;                  // where the faces of out go as well; nullptr: nowhere
   void *out, *p;
   int n_rhs;
+  Divisor tiles;                   // of right-hand sides
   bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
@@ -46,8 +47,8 @@ struct HopArguments {
 
 // Where the vectors of a right-hand side begin, in stored reals.
 template <class Stored>
-__device__ __forceinline__ long long vector_offset(int rhs, int sites) {
-  return (long long)rhs * vector_places<Stored> * sites;
+__device__ __forceinline__ std::size_t vector_offset(int rhs, int sites) {
+  return std::size_t(unsigned(rhs) * vector_places<Stored>) * unsigned(sites);
 }
 
 // A neighbour of a site: where its vectors lie.
@@ -67,7 +68,8 @@ struct StoredVectors {
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
     const Stored* vectors = static_cast<const Stored*>(at.ghost ? ghosts.face[at.hop] : in);
-    load_vector<how>(vectors + vector_offset<Stored>(first_rhs + r, at.V), at.V, at.lane, v, factor);
+    load_vector<how>(vectors + vector_offset<Stored>(first_rhs, at.V) + vector_offset<Stored>(r, at.V), at.V, at.lane,
+                     v, factor);
   }
 };
 
@@ -90,7 +92,7 @@ struct CudaAccess {
 
   // The neighbour's index among the sites of its parity, where it is on this rank.
   __device__ __forceinline__ int neighbour(int mu, bool forward) const {
-    const int half_row = a.sites.extents[0] / 2, site = place.site;
+    const int half_row = a.sites.strides[1], site = place.site;
     const bool wraps = place.at_edge(a.sites, mu, forward);
     if (mu == 0) {
       if ((place.x[0] & 1) != int(forward)) return site;
@@ -108,13 +110,11 @@ struct CudaAccess {
     int V, lane;
   };
   __device__ __forceinline__ LinkPlace place_of_link_here(int mu) const {
-    return {static_cast<const Stored*>(a.links_here) + (long long)mu * Reals * a.sites.sites, a.sites.sites,
-            place.site};
+    return {links_of(a.links_here, mu), a.sites.sites, place.site};
   }
   __device__ __forceinline__ LinkPlace place_of_link_behind(int mu) const {
     const bool ghost = leaves(mu, false);
-    const Stored* links = static_cast<const Stored*>(a.links_there) + (long long)mu * Reals * a.sites.sites;
-    return {ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links,
+    return {ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links_of(a.links_there, mu),
             ghost ? a.sites.face_sites[mu] : a.sites.sites, ghost ? place.in_face(a.sites, mu) : neighbour(mu, false)};
   }
 
@@ -158,6 +158,9 @@ struct CudaAccess {
   }
 
  private:
+  __device__ __forceinline__ const Stored* links_of(const void* links, int mu) const {
+    return static_cast<const Stored*>(links) + std::size_t(unsigned(mu) * Reals) * unsigned(a.sites.sites);
+  }
   __device__ __forceinline__ ColorMatrix<Real> load_link(const LinkPlace& at) const {
     Real reals[Reals];
     load_object<Reals, Caching::streaming>(at.object, at.V, at.lane, reals);

@@ -42,18 +42,19 @@ __device__ __forceinline__ void gather(float2& w, const float* from) { w = {from
 __device__ __forceinline__ void gather(float4& w, const float* from) { w = {from[0], from[1], from[2], from[3]}; }
 
 template <int N, Caching how, class Real>
-__device__ __forceinline__ void load_object(const Real* object, long long V, int lane, Real (&out)[N]) {
+__device__ __forceinline__ void load_object(const Real* object, unsigned V, unsigned lane, Real (&out)[N]) {
   using Word = typename WordOf<Real>::type;
   using Tail = typename WordOf<Real>::tail;
   constexpr int W = sizeof(Word) / sizeof(Real), full = N / W * W;
   const Word* words = reinterpret_cast<const Word*>(object) + lane;
 #pragma unroll
-  for (int w = 0; w < N / W; ++w) spread(load_word<how>(words + w * V), out + w * W);
-  if constexpr (full < N) spread(load_word<how>(reinterpret_cast<const Tail*>(object + full * V) + lane), out + full);
+  for (int w = 0; w < N / W; ++w) spread(load_word<how>(words + std::size_t(w) * V), out + w * W);
+  if constexpr (full < N)
+    spread(load_word<how>(reinterpret_cast<const Tail*>(object + std::size_t(full) * V) + lane), out + full);
 }
 
 template <int N, class Real>
-__device__ __forceinline__ void store_object(Real* object, long long V, int lane, const Real (&in)[N]) {
+__device__ __forceinline__ void store_object(Real* object, unsigned V, unsigned lane, const Real (&in)[N]) {
   using Word = typename WordOf<Real>::type;
   using Tail = typename WordOf<Real>::tail;
   constexpr int W = sizeof(Word) / sizeof(Real), full = N / W * W;
@@ -62,12 +63,12 @@ __device__ __forceinline__ void store_object(Real* object, long long V, int lane
   for (int w = 0; w < N / W; ++w) {
     Word word;
     gather(word, in + w * W);
-    words[w * V] = word;
+    words[std::size_t(w) * V] = word;
   }
   if constexpr (full < N) {
     Tail tail;
     gather(tail, in + full);
-    reinterpret_cast<Tail*>(object + full * V)[lane] = tail;
+    reinterpret_cast<Tail*>(object + std::size_t(full) * V)[lane] = tail;
   }
 }
 
@@ -86,20 +87,20 @@ __device__ __forceinline__ void spread_widened(int pair, float* to) {
 
 // The same of int16.
 template <int N, Caching how>
-__device__ __forceinline__ void load_object(const std::int16_t* object, long long V, int lane, float (&out)[N]) {
+__device__ __forceinline__ void load_object(const std::int16_t* object, unsigned V, unsigned lane, float (&out)[N]) {
   constexpr int full = N / 8 * 8;
 #pragma unroll
   for (int w = 0; w < N / 8; ++w) {
-    const int4 word = load_word<how>(reinterpret_cast<const int4*>(object) + w * V + lane);
+    const int4 word = load_word<how>(reinterpret_cast<const int4*>(object) + std::size_t(w) * V + lane);
     spread_widened(word.x, out + 8 * w);
     spread(word.y, out + 8 * w + 2);
     spread(word.z, out + 8 * w + 4);
     spread(word.w, out + 8 * w + 6);
   }
   if constexpr (N - full == 2)
-    spread(load_word<how>(reinterpret_cast<const int*>(object + full * V) + lane), out + full);
+    spread(load_word<how>(reinterpret_cast<const int*>(object + std::size_t(full) * V) + lane), out + full);
   if constexpr (N - full == 4) {
-    const int2 word = load_word<how>(reinterpret_cast<const int2*>(object + full * V) + lane);
+    const int2 word = load_word<how>(reinterpret_cast<const int2*>(object + std::size_t(full) * V) + lane);
     spread(word.x, out + full);
     spread(word.y, out + full + 2);
   }
@@ -107,7 +108,7 @@ __device__ __forceinline__ void load_object(const std::int16_t* object, long lon
 
 // Colour vectors, times `factor`.
 template <Caching how, class Stored>
-__device__ __forceinline__ void load_vector(const Stored* field, long long V, int lane, Arithmetic<Stored> (&v)[6],
+__device__ __forceinline__ void load_vector(const Stored* field, unsigned V, unsigned lane, Arithmetic<Stored> (&v)[6],
                                             Arithmetic<Stored> factor = 1) {
   if constexpr (is_fixed_point<Stored>) {
     const int4 word = load_word<how>(reinterpret_cast<const int4*>(field) + lane);
@@ -129,7 +130,7 @@ struct StoredVector {
 
 // Returns what was stored, rounding included.
 template <class Stored>
-__device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored* field, long long V, int lane,
+__device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored* field, unsigned V, unsigned lane,
                                                                          const Arithmetic<Stored> (&v)[6]) {
   StoredVector<Arithmetic<Stored>> stored;
   if constexpr (is_fixed_point<Stored>) {
@@ -149,8 +150,8 @@ __device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored*
 
 // One vector as it is stored: rounding it once more could change its unit.
 template <class Stored>
-__device__ __forceinline__ void copy_vector(Stored* to, long long to_V, int to_lane, const Stored* from, long long V,
-                                            int lane) {
+__device__ __forceinline__ void copy_vector(Stored* to, unsigned to_V, unsigned to_lane, const Stored* from, unsigned V,
+                                            unsigned lane) {
   if constexpr (is_fixed_point<Stored>) {
     reinterpret_cast<int4*>(to)[to_lane] = reinterpret_cast<const int4*>(from)[lane];
   } else {

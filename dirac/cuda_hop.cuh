@@ -51,8 +51,8 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
     hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
   if (finish.done()) return;
-  const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
-  const int rhs = tile * Tile;
+  int first_chunk = int(blockIdx.x);
+  const int tile = a.tiles.take_digit(first_chunk), rhs = tile * Tile;
   ThreadSum sums[Tile];
   const auto compute = [&](const Place& place, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
@@ -61,11 +61,10 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
     hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases>{a, place, neighbours}, acc);
     finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, (Tile > 1)>{a, rhs});
   };
-  for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x) / tiles, a.taken + tile); at.more();
-       at.advance()) {
+  for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, first_chunk, a.taken + tile); at.more(); at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
-    if (Cut && is_listed<hop_threads>(a.sites, range.chunks, k)) {
+    if (Cut && range.chunks.lists(k)) {
       if (find_place<hop_threads, true>(a.sites, range.chunks, k, thread, place)) compute(place, std::true_type());
     } else if (find_place<hop_threads, false>(a.sites, range.chunks, k, thread, place)) {
       compute(place, std::false_type());
@@ -122,7 +121,7 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
        at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
-    const bool listed = is_listed<update_threads>(a.sites, range.chunks, k);
+    const bool listed = range.chunks.lists(k);
     if (listed ? find_place<update_threads, true>(a.sites, range.chunks, k, thread, place)
                : find_place<update_threads, false>(a.sites, range.chunks, k, thread, place))
       update_direction_site(a.sites, place, rhs, all_x, alpha, all_p, beta, all_r, a.push, listed, sum, bound);
@@ -160,7 +159,9 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
         a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes, of.most_chunks) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     const SharedRange shared = share_range(range, blocks / tiles, of.taken_rounds);
-    kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(a, shared, finish);
+    HopArguments of_tiles = a;
+    of_tiles.tiles = Divisor(tiles);
+    kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(of_tiles, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
   const auto launch_tile = [&](auto tile, auto cut, auto phases) {

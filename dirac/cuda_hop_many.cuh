@@ -4,6 +4,7 @@
 
 #include "dirac/cuda_hop_site.cuh"
 #include "dirac/cuda_shared_links.cuh"
+#include "dirac/cuda_spill.cuh"
 
 namespace staghorn::cuda {
 
@@ -52,26 +53,26 @@ __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::l
   constexpr int n = Many::per_thread;
   extern __shared__ int4 shared_memory[];
   char* const shared = reinterpret_cast<char*>(shared_memory);
-  const int tiles = a.n_rhs / Tile, tile = int(blockIdx.x) % tiles;
+  int first_chunk = int(blockIdx.x);
+  const int tile = a.tiles.take_digit(first_chunk);
   const int lane = int(threadIdx.x) % Many::sites, group = int(threadIdx.x) / Many::sites;
   const int rhs = tile * Tile + group * n;
   const SharedSums<n> sums(shared + Many::link_bytes);
   const auto compute = [&](int k, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
-    Place place;
-    const bool mine = find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, lane, place);
-    if (!mine) find_place<Many::sites, Ghosts>(a.sites, range.chunks, k, 0, place);  // comes along
+    const int last = site_count<Ghosts>(a.sites) - 1;
+    const Place place = place_of<Ghosts>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
     const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
     using Access = CudaAccess<Stored, Reals, Ghosts, true>;
     const Access access{a, place, neighbours};
     ColorVector<Stored> acc[n];
     hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
-    if (mine) finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
+    if (site_number<Many::sites, Ghosts>(range.chunks, k, computed_here(lane)) > last) return;  // it only came along
+    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
   };
-  for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x) / tiles,
-                                                                                    a.taken + tile);
+  for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, first_chunk, a.taken + tile);
        at.more(); at.advance()) {
-    if (Cut && is_listed<Many::sites>(a.sites, range.chunks, at.chunk()))
+    if (Cut && range.chunks.lists(at.chunk()))
       compute(at.chunk(), std::true_type());
     else
       compute(at.chunk(), std::false_type());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "dirac/cuda_access.cuh"
+#include "dirac/cuda_spill.cuh"
 #include "dirac/cuda_sums.cuh"
 #include "dirac/hop_kernel.hpp"
 
@@ -51,17 +52,17 @@ struct ScalarsOfCall {
   __device__ __forceinline__ bool recurs() const { return a.beta; }
   __device__ __forceinline__ bool grows() const { return a.x; }
   __device__ __forceinline__ bool sums() const { return a.bound; }
-  __device__ __forceinline__ Real alpha(int r) const { return Real(load(a.alpha + rhs + r)); }
-  __device__ __forceinline__ Real beta(int r) const { return Real(load(a.beta + rhs + r)); }
-  __device__ __forceinline__ Real of_new(int r) const { return Real(load(a.of_new + rhs + r)); }
-  __device__ __forceinline__ Real of_old(int r) const { return Real(load(a.of_old + rhs + r)); }
-  __device__ __forceinline__ double bound(int r) const { return load(a.bound + rhs + r); }
+  __device__ __forceinline__ Real alpha(int r) const { return Real(load(a.alpha, r)); }
+  __device__ __forceinline__ Real beta(int r) const { return Real(load(a.beta, r)); }
+  __device__ __forceinline__ Real of_new(int r) const { return Real(load(a.of_new, r)); }
+  __device__ __forceinline__ Real of_old(int r) const { return Real(load(a.of_old, r)); }
+  __device__ __forceinline__ double bound(int r) const { return load(a.bound, r); }
 
  private:
-  __device__ __forceinline__ static double load(const double* from) {
-    if (!at_use) return *from;
+  __device__ __forceinline__ double load(const double* all, int r) const {
+    if (!at_use) return all[rhs + r];
     double value;
-    asm volatile("ld.global.f64 %0, [%1];" : "=d"(value) : "l"(from));
+    asm volatile("ld.global.f64 %0, [%1];" : "=d"(value) : "l"(all + unsigned(computed_here(rhs)) + r));
     return value;
   }
 };
@@ -75,7 +76,8 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
   const int V = a.sites.sites, site = place.site;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
-    const long long offset = vector_offset<Stored>(rhs + r, V);
+    const int first = Tile > 3 ? computed_here(rhs) : rhs;
+    const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
     Stored* const out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
     if constexpr (Use == HopUse::update_residual) {
@@ -93,8 +95,8 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
         for (int k = 0; k < 6; ++k) p[k] = found.real[k];
       }
       if (scalars.grows())
-        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(rhs + r, V), V, site, scalars.of_new(r), p,
-                              scalars.of_old(r), before);
+        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(first, V) + vector_offset<Real>(r, V), V,
+                              site, scalars.of_new(r), p, scalars.of_old(r), before);
 #pragma unroll
       for (int k = 0; k < 6; ++k) v[k] = multiply_add(minus_alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
     } else if (scalars.recurs()) {

@@ -227,8 +227,12 @@ HopArguments hop_arguments(const HopView& view) {
     s.cut[mu] = view.cut[mu];
     s.face_sites[mu] = s.sites / s.extents[mu];
     s.box_origin[mu] = view.cut[mu] ? 1 : 0;
-    s.box_extents[mu] = s.extents[mu] - 2 * s.box_origin[mu];
-    s.box_sites *= mu == 0 ? s.box_extents[mu] / 2 : s.box_extents[mu];
+    const int box = s.extents[mu] - 2 * s.box_origin[mu], step = mu == 0 ? 2 : 1;  // along x
+    s.box_sites *= box / step;
+    if (mu < 3) {
+      s.digits[mu] = Divisor(s.extents[mu] / step);
+      s.box_digits[mu] = Divisor(std::max(1, box / step));  // of an empty box: any
+    }
     a.ghost_links[mu] = view.ghost_links[mu];
     a.cosine[mu] = view.phase[2 * mu][0];
     a.sine[mu] = view.phase[2 * mu][1];

@@ -76,11 +76,11 @@ class SharedLinks {
 #pragma unroll
     for (int first = 0; first < words; first += groups)
       if (const int w = first + group_; w < words)
-        fetch_word(words_to + w * sites + lane_, from + (long long)w * at.V + at.lane);
+        fetch_word(words_to + w * sites + lane_, from + std::size_t(unsigned(w)) * unsigned(at.V) + unsigned(at.lane));
     if constexpr (tail > 0)
       if (group_ == groups - 1)
         fetch_word(reinterpret_cast<int2*>(words_to + words * sites) + lane_,
-                   reinterpret_cast<const int2*>(from + (long long)words * at.V) + at.lane);
+                   reinterpret_cast<const int2*>(from + std::size_t(words) * unsigned(at.V)) + unsigned(at.lane));
   }
 
   __device__ __forceinline__ void load_vectors(int mu, bool forward) const {

@@ -5,9 +5,34 @@
 // without x_mu; across x it is (y + Y (z + Z t)) / 2. Sender and receiver agree, since extents are even.
 #pragma once
 
+#include <bit>
+
 #include "dirac/kernels.hpp"
 
 namespace staghorn::cuda {
+
+// Division of n < 2^31 by a number d that the host knows, as a product: with s = ceil(log2 d) and
+// m = floor(2^(31+s) / d) + 1, floor(n / d) = floor(2 n m / 2^(32+s)) [Granlund & Montgomery 1994]. To divide takes the
+// GPU some 25 instructions and three conversions; a site asks for three.
+class Divisor {
+ public:
+  Divisor() = default;
+  explicit Divisor(int divisor)
+      : divisor_(divisor),
+        shift_(int(std::bit_width(unsigned(divisor) - 1))),
+        multiplier_(unsigned((std::uint64_t(1) << (31 + shift_)) / unsigned(divisor) + 1)) {}
+
+  // The last digit of n in base `divisor`; n becomes what is before it.
+  __device__ __forceinline__ int take_digit(int& n) const {
+    const int quotient = int(__umulhi(2 * unsigned(n), multiplier_) >> shift_), digit = n - quotient * divisor_;
+    n = quotient;
+    return digit;
+  }
+
+ private:
+  int divisor_, shift_;
+  unsigned multiplier_;
+};
 
 struct LocalSites {
   int extents[4];
@@ -16,24 +41,35 @@ struct LocalSites {
   int sites;          // per parity
   int face_sites[4];  // per parity, across each direction
   bool cut[4];        // faces across this direction travel
-  int box_origin[4], box_extents[4];
-  int box_sites;  // of this parity in the box of sites that need no ghost
+  int box_origin[4];
+  Divisor digits[3], box_digits[3];  // of a site's index: half of x, y and z; what is left is t
+  int box_sites;                     // of this parity in the box of sites that need no ghost
   const int* boundary;
   int boundary_sites;
 };
 
-// A piece of the work in chunks of `threads` sites: those of the boundary, then those of the box. `reversed` walks the
-// box from its end, where the kernel before may have left vectors in cache.
+inline int chunks_of(int sites, int threads) { return (sites + threads - 1) / threads; }
+
+// A piece of the work in chunks of `threads` sites: those of the boundary, then those of the box.
 struct ChunkRange {
-  int first, count;
-  bool reversed;
+  int count;
+  int listed;           // how many are the boundary's, its first ones
+  int box_first, step;  // chunk k of the others is chunk box_first + step k of the box
+
+  __device__ __forceinline__ bool lists(int k) const { return k < listed; }
 };
 
+// `reversed` walks the box from its end, where the kernel before may have left vectors in cache.
 inline ChunkRange chunk_range(const LocalSites& s, int threads, HopPart part, bool reversed) {
-  const int boundary = (s.boundary_sites + threads - 1) / threads, box = (s.box_sites + threads - 1) / threads;
-  if (part == HopPart::interior) return {boundary, box, reversed};
-  if (part == HopPart::boundary) return {0, boundary, false};
-  return {0, boundary + box, reversed};
+  const int listed = part == HopPart::interior ? 0 : chunks_of(s.boundary_sites, threads);
+  const int box = part == HopPart::boundary ? 0 : chunks_of(s.box_sites, threads);
+  if (reversed) return {listed + box, listed, box - 1 + listed, -1};
+  return {listed + box, listed, -listed, 1};
+}
+
+// Among those of its parity.
+__device__ __forceinline__ int site_at(const LocalSites& s, const int (&x)[4]) {
+  return (x[0] >> 1) + s.strides[1] * x[1] + s.strides[2] * x[2] + s.strides[3] * x[3];
 }
 
 struct Place {
@@ -52,46 +88,48 @@ struct Place {
 #pragma unroll
     for (int nu = 3; nu > 0; --nu)
       if (nu != mu) index = index * s.extents[nu] + x[nu];
-    return mu == 0 ? index / 2 : index * (s.extents[0] / 2) + x[0] / 2;
+    return mu == 0 ? index >> 1 : index * s.strides[1] + (x[0] >> 1);
   }
 };
 
-// Whether the k-th chunk of the range is one of the boundary's. The same for all threads of a block.
-template <int threads>
-__device__ __forceinline__ bool is_listed(const LocalSites& s, const ChunkRange& range, int k) {
-  return range.first + k < (s.boundary_sites + threads - 1) / threads;
+// The sites of chunks by number: those of the boundary's list, or those of the box.
+template <bool listed>
+__device__ __forceinline__ int site_count(const LocalSites& s) {
+  return listed ? s.boundary_sites : s.box_sites;
 }
 
-// The site of a thread in the k-th chunk of the range, which takes `threads`; false: none.
+// The number of a thread's site in chunk k of the range, which takes `threads`; beyond site_count: it has none.
+template <int threads, bool listed>
+__device__ __forceinline__ int site_number(const ChunkRange& range, int k, int thread) {
+  return (listed ? k : range.box_first + range.step * k) * threads + thread;
+}
+
+template <bool listed>
+__device__ __forceinline__ Place place_of(const LocalSites& s, int number) {
+  int rest = number;
+  if constexpr (listed) rest = s.boundary[number];
+  const Divisor(&digits)[3] = listed ? s.digits : s.box_digits;
+  const int half_x = digits[0].take_digit(rest);
+  int origin[4] = {0, 0, 0, 0};
+  if constexpr (!listed)
+#pragma unroll
+    for (int mu = 0; mu < 4; ++mu) origin[mu] = s.box_origin[mu];
+  Place place;
+  place.x[1] = digits[1].take_digit(rest) + origin[1];
+  place.x[2] = digits[2].take_digit(rest) + origin[2];
+  place.x[3] = rest + origin[3];
+  place.x[0] = origin[0] + 2 * half_x + ((place.x[1] + place.x[2] + place.x[3] + origin[0] + s.parity) & 1);
+  place.site = site_at(s, place.x);
+  return place;
+}
+
+// The site of a thread in chunk k of the range; false: none.
 template <int threads, bool listed>
 __device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange& range, int k, int thread,
                                            Place& place) {
-  int rest = (range.first + k) * threads + thread;
-  int extent[4] = {s.extents[0], s.extents[1], s.extents[2], s.extents[3]}, origin[4] = {0, 0, 0, 0};
-  if constexpr (listed) {
-    if (rest >= s.boundary_sites) return false;
-    rest = s.boundary[rest];
-  } else {
-    const int boundary_chunks = (s.boundary_sites + threads - 1) / threads;
-    int chunk = range.first + k - boundary_chunks;
-    if (range.reversed) chunk = (s.box_sites + threads - 1) / threads - 1 - chunk;
-    rest = chunk * threads + thread;
-    if (rest >= s.box_sites) return false;
-#pragma unroll
-    for (int mu = 0; mu < 4; ++mu) {
-      extent[mu] = s.box_extents[mu];
-      origin[mu] = s.box_origin[mu];
-    }
-  }
-  const int half_x = rest % (extent[0] / 2);
-  rest /= extent[0] / 2;
-  place.x[1] = rest % extent[1] + origin[1];
-  rest /= extent[1];
-  place.x[2] = rest % extent[2] + origin[2];
-  place.x[3] = rest / extent[2] + origin[3];
-  place.x[0] = origin[0] + 2 * half_x + ((place.x[1] + place.x[2] + place.x[3] + origin[0] + s.parity) & 1);
-  place.site =
-      ((place.x[3] * s.extents[2] + place.x[2]) * s.extents[1] + place.x[1]) * (s.extents[0] / 2) + place.x[0] / 2;
+  const int number = site_number<threads, listed>(range, k, thread);
+  if (number >= site_count<listed>(s)) return false;
+  place = place_of<listed>(s, number);
   return true;
 }
 
@@ -102,20 +140,16 @@ __device__ __forceinline__ Place place_in_face(const LocalSites& s, int face, in
   int rest = mu == 0 ? 2 * item : item;
 #pragma unroll
   for (int nu = 0; nu < 4; ++nu) {
-    const int extent = nu == 0 ? s.extents[0] / 2 : s.extents[nu];
-    if (nu == mu) {
+    if (nu == mu)
       place.x[nu] = face % 2 == 0 ? 0 : s.extents[nu] - 1;
-    } else {
-      place.x[nu] = nu == 3 ? rest : rest % extent;
-      rest /= extent;
-    }
+    else
+      place.x[nu] = nu == 3 ? rest : s.digits[nu].take_digit(rest);
   }
   if (mu == 0)
     place.x[1] += (place.x[0] + place.x[2] + place.x[3] + s.parity) & 1;
   else
     place.x[0] = 2 * place.x[0] + ((place.x[1] + place.x[2] + place.x[3] + s.parity) & 1);
-  place.site =
-      ((place.x[3] * s.extents[2] + place.x[2]) * s.extents[1] + place.x[1]) * (s.extents[0] / 2) + place.x[0] / 2;
+  place.site = site_at(s, place.x);
   return place;
 }
 

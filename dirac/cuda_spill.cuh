@@ -1,5 +1,16 @@
-// Where a kernel keeps what finds no register.
+// Registers: what finds none, and what need not keep any.
 #pragma once
+
+namespace staghorn::cuda {
+
+// The value itself, of which the compiler does not know where it comes from: what is computed from it is computed here,
+// not ahead of a loop and kept in registers all along.
+__device__ __forceinline__ int computed_here(int value) {
+  asm volatile("" : "+r"(value));
+  return value;
+}
+
+}  // namespace staghorn::cuda
 
 // First in a kernel without dynamic shared memory: what is spilled goes to shared memory, not to local memory (a pragma
 // of PTX, from CUDA 13.0 on). The compiler takes fewer registers then, so that more blocks fit: one H200, 32^3x64,

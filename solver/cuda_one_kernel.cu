@@ -67,7 +67,7 @@ __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedR
   for (Walk<team_threads, teams, takes> at(range, chunk, taken); at.more(); at.advance()) {
     const int k = at.chunk();
     Place place;
-    if (Cut && is_listed<team_threads>(sites, range.chunks, k)) {
+    if (Cut && range.chunks.lists(k)) {
       if (find_place<team_threads, true>(sites, range.chunks, k, thread, place)) work(place, std::true_type());
     } else if (find_place<team_threads, false>(sites, range.chunks, k, thread, place)) {
       work(place, std::false_type());
@@ -96,7 +96,7 @@ __global__ void __launch_bounds__(one_kernel_threads<Stored, Reals, Cut>()) one_
   const int chunk = number + blocks * (int(threadIdx.x) / team_threads);
   // Other GPUs read what these blocks store, and add to cells that block 0 has cleared: it is one of them if there are
   // any.
-  const bool pushes = Cut && number < (a.hop.sites.boundary_sites + team_threads - 1) / team_threads;
+  const bool pushes = Cut && number < a.hop_range.chunks.listed;
   Meetings& meetings = *a.meetings[s.rank];
 
   // One phase: work(place, ghosts, sum, bound) at all sites, then all blocks add their shares to the sums of this
@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(one_kernel_threads<Stored, Reals, Cut>()) one_
     const std::uint64_t turn = 2 * std::uint64_t(iteration) + std::uint64_t(iteration) / cg_refresh_interval;
     if (given && iteration > 0) {
       const HopArguments& at = a.residual;
-      const long long offset = vector_offset<Stored>(rhs, at.sites.sites);
+      const std::size_t offset = vector_offset<Stored>(rhs, at.sites.sites);
       pass(turn, direction_phase, at.sites, a.direction_range,
            [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], double bound) {
              using Real = Arithmetic<Stored>;

@@ -42,6 +42,7 @@ CHECKS = [
     "a_choice_must_gain_two_per_cent",
     "blocks_visit_each_chunk_once",
     "teams_visit_each_chunk_once",
+    "digits_are_those_of_division",
     "sums_of_threads_are_exact",
 ]
 HOP_CASES = [

@@ -1,4 +1,5 @@
-// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh), and what their threads add up (cuda_sums.cuh).
+// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh), how they find sites (cuda_sites.cuh), and what
+// their threads add up (cuda_sums.cuh).
 // Compiled as CUDA where there is nvcc.
 #include <algorithm>
 #include <cstdio>
@@ -39,8 +40,9 @@ bool all_chunks_are_visited_once(int blocks, int chunks) {
   Buffer taken(sizeof(unsigned), MemorySpace::cuda), visits(std::size_t(chunks) * sizeof(int), MemorySpace::cuda),
       of_team(std::size_t(stride) * sizeof(int), MemorySpace::cuda);
   visit<n_teams><<<blocks, n_teams * team_threads>>>(
-      cuda::share_range({0, chunks, false}, stride, 4), reinterpret_cast<unsigned*>(taken.data()),
-      reinterpret_cast<int*>(visits.data()), reinterpret_cast<int*>(of_team.data()));
+      cuda::share_range({.count = chunks, .listed = 0, .box_first = 0, .step = 1}, stride, 4),
+      reinterpret_cast<unsigned*>(taken.data()), reinterpret_cast<int*>(visits.data()),
+      reinterpret_cast<int*>(of_team.data()));
   STAGHORN_CUDA_CHECK_LAUNCH(visit);
   std::vector<int> visited(std::size_t(chunks), 0), worked(std::size_t(stride), 0);
   cuda::copy_to_host(visited.data(), visits.data(), visits.bytes());
@@ -63,6 +65,38 @@ Verdict check_walk() {
   for (const int chunks : {1, 7, 8, 9, 100, 64 * 8 - 3, 64 * 8})
     good = all_chunks_are_visited_once<n_teams>(8 / n_teams, chunks) && good;
   return good ? Verdict::holds : Verdict::fails;
+}
+
+// Numbers about each multiple of the divisor, and about 2^31.
+__global__ void divide(int divisor, const cuda::Divisor by, int* wrong) {
+  const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, most = 0x7fffffff;
+  const unsigned about = unsigned(((unsigned long long)thread * (most / (gridDim.x * blockDim.x))) / divisor * divisor);
+  for (const unsigned number : {thread, about - 1, about, about + 1, most - thread}) {
+    if (number > most) continue;
+    int rest = int(number);
+    const int digit = by.take_digit(rest);
+    if (digit != int(number) % divisor || rest != int(number) / divisor) atomicAdd(wrong, 1);
+  }
+}
+
+Verdict check_division() {
+  if (cuda::device_count() == 0) {
+    std::printf("no GPU\n");
+    return Verdict::cannot_run;
+  }
+  cuda::select_device(0);
+  Buffer wrong(sizeof(int), MemorySpace::cuda);
+  std::vector<int> divisors = {0x7fffffff, 0x7ffffffe, 0x40000001, 0x40000000, 0x3fffffff,
+                               65535,      65536,      65537,      1000003};
+  for (int divisor = 1; divisor <= 400; ++divisor) divisors.push_back(divisor);
+  for (const int divisor : divisors) {
+    divide<<<512, 256>>>(divisor, cuda::Divisor(divisor), reinterpret_cast<int*>(wrong.data()));
+    STAGHORN_CUDA_CHECK_LAUNCH(divide);
+  }
+  int found = 0;
+  cuda::copy_to_host(&found, wrong.data(), sizeof found);
+  std::printf("%zu divisors: %d wrong\n", divisors.size(), found);
+  return found == 0 ? Verdict::holds : Verdict::fails;
 }
 
 constexpr int sum_threads = 128;
@@ -121,6 +155,10 @@ Verdict check_walk() {
   std::printf("a build without CUDA\n");
   return Verdict::cannot_run;
 }
+Verdict check_division() {
+  std::printf("a build without CUDA\n");
+  return Verdict::cannot_run;
+}
 Verdict check_sums() {
   std::printf("a build without CUDA\n");
   return Verdict::cannot_run;
@@ -132,6 +170,7 @@ Verdict check_sums() {
 std::vector<UnitCheck> walk_checks() {
   return {{"blocks_visit_each_chunk_once", check_walk<1>},
           {"teams_visit_each_chunk_once", check_walk<teams>},
+          {"digits_are_those_of_division", check_division},
           {"sums_of_threads_are_exact", check_sums}};
 }
 
