@@ -152,6 +152,7 @@ template <class Stored, int Reals>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
+  static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   const HopView& view;
   const HopCall& call;
   std::int64_t block;

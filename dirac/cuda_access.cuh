@@ -82,6 +82,7 @@ struct CudaAccess {
   // -> 22.0; not with 8 (fp32 137.9 -> 139.7) nor in fp64.
   static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) <= 4 && Reals > 8 ? 2 : 1;
   using Real = Arithmetic<Stored>;
+  static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   const HopArguments& a;
   const Place& place;
   const StoredVectors<Stored, how>& vectors;

@@ -33,6 +33,7 @@ template <class Stored, int Reals, int Tile, int sites, int groups, class From>
 class SharedLinks {
  public:
   using Real = Stored;
+  static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   static constexpr int directions_at_once = 1;  // else more code than a multiprocessor keeps at hand
   static constexpr int link_bytes = Reals * int(sizeof(Stored)) * sites;
   static constexpr int shared_bytes = 4 * link_bytes;  // of both directions of mu, and the next

@@ -13,7 +13,7 @@ namespace staghorn::cuda {
 
 // Division of n < 2^31 by a number d that the host knows, as a product: with s = ceil(log2 d) and
 // m = floor(2^(31+s) / d) + 1, floor(n / d) = floor(2 n m / 2^(32+s)) [Granlund & Montgomery 1994]. To divide takes the
-// GPU some 25 instructions and three conversions; a site asks for three.
+// GPU some 25 instructions, one after the other; a site asks for three.
 class Divisor {
  public:
   Divisor() = default;

@@ -101,7 +101,8 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
   return u;
 }
 
-// The link, in units of link_unit, from the reals it is stored as: three rows, two rows, or the above.
+// The link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, or the
+// above.
 template <class Stored, class Real, int Reals>
 STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
   if constexpr (Reals == 8) {
@@ -110,7 +111,7 @@ STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
     ColorMatrix<Real> u;
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
-    if constexpr (Reals == 12) complete_third_row(u, link_unit<Stored, Reals>);
+    if constexpr (Reals == 12) complete_third_row(u);
     return u;
   }
 }

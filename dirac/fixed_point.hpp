@@ -34,6 +34,9 @@ constexpr int vector_places = is_fixed_point<Stored> ? 8 : 6;
 // What the elements of a link of `Reals` reals come in units of, once it is read.
 template <class Stored, int Reals>
 constexpr Arithmetic<Stored> link_unit = is_fixed_point<Stored>&& Reals != 8 ? Arithmetic<Stored>(1.0 / 32767) : 1;
+// And those of its third row in units of that, where it is a product of the other two.
+template <class Stored, int Reals>
+constexpr Arithmetic<Stored> third_row_unit = Reals == 12 ? link_unit<Stored, Reals> : 1;
 
 // Calls work(pointer) with `data` as pointer to what `precision` stores.
 template <class Work>

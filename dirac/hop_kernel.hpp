@@ -4,6 +4,7 @@
 //   access.link_here(mu)             U_mu(x)
 //   access.link_behind(mu)           U_mu(x - mu)
 //   access.vector(mu, forward, rhs)  eta_mu(x) a(x + mu) or eta_mu(x) a(x - mu), boundary phase included
+//   Access::third_row_unit           what the third row of a link is still to be multiplied by
 //
 // The order is canonical (mu = x, y, z, t, forward then backward, all by fma), so the bits of a site never depend on
 // the cut. 570 flop a site and right-hand side (8 products of 66 and 7 sums of 6); a link is loaded once for the tile.
@@ -12,6 +13,32 @@
 #include "dirac/su3.hpp"
 
 namespace staghorn {
+
+// out += U v, where the third row of U may lack a factor (third_row_unit): two products instead of six.
+template <class Access, class Real>
+STAGHORN_INLINE void add_hop(ColorVector<Real>& out, const ColorMatrix<Real>& u, const ColorVector<Real>& v) {
+  if constexpr (Access::third_row_unit == 1) {
+    multiply_add(out, u, v);
+  } else {
+    const Complex<Real> before = out.c[2];
+    const Real unit = Access::third_row_unit - Real{};
+    out.c[2] = Complex<Real>{};
+    multiply_add(out, u, v);
+    out.c[2] = Complex<Real>{multiply_add(unit, out.c[2].re, before.re), multiply_add(unit, out.c[2].im, before.im)};
+  }
+}
+
+// out -= U^dagger v, alike.
+template <class Access, class Real>
+STAGHORN_INLINE void subtract_hop_back(ColorVector<Real>& out, const ColorMatrix<Real>& u, const ColorVector<Real>& v) {
+  if constexpr (Access::third_row_unit == 1) {
+    adjoint_multiply_subtract(out, u, v);
+  } else {
+    ColorVector<Real> scaled = v;
+    scaled.c[2] = Complex<Real>{v.c[2].re * Access::third_row_unit, v.c[2].im * Access::third_row_unit};
+    adjoint_multiply_subtract(out, u, scaled);
+  }
+}
 
 template <int Tile, class Access, class Real>
 STAGHORN_INLINE void hop_site(const Access& access, ColorVector<Real> (&out)[Tile]) {
@@ -22,20 +49,20 @@ STAGHORN_INLINE void hop_site(const Access& access, ColorVector<Real> (&out)[Til
     {
       const ColorMatrix<Real> u = access.link_here(mu);
       STAGHORN_UNROLL
-      for (int r = 0; r < Tile; ++r) multiply_add(out[r], u, access.vector(mu, true, r));
+      for (int r = 0; r < Tile; ++r) add_hop<Access>(out[r], u, access.vector(mu, true, r));
     }
     {
       const ColorMatrix<Real> u = access.link_behind(mu);
       STAGHORN_UNROLL
-      for (int r = 0; r < Tile; ++r) adjoint_multiply_subtract(out[r], u, access.vector(mu, false, r));
+      for (int r = 0; r < Tile; ++r) subtract_hop_back<Access>(out[r], u, access.vector(mu, false, r));
     }
   }
 }
 
-// Rebuilds the third row of an SU(3) matrix that is stored in a unit (1, or that of fixed point):
-// row2 = unit conj(row0 x row1). 42 flop.
-template <class Real, class Unit = float>
-STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u, Unit unit = 1) {
+// Rebuilds the third row of an SU(3) matrix: row2 = conj(row0 x row1), in the square of the unit that the others are
+// in. 42 flop.
+template <class Real>
+STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
   STAGHORN_UNROLL
   for (int c = 0; c < 3; ++c) {
     const int a = (c + 1) % 3, b = (c + 2) % 3;
@@ -47,7 +74,7 @@ STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u, Unit unit = 1) {
     im = multiply_add(-s.re, t.im, im);
     re = multiply_add(s.im, t.im, re);
     im = multiply_add(-s.im, t.re, im);
-    u.e[2][c] = {re * unit, im * -unit};
+    u.e[2][c] = {re, -im};
   }
 }
 
