@@ -8,7 +8,6 @@
 
 namespace staghorn::cuda {
 
-constexpr int least_tile_of_many = 4;
 constexpr int many_threads = 64;  // of a block: they meet eight times a site, the fewer the sooner
 static_assert(many_threads >= max_rhs, "the last block computes the scalars, each thread those of a right-hand side");
 

@@ -9,6 +9,7 @@
 namespace staghorn::cuda {
 
 constexpr int hop_threads = 128;
+constexpr int least_tile_of_many = 4;  // from it on threads share sites (cuda_hop_many.cuh)
 
 // x = of_new p + (of_old before + x) at one site of one right-hand side; where both coefficients are 0, x is not
 // touched.
@@ -76,7 +77,7 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
   const int V = a.sites.sites, site = place.site;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
-    const int first = Tile > 3 ? computed_here(rhs) : rhs;
+    const int first = Tile < least_tile_of_many ? rhs : computed_here(rhs);  // not the places of all r ahead
     const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
     Stored* const out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
