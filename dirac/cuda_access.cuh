@@ -50,11 +50,6 @@ template <class Stored>
 __device__ __forceinline__ std::size_t vector_offset(int rhs, int sites) {
   return std::size_t(unsigned(rhs) * vector_places<Stored>) * unsigned(sites);
 }
-// Of right-hand side first + r: one product for all r, and one by a constant.
-template <class Stored>
-__device__ __forceinline__ std::size_t vector_offset(int first, int r, int sites) {
-  return vector_offset<Stored>(first, sites) + vector_offset<Stored>(r, sites);
-}
 
 // A neighbour of a site: where its vectors lie.
 struct Neighbour {
@@ -73,7 +68,8 @@ struct StoredVectors {
   __device__ __forceinline__ void load(const Neighbour& at, int r, Arithmetic<Stored> factor,
                                        Arithmetic<Stored> (&v)[6]) const {
     const Stored* vectors = static_cast<const Stored*>(at.ghost ? ghosts.face[at.hop] : in);
-    load_vector<how>(vectors + vector_offset<Stored>(first_rhs, r, at.V), at.V, at.lane, v, factor);
+    load_vector<how>(vectors + vector_offset<Stored>(first_rhs, at.V) + vector_offset<Stored>(r, at.V), at.V, at.lane,
+                     v, factor);
   }
 };
 

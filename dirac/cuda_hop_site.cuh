@@ -78,7 +78,7 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
     const int first = Tile < least_tile_of_many ? rhs : computed_here(rhs);  // not the places of all r ahead
-    const std::size_t offset = vector_offset<Stored>(first, r, V);
+    const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
     Stored* const out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
     if constexpr (Use == HopUse::update_residual) {
@@ -96,8 +96,8 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
         for (int k = 0; k < 6; ++k) p[k] = found.real[k];
       }
       if (scalars.grows())
-        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(first, r, V), V, site, scalars.of_new(r), p,
-                              scalars.of_old(r), before);
+        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(first, V) + vector_offset<Real>(r, V), V,
+                              site, scalars.of_new(r), p, scalars.of_old(r), before);
 #pragma unroll
       for (int k = 0; k < 6; ++k) v[k] = multiply_add(minus_alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
     } else if (scalars.recurs()) {
