@@ -75,7 +75,7 @@ struct StoredVectors {
 
 // Ghosts: some neighbours may lie there. Phases: some boundary has one other than +-1. In fixed point links stay in
 // their unit, which the vectors take instead: 6 products a link, not 18.
-template <class Stored, int Reals, bool Ghosts, bool Phases, Caching how = Caching::read_only>
+template <class Stored, int Reals, bool Ghosts, bool Phases, Caching how = Caching::read_only, class At = Place>
 struct CudaAccess {
   // Unrolled, sites with ghosts would take up to 150 registers, and so would all others of a cut lattice. Two at once
   // gain in fp32 and fp16: one kernel, 12 reals, on two H200, fp32 at 32^3x64 149.7 -> 146.3 us, fp16 at 16^3x32 24.3
@@ -84,7 +84,7 @@ struct CudaAccess {
   using Real = Arithmetic<Stored>;
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   const HopArguments& a;
-  const Place& place;
+  const At& place;
   const StoredVectors<Stored, how>& vectors;
 
   __device__ __forceinline__ bool leaves(int mu, bool forward) const {

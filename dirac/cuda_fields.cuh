@@ -53,7 +53,15 @@ __device__ __forceinline__ void load_object(const Real* object, unsigned V, unsi
     spread(load_word<how>(reinterpret_cast<const Tail*>(object + std::size_t(full) * V) + lane), out + full);
 }
 
-template <int N, class Real>
+template <Caching how, class T>
+__device__ __forceinline__ void store_word(T* to, const T& word) {
+  if constexpr (how == Caching::streaming)
+    __stcs(to, word);
+  else
+    *to = word;
+}
+
+template <Caching how = Caching::plain, int N, class Real>
 __device__ __forceinline__ void store_object(Real* object, unsigned V, unsigned lane, const Real (&in)[N]) {
   using Word = typename WordOf<Real>::type;
   using Tail = typename WordOf<Real>::tail;
@@ -63,12 +71,12 @@ __device__ __forceinline__ void store_object(Real* object, unsigned V, unsigned 
   for (int w = 0; w < N / W; ++w) {
     Word word;
     gather(word, in + w * W);
-    words[std::size_t(w) * V] = word;
+    store_word<how>(words + std::size_t(w) * V, word);
   }
   if constexpr (full < N) {
     Tail tail;
     gather(tail, in + full);
-    reinterpret_cast<Tail*>(object + std::size_t(full) * V)[lane] = tail;
+    store_word<how>(reinterpret_cast<Tail*>(object + std::size_t(full) * V) + lane, tail);
   }
 }
 
@@ -129,7 +137,7 @@ struct StoredVector {
 };
 
 // Returns what was stored, rounding included.
-template <class Stored>
+template <Caching how = Caching::plain, class Stored>
 __device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored* field, unsigned V, unsigned lane,
                                                                          const Arithmetic<Stored> (&v)[6]) {
   StoredVector<Arithmetic<Stored>> stored;
@@ -137,11 +145,11 @@ __device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored*
     int q[6];
     const float unit = to_fixed_point(v, q);
     const auto pair = [&](int k) { return int(__byte_perm(q[k], q[k + 1], 0x5410)); };
-    reinterpret_cast<int4*>(field)[lane] = {pair(0), pair(2), pair(4), __float_as_int(unit)};
+    store_word<how>(reinterpret_cast<int4*>(field) + lane, int4{pair(0), pair(2), pair(4), __float_as_int(unit)});
 #pragma unroll
     for (int k = 0; k < 6; ++k) stored.real[k] = (__int_as_float(q[k]) - 0x1.8p23f) * unit;
   } else {
-    store_object(field, V, lane, v);
+    store_object<how>(field, V, lane, v);
 #pragma unroll
     for (int k = 0; k < 6; ++k) stored.real[k] = v[k];
   }

@@ -190,18 +190,14 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   constexpr std::true_type yes;
   constexpr std::false_type no;
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
+  const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
+  const int most = phases ? std::min(choice.tile, least_tile_of_many - 1) : choice.tile;
   using Tiles = HopTiles<sizeof(Stored)>;
   const auto with_tiles = [&]<class List>(List, auto cut, auto phases) {
-    List::with_largest(a.n_rhs, choice.tile, [&](auto tile) { launch_tile(tile, cut, phases); });
+    List::with_largest(a.n_rhs, most, [&](auto tile) { launch_tile(tile, cut, phases); });
   };
-  if constexpr (is_fixed_point<Stored>) {
-    const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
-    if (cut || phases) return with_tiles(typename Tiles::cut(), yes, yes);
-    with_tiles(typename Tiles::whole(), no, no);
-  } else {
-    if (cut) return with_tiles(typename Tiles::cut(), yes, yes);
-    with_tiles(typename Tiles::whole(), no, yes);
-  }
+  if (cut || (is_fixed_point<Stored> && phases)) return with_tiles(typename Tiles::cut(), yes, yes);
+  with_tiles(typename Tiles::whole(), no, std::bool_constant<!is_fixed_point<Stored>>());
 }
 
 template <HopUse Use, class Finish>

@@ -37,7 +37,7 @@ class SharedSums {
   __device__ __forceinline__ explicit SharedSums(char* shared) : first_(reinterpret_cast<ThreadSum*>(shared)) {
     for (int r = 0; r < n; ++r) (*this)[r] = ThreadSum();
   }
-  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * many_threads + threadIdx.x]; }
+  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * many_threads + thread_here()]; }
 
  private:
   ThreadSum* first_;
@@ -60,13 +60,16 @@ __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::l
   const auto compute = [&](int k, auto ghosts) {
     constexpr bool Ghosts = decltype(ghosts)::value;
     const int last = site_count<Ghosts>(a.sites) - 1;
-    const Place place = place_of<Ghosts>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
+    const Place place =
+        place_of<Ghosts, true>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
     const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
-    using Access = CudaAccess<Stored, Reals, Ghosts, true>;
-    const Access access{a, place, neighbours};
+    using Access = CudaAccess<Stored, Reals, Ghosts, false, Caching::read_only, PlaceWithEdges>;
+    const PlaceWithEdges with_edges(a.sites, place);
+    const Access access{a, with_edges, neighbours};
     ColorVector<Stored> acc[n];
-    hop_site<n>(typename Many::template Links<Access>(access, shared, lane, group), acc);
-    if (site_number<Many::sites, Ghosts>(range.chunks, k, computed_here(lane)) > last) return;  // it only came along
+    hop_site<n>(typename Many::template Links<Access>(access, shared), acc);
+    if (site_number<Many::sites, Ghosts>(range.chunks, k, thread_here() % Many::sites) > last)
+      return;  // it only came along
     finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
   };
   for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, first_chunk, a.taken + tile);

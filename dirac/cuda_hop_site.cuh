@@ -74,10 +74,12 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
                                             const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums,
                                             const Scalars& scalars) {
   using Real = Arithmetic<Stored>;
-  const int V = a.sites.sites, site = place.site;
+  const int sites = a.sites.sites;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
-    const int first = Tile < least_tile_of_many ? rhs : computed_here(rhs);  // not the places of all r ahead
+    int V = sites, site = place.site, first = rhs;
+    if constexpr (Tile >= least_tile_of_many)  // not the places of all r ahead
+      V = computed_here(V), site = computed_here(site), first = computed_here(first);
     const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
     Stored* const out = static_cast<Stored*>(a.out) + offset;
     Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
@@ -106,8 +108,10 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
 #pragma unroll
       for (int k = 0; k < 6; ++k) v[k] = multiply_add(scalars.beta(r), before[k], v[k]);
     }
-    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, rhs + r, v);
-    const auto stored = store_vector(out, V, site, v);
+    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v);
+    // Of many right-hand sides nothing written is still in cache where it is read next; neighbours should be.
+    const auto stored =
+        store_vector < Tile < least_tile_of_many ? Caching::plain : Caching::streaming > (out, V, site, v);
     if (scalars.sums()) sums[r].add(site_norm2(stored.real), scalars.bound(r));
   }
 }

@@ -44,6 +44,8 @@ struct LocalSites {
   int box_origin[4];
   Divisor digits[3], box_digits[3];  // of a site's index: half of x, y and z; what is left is t
   int box_sites;                     // of this parity in the box of sites that need no ghost
+  int slab;                          // extent in z of the slabs in which the box may be walked (place_of)
+  Divisor slab_digits[2];            // then of what half of x and y leave: z in the slab, t; what is left counts slabs
   const int* boundary;
   int boundary_sites;
 };
@@ -92,6 +94,19 @@ struct Place {
   }
 };
 
+// A place that knows its edges, for loops over directions of which the compiler does not know which one it is.
+struct PlaceWithEdges : Place {
+  unsigned edges = 0;  // a bit for each hop: 2 mu forward, 2 mu + 1 backward
+
+  __device__ __forceinline__ PlaceWithEdges(const LocalSites& s, const Place& place) : Place(place) {
+#pragma unroll
+    for (int hop = 0; hop < 8; ++hop) edges |= unsigned(Place::at_edge(s, hop / 2, hop % 2 == 0)) << hop;
+  }
+  __device__ __forceinline__ bool at_edge(const LocalSites&, int mu, bool forward) const {
+    return edges >> (2 * mu + (forward ? 0 : 1)) & 1;
+  }
+};
+
 // The sites of chunks by number: those of the boundary's list, or those of the box.
 template <bool listed>
 __device__ __forceinline__ int site_count(const LocalSites& s) {
@@ -104,7 +119,9 @@ __device__ __forceinline__ int site_number(const ChunkRange& range, int k, int t
   return (listed ? k : range.box_first + range.step * k) * threads + thread;
 }
 
-template <bool listed>
+// in_slabs: the box is walked slab after slab of z, each from t to t, so that neighbours in t are still in the
+// second-level cache where the vectors of a whole slice would not be.
+template <bool listed, bool in_slabs = false>
 __device__ __forceinline__ Place place_of(const LocalSites& s, int number) {
   int rest = number;
   if constexpr (listed) rest = s.boundary[number];
@@ -116,8 +133,14 @@ __device__ __forceinline__ Place place_of(const LocalSites& s, int number) {
     for (int mu = 0; mu < 4; ++mu) origin[mu] = s.box_origin[mu];
   Place place;
   place.x[1] = digits[1].take_digit(rest) + origin[1];
-  place.x[2] = digits[2].take_digit(rest) + origin[2];
-  place.x[3] = rest + origin[3];
+  if constexpr (in_slabs && !listed) {
+    place.x[2] = s.slab_digits[0].take_digit(rest) + origin[2];
+    place.x[3] = s.slab_digits[1].take_digit(rest) + origin[3];
+    place.x[2] += s.slab * rest;
+  } else {
+    place.x[2] = digits[2].take_digit(rest) + origin[2];
+    place.x[3] = rest + origin[3];
+  }
   place.x[0] = origin[0] + 2 * half_x + ((place.x[1] + place.x[2] + place.x[3] + origin[0] + s.parity) & 1);
   place.site = site_at(s, place.x);
   return place;

@@ -10,6 +10,13 @@ __device__ __forceinline__ int computed_here(int value) {
   return value;
 }
 
+// threadIdx.x, asked for here.
+__device__ __forceinline__ int thread_here() {
+  int thread;
+  asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+  return thread;
+}
+
 }  // namespace staghorn::cuda
 
 // First in a kernel without dynamic shared memory: what is spilled goes to shared memory, not to local memory (a pragma

@@ -11,15 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-# Spilled bytes a thread that are known and wait to be removed; all other kernels must not spill at all. By nvcc 13.0 for
-# sm_90, hops of four and more right-hand sides spill 4 to 88 bytes: they have too much in shared memory to do as others,
-# to spill there (STAGHORN_SPILL_TO_SHARED_MEMORY), which is not counted here.
-KNOWN_SPILLS = {
-    "dirac/cuda_heatbath.cu": {},
-    "dirac/cuda_kernels.cu": {"hop_many_kernel": 36},
-    "solver/cuda_conjugate_gradient.cu": {"hop_many_kernel": 40},
-    "solver/cuda_one_kernel.cu": {},
-}
+SOURCES = ["dirac/cuda_heatbath.cu", "dirac/cuda_kernels.cu", "solver/cuda_conjugate_gradient.cu",
+           "solver/cuda_one_kernel.cu"]
 NVCC = "13.0"
 
 
@@ -31,7 +24,7 @@ def compile_command(program, source: str) -> list[str]:
     if command is None:
         pytest.skip("no CUDA code in this build")
     if f"release {NVCC}," not in subprocess.run([command[0], "--version"], capture_output=True, text=True).stdout:
-        pytest.skip(f"spills are known for nvcc {NVCC} only")
+        pytest.skip(f"kernels are written not to spill by nvcc {NVCC}")
     end = command.index("-c")
     return [word for word in command[:end] if not word.startswith("--generate-code")] + [command[end + 1]]
 
@@ -46,9 +39,9 @@ def assembled(program, tmp_path_factory):
         return subprocess.run([*compile_command(program, source), "-arch=sm_90", "-cubin", "-Xptxas", "-v", "-o", output],
                               capture_output=True, text=True)
 
-    compile_command(program, next(iter(KNOWN_SPILLS)))  # skips here, not in a thread
+    compile_command(program, SOURCES[0])  # skips here, not in a thread
     with ThreadPoolExecutor(max_workers=os.cpu_count()) as pool:
-        return dict(zip(KNOWN_SPILLS, pool.map(assemble, KNOWN_SPILLS)))
+        return dict(zip(SOURCES, pool.map(assemble, SOURCES)))
 
 
 @pytest.mark.slow
@@ -63,6 +56,4 @@ def test_kernels_do_not_spill_registers(assembled, source, kernels):
     # Less than 0 where the assembler takes off what it moved to shared memory, and more than it had counted.
     report = re.findall(r"Function properties for (\S+)\n.*?(-?\d+) bytes spill stores", result.stderr)
     assert all(any(kernel in name for name, _ in report) for kernel in kernels)
-    allowed = {name: max([limit for kernel, limit in KNOWN_SPILLS[source].items() if kernel in name], default=0)
-               for name, _ in report}
-    assert not [f"{name}: {spilled} bytes" for name, spilled in report if int(spilled) > allowed[name]]
+    assert not [f"{name}: {spilled} bytes" for name, spilled in report if int(spilled) > 0]

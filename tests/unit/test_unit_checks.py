@@ -43,6 +43,7 @@ CHECKS = [
     "blocks_visit_each_chunk_once",
     "teams_visit_each_chunk_once",
     "digits_are_those_of_division",
+    "slabs_hold_each_site_once",
     "sums_of_threads_are_exact",
 ]
 HOP_CASES = [

@@ -8,7 +8,7 @@
 #include "tests/unit/unit_checks.hpp"
 
 #ifdef __CUDACC__
-#include "dirac/cuda_walk.cuh"
+#include "dirac/cuda_hop.cuh"
 #include "halo/buffer.hpp"
 #endif
 
@@ -16,9 +16,8 @@ namespace staghorn {
 
 namespace {
 
-constexpr int teams = 4;
-
 #ifdef __CUDACC__
+constexpr int teams = 4;
 constexpr int team_threads = 64;
 
 // Every thread counts its visits to each chunk, and those of its team; the first team is late.
@@ -55,16 +54,11 @@ bool all_chunks_are_visited_once(int blocks, int chunks) {
 }
 
 template <int n_teams>
-Verdict check_walk() {
-  if (cuda::device_count() == 0) {
-    std::printf("no GPU\n");
-    return Verdict::cannot_run;
-  }
-  cuda::select_device(0);
+bool check_walk() {
   bool good = true;
   for (const int chunks : {1, 7, 8, 9, 100, 64 * 8 - 3, 64 * 8})
     good = all_chunks_are_visited_once<n_teams>(8 / n_teams, chunks) && good;
-  return good ? Verdict::holds : Verdict::fails;
+  return good;
 }
 
 // Numbers about each multiple of the divisor, and about 2^31.
@@ -79,12 +73,7 @@ __global__ void divide(int divisor, const cuda::Divisor by, int* wrong) {
   }
 }
 
-Verdict check_division() {
-  if (cuda::device_count() == 0) {
-    std::printf("no GPU\n");
-    return Verdict::cannot_run;
-  }
-  cuda::select_device(0);
+bool check_division() {
   Buffer wrong(sizeof(int), MemorySpace::cuda);
   std::vector<int> divisors = {0x7fffffff, 0x7ffffffe, 0x40000001, 0x40000000, 0x3fffffff,
                                65535,      65536,      65537,      1000003};
@@ -96,7 +85,37 @@ Verdict check_division() {
   int found = 0;
   cuda::copy_to_host(&found, wrong.data(), sizeof found);
   std::printf("%zu divisors: %d wrong\n", divisors.size(), found);
-  return found == 0 ? Verdict::holds : Verdict::fails;
+  return found == 0;
+}
+
+// Each site of the box once more than it should be found, and once less.
+__global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
+  const int number = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (number >= sites.box_sites) return;
+  atomicAdd(times + cuda::place_of<false, true>(sites, number).site, 1);
+  atomicAdd(times + cuda::place_of<false>(sites, number).site, -1);
+}
+
+// Lattices whose slices with 16 right-hand sides are more than a slab's may be.
+bool check_slabs() {
+  bool good = true;
+  for (const std::array<bool, 4> cut : {std::array{false, false, false, false}, {true, true, false, true}})
+    for (const int target : {0, 1}) {
+      HopView view;
+      view.extents = {32, 34, 24, 6};
+      view.n_rhs = 16;
+      view.cut = cut;
+      view.target = target;
+      const cuda::LocalSites sites = cuda::hop_arguments(view).sites;
+      Buffer times(std::size_t(sites.sites) * sizeof(int), MemorySpace::cuda);
+      find_in_slabs<<<cuda::chunks_of(sites.box_sites, 128), 128>>>(sites, reinterpret_cast<int*>(times.data()));
+      STAGHORN_CUDA_CHECK_LAUNCH(find_in_slabs);
+      std::vector<int> found(std::size_t(sites.sites), 1);
+      cuda::copy_to_host(found.data(), times.data(), times.bytes());
+      std::printf("slabs of %d in z\n", sites.slab);
+      good = good && sites.slab == 6 && std::all_of(found.begin(), found.end(), [](int n) { return n == 0; });
+    }
+  return good;
 }
 
 constexpr int sum_threads = 128;
@@ -138,40 +157,39 @@ bool sums_of_threads_are_exact(int contributions) {
   return !found.overflow && !expected.overflow && found.total == expected.total;
 }
 
-Verdict check_sums() {
+bool check_sums() {
+  const bool of_blocks = sums_of_threads_are_exact<0>(cuda::ThreadSum::max_in_block_share);
+  const bool of_halves = sums_of_threads_are_exact<16>(cuda::ThreadSum::max_contributions);
+  const bool of_warps = sums_of_threads_are_exact<64>(cuda::ThreadSum::max_contributions);
+  return of_blocks && of_halves && of_warps;
+}
+
+template <bool (*check)()>
+Verdict on_gpu() {
   if (cuda::device_count() == 0) {
     std::printf("no GPU\n");
     return Verdict::cannot_run;
   }
   cuda::select_device(0);
-  const bool of_blocks = sums_of_threads_are_exact<0>(cuda::ThreadSum::max_in_block_share);
-  const bool of_halves = sums_of_threads_are_exact<16>(cuda::ThreadSum::max_contributions);
-  const bool of_warps = sums_of_threads_are_exact<64>(cuda::ThreadSum::max_contributions);
-  return of_blocks && of_halves && of_warps ? Verdict::holds : Verdict::fails;
+  return check() ? Verdict::holds : Verdict::fails;
 }
+#define STAGHORN_ON_GPU(...) on_gpu<__VA_ARGS__>
 #else
-template <int n_teams>
-Verdict check_walk() {
+Verdict without_cuda() {
   std::printf("a build without CUDA\n");
   return Verdict::cannot_run;
 }
-Verdict check_division() {
-  std::printf("a build without CUDA\n");
-  return Verdict::cannot_run;
-}
-Verdict check_sums() {
-  std::printf("a build without CUDA\n");
-  return Verdict::cannot_run;
-}
+#define STAGHORN_ON_GPU(...) without_cuda
 #endif
 
 }  // namespace
 
 std::vector<UnitCheck> walk_checks() {
-  return {{"blocks_visit_each_chunk_once", check_walk<1>},
-          {"teams_visit_each_chunk_once", check_walk<teams>},
-          {"digits_are_those_of_division", check_division},
-          {"sums_of_threads_are_exact", check_sums}};
+  return {{"blocks_visit_each_chunk_once", STAGHORN_ON_GPU(check_walk<1>)},
+          {"teams_visit_each_chunk_once", STAGHORN_ON_GPU(check_walk<teams>)},
+          {"digits_are_those_of_division", STAGHORN_ON_GPU(check_division)},
+          {"slabs_hold_each_site_once", STAGHORN_ON_GPU(check_slabs)},
+          {"sums_of_threads_are_exact", STAGHORN_ON_GPU(check_sums)}};
 }
 
 }  // namespace staghorn
