@@ -88,7 +88,7 @@ bool check_division() {
   return found == 0;
 }
 
-// Each site of the box once more than it should be found, and once less.
+// Counts each site of the box up in the order of slabs, and down in the other.
 __global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
   const int number = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (number >= sites.box_sites) return;
@@ -99,7 +99,8 @@ __global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
 // Lattices whose slices with 16 right-hand sides are more than a slab's may be.
 bool check_slabs() {
   bool good = true;
-  for (const std::array<bool, 4> cut : {std::array{false, false, false, false}, {true, true, false, true}})
+  using Cut = std::array<bool, 4>;
+  for (const Cut& cut : {Cut{}, Cut{true, true, false, true}})
     for (const int target : {0, 1}) {
       HopView view;
       view.extents = {32, 34, 24, 6};
