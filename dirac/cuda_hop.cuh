@@ -164,10 +164,11 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(of_tiles, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
   };
-  const auto launch_tile = [&](auto tile, auto cut, auto phases) {
+  const auto launch_tile = [&](auto tile, auto cut, auto many_phases) {
     constexpr int Tile = decltype(tile)::value;
-    constexpr bool Cut = decltype(cut)::value, Phases = decltype(phases)::value;
+    constexpr bool Cut = decltype(cut)::value;
     if constexpr (Tile < least_tile_of_many) {
+      constexpr bool Phases = Cut || !is_fixed_point<Stored>;
       launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile,
              {.threads = hop_threads,
               .sites = hop_threads,
@@ -175,8 +176,9 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
               .taken_rounds = taken_rounds,
               .most_chunks = ThreadSum::max_in_block_share});
     } else {
+      constexpr bool Phases = decltype(many_phases)::value;
       using Many = ManyRhs<Stored, Reals, Tile>;
-      const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Finish>;
+      const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>;
       STAGHORN_CUDA_CHECK(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Many::shared_bytes));
       launch(kernel, Tile,
@@ -193,11 +195,14 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
   const int most = phases ? std::min(choice.tile, least_tile_of_many - 1) : choice.tile;
   using Tiles = HopTiles<sizeof(Stored)>;
-  const auto with_tiles = [&]<class List>(List, auto cut, auto phases) {
-    List::with_largest(a.n_rhs, most, [&](auto tile) { launch_tile(tile, cut, phases); });
+  if constexpr (!is_fixed_point<Stored>)
+    if (phases && choice.tile > most && a.n_rhs % least_tile_of_many == 0)
+      return launch_tile(std::integral_constant<int, least_tile_of_many>(), yes, yes);
+  const auto with_tiles = [&]<class List>(List, auto cut) {
+    List::with_largest(a.n_rhs, most, [&](auto tile) { launch_tile(tile, cut, no); });
   };
-  if (cut || (is_fixed_point<Stored> && phases)) return with_tiles(typename Tiles::cut(), yes, yes);
-  with_tiles(typename Tiles::whole(), no, std::bool_constant<!is_fixed_point<Stored>>());
+  if (cut || (is_fixed_point<Stored> && phases)) return with_tiles(typename Tiles::cut(), yes);
+  with_tiles(typename Tiles::whole(), no);
 }
 
 template <HopUse Use, class Finish>

@@ -44,7 +44,7 @@ class SharedSums {
 };
 
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
-template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, class Finish>
+template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
     hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
@@ -63,7 +63,7 @@ __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::l
     const Place place =
         place_of<Ghosts, true>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
     const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
-    using Access = CudaAccess<Stored, Reals, Ghosts, false, Caching::read_only, PlaceWithEdges>;
+    using Access = CudaAccess<Stored, Reals, Ghosts, Phases, Caching::read_only, PlaceWithEdges>;
     const PlaceWithEdges with_edges(a.sites, place);
     const Access access{a, with_edges, neighbours};
     ColorVector<Stored> acc[n];

@@ -110,8 +110,8 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
     }
     if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v);
     // Of many right-hand sides nothing written is still in cache where it is read next; neighbours should be.
-    const auto stored =
-        store_vector < Tile < least_tile_of_many ? Caching::plain : Caching::streaming > (out, V, site, v);
+    constexpr Caching of_out = Tile < least_tile_of_many ? Caching::plain : Caching::streaming;
+    const auto stored = store_vector<of_out>(out, V, site, v);
     if (scalars.sums()) sums[r].add(site_norm2(stored.real), scalars.bound(r));
   }
 }

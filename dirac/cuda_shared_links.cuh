@@ -43,8 +43,7 @@ __device__ __forceinline__ const char* advanced(const void* from, unsigned n, un
 }
 
 // What hop_site reads for `Tile` right-hand sides of one site, where `groups` threads of a block have the same site and
-// others of them. All threads of the block must come along, with the same mu: they meet once for each. No boundary
-// has a phase other than +-1.
+// others of them. All threads of the block must come along, with the same mu: they meet once for each.
 template <class Stored, int Reals, int Tile, int sites, int groups, class From>
 class SharedLinks {
  public:
@@ -115,6 +114,9 @@ class SharedLinks {
     const Neighbour at = from_.neighbour_at(mu, forward);
 #pragma unroll
     for (int r = 0; r < Tile; ++r) from_.vectors.load(at, r, 1, vectors_[r]);
+    if (from_.has_phase(mu, forward))
+#pragma unroll
+      for (int r = 0; r < Tile; ++r) from_.turn_phase(mu, forward, vectors_[r]);
   }
 
   // With the sign of the vectors, which are more; with 12 reals the third row takes that of the first.
