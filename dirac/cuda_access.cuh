@@ -111,17 +111,17 @@ struct CudaAccess {
     int V, lane;
   };
   __device__ __forceinline__ LinkPlace place_of_link_here(int mu) const {
-    return {links_of(a.links_here, mu), a.sites.sites, place.site};
+    return {links_of(a.links_here, mu), a.sites.V, place.site};
   }
   __device__ __forceinline__ LinkPlace place_of_link_behind(int mu) const {
     const bool ghost = leaves(mu, false);
     return {ghost ? static_cast<const Stored*>(a.ghost_links[mu]) : links_of(a.links_there, mu),
-            ghost ? a.sites.face_sites[mu] : a.sites.sites, ghost ? place.in_face(a.sites, mu) : neighbour(mu, false)};
+            ghost ? a.sites.face_sites[mu] : a.sites.V, ghost ? place.in_face(a.sites, mu) : neighbour(mu, false)};
   }
 
   __device__ __forceinline__ Neighbour neighbour_at(int mu, bool forward) const {
     const bool ghost = leaves(mu, forward);
-    return {2 * mu + (forward ? 0 : 1), ghost, ghost ? a.sites.face_sites[mu] : a.sites.sites,
+    return {2 * mu + (forward ? 0 : 1), ghost, ghost ? a.sites.face_sites[mu] : a.sites.V,
             ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward)};
   }
 
@@ -160,7 +160,7 @@ struct CudaAccess {
 
  private:
   __device__ __forceinline__ const Stored* links_of(const void* links, int mu) const {
-    return static_cast<const Stored*>(links) + std::size_t(unsigned(mu) * Reals) * unsigned(a.sites.sites);
+    return static_cast<const Stored*>(links) + std::size_t(unsigned(mu) * Reals) * unsigned(a.sites.V);
   }
   __device__ __forceinline__ ColorMatrix<Real> load_link(const LinkPlace& at) const {
     Real reals[Reals];

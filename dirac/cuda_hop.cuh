@@ -93,7 +93,7 @@ __device__ __forceinline__ void update_direction_site(const LocalSites& sites, c
                                                       Arithmetic<Stored>* x, Arithmetic<Stored> alpha, Stored* all_p,
                                                       Arithmetic<Stored> beta, const Stored* all_r, const Faces& push,
                                                       bool at_boundary, ThreadSum& sum, double bound) {
-  const int V = sites.sites;
+  const int V = sites.V;
   Arithmetic<Stored> p[6], r[6];
   load_vector<Caching::plain>(all_p, V, place.site, p);
   load_vector<Caching::plain>(all_r, V, place.site, r);
@@ -110,7 +110,7 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
     direction_kernel(const DirectionArguments a, const SharedRange range, const Finish finish) {
   using Real = Arithmetic<Stored>;
   if (finish.done()) return;
-  const int rhs = int(blockIdx.y), V = a.sites.sites;
+  const int rhs = int(blockIdx.y), V = a.sites.V;
   Real* const all_x = static_cast<Real*>(a.x) + vector_offset<Real>(rhs, V);
   Stored* const all_p = static_cast<Stored*>(a.p) + vector_offset<Stored>(rhs, V);
   const Stored* const all_r = static_cast<const Stored*>(a.r) + vector_offset<Stored>(rhs, V);

@@ -74,7 +74,7 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
                                             const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums,
                                             const Scalars& scalars) {
   using Real = Arithmetic<Stored>;
-  const int sites = a.sites.sites;
+  const int sites = a.sites.V;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
     int V = sites, site = place.site, first = rhs;

@@ -99,7 +99,7 @@ __global__ void __launch_bounds__(update_threads)
 #pragma unroll 1
   for (int rhs = 0; rhs < n_rhs; ++rhs)
     copy_vector(static_cast<Stored*>(to.face[face]) + vector_offset<Stored>(rhs, V), V, item,
-                v + vector_offset<Stored>(rhs, sites.sites), sites.sites, place.site);
+                v + vector_offset<Stored>(rhs, sites.V), sites.V, place.site);
 }
 
 void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
@@ -139,12 +139,12 @@ void update_direction(const HopView& view, const DirectionCall& call) {
 
 template <class Stored>
 __global__ void __launch_bounds__(update_threads)
-    norm2_kernel(const Stored* v, int sites, const double* bound, SumCell* cells) {
+    norm2_kernel(const Stored* v, int V, const double* bound, SumCell* cells) {
   const int site = int(blockIdx.x) * update_threads + int(threadIdx.x), rhs = int(blockIdx.y);
   double norm2 = 0;
-  if (site < sites) {
+  if (site < V) {
     Arithmetic<Stored> reals[6];
-    load_vector<Caching::plain>(v + vector_offset<Stored>(rhs, sites), sites, site, reals);
+    load_vector<Caching::plain>(v + vector_offset<Stored>(rhs, V), V, site, reals);
     norm2 = site_norm2(reals);
   }
   ThreadSum sum;
@@ -155,10 +155,9 @@ __global__ void __launch_bounds__(update_threads)
 void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
   send_scalars(view, {}, grids);
   Scratch* scratch = on_device(view);
-  const int sites = hop_arguments(view).sites.sites;
-  const dim3 grid((sites + update_threads - 1) / update_threads, view.n_rhs);
+  const dim3 grid((view.lanes + update_threads - 1) / update_threads, view.n_rhs);
   with_stored(view.precision, v, [&](const auto* stored) {
-    norm2_kernel<<<grid, update_threads>>>(stored, sites, scratch->bound, scratch->cells);
+    norm2_kernel<<<grid, update_threads>>>(stored, view.lanes, scratch->bound, scratch->cells);
   });
   STAGHORN_CUDA_CHECK_LAUNCH(norm2_kernel);
   collect_sums(view, sums);
@@ -233,13 +232,14 @@ HopArguments hop_arguments(const HopView& view) {
   s.parity = view.target;
   s.boundary = view.boundary;
   s.boundary_sites = view.boundary_sites;
-  s.sites = view.extents[0] / 2 * view.extents[1] * view.extents[2] * view.extents[3];
+  s.V = view.lanes;
+  const int sites = view.extents[0] / 2 * view.extents[1] * view.extents[2] * view.extents[3];
   s.box_sites = 1;
   for (int mu = 0; mu < 4; ++mu) {
     s.extents[mu] = view.extents[mu];
     s.strides[mu] = mu == 0 ? 0 : mu == 1 ? s.extents[0] / 2 : s.strides[mu - 1] * s.extents[mu - 1];
     s.cut[mu] = view.cut[mu];
-    s.face_sites[mu] = s.sites / s.extents[mu];
+    s.face_sites[mu] = sites / s.extents[mu];
     s.box_origin[mu] = view.cut[mu] ? 1 : 0;
     const int box = s.extents[mu] - 2 * s.box_origin[mu], step = mu == 0 ? 2 : 1;  // along x
     s.box_sites *= box / step;

@@ -38,7 +38,7 @@ struct LocalSites {
   int extents[4];
   int strides[4];     // from a site to its neighbour, in each direction but x
   int parity;         // of the sites worked on
-  int sites;          // per parity
+  int V;              // of fields (SiteLayout): the sites of a parity, and padding
   int face_sites[4];  // per parity, across each direction
   bool cut[4];        // faces across this direction travel
   int box_origin[4];

@@ -28,6 +28,7 @@ struct HopView {
   Reconstruct reconstruct = Reconstruct::none18;
   int n_rhs = 1;
   std::int64_t blocks = 0;      // per parity
+  int lanes = 0;                // of a block
   int lanes_in_last_block = 0;  // lanes that hold a site in the last block
   const std::int32_t* neighbours = nullptr;
   const SpecialNeighbour* special = nullptr;

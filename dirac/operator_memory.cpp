@@ -52,23 +52,23 @@ bool is_cut(const Lattice& lattice) {
 }  // namespace
 
 OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptions& options) {
-  const double sites = double(lattice.local_volume()) / 2;  // of one parity
   const double real = bytes_per_real(options.precision), link = reals_per_link(options.reconstruct) * real;
   const double vector_site = double(bytes_per_vector(options.precision)) * options.n_rhs;
   const double solution_site = double(bytes_per_vector(arithmetic_of(options.precision))) * options.n_rhs;
   OperatorBytes bytes;
   if (options.cuda_device >= 0) {
+    const double lanes = SiteLayout(lattice, SiteLayout::one_block).lanes();
     double face_sites = 0;  // links behind them lie on the neighbour
     for (int mu = 0; mu < 4; ++mu)
       if (lattice.partitioned(mu)) face_sites += double(lattice.local_volume() / lattice.local()[mu]);
-    bytes.links = (2 * 4 * sites + face_sites) * link;
+    bytes.links = (2 * 4 * lanes + face_sites) * link;
     // Faces stored straight into ghosts: two sets of them, mailboxes, whole pages of IPC.
     constexpr double page = 1 << 21, mailboxes = PeerTransport::mailbox_bytes + 8 * PeerTransport::line;
     if (is_cut(lattice))
       bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;
-    bytes.vector = sites * vector_site;
-    bytes.solution = sites * solution_site;
-    bytes.packing = 4 * sites * link + neighbour_links(lattice);
+    bytes.vector = lanes * vector_site;
+    bytes.solution = lanes * solution_site;
+    bytes.packing = 4 * lanes * link + neighbour_links(lattice);
     return bytes;
   }
   const SiteLayout layout = cpu_kernels(options.instruction_set).layout(lattice, options.precision);

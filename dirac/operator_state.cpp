@@ -92,6 +92,7 @@ HopView StaggeredOperator::State::view_of(Parity target) {
   v.reconstruct = options.reconstruct;
   v.n_rhs = options.n_rhs;
   v.blocks = layout.blocks();
+  v.lanes = layout.lanes();
   v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
   v.target = int(target);
   v.extents = layout.lattice().local();

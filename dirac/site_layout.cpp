@@ -29,6 +29,14 @@ bool split_among_lanes(const Lattice& lattice, int lanes, Extents& lane_grid, Ex
   return true;
 }
 
+// Lanes of one block: whole lines of the cache, and as a rule no power of two apart, 0.1 % more than the sites: with
+// words of 2^20 sites a hop of 16 right-hand sides in fp64 took 864.5 us on one H200, with 12 reals, with 2^20 + 1056
+// 843.5.
+std::int64_t padded(std::int64_t sites) {
+  constexpr std::int64_t line = 32;
+  return (sites + line - 1) / line * line + (1 + sites / (1024 * line)) * line;
+}
+
 }  // namespace
 
 SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word_bytes)
@@ -37,7 +45,7 @@ SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word_bytes)
   if (sites_per_parity > std::numeric_limits<Slot>::max() / 2)
     throw Error("local lattice", "at most 2^31 sites per rank", to_string(lattice.local()));
   if (lanes == one_block) {
-    lanes_ = int(sites_per_parity);
+    lanes_ = int(padded(sites_per_parity));
     blocks_ = 1;
     sub_ = lattice.local();
     z_tile_ = sub_[2];

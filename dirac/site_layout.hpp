@@ -8,9 +8,9 @@
 // equal sub-lattices ("virtual nodes"), one lane each: the neighbours of a whole block are then another whole block,
 // with the lanes permuted at the rim only. Extents that do not split V-fold (each sub-extent must be even) use
 // consecutive checkerboard sites as lanes and gather neighbours lane by lane: any even extents run, some slower.
-// On the GPU there is one block, V = all sites of a parity in checkerboard order, and W = 16 bytes. In fp16 a vector
-// counts as n = 8 int16, its unit as the last of 4 floats (dirac/fixed_point.hpp).
-// The values computed at a site never depend on the layout.
+// On the GPU there is one block, all sites of a parity in checkerboard order and up to 64 + 0.1 % of padding, and W =
+// 16 bytes. In fp16 a vector counts as n = 8 int16, its unit as the last of 4 floats (dirac/fixed_point.hpp). The
+// values computed at a site never depend on the layout.
 #pragma once
 
 #include <cstdint>

@@ -133,7 +133,7 @@ __global__ void __launch_bounds__(one_kernel_threads<Stored, Reals, Cut>()) one_
     const std::uint64_t turn = 2 * std::uint64_t(iteration) + std::uint64_t(iteration) / cg_refresh_interval;
     if (given && iteration > 0) {
       const HopArguments& at = a.residual;
-      const std::size_t offset = vector_offset<Stored>(rhs, at.sites.sites);
+      const std::size_t offset = vector_offset<Stored>(rhs, at.sites.V);
       pass(turn, direction_phase, at.sites, a.direction_range,
            [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], double bound) {
              using Real = Arithmetic<Stored>;

@@ -104,14 +104,15 @@ bool check_slabs() {
     for (const int target : {0, 1}) {
       HopView view;
       view.extents = {32, 34, 24, 6};
+      view.lanes = 32 * 34 * 24 * 6 / 2;
       view.n_rhs = 16;
       view.cut = cut;
       view.target = target;
       const cuda::LocalSites sites = cuda::hop_arguments(view).sites;
-      Buffer times(std::size_t(sites.sites) * sizeof(int), MemorySpace::cuda);
+      Buffer times(std::size_t(sites.V) * sizeof(int), MemorySpace::cuda);
       find_in_slabs<<<cuda::chunks_of(sites.box_sites, 128), 128>>>(sites, reinterpret_cast<int*>(times.data()));
       STAGHORN_CUDA_CHECK_LAUNCH(find_in_slabs);
-      std::vector<int> found(std::size_t(sites.sites), 1);
+      std::vector<int> found(std::size_t(sites.V), 1);
       cuda::copy_to_host(found.data(), times.data(), times.bytes());
       std::printf("slabs of %d in z\n", sites.slab);
       good = good && sites.slab == 6 && std::all_of(found.begin(), found.end(), [](int n) { return n == 0; });
