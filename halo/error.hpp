@@ -25,6 +25,14 @@ class Error : public std::runtime_error {
   }
 };
 
+// A number as messages show it.
+inline std::string three_digits(double value) {
+  std::ostringstream text;
+  text.precision(3);
+  text << value;
+  return text.str();
+}
+
 // What failed on this rank alone, a call of CUDA or MPI for instance: the others do not know, and may wait for it.
 // Where ranks agree (Communicator::agree), it becomes an Error on all of them; else only who can end them all may
 // handle it.

@@ -174,7 +174,7 @@ std::string NcclCommunicator::await(const std::function<bool()>& reached, double
     STAGHORN_NCCL_CHECK(*state_, get_async_error(state_->handle, &status));
     if (status != 0) return std::string("NCCL: ") + state_->nccl.status_text(status);
     if (limit_seconds > 0 && MPI_Wtime() - begin > limit_seconds)
-      return "NCCL: no answer from another rank for " + std::to_string(limit_seconds) + " s";
+      return "NCCL: no answer from another rank for " + three_digits(limit_seconds) + " s";
     std::this_thread::yield();
   }
   return {};

@@ -8,7 +8,6 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -94,12 +93,6 @@ void say(const std::string& text) {  // one write, so that lines of several rank
   [[maybe_unused]] const auto written = ::write(STDERR_FILENO, line.data(), line.size());
 }
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
 }  // namespace
 
 double patience_seconds() {
@@ -150,7 +143,7 @@ class Watchdog::Watch {
   // Every rank speaks for itself; the first that can, for those that cannot, and ends the job.
   void end(std::stop_token stop, double idle) {
     const double grace = std::clamp(limit_ / 2, 1.0, 5.0);
-    say("rank " + std::to_string(communicator_.rank()) + ": no progress for " + number(idle) + " s in phase '" +
+    say("rank " + std::to_string(communicator_.rank()) + ": no progress for " + three_digits(idle) + " s in phase '" +
         current_phase() + "'");
     slots_.own().has_spoken = 1;
     const auto silent = [this](const Slot& slot) { return !slot.has_spoken && !slot.has_left; };

@@ -80,7 +80,7 @@ CommandSyntax bench_syntax() {
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
       ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
-      ("tune", po::value<std::string>()->value_name("on|off|again"),
+      ("tuning", po::value<std::string>()->value_name("on|off|again"),
        "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
        "reads nor writes there (default: STAGHORN_TUNING, or on)")
       ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")

@@ -125,10 +125,9 @@ po::options_description machine_options() {
       "how faces travel between GPUs: p2p, nccl, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
       "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
       "compute interior sites while faces travel")(
-      "tune", po::value<std::string>()->value_name("on|off|again"),
+      "tuning", po::value<std::string>()->value_name("on|off|again"),
       "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither "
-      "reads "
-      "nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)")(
+      "reads nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)")(
       "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
       "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
       "alone without the promise of the same bits everywhere)");
@@ -151,8 +150,8 @@ double watchdog_limit(const OptionValues& values) {
 }
 
 Tuning tuning_choice(const OptionValues& values) {
-  if (!values.count("tune")) return default_tuning();
-  return parse_value("tune", [&] { return parse_tuning(values["tune"].as<std::string>()); });
+  if (!values.count("tuning")) return default_tuning();
+  return parse_value("tuning", [&] { return parse_tuning(values["tuning"].as<std::string>()); });
 }
 
 void set_precisions(const OptionValues& values, SessionOptions& options) {

@@ -44,13 +44,13 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
 // Groups of options and what they say: --boundary --precision --links --reunitarize, and --grid --mapping --loopback
-// --device --transport --overlap --tune --blas.
+// --device --transport --overlap --tuning --blas.
 boost::program_options::options_description operator_options();
 boost::program_options::options_description machine_options();
 // --watchdog; its default is that of STAGHORN_WATCHDOG.
 boost::program_options::options_description watchdog_options();
 double watchdog_limit(const OptionValues& values);  // seconds; throws UsageError
-Tuning tuning_choice(const OptionValues& values);   // --tune, else the default; throws UsageError
+Tuning tuning_choice(const OptionValues& values);   // --tuning, else the default; throws UsageError
 SessionOptions session_options(const OptionValues& values);
 // --precision, --links, --sloppy and --sloppy-links alone.
 void set_precisions(const OptionValues& values, SessionOptions& options);

@@ -273,7 +273,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(stream.handle));
   if (seen->silent_rank >= 0)
     throw Stalled("rank " + std::to_string(start.rank) + " had no answer from rank " +
-                  std::to_string(seen->silent_rank) + " for " + std::to_string(patience_seconds()) + " s");
+                  std::to_string(seen->silent_rank) + " for " + three_digits(patience_seconds()) + " s");
   if (several_ranks) {
     peers->use_tags(std::uint32_t(seen->iteration) + 1);
     d.communicator().barrier();

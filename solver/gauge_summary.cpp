@@ -1,21 +1,10 @@
 #include "solver/gauge_summary.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "halo/error.hpp"
 
 namespace staghorn {
-
-namespace {
-
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g", value);
-  return text;
-}
-
-}  // namespace
 
 GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check,
                              const GaugeChecks& checks) {
@@ -41,9 +30,9 @@ void require_su3(const std::string& name, const UnitarityCheck& check, bool will
                                : "The naive staggered action takes thin links; smeared (fat) and Naik links, or links "
                                  "with staggered phases or boundary signs folded in, cannot be used.";
   throw Error(name + ": links are not in SU(3)",
-              "deviations up to " + number(will_reunitarize ? reunitarization_limit : unitarity_tolerance),
-              "|U U^dagger - 1| up to " + number(check.max_deviation) + ", |det U - 1| up to " +
-                  number(check.max_determinant_deviation) + ". " + hint);
+              "deviations up to " + three_digits(will_reunitarize ? reunitarization_limit : unitarity_tolerance),
+              "|U U^dagger - 1| up to " + three_digits(check.max_deviation) + ", |det U - 1| up to " +
+                  three_digits(check.max_determinant_deviation) + ". " + hint);
 }
 
 }  // namespace staghorn

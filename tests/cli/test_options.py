@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-COMMANDS = ["solve", "inspect", "convert", "generate", "bench"]
+COMMANDS = ["solve", "inspect", "convert", "generate", "bench", "plan"]
+# Open MPI 4.1 looks for these in the whole line, the program's part among it.
+OF_MPIRUN = ["--tune", "--am", "--mca", "--gmca"]
 
 
 def test_version(staghorn):
@@ -21,6 +23,7 @@ def test_every_command_explains_itself(staghorn, command):
     result = staghorn(command, "--help", check=True)
     assert result.stdout.startswith(f"usage: staghorn {command}")
     assert result.stderr == ""
+    assert not set(OF_MPIRUN) & set(result.stdout.split())
 
 
 def test_solve_help_is_grouped_with_defaults(staghorn):

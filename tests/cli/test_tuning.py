@@ -18,8 +18,8 @@ def environment(home, tuning=""):
     return {"HOME": str(home), "XDG_CACHE_HOME": "", "STAGHORN_TUNING": tuning}
 
 
-@pytest.mark.parametrize("options, tuning", [(("--tune", "off"), "on"), ((), "off"), (("--device", "cpu"), "on"),
-                                             (("--device", "cpu", "--tune", "again"), "")])
+@pytest.mark.parametrize("options, tuning", [(("--tuning", "off"), "on"), ((), "off"), (("--device", "cpu"), "on"),
+                                             (("--device", "cpu", "--tuning", "again"), "")])
 def test_off_and_on_a_cpu_nothing_is_tuned_or_written(staghorn, small_gauge, tmp_path, home, options, tuning):
     report = tmp_path / "report.json"
     result = staghorn("solve", "--gauge", small_gauge, "--mass", 1, "--color", 0, "--report", report, *options,
@@ -35,7 +35,7 @@ def test_off_and_on_a_cpu_nothing_is_tuned_or_written(staghorn, small_gauge, tmp
 def test_bench_reports_tuning(staghorn, tmp_path, home):
     figures = tmp_path / "bench.json"
     result = staghorn("bench", "hop", "--lattice", 4, 4, 4, 4, "--seconds", 0.01, "--precision", "fp64", "--links", 18,
-                      "--tune", "off", "--json", figures, env=environment(home), check=True)
+                      "--tuning", "off", "--json", figures, env=environment(home), check=True)
     (row,) = json.loads(figures.read_text())["results"]
     assert row["tuning"]["mode"] == "off" and "tuned" not in result.stdout
     assert list(home.iterdir()) == []
@@ -43,7 +43,7 @@ def test_bench_reports_tuning(staghorn, tmp_path, home):
 
 @pytest.mark.parametrize("command", [("solve", "--gauge", "f", "--mass", 1), ("bench", "hop", "--lattice", 4, 4, 4, 4)])
 def test_other_words_are_refused(staghorn, home, command):
-    result = staghorn(*command, "--tune", "maybe", env=environment(home))
-    assert result.returncode == 2 and "--tune" in result.stderr and "on, off or again" in result.stderr
+    result = staghorn(*command, "--tuning", "maybe", env=environment(home))
+    assert result.returncode == 2 and "--tuning" in result.stderr and "on, off or again" in result.stderr
     result = staghorn(*command, env=environment(home, "maybe"))
     assert result.returncode == 1 and "STAGHORN_TUNING" in result.stderr and "on, off or again" in result.stderr

@@ -5,37 +5,16 @@ from __future__ import annotations
 import os
 import re
 import signal
-import subprocess
 import time
 from pathlib import Path
 
 import pytest
+from running_jobs import ranks_below, wait_until_gone
 
 pytestmark = pytest.mark.mpi
 
 LIMIT = 3  # seconds; setting up a run takes less on a busy machine
 LONG_RUN = ["bench", "exchange", "--lattice", 4, 6, 8, 8, "--seconds", 1000, "--precision", "fp64", "--links", 18]
-
-
-def ranks_below(parent: int) -> dict[int, int]:
-    """Process ids by rank of the program's processes among the descendants of `parent`."""
-    children: dict[int, list[int]] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            children.setdefault(int(stat.read_text().rsplit(")", 1)[1].split()[1]), []).append(int(stat.parent.name))
-        except OSError:
-            continue
-    found, todo = {}, [parent]
-    while todo:
-        todo += (below := children.get(todo.pop(), []))
-        for process in below:
-            try:
-                environment = Path(f"/proc/{process}/environ").read_bytes()
-            except OSError:
-                continue
-            if rank := re.search(rb"(?:^|\0)OMPI_COMM_WORLD_RANK=(\d+)", environment):
-                found[int(rank[1])] = process
-    return found
 
 
 @pytest.fixture
@@ -55,14 +34,6 @@ def long_run(launch):
     for job in jobs:
         job.terminate()  # mpirun then ends its ranks
         job.communicate(timeout=30)
-
-
-def wait_until_gone(processes, seconds=20):
-    end = time.monotonic() + seconds
-    while alive := [p for p in processes if Path(f"/proc/{p}").exists() and "\nState:\tZ" not in
-                    Path(f"/proc/{p}/status").read_text()]:
-        assert time.monotonic() < end, f"left behind: {alive}"
-        time.sleep(0.05)
 
 
 @pytest.mark.parametrize("limit", [{"options": ["--watchdog", LIMIT]}, {"env": {"STAGHORN_WATCHDOG": str(LIMIT)}}],

@@ -48,7 +48,7 @@ def test_a_choice_is_made_once(solve, cache):
     _, report, stdout = solve()
     assert (report["tuning"]["tuned"], report["tuning"]["remembered"]) == (0, 3) and "tuned" not in stdout
     assert cache.read_text() == first
-    _, report, _ = solve("--tune", "again")
+    _, report, _ = solve("--tuning", "again")
     assert report["tuning"]["tuned"] == 3
     assert cache.read_text().startswith(first) and len(cache.read_text().splitlines()) == 6
     _, report, _ = solve("--sloppy", "fp32")
@@ -56,18 +56,18 @@ def test_a_choice_is_made_once(solve, cache):
 
 
 def test_off_neither_reads_nor_writes(solve, cache):
-    solve("--tune", "off")
+    solve("--tuning", "off")
     assert not cache.parent.exists()
     solve()
     cache.write_text(kept := re.sub("= .*", "= 1 4", cache.read_text()))
-    _, report, _ = solve("--tune", "off")
+    _, report, _ = solve("--tuning", "off")
     assert report["tuning"]["launches"]["hop"] == {"tile": 16, "waves": 1} and cache.read_text() == kept
 
 
 @pytest.mark.parametrize("options", [("--precision", "fp64"), ("--precision", "fp32", "--links", 12),
                                      ("--precision", "fp64", "--loopback", "zt"), ("--sloppy", "fp16")])
 def test_every_choice_gives_the_same_bits(solve, cache, options):
-    expected, _, _ = solve("--tune", "off", *options)
+    expected, _, _ = solve("--tuning", "off", *options)
     assert solve(*options)[0] == expected
     for tile, waves in [(4, 2), (3, 4), (2, 1), (1, 4)]:
         cache.write_text(re.sub("= .*", f"= {tile} {waves}", cache.read_text()))
@@ -94,7 +94,7 @@ def test_an_unwritable_folder_is_reported(solve, tmp_path):
 
 @pytest.mark.mpi
 def test_ranks_share_the_choice_of_rank_0(solve, cache):
-    expected, _, _ = solve("--tune", "off")
+    expected, _, _ = solve("--tuning", "off")
     found, report, stdout = solve(ranks=2)
     assert found == expected and report["tuning"]["tuned"] == 3 and stdout.count("tuned") == 1
     assert all(" cut t " in line for line in cache.read_text().splitlines())
