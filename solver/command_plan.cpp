@@ -120,9 +120,8 @@ void print_table(std::ostream& out, const Machine& machine, const std::vector<Pl
   const SolveShape& first = plans.front().shape;
   char line[200];
   out << "machine " << machine.name << ", lattice " << to_string(first.lattice) << ", "
-      << to_string(first.options.precision) << (first.options.sloppy ? "/" + to_string(*first.options.sloppy) : "")
-      << ", " << to_string(first.options.links) << " reals a link, " << first.n_rhs << " right-hand side"
-      << (first.n_rhs == 1 ? "" : "s") << "\n";
+      << describe_numbers(first.options) << ", " << first.n_rhs << " right-hand side" << (first.n_rhs == 1 ? "" : "s")
+      << "\n";
   std::snprintf(line, sizeof line, "%6s %-12s %-14s %7s %12s %9s %9s %9s %7s %14s %12s %12s\n", "GPUs", "grid", "local",
                 "kernels", "us/iteration", "memory", "faces", "latency", "bytes", "Msite iter/s", "GPU memory",
                 "host memory");

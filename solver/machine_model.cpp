@@ -97,7 +97,7 @@ std::string to_json(const Machine& machine) {
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
-  const Reconstruct form = mixed ? shape.options.sloppy_links.value_or(Reconstruct::row12) : shape.options.links;
+  const Reconstruct form = iterated_links(shape.options);
   const double links = 8.0 * bytes_per_real(precision) * reals_per_link(form);
   const double vector = double(bytes_per_vector(precision)) * shape.n_rhs;  // one at one site
   const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;

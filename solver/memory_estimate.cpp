@@ -41,7 +41,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   OperatorBytes sloppy;
   if (shape.options.sloppy) {
     options.precision = *shape.options.sloppy;
-    options.reconstruct = shape.options.sloppy_links.value_or(Reconstruct::row12);
+    options.reconstruct = iterated_links(shape.options);
     sloppy = predict_operator_bytes(lattice, options);
   }
   const bool full = shape.system == System::full;

@@ -135,7 +135,7 @@ void Session::State::prepare(int n_rhs, System system) {
     fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     if (options.sloppy) {
       wanted.precision = *options.sloppy;
-      wanted.reconstruct = options.sloppy_links.value_or(Reconstruct::row12);
+      wanted.reconstruct = iterated_links(options);
       sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
     }
   }

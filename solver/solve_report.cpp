@@ -131,7 +131,7 @@ std::string to_json(const SolveReport& report) {
   json["links"] = reals_per_link(report.options.links);
   if (report.options.sloppy) {
     json["sloppy"] = to_string(*report.options.sloppy);
-    json["sloppy_links"] = reals_per_link(report.options.sloppy_links.value_or(Reconstruct::row12));
+    json["sloppy_links"] = reals_per_link(iterated_links(report.options));
   }
   json["lattice"] = report.lattice;
   json["grid"] = report.grid;

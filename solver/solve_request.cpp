@@ -38,6 +38,19 @@ Blas parse_blas(const std::string& text) {
   throw Error("blas", "fused or cublas", "'" + text + "'");
 }
 
+Reconstruct iterated_links(const SessionOptions& options) {
+  return options.sloppy ? options.sloppy_links.value_or(Reconstruct::row12) : options.links;
+}
+
+std::string describe_numbers(const SessionOptions& options) {
+  std::string precision = to_string(options.precision), links = to_string(options.links);
+  if (options.sloppy) {
+    precision += "/" + to_string(*options.sloppy);
+    links += "/" + to_string(iterated_links(options));
+  }
+  return precision + ", " + links + " reals a link";
+}
+
 double tolerance_in_force(const SolveRequest& request, Precision precision) {
   return request.tolerance.value_or(precision == Precision::fp64 ? 1e-10 : 1e-5);
 }

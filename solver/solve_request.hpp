@@ -51,6 +51,11 @@ struct SessionOptions {
   System expected_system = System::full;
 };
 
+// How links are stored that the iterations read.
+Reconstruct iterated_links(const SessionOptions& options);
+// "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link".
+std::string describe_numbers(const SessionOptions& options);
+
 struct SolveRequest {
   double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   System system = System::full;

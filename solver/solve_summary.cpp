@@ -56,10 +56,8 @@ void print_machine(std::ostream& out, const Session& session, int threads) {
   const SessionOptions& options = session.options();
   const int ranks = session.communicator().size();
   out << "staghorn " << version() << ": " << session.device()
-      << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << to_string(options.precision)
-      << (options.sloppy ? "/" + to_string(*options.sloppy) : "") << ", " << to_string(options.links)
-      << " reals a link, " << ranks << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads)
-      << std::endl;
+      << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << describe_numbers(options) << ", " << ranks
+      << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads) << std::endl;
 }
 
 void print_gauge(std::ostream& out, const Session& session) {

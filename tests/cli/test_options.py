@@ -95,6 +95,8 @@ def test_quiet_prints_nothing(solve):
 def test_first_line_says_what_runs_where(solve):
     first = solve("--precision", "fp32", "--links", 12, threads=1).stdout.splitlines()[0]
     assert all(part in first for part in ("cpu", "fp32", "12 reals", "1 rank", "1 thread"))
+    first = solve("--sloppy", "fp32", "--sloppy-links", 8, name="mixed").stdout.splitlines()[0]
+    assert "fp64/fp32, 18/8 reals a link" in first
 
 
 def test_log_lines_have_no_control_characters(solve):
