@@ -179,18 +179,6 @@ void combine(Precision precision, std::int64_t n, double alpha, const void* a, d
   STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
 }
 
-template <class To, class From>
-__global__ void convert_kernel(To* to, const From* from, int sites) {
-  const int site = int(blockIdx.x) * update_threads + int(threadIdx.x);
-  if (site >= sites) return;
-  Arithmetic<From> source[6];
-  Arithmetic<To> result[6];
-  load_vector<Caching::plain>(from + vector_offset<From>(int(blockIdx.y), sites), sites, site, source);
-#pragma unroll
-  for (int k = 0; k < 6; ++k) result[k] = Arithmetic<To>(source[k]);
-  store_vector(to + vector_offset<To>(int(blockIdx.y), sites), sites, site, result);
-}
-
 __global__ void read_kernel(const longlong2* data, long long n, unsigned long long* sum) {
   long long total = 0;
   for (long long k = blockIdx.x * (long long)blockDim.x + threadIdx.x; k < n; k += (long long)gridDim.x * blockDim.x) {
@@ -268,17 +256,6 @@ HopArguments hop_arguments(const HopView& view) {
 }  // namespace staghorn::cuda
 
 namespace staghorn {
-
-void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int sites,
-                          int n_rhs) {
-  const dim3 grid((sites + cuda::update_threads - 1) / cuda::update_threads, n_rhs);
-  with_stored(to_precision, to, [&](auto* result) {
-    with_stored(from_precision, from, [&](const auto* source) {
-      cuda::convert_kernel<<<grid, cuda::update_threads>>>(result, source, sites);
-    });
-  });
-  STAGHORN_CUDA_CHECK_LAUNCH(convert_kernel);
-}
 
 const Kernels& cuda_kernels() {
   static const Kernels table = {"cuda",

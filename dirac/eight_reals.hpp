@@ -119,8 +119,8 @@ STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
 // Its inverse: y such that rebuild_link(y) is u, to some roundings. Both roundings of a coordinate that carries a sign
 // fall on the next number that ends in the right bit.
 template <class Stored>
-void compress_link(const ColorMatrix<double>& u, Stored* y) {
-  const auto put = stored_link_real<Stored>;
+STAGHORN_INLINE void compress_link(const ColorMatrix<double>& u, Stored* y) {
+  const auto put = [](double value) { return stored_link_real<Stored>(value); };
   const auto put_with_bit = [&](double value, bool bit) {
     using Bits = typename BitsOf<Stored>::type;
     return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(put(value)) & ~Bits{1}) | Bits(bit)));
@@ -139,6 +139,16 @@ void compress_link(const ColorMatrix<double>& u, Stored* y) {
   y[3] = put(q.re), y[4] = put_with_bit(q.im, turn_a);
   y[5] = put(scale_b * alpha.im);
   y[6] = put(scale_b * beta.re), y[7] = put_with_bit(scale_b * beta.im, turn_b);
+}
+
+// The reals that a link is stored as: `reals` of them are written.
+template <class Stored>
+STAGHORN_INLINE void store_link(const ColorMatrix<double>& u, int reals, Stored* stored) {
+  if (reals == 8) return compress_link(u, stored);
+  for (int k = 0; k < reals; ++k) {
+    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
+    stored[k] = stored_link_real<Stored>(k % 2 == 0 ? e.re : e.im);
+  }
 }
 
 }  // namespace staghorn

@@ -76,7 +76,7 @@ STAGHORN_INLINE Real to_fixed_point(const Real (&v)[6], Bits (&q)[6]) {
 
 // The stored form of a link element, or of a coordinate of a link.
 template <class Stored>
-Stored stored_link_real(double value) {
+STAGHORN_INLINE Stored stored_link_real(double value) {
   if constexpr (!is_fixed_point<Stored>) return Stored(value);
   const double within = value > 1 ? 1 : value < -1 ? -1 : value;
   return Stored((within * 32767 + 0x1.8p52) - 0x1.8p52);

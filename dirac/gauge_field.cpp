@@ -3,31 +3,19 @@
 #include <utility>
 
 #include "dirac/eight_reals.hpp"
+#include "dirac/kernels.hpp"
+#include "halo/cuda_device.hpp"
 #include "halo/phase.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// The reals that a link is stored as: `reals` of them count.
-template <class Stored>
-std::array<Stored, 18> stored_reals(const ColorMatrix<double>& u, int reals) {
-  std::array<Stored, 18> stored;
-  if (reals == 8) {
-    compress_link(u, stored.data());
-    return stored;
-  }
-  for (int k = 0; k < reals; ++k) {
-    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
-    stored[k] = stored_link_real<Stored>(k % 2 == 0 ? e.re : e.im);
-  }
-  return stored;
-}
-
 // One link as an object of `reals` reals in its block.
 template <class Stored>
 void put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  const std::array<Stored, 18> stored = stored_reals<Stored>(u, reals);
+  Stored stored[18];
+  store_link(u, reals, stored);
   for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals, sizeof(Stored))] = stored[k];
 }
 
@@ -69,7 +57,8 @@ void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int r
   for (std::size_t k = 0; k < face.size(); ++k) {
     Coordinates x;
     layout.site(target, face[k], x);
-    const std::array<Stored, 18> stored = stored_reals<Stored>(behind[layout.lattice().site_index(x)][mu], reals);
+    Stored stored[18];
+    store_link(behind[layout.lattice().site_index(x)][mu], reals, stored);
     for (int i = 0; i < reals; ++i)
       to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Stored))] = stored[i];
   }
@@ -113,6 +102,26 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
       });
     }
   }
+}
+
+GaugeField::GaugeField(const GaugeField& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct) {
+  const int reals = reals_per_link(reconstruct);
+  const auto converted = [&](const Buffer& from, int sites, int directions) {
+    constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
+    const std::size_t links = from.bytes() / bytes_per_full_link;
+    Buffer to(links * reals * bytes_per_real(precision), MemorySpace::cuda);
+    if (links > 0)
+      cuda_convert_links(precision, reals, to.data(), from.data(), int(links / directions), sites, directions);
+    return to;
+  };
+  for (const int parity : {0, 1}) {
+    links_[parity] = converted(full.links_[parity], int(layout.lattice().local_volume() / 2), 4);
+    for (int mu = 0; mu < 4; ++mu) {
+      const int face = int(layout.lattice().local_volume() / 2 / layout.lattice().local()[mu]);
+      ghost_links_[parity][mu] = converted(full.ghost_links_[parity][mu], face, 1);
+    }
+  }
+  cuda::synchronize();
 }
 
 std::int64_t GaugeField::bytes() const {

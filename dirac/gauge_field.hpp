@@ -22,6 +22,10 @@ class GaugeField {
              Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
              MemorySpace space = MemorySpace::host);
 
+  // The links of `full`, which has them on the GPU in fp64 with 18 reals, as packing would give them: without the host.
+  // Local.
+  GaugeField(const GaugeField& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct);
+
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }
   const void* ghost_links(Parity target, int mu) const { return ghost_links_[int(target)][mu].data(); }

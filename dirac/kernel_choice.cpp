@@ -28,6 +28,9 @@ const Kernels& cpu_kernels(const std::string& name) {
 void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) {
   throw Error("this build of Staghorn has no CUDA kernels");
 }
+void cuda_convert_links(Precision, int, void*, const void*, int, int, int) {
+  throw Error("this build of Staghorn has no CUDA kernels");
+}
 const Kernels& cuda_kernels() { throw Error("this build of Staghorn has no CUDA kernels"); }
 #endif
 

@@ -135,9 +135,13 @@ struct Kernels {
 // naming what the machine has.
 const Kernels& cpu_kernels(const std::string& name = "auto");
 
-// Colour vectors on the GPU from one precision into another: n_rhs of them at `sites` sites.
-void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int sites,
+// Colour vectors on the GPU from one precision into another: n_rhs of them, of V lanes.
+void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int V,
                           int n_rhs);
+
+// Links on the GPU from fp64 and 18 reals into another form: [direction][real][lane] of V lanes, of which the first
+// `sites` hold links.
+void cuda_convert_links(Precision precision, int reals, void* to, const void* from, int V, int sites, int directions);
 
 // The CUDA kernels. Throws Error if this build has none.
 const Kernels& cuda_kernels();

@@ -66,14 +66,17 @@ const OperatorOptions& checked(const OperatorOptions& options) {
 }  // namespace
 
 StaggeredOperator::State::State(const Communicator& communicator, const LinkField& links,
-                                const OperatorOptions& options_in)
+                                const OperatorOptions& options_in, const State* full)
     : communicator(communicator),
       options(checked(options_in)),
       kernels(chosen_kernels(options)),
       layout(kernels.layout(links.lattice(), options.precision)),
       faces(both_face_sites(layout)),
       tables(both_tables(kernels, layout, options.boundary, faces)),
-      gauge(communicator, links, layout, options.precision, options.reconstruct, tables, kernels.space),
+      gauge(
+          full && full->has_links_for(options)
+              ? GaugeField(full->gauge, layout, options.precision, options.reconstruct)
+              : GaugeField(communicator, links, layout, options.precision, options.reconstruct, tables, kernels.space)),
       boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
@@ -83,6 +86,11 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
+}
+
+bool StaggeredOperator::State::has_links_for(const OperatorOptions& other) const {
+  return other.cuda_device >= 0 && other.cuda_device == options.cuda_device && options.precision == Precision::fp64 &&
+         options.reconstruct == Reconstruct::none18;
 }
 
 HopView StaggeredOperator::State::view_of(Parity target) {

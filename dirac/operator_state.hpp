@@ -12,7 +12,7 @@
 namespace staghorn {
 
 struct StaggeredOperator::State {
-  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options);
+  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options, const State* full);
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
@@ -50,6 +50,8 @@ struct StaggeredOperator::State {
   SampledHops sampled;  // GPU only
 
  private:
+  // Whether links of such an operator can be made of this one's, on the same GPU.
+  bool has_links_for(const OperatorOptions& other) const;
   HopView view_of(Parity target);
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);

@@ -38,8 +38,11 @@ class SiteLayout {
   }
   // The same in a block of V lanes, such as a face on the GPU.
   std::int64_t offset(std::int64_t V, std::int64_t lane, int k, int n, int bytes_per_real) const {
-    const int word = word_bytes_ == 0 ? 1 : word_bytes_ / bytes_per_real, first = k / word * word;
-    const int width = word < n - first ? word : n - first;
+    return offset_in_words(V, lane, k, n, word_bytes_ == 0 ? 1 : word_bytes_ / bytes_per_real);
+  }
+  // With words of so many reals.
+  static constexpr std::int64_t offset_in_words(std::int64_t V, std::int64_t lane, int k, int n, int word) {
+    const int first = k / word * word, width = word < n - first ? word : n - first;
     return first * V + lane * width + (k - first);
   }
   bool virtual_nodes() const { return virtual_nodes_; }

@@ -6,9 +6,9 @@
 namespace staghorn {
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
-                                     const OperatorOptions& options) {
+                                     const OperatorOptions& options, const StaggeredOperator* full) {
   const Phase phase("setting up the operator");
-  state_ = std::make_unique<State>(communicator, links, options);
+  state_ = std::make_unique<State>(communicator, links, options, full ? full->state_.get() : nullptr);
 }
 StaggeredOperator::~StaggeredOperator() = default;
 

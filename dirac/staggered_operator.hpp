@@ -44,7 +44,9 @@ class StaggeredOperator {
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
   // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
   // Collective.
-  StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options);
+  // full: an operator with the same links, uncompressed in fp64, on the same GPU; on a GPU they are taken from there.
+  StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+                    const StaggeredOperator* full = nullptr);
   ~StaggeredOperator();
 
   const Communicator& communicator() const;

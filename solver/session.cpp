@@ -136,7 +136,7 @@ void Session::State::prepare(int n_rhs, System system) {
     if (options.sloppy) {
       wanted.precision = *options.sloppy;
       wanted.reconstruct = iterated_links(options);
-      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted);
+      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted, fast.get());
     }
   }
   const bool first = !pass;

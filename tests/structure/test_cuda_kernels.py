@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-SOURCES = ["dirac/cuda_heatbath.cu", "dirac/cuda_kernels.cu", "solver/cuda_conjugate_gradient.cu",
-           "solver/cuda_one_kernel.cu"]
+SOURCES = ["dirac/cuda_conversions.cu", "dirac/cuda_heatbath.cu", "dirac/cuda_kernels.cu",
+           "solver/cuda_conjugate_gradient.cu", "solver/cuda_one_kernel.cu"]
 NVCC = "13.0"
 
 
