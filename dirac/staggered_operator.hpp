@@ -44,7 +44,8 @@ class StaggeredOperator {
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
   // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
   // Collective.
-  // full: an operator with the same links, uncompressed in fp64, on the same GPU; on a GPU they are taken from there.
+  // full: an operator with the same links; where it has them uncompressed in fp64 on the same GPU, they come from
+  // there.
   StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
                     const StaggeredOperator* full = nullptr);
   ~StaggeredOperator();
