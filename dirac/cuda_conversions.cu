@@ -8,7 +8,7 @@ namespace staghorn::cuda {
 
 namespace {
 
-constexpr int threads = 256, word_bytes = 16;
+constexpr int threads = 256;
 
 // blockIdx.y is the right-hand side.
 template <class To, class From>

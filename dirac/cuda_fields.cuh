@@ -10,6 +10,8 @@
 
 namespace staghorn::cuda {
 
+constexpr int word_bytes = 16;
+
 template <class Real>
 struct WordOf;
 template <>

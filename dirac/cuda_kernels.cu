@@ -261,7 +261,7 @@ const Kernels& cuda_kernels() {
   static const Kernels table = {"cuda",
                                 MemorySpace::cuda,
                                 0,
-                                16,
+                                cuda::word_bytes,
                                 std::int64_t(sizeof(cuda::Scratch)),
                                 cuda::hop,
                                 cuda::update_direction,

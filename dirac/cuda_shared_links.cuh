@@ -73,7 +73,7 @@ class SharedLinks {
   __device__ __forceinline__ ColorVector<Real> vector(int, bool, int r) const { return as_vector(vectors_[r]); }
 
  private:
-  static constexpr int word_bytes = 16, words = Reals * int(sizeof(Stored)) / word_bytes,
+  static constexpr int words = Reals * int(sizeof(Stored)) / word_bytes,
                        tail_bytes = Reals * int(sizeof(Stored)) % word_bytes;
   static_assert(tail_bytes == 0 || tail_bytes == 8);
   // Links are read once. Where rebuilding them calls a division, nvcc 13.0 makes illegal instructions of the hint.
