@@ -2,9 +2,9 @@
 
 #include <array>
 
+#include "dirac/cuda_conversions.hpp"
 #include "dirac/fixed_point.hpp"
-#include "dirac/kernels.hpp"
-#include "halo/cuda_device.hpp"
+#include "dirac/plain_sites.hpp"
 #include "halo/error.hpp"
 
 namespace staghorn {
@@ -15,9 +15,9 @@ namespace {
 template <class Stored>
 std::array<Arithmetic<Stored>, 6> get_vector(const SiteLayout& layout, const Stored* object, int lane) {
   std::array<Arithmetic<Stored>, 6> v;
-  for (int k = 0; k < 6; ++k) v[k] = object[layout.offset_in_block(lane, k, vector_places<Stored>, sizeof(Stored))];
+  for (int k = 0; k < 6; ++k) v[k] = object[layout.offset_in_block(lane, k)];
   if constexpr (is_fixed_point<Stored>) {
-    const float unit = reinterpret_cast<const float*>(object)[layout.offset_in_block(lane, 3, 4, sizeof(float))];
+    const float unit = reinterpret_cast<const float*>(object)[layout.offset_in_block(lane, 3)];
     for (float& real : v) real *= unit;
   }
   return v;
@@ -25,14 +25,12 @@ std::array<Arithmetic<Stored>, 6> get_vector(const SiteLayout& layout, const Sto
 
 template <class Stored>
 void put_vector(const SiteLayout& layout, Stored* object, int lane, const Arithmetic<Stored> (&v)[6]) {
-  const auto place = [&](int k) -> Stored& {
-    return object[layout.offset_in_block(lane, k, vector_places<Stored>, sizeof(Stored))];
-  };
+  const auto place = [&](int k) -> Stored& { return object[layout.offset_in_block(lane, k)]; };
   if constexpr (is_fixed_point<Stored>) {
     std::int32_t q[6];
     const float unit = to_fixed_point(v, q);
     for (int k = 0; k < 6; ++k) place(k) = Stored(q[k]);
-    reinterpret_cast<float*>(object)[layout.offset_in_block(lane, 3, 4, sizeof(float))] = unit;
+    reinterpret_cast<float*>(object)[layout.offset_in_block(lane, 3)] = unit;
   } else {
     for (int k = 0; k < 6; ++k) place(k) = v[k];
   }
@@ -59,54 +57,68 @@ void check_lattice(const SiteLayout& layout, const VectorField& sites) {
 
 }  // namespace
 
-ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space)
+ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space,
+                                   PinnedPieces* pieces)
     : layout_(&layout),
+      pieces_(pieces),
       precision_(precision),
       n_rhs_(n_rhs),
       buffer_(std::size_t(layout.blocks()) * layout.lanes() * n_rhs * bytes_per_vector(precision), space) {}
 
-void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites) {
+void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, double scale) {
   check_lattice(*layout_, sites);
-  on_host(rhs, [&](std::byte* data, int n_rhs, int place) {
-    with_stored(precision_, data, [&]<class Stored>(Stored* field) {
-      using Real = Arithmetic<Stored>;
-      for_sites(*layout_, parity, n_rhs, place, field, [&](Stored* object, int lane, std::int64_t site) {
-        const auto& c = sites[site].c;
-        put_vector(*layout_, object, lane,
-                   {Real(c[0].re), Real(c[0].im), Real(c[1].re), Real(c[1].im), Real(c[2].re), Real(c[2].im)});
-      });
+  const auto scaled = [&](std::int64_t site) {
+    ColorVector<double> v;
+    for (int c = 0; c < 3; ++c) v.c[c] = {scale * sites[site].c[c].re, scale * sites[site].c[c].im};
+    return v;
+  };
+  if (buffer_.space() == MemorySpace::cuda)
+    return send_sites<ColorVector<double>>(
+        *pieces_, layout_->lattice(), parity, [&](std::int64_t site, ColorVector<double>& v) { v = scaled(site); },
+        [&](const ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
+          cuda_pack_vectors(precision_, vectors(rhs), layout_->lanes(), int(first), int(count), piece);
+        });
+  with_stored(precision_, data(), [&]<class Stored>(Stored* field) {
+    using Real = Arithmetic<Stored>;
+    for_sites(*layout_, parity, n_rhs_, rhs, field, [&](Stored* object, int lane, std::int64_t site) {
+      const auto& c = scaled(site).c;
+      put_vector(*layout_, object, lane,
+                 {Real(c[0].re), Real(c[0].im), Real(c[1].re), Real(c[1].im), Real(c[2].re), Real(c[2].im)});
+    });
+  });
+}
+
+// Calls visit(site, vector) for every site of `parity`: its index in plain fields.
+template <class Visit>
+void ColorVectorField::for_vectors(Parity parity, int rhs, const Visit& visit) const {
+  if (buffer_.space() == MemorySpace::cuda)
+    return receive_sites<ColorVector<double>>(
+        *pieces_, layout_->lattice(), parity,
+        [&](ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
+          cuda_unpack_vectors(precision_, vectors(rhs), layout_->lanes(), int(first), int(count), piece);
+        },
+        visit);
+  with_stored(precision_, data(), [&]<class Stored>(const Stored* field) {
+    for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const Stored* object, int lane, std::int64_t site) {
+      const auto v = get_vector(*layout_, object, lane);
+      visit(site, ColorVector<double>{{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}}});
     });
   });
 }
 
 void ColorVectorField::unpack(Parity parity, int rhs, VectorField& sites) const {
   check_lattice(*layout_, sites);
-  on_host(rhs, [&](const std::byte* data, int n_rhs, int place) {
-    with_stored(precision_, data, [&]<class Stored>(const Stored* field) {
-      for_sites(*layout_, parity, n_rhs, place, field, [&](const Stored* object, int lane, std::int64_t site) {
-        const auto v = get_vector(*layout_, object, lane);
-        for (int c = 0; c < 3; ++c) sites[site].c[c] = {double(v[2 * c]), double(v[2 * c + 1])};
-      });
-    });
+  for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) { sites[site] = v; });
+}
+
+void ColorVectorField::add_to(Parity parity, int rhs, double scale, VectorField& sites) const {
+  check_lattice(*layout_, sites);
+  for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) {
+    for (int c = 0; c < 3; ++c) {
+      sites[site].c[c].re += scale * v.c[c].re;
+      sites[site].c[c].im += scale * v.c[c].im;
+    }
   });
-}
-
-// On a device the layout is one block, so the vectors of a right-hand side lie together. They are written and read
-// through a copy on the host, as the only ones there.
-template <class Work>
-void ColorVectorField::on_host(int rhs, const Work& work) {
-  if (buffer_.space() == MemorySpace::host) return work(buffer_.data(), n_rhs_, rhs);
-  Buffer copy(buffer_.bytes() / std::size_t(n_rhs_));
-  work(copy.data(), 1, 0);
-  cuda::copy_to_device(buffer_.data() + std::size_t(rhs) * copy.bytes(), copy.data(), copy.bytes());
-}
-
-template <class Work>
-void ColorVectorField::on_host(int rhs, const Work& work) const {
-  if (buffer_.space() == MemorySpace::host) return work(buffer_.data(), n_rhs_, rhs);
-  Buffer copy(buffer_.bytes() / std::size_t(n_rhs_));
-  cuda::copy_to_host(copy.data(), buffer_.data() + std::size_t(rhs) * copy.bytes(), copy.bytes());
-  work(copy.data(), 1, 0);
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }

@@ -269,7 +269,6 @@ const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(ST
                                                            MemorySpace::host,
                                                            vector_bytes,
                                                            0,
-                                                           0,
                                                            hop,
                                                            update_direction,
                                                            nullptr,

@@ -261,7 +261,6 @@ const Kernels& cuda_kernels() {
   static const Kernels table = {"cuda",
                                 MemorySpace::cuda,
                                 0,
-                                cuda::word_bytes,
                                 std::int64_t(sizeof(cuda::Scratch)),
                                 cuda::hop,
                                 cuda::update_direction,

@@ -2,9 +2,9 @@
 
 #include <utility>
 
+#include "dirac/cuda_conversions.hpp"
 #include "dirac/eight_reals.hpp"
-#include "dirac/kernels.hpp"
-#include "halo/cuda_device.hpp"
+#include "dirac/plain_sites.hpp"
 #include "halo/phase.hpp"
 
 namespace staghorn {
@@ -16,7 +16,7 @@ template <class Stored>
 void put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
   Stored stored[18];
   store_link(u, reals, stored);
-  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k, reals, sizeof(Stored))] = stored[k];
+  for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k)] = stored[k];
 }
 
 template <class Stored>
@@ -49,57 +49,60 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
   }
 }
 
-// The same for the sites of the face x_mu = 0 in their order.
-template <class Stored>
-void pack_ghost_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const std::vector<Slot>& face,
-                      int mu, const NeighbourSites<Links>& behind) {
-#pragma omp parallel for schedule(static)
-  for (std::size_t k = 0; k < face.size(); ++k) {
-    Coordinates x;
-    layout.site(target, face[k], x);
-    Stored stored[18];
-    store_link(behind[layout.lattice().site_index(x)][mu], reals, stored);
-    for (int i = 0; i < reals; ++i)
-      to[layout.offset(std::int64_t(face.size()), std::int64_t(k), i, reals, sizeof(Stored))] = stored[i];
-  }
-}
-
 }  // namespace
 
 GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                       Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
-                       MemorySpace space) {
+                       Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
   const int reals = reals_per_link(reconstruct);
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
-  const std::size_t bytes = 4 * std::size_t(layout.blocks()) * block_bytes;
-  const bool on_gpu = space == MemorySpace::cuda;
-  Buffer staging(on_gpu ? bytes : 0);  // where each parity is packed before it goes to the GPU
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    Buffer& packed = links_[int(parity)] = Buffer(bytes, space);
-    Buffer& packing = on_gpu ? staging : packed;
-    with_stored(precision, packing.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
-    if (on_gpu) packed.copy_from(staging);
+    Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.blocks()) * block_bytes);
+    with_stored(precision, packed.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
-  if (!on_gpu && !communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
+  if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
-    if (on_gpu && !links.lattice().partitioned(mu)) continue;
+    const NeighbourSites<Links> behind(communicator, links, mu, -1);
+    for (const Parity target : {Parity::even, Parity::odd})
+      with_stored(precision, special_links_[int(target)].data(),
+                  [&](auto* to) { pack_special_links(to, layout, target, reals, tables[int(target)], mu, behind); });
+  }
+}
+
+GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+                       Precision precision, Reconstruct reconstruct, PinnedPieces& pieces) {
+  const Lattice& lattice = layout.lattice();
+  const int reals = reals_per_link(reconstruct);
+  const std::size_t link_bytes = reals * bytes_per_real(precision);
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.lanes()) * link_bytes, MemorySpace::cuda);
+    send_sites<Links>(
+        pieces, lattice, parity, [&](std::int64_t site, Links& u) { u = links[site]; },
+        [&](const Links* piece, std::int64_t first, std::int64_t count) {
+          cuda_pack_links(precision, reals, packed.data(), layout.lanes(), int(first), int(count), 4, piece->data());
+        });
+  }
+  for (int mu = 0; mu < 4; ++mu) {
+    if (!lattice.partitioned(mu)) continue;
     const NeighbourSites<Links> behind(communicator, links, mu, -1);
     for (const Parity target : {Parity::even, Parity::odd}) {
-      if (on_gpu) {
-        const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
-        Buffer ghosts(face.size() * reals * bytes_per_real(precision));
-        with_stored(precision, ghosts.data(),
-                    [&](auto* to) { pack_ghost_links(to, layout, target, reals, face, mu, behind); });
-        ghost_links_[int(target)][mu] = Buffer(ghosts.bytes(), space);
-        ghost_links_[int(target)][mu].copy_from(ghosts);
-        continue;
-      }
-      std::byte* to = special_links_[int(target)].data();
-      with_stored(precision, to, [&](auto* stored) {
-        pack_special_links(stored, layout, target, reals, tables[int(target)], mu, behind);
-      });
+      const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
+      const int n = int(face.size());
+      Buffer& ghosts = ghost_links_[int(target)][mu] = Buffer(n * link_bytes, MemorySpace::cuda);
+      pieces.send<ColorMatrix<double>>(
+          n, 1,
+          [&](ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
+#pragma omp parallel for schedule(static)
+            for (std::int64_t k = 0; k < count; ++k) {
+              Coordinates x;
+              layout.site(target, face[std::size_t(first + k)], x);
+              piece[k] = behind[lattice.site_index(x)][mu];
+            }
+          },
+          [&](const ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
+            cuda_pack_links(precision, reals, ghosts.data(), n, int(first), int(count), 1, piece);
+          });
     }
   }
 }

@@ -10,17 +10,20 @@
 #include "dirac/site_layout.hpp"
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
+#include "halo/pinned_pieces.hpp"
 
 namespace staghorn {
 
 class GaugeField {
  public:
-  // Packs `links`, and on the CPU the links behind of every special backward hop of `tables` (by target parity): lanes
-  // that are permuted or remote get a copy in the order in which they are read. On the GPU, without tables, the links
-  // behind the faces x_mu = 0 that are cut. Collective.
+  // Packs `links` for the CPU, and the links behind of every special backward hop of `tables` (by target parity): lanes
+  // that are permuted or remote get a copy in the order in which they are read. Collective.
   GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
-             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables,
-             MemorySpace space = MemorySpace::host);
+             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
+
+  // The same for the GPU, and the links behind the faces x_mu = 0 that are cut. Collective.
+  GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
+             Reconstruct reconstruct, PinnedPieces& pieces);
 
   // The links of `full`, which has them on the GPU in fp64 with 18 reals, as packing would give them: without the host.
   // Local.

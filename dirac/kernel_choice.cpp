@@ -25,13 +25,16 @@ const Kernels& cpu_kernels(const std::string& name) {
 }
 
 #ifndef STAGHORN_CUDA
-void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) {
-  throw Error("this build of Staghorn has no CUDA kernels");
-}
-void cuda_convert_links(Precision, int, void*, const void*, int, int, int) {
-  throw Error("this build of Staghorn has no CUDA kernels");
-}
-const Kernels& cuda_kernels() { throw Error("this build of Staghorn has no CUDA kernels"); }
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no CUDA kernels"); }
+}  // namespace
+
+void cuda_pack_vectors(Precision, void*, int, int, int, const ColorVector<double>*) { refuse(); }
+void cuda_unpack_vectors(Precision, const void*, int, int, int, ColorVector<double>*) { refuse(); }
+void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) { refuse(); }
+void cuda_pack_links(Precision, int, void*, int, int, int, int, const ColorMatrix<double>*) { refuse(); }
+void cuda_convert_links(Precision, int, void*, const void*, int, int, int) { refuse(); }
+const Kernels& cuda_kernels() { refuse(); }
 #endif
 
 }  // namespace staghorn

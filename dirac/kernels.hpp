@@ -107,7 +107,6 @@ struct Kernels {
   const char* name;  // "avx512", "avx2", "baseline", "cuda"
   MemorySpace space;
   int vector_bytes;  // lanes of a block = vector_bytes / bytes of a real computed with; 0: one block of all sites
-  int word_bytes;    // reals within so many bytes stay together; 0: each for itself
   std::int64_t scratch_bytes;
   void (*hop)(const HopView&, const HopCall&);
   void (*update_direction)(const HopView&, const DirectionCall&);
@@ -127,21 +126,13 @@ struct Kernels {
 
   SiteLayout layout(const Lattice& lattice, Precision precision) const {
     const int lanes = vector_bytes / bytes_per_real(arithmetic_of(precision));
-    return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : lanes, word_bytes);
+    return SiteLayout(lattice, vector_bytes == 0 ? SiteLayout::one_block : lanes);
   }
 };
 
 // The best CPU table this machine can run, or the named one ("auto" | "avx512" | "avx2" | "baseline"). Throws Error
 // naming what the machine has.
 const Kernels& cpu_kernels(const std::string& name = "auto");
-
-// Colour vectors on the GPU from one precision into another: n_rhs of them, of V lanes.
-void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int V,
-                          int n_rhs);
-
-// Links on the GPU from fp64 and 18 reals into another form: [direction][real][lane] of V lanes, of which the first
-// `sites` hold links.
-void cuda_convert_links(Precision precision, int reals, void* to, const void* from, int V, int sites, int directions);
 
 // The CUDA kernels. Throws Error if this build has none.
 const Kernels& cuda_kernels();

@@ -6,6 +6,7 @@
 #include "dirac/kernels.hpp"
 #include "dirac/neighbour_table.hpp"
 #include "dirac/site_field.hpp"
+#include "halo/pinned_pieces.hpp"
 #include "halo/transport_p2p.hpp"
 
 namespace staghorn {
@@ -68,7 +69,8 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
       bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;
     bytes.vector = lanes * vector_site;
     bytes.solution = lanes * solution_site;
-    bytes.packing = 4 * lanes * link + neighbour_links(lattice);
+    bytes.packing = neighbour_links(lattice);
+    bytes.pieces = 2 * std::min(double(PinnedPieces::bytes_of_one), double(lattice.local_volume()) / 2 * sizeof(Links));
     return bytes;
   }
   const SiteLayout layout = cpu_kernels(options.instruction_set).layout(lattice, options.precision);

@@ -11,6 +11,7 @@ struct OperatorBytes {  // of one rank
   double vector = 0;    // of one ColorVectorField with all right-hand sides
   double solution = 0;  // the same, as make_solution gives it
   double packing = 0;   // on the host, while links are brought into shape
+  double pieces = 0;    // on the host, pinned: at most what PinnedPieces takes
 };
 
 // Exact for GPUs and for virtual nodes; where extents do not split among lanes, an upper bound. Makes nothing; for a

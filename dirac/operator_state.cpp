@@ -73,10 +73,7 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
       layout(kernels.layout(links.lattice(), options.precision)),
       faces(both_face_sites(layout)),
       tables(both_tables(kernels, layout, options.boundary, faces)),
-      gauge(
-          full && full->has_links_for(options)
-              ? GaugeField(full->gauge, layout, options.precision, options.reconstruct)
-              : GaugeField(communicator, links, layout, options.precision, options.reconstruct, tables, kernels.space)),
+      gauge(make_gauge_field(links, full)),
       boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
@@ -86,6 +83,14 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
+}
+
+GaugeField StaggeredOperator::State::make_gauge_field(const LinkField& links, const State* full) {
+  if (kernels.space == MemorySpace::host)
+    return GaugeField(communicator, links, layout, options.precision, options.reconstruct, tables);
+  if (full && full->has_links_for(options))
+    return GaugeField(full->gauge, layout, options.precision, options.reconstruct);
+  return GaugeField(communicator, links, layout, options.precision, options.reconstruct, pieces);
 }
 
 bool StaggeredOperator::State::has_links_for(const OperatorOptions& other) const {

@@ -39,6 +39,7 @@ struct StaggeredOperator::State {
   SiteLayout layout;
   std::array<FaceSites, 2> faces;        // by sending parity
   std::array<NeighbourTable, 2> tables;  // by target parity
+  PinnedPieces pieces;                   // GPU only
   GaugeField gauge;
   std::array<Buffer, 2> boundary;  // by target parity; GPU only
   Buffer scratch, scratch_host;
@@ -50,6 +51,7 @@ struct StaggeredOperator::State {
   SampledHops sampled;  // GPU only
 
  private:
+  GaugeField make_gauge_field(const LinkField& links, const State* full);
   // Whether links of such an operator can be made of this one's, on the same GPU.
   bool has_links_for(const OperatorOptions& other) const;
   HopView view_of(Parity target);

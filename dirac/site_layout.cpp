@@ -39,8 +39,7 @@ std::int64_t padded(std::int64_t sites) {
 
 }  // namespace
 
-SiteLayout::SiteLayout(const Lattice& lattice, int lanes, int word_bytes)
-    : lattice_(lattice), lanes_(lanes), word_bytes_(word_bytes) {
+SiteLayout::SiteLayout(const Lattice& lattice, int lanes) : lattice_(lattice), lanes_(lanes) {
   const std::int64_t sites_per_parity = lattice.local_volume() / 2;
   if (sites_per_parity > std::numeric_limits<Slot>::max() / 2)
     throw Error("local lattice", "at most 2^31 sites per rank", to_string(lattice.local()));

@@ -1,5 +1,5 @@
 // Where a site of the local lattice lives in the fields of the kernels. One formula serves CPU and GPU: blocks of V
-// lanes, and within a block the n reals of an object (6 of a colour vector, 12 or 18 of a link) in words of W reals
+// lanes, and within a block the n reals of an object (6 of a colour vector, 8, 12 or 18 of a link) in words of W reals
 // that stay together:
 //
 //   offset(block, real k, lane) = block n V + (k - k mod W) V + lane min(W, n - k + k mod W) + k mod W
@@ -24,23 +24,16 @@ using Slot = std::int32_t;
 
 class SiteLayout {
  public:
-  // `lanes` is a power of two, at most 16, or one_block. Reals within `word_bytes` stay together (0: each for itself).
-  // Local.
+  // `lanes` is a power of two, at most 16, or one_block. Local.
   static constexpr int one_block = 0;
-  SiteLayout(const Lattice& lattice, int lanes, int word_bytes = 0);
+  SiteLayout(const Lattice& lattice, int lanes);
 
   const Lattice& lattice() const { return lattice_; }
   int lanes() const { return lanes_; }
   int blocks() const { return blocks_; }  // per parity; the last may hold lanes without a site
-  // Where real k of an object of n reals lies within its block, in reals of the given size.
-  std::int64_t offset_in_block(int lane, int k, int n, int bytes_per_real) const {
-    return offset(lanes_, lane, k, n, bytes_per_real);
-  }
-  // The same in a block of V lanes, such as a face on the GPU.
-  std::int64_t offset(std::int64_t V, std::int64_t lane, int k, int n, int bytes_per_real) const {
-    return offset_in_words(V, lane, k, n, word_bytes_ == 0 ? 1 : word_bytes_ / bytes_per_real);
-  }
-  // With words of so many reals.
+  // Where real k of an object lies within its block, on the CPU.
+  std::int64_t offset_in_block(int lane, int k) const { return std::int64_t{k} * lanes_ + lane; }
+  // The same of n reals in words of so many.
   static constexpr std::int64_t offset_in_words(std::int64_t V, std::int64_t lane, int k, int n, int word) {
     const int first = k / word * word, width = word < n - first ? word : n - first;
     return first * V + lane * width + (k - first);
@@ -56,7 +49,7 @@ class SiteLayout {
 
  private:
   Lattice lattice_;
-  int lanes_, word_bytes_;
+  int lanes_;
   int blocks_ = 0;
   bool virtual_nodes_ = false;
   Extents lane_grid_{1, 1, 1, 1};

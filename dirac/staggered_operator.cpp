@@ -40,12 +40,13 @@ void StaggeredOperator::reset_times() {
 }
 
 ColorVectorField StaggeredOperator::make_vector() const {
-  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space);
+  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space,
+                          &state_->pieces);
 }
 
 ColorVectorField StaggeredOperator::make_solution() const {
   return ColorVectorField(state_->layout, arithmetic_of(state_->options.precision), state_->options.n_rhs,
-                          state_->kernels.space);
+                          state_->kernels.space, &state_->pieces);
 }
 
 void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, Parity target) {

@@ -9,6 +9,18 @@ namespace {
 
 using Work = std::variant<CgVectors, ReliableVectors, CublasVectors>;
 
+// Whether the field is zero on the sites of `parity` of this rank.
+bool is_zero_on(Parity parity, const VectorField& b) {
+  bool found = false;
+#pragma omp parallel for schedule(static) reduction(|| : found)
+  for (std::int64_t site = 0; site < b.size(); ++site) {
+    if (found) continue;
+    for (const Complex<double>& c : b[site].c) found = found || c.re != 0 || c.im != 0;
+    found = found && Lattice::parity_of(b.lattice().site_coordinates(site)) == parity;
+  }
+  return !found;
+}
+
 Work make_work(const StaggeredOperator& d, const StaggeredOperator* sloppy, const Cublas* cublas) {
   if (sloppy) return ReliableVectors(d, *sloppy);
   if (cublas) return CublasVectors(d);
@@ -46,23 +58,13 @@ void EvenOddPass::begin(double mass, System system) {
     other_.emplace(d_.make_vector());
 }
 
-void EvenOddPass::set_source(int rhs, const VectorField& b, double norm, VectorField& scratch) {
+void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
   const double scale = std::ldexp(1.0, -std::ilogb(norm));
   scale_[std::size_t(rhs)] = scale;
-  bool on_other = false;
-#pragma omp parallel for schedule(static) reduction(|| : on_other)
-  for (std::int64_t site = 0; site < b.size(); ++site) {
-    bool zero = true;
-    for (int i = 0; i < 3; ++i) {
-      const Complex<double>& c = scratch[site].c[i] = {scale * b[site].c[i].re, scale * b[site].c[i].im};
-      zero = zero && c.re == 0 && c.im == 0;
-    }
-    on_other = on_other || (!zero && Lattice::parity_of(b.lattice().site_coordinates(site)) != parity_);
-  }
-  b_.pack(parity_, rhs, scratch);
+  b_.pack(parity_, rhs, b, scale);
   if (system_ != System::full) return;
-  other_->pack(opposite(parity_), rhs, scratch);
-  other_has_source_ = other_has_source_ || on_other;
+  other_->pack(opposite(parity_), rhs, b, scale);
+  other_has_source_ = other_has_source_ || !is_zero_on(opposite(parity_), b);
 }
 
 std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
@@ -102,19 +104,10 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   return columns;
 }
 
-void EvenOddPass::add_solution(int rhs, VectorField& x, VectorField& scratch) const {
+void EvenOddPass::add_solution(int rhs, VectorField& x) const {
   const double scale = 1 / scale_[std::size_t(rhs)];  // exact
-  if (system_ == System::full)
-    other_->unpack(opposite(parity_), rhs, scratch);
-  else
-    std::fill_n(scratch.data(), scratch.size(), ColorVector<double>{});
-  x_.unpack(parity_, rhs, scratch);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < x.size(); ++site)
-    for (int i = 0; i < 3; ++i) {
-      x[site].c[i].re += scale * scratch[site].c[i].re;
-      x[site].c[i].im += scale * scratch[site].c[i].im;
-    }
+  x_.add_to(parity_, rhs, scale, x);
+  if (system_ == System::full) other_->add_to(opposite(parity_), rhs, scale, x);
 }
 
 std::int64_t EvenOddPass::vector_bytes() const {

@@ -32,14 +32,13 @@ class EvenOddPass {
   void begin(double mass, System system);
 
   // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
-  // it to the precision of the operator. `scratch` is overwritten; it may be b itself. A right-hand side without a
-  // source stays zero. Local.
-  void set_source(int rhs, const VectorField& b, double norm, VectorField& scratch);
+  // it to the precision of the operator. A right-hand side without a source stays zero. Local.
+  void set_source(int rhs, const VectorField& b, double norm);
   // Solves from a zero guess until |b - M x| <= target_norm (absolute) for every right-hand side. Collective.
   std::vector<CgColumn> solve(std::vector<double> target_norm, long max_iterations,
                               const std::function<void(const CgProgress&)>& progress);
-  // x += the solution, in double precision; `scratch` is overwritten. Local.
-  void add_solution(int rhs, VectorField& x, VectorField& scratch) const;
+  // x += the solution, in double precision. Local.
+  void add_solution(int rhs, VectorField& x) const;
 
   std::int64_t vector_bytes() const;  // of all vectors; this rank
 

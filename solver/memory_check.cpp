@@ -82,7 +82,7 @@ void require_memory(const Communicator& communicator, const SolveShape& shape, i
                        " with grid " + to_string(shape.grid) + " would take " +
                        gigabytes(device ? estimate.device() : estimate.host()) + " of " + (device ? "GPU" : "host") +
                        " memory for each rank (" + object_list(estimate, device);
-    if (!device && estimate.packing + estimate.staging > 0) text += ", and room to pack them";
+    if (!device && estimate.packing + estimate.pieces > 0) text += ", and room to pack them";
     text += "), and " + gigabytes(device ? budget.device : budget.host) + " are there. ";
     const std::string fitting = what_would_fit(shape, budget);
     throw Error(text + (fitting.empty() ? "Neither would fewer right-hand sides, links of 12 reals or " +

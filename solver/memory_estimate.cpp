@@ -19,8 +19,8 @@ double MemoryEstimate::device() const {
 }
 
 double MemoryEstimate::host() const {
-  const double after_packing = objects.at("certificate_vectors") + (on_gpu ? 0 : objects.at("vectors")) + staging;
-  return total() - device() - after_packing + staging + std::max(packing, after_packing);
+  const double after_packing = objects.at("certificate_vectors") + (on_gpu ? 0 : objects.at("vectors"));
+  return total() - device() + pieces - after_packing + std::max(packing, after_packing);
 }
 
 double MemoryEstimate::total() const {
@@ -58,7 +58,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
                       {"certificate_vectors", field},
                       {"sources_solutions", 2 * field * shape.n_rhs}};
   estimate.packing = std::max(fast.packing, sloppy.packing);
-  estimate.staging = shape.on_gpu ? fast.vector : 0;
+  estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;
 }
 

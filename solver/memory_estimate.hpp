@@ -30,7 +30,7 @@ struct MemoryEstimate {
   //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
   std::map<std::string, double> objects;
   double packing = 0;  // on the host while links are packed, before there are vectors
-  double staging = 0;  // on the host while a vector travels to or from a GPU
+  double pieces = 0;   // on the host, pinned, that links and vectors travel to and from a GPU in
   bool on_gpu = false;
 
   bool on_device(const std::string& object) const;  // links, sloppy_links, halo and vectors of a solve on a GPU

@@ -136,7 +136,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   if (state_->sloppy) state_->sloppy->reset_times();
   report.seconds["setup"] = setting_up.seconds();
 
-  double cg_seconds = 0, certify_seconds = 0;
+  double cg_seconds = 0, certify_seconds = 0, convert_seconds = 0;
   long cg_iterations = 0;  // the most of any right-hand side in each pass, summed: what the wall clock saw
   std::vector<Column> columns(n_rhs);
   for (;;) {
@@ -163,7 +163,9 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
       target[i] = relative_target * std::sqrt(b2[i]);
       scale = std::max(scale, relative_target / tolerance);
       iterations_left = std::min(iterations_left, request.max_iterations - report.rhs[i].iterations);
-      pass.set_source(int(i), from_zero ? sources[i] : r, std::sqrt(r2), r);
+      const Stopwatch converting;
+      pass.set_source(int(i), from_zero ? sources[i] : r, std::sqrt(r2));
+      convert_seconds += converting.seconds();
     }
     if (!more) break;
 
@@ -172,14 +174,16 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     const std::vector<CgColumn> solved =
         pass.solve(target, iterations_left, progress ? show : std::function<void(const CgProgress&)>());
     cg_seconds += solving.seconds();
+    const Stopwatch converting;
     long longest = 0;
     for (std::size_t i = 0; i < n_rhs; ++i) {
       if (columns[i].outcome) continue;
       record(report.rhs[i], solved[i], std::sqrt(b2[i]));
       columns[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
       longest = std::max(longest, solved[i].iterations);
-      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i], r);
+      if (std::isfinite(solved[i].residual_norm)) pass.add_solution(int(i), solutions[i]);
     }
+    convert_seconds += converting.seconds();
     cg_iterations += longest;
   }
 
@@ -231,6 +235,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   report.times = time_table(iterated, face_times, cg_seconds);
   report.seconds["read"] = state_->read_seconds;
   report.seconds["solve"] = cg_seconds;
+  report.seconds["convert"] = convert_seconds;
   report.seconds["certify"] = certify_seconds;
   report.seconds["hop_pack"] = hop.pack + hop.start;
   report.seconds["hop_interior"] = hop.interior;

@@ -34,7 +34,7 @@ def test_report_has_the_names_that_scripts_rely_on(solve):
             "history"} <= set(report["rhs"][0])
     assert len(report["pion_correlator"]) == 10
     assert sum(report["pion_correlator"]) == pytest.approx(sum(rhs["norm2"] for rhs in report["rhs"]), rel=1e-13)
-    assert {"read", "setup", "solve", "certify", "write"} <= set(report["seconds"])
+    assert {"read", "setup", "convert", "solve", "certify", "write"} <= set(report["seconds"])
     assert {"links", "vectors", "halo", "certificate_links"} <= set(report["memory_bytes"])
 
 

@@ -45,7 +45,8 @@ def assembled(program, tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source, kernels", [("dirac/cuda_conversions.cu", ["convert_kernel", "convert_links_kernel"]),
+@pytest.mark.parametrize("source, kernels", [("dirac/cuda_conversions.cu", ["pack_vectors", "unpack_vectors", "convert_vectors", "pack_links",
+                                                                               "convert_links"]),
                                              ("dirac/cuda_heatbath.cu", ["update_kernel", "plaquette_kernel"]),
                                              ("dirac/cuda_kernels.cu", ["hop_kernel", "direction_kernel"]),
                                              ("solver/cuda_conjugate_gradient.cu",

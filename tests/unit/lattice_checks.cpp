@@ -111,17 +111,17 @@ bool neighbours_of_virtual_nodes_share_a_block() {
 
 // Every real of every lane has a place of its own within the block, and a word of reals stays together.
 bool reals_of_a_block_are_one_to_one() {
-  for (const int word : {1, 2, 4})
-    for (const int lanes : {1, 4, 16, SiteLayout::one_block})
-      for (const int reals : {6, 12, 18}) {
-        const SiteLayout layout(Lattice({4, 6, 2, 2}, {1, 1, 1, 1}, 0), lanes, 4 * word);
-        std::vector<bool> taken(std::size_t(reals * layout.lanes()));
-        for (int lane = 0; lane < layout.lanes(); ++lane)
+  for (const int word : {1, 2, 4, 8})
+    for (const int lanes : {1, 4, 16, 80})
+      for (const int reals : {6, 8, 12, 18}) {
+        std::vector<bool> taken(std::size_t(reals * lanes));
+        for (int lane = 0; lane < lanes; ++lane)
           for (int k = 0; k < reals; ++k) {
-            const std::int64_t offset = layout.offset_in_block(lane, k, reals, 4);
+            const std::int64_t offset = SiteLayout::offset_in_words(lanes, lane, k, reals, word);
             if (offset < 0 || offset >= std::int64_t(taken.size()) || taken[offset]) return false;
             taken[offset] = true;
-            if (k % word != 0 && offset != layout.offset_in_block(lane, k - 1, reals, 4) + 1) return false;
+            if (k % word != 0 && offset != SiteLayout::offset_in_words(lanes, lane, k - 1, reals, word) + 1)
+              return false;
           }
       }
   return true;
