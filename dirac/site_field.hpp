@@ -5,6 +5,7 @@
 
 #include <array>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "dirac/su3.hpp"
@@ -22,6 +23,11 @@ class SiteField {
  public:
   explicit SiteField(const Lattice& lattice)
       : lattice_(lattice), sites_(std::size_t(lattice.local_volume()) * sizeof(Site)) {}
+  // The sites at `sites`, in the order of operator[], which must outlive the field. A copy has memory of its own.
+  static SiteField view(const Lattice& lattice, Site* sites) {
+    const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(Site);
+    return SiteField(lattice, Buffer::view(reinterpret_cast<std::byte*>(sites), bytes));
+  }
   SiteField(const SiteField& other) : lattice_(other.lattice_), sites_(other.sites_.bytes()) {
     sites_.copy_from(other.sites_);
   }
@@ -44,6 +50,8 @@ class SiteField {
   std::int64_t bytes() const { return std::int64_t(sites_.bytes()); }
 
  private:
+  SiteField(const Lattice& lattice, Buffer sites) : lattice_(lattice), sites_(std::move(sites)) {}
+
   Lattice lattice_;
   Buffer sites_;
 };

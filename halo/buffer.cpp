@@ -59,13 +59,20 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
   });
 }
 
+Buffer Buffer::view(std::byte* data, std::size_t bytes) {
+  Buffer view;
+  view.data_ = data;
+  view.bytes_ = bytes;
+  return view;
+}
+
 Buffer::~Buffer() {
   if (!data_) return;
   if (space_ == MemorySpace::cuda)
     cuda::release(data_);
   else if (space_ == MemorySpace::pinned)
     cuda::release_pinned(data_);
-  else
+  else if (mapped_ > 0)
     munmap(data_, mapped_);
 }
 

@@ -14,6 +14,8 @@ class Buffer {
   // Throws Error with the number of bytes when the system refuses. Pages are touched in parallel, so that each lies
   // near the thread that a static schedule will give it to. Local.
   explicit Buffer(std::size_t bytes, MemorySpace space = MemorySpace::host);
+  // Someone else's memory on the host, which must outlive the buffer.
+  static Buffer view(std::byte* data, std::size_t bytes);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
@@ -28,7 +30,7 @@ class Buffer {
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t mapped_ = 0;
+  std::size_t mapped_ = 0;  // 0 in another space, and of a view
   MemorySpace space_ = MemorySpace::host;
 };
 

@@ -1,12 +1,13 @@
 // NumPy arrays to fields and back. On one rank the memory of a plain field is that of the array
-// (x fastest, colours and (re, im) innermost), so each direction is one copy.
+// (x fastest, colours and (re, im) innermost), so fields can be views of arrays, and arrays can have a field's memory.
 #pragma once
 
 #include <nanobind/ndarray.h>
 #include <nanobind/stl/complex.h>
 
 #include <complex>
-#include <cstring>
+#include <initializer_list>
+#include <utility>
 #include <vector>
 
 #include "dirac/site_field.hpp"
@@ -27,30 +28,31 @@ inline Lattice whole_lattice(const Extents& extents, const std::array<bool, 4>& 
   return Lattice(extents, {1, 1, 1, 1}, 0, loopback);
 }
 
-// A field from the numbers at `values`, local lexicographic order.
+// `n` fields on the numbers at `values`, one after another: nothing is copied, and values that are const must stay so.
 template <class Site>
-SiteField<Site> copy_to_field(const Lattice& lattice, const std::complex<double>* values) {
-  SiteField<Site> field(lattice);
-  std::memcpy(static_cast<void*>(field.data()), values, std::size_t(field.bytes()));
-  return field;
+std::vector<SiteField<Site>> views(const Lattice& lattice, const void* values, std::size_t n) {
+  Site* const sites = static_cast<Site*>(const_cast<void*>(values));
+  std::vector<SiteField<Site>> fields;
+  for (std::size_t i = 0; i < n; ++i)
+    fields.push_back(SiteField<Site>::view(lattice, sites + std::int64_t(i) * lattice.local_volume()));
+  return fields;
 }
 
-// An array that owns a copy of `fields` one after another, of shape (T, Z, Y, X, *site_shape), preceded by the number
-// of fields if `leading_axis`.
-template <class Site>
-NumpyArray copy_to_array(const std::vector<const SiteField<Site>*>& fields, const Extents& extents,
-                         const std::vector<std::size_t>& site_shape, bool leading_axis) {
-  std::vector<std::size_t> shape;
-  if (leading_axis) shape.push_back(fields.size());
+inline Buffer copied(const void* values, std::size_t bytes) {
+  Buffer copy(bytes);
+  copy.copy_from(Buffer::view(static_cast<std::byte*>(const_cast<void*>(values)), bytes));
+  return copy;
+}
+
+// An array of shape (*leading, T, Z, Y, X, *site_shape) that has `numbers` for its own.
+inline NumpyArray to_array(Buffer numbers, std::vector<std::size_t> leading, const Extents& extents,
+                           std::initializer_list<std::size_t> site_shape) {
+  std::vector<std::size_t> shape = std::move(leading);
   for (int mu = 3; mu >= 0; --mu) shape.push_back(std::size_t(extents[mu]));
-  shape.insert(shape.end(), site_shape.begin(), site_shape.end());
-  constexpr std::size_t numbers_per_site = sizeof(Site) / sizeof(std::complex<double>);
-  const std::size_t numbers = std::size_t(volume(extents)) * numbers_per_site;
-  auto* values = new std::complex<double>[fields.size() * numbers];
-  nanobind::capsule owner(values, [](void* p) noexcept { delete[] static_cast<std::complex<double>*>(p); });
-  for (std::size_t i = 0; i < fields.size(); ++i)
-    std::memcpy(static_cast<void*>(values + i * numbers), fields[i]->data(), std::size_t(fields[i]->bytes()));
-  return NumpyArray(values, shape.size(), shape.data(), owner);
+  shape.insert(shape.end(), site_shape);
+  auto* const kept = new Buffer(std::move(numbers));
+  const nanobind::capsule owner(kept, [](void* buffer) noexcept { delete static_cast<Buffer*>(buffer); });
+  return NumpyArray(kept->data(), shape.size(), shape.data(), owner);
 }
 
 }  // namespace staghorn::python

@@ -60,15 +60,22 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
   info["fields"] = fields;
   info["checksums"] = to_dict(checks.checksums);
   info["warnings"] = warnings;
-  return nb::make_tuple(copy_to_array<Links>({&links}, header.extents, {4, 3, 3}, false), info);
+  return nb::make_tuple(to_array(copied(links.data(), std::size_t(links.bytes())), {}, header.extents, {4, 3, 3}),
+                        info);
 }
 
+using OptionalText = std::optional<std::string>;
+
 SessionOptions session_options(const std::string& boundary, const std::string& precision, const std::string& links,
-                               bool reunitarize, const std::string& loopback, const std::string& device) {
+                               const OptionalText& sloppy, const OptionalText& sloppy_links, bool reunitarize,
+                               const std::string& loopback, const std::string& device, const OptionalText& tuning,
+                               const std::string& blas) {
   SessionOptions options;
   options.boundary = parse_boundary(boundary);
   options.precision = parse_precision(precision);
   options.links = parse_reconstruct(links);
+  if (sloppy) options.sloppy = parse_kernel_precision(*sloppy);
+  if (sloppy_links) options.sloppy_links = parse_reconstruct(*sloppy_links);
   options.reunitarize = reunitarize;
   for (char direction : loopback) {
     const std::size_t mu = std::string("xyzt").find(direction);
@@ -76,6 +83,8 @@ SessionOptions session_options(const std::string& boundary, const std::string& p
     options.loopback[mu] = true;
   }
   options.device = device;
+  if (tuning) options.tuning = parse_tuning(*tuning);
+  options.blas = parse_blas(blas);
   return options;
 }
 
@@ -107,13 +116,20 @@ NB_MODULE(_native, m) {
 
   using Gauge = std::variant<std::string, ComplexArray>;
   nb::class_<NativeSession>(m, "Session")
-      .def("__init__",
-           [process = std::weak_ptr<Process>(process)](
-               NativeSession* self, const Gauge& gauge, const std::string& boundary, const std::string& precision,
-               const std::string& links, bool reunitarize, const std::string& loopback, const std::string& device) {
-             new (self) NativeSession(process.lock(), gauge,
-                                      session_options(boundary, precision, links, reunitarize, loopback, device));
-           })
+      .def(
+          "__init__",
+          [process = std::weak_ptr<Process>(process)](
+              NativeSession* self, const Gauge& gauge, const std::string& boundary, const std::string& precision,
+              const std::string& links, const OptionalText& sloppy, const OptionalText& sloppy_links, bool reunitarize,
+              const std::string& loopback, const std::string& device, const OptionalText& tuning,
+              const std::string& blas) {
+            new (self) NativeSession(process.lock(), gauge,
+                                     session_options(boundary, precision, links, sloppy, sloppy_links, reunitarize,
+                                                     loopback, device, tuning, blas));
+          },
+          nb::arg("gauge"), nb::arg("boundary"), nb::arg("precision"), nb::arg("links"), nb::arg("sloppy").none(),
+          nb::arg("sloppy_links").none(), nb::arg("reunitarize"), nb::arg("loopback"), nb::arg("device"),
+          nb::arg("tuning").none(), nb::arg("blas"))
       .def_prop_ro("lattice", [](const NativeSession& self) { return self.session().lattice().global(); })
       .def("links", &NativeSession::links)
       .def("gauge", [](const NativeSession& self) { return to_dict(self.session().gauge()); })

@@ -15,17 +15,12 @@ Session make_session(const Communicator& communicator, const std::variant<std::s
   if (const auto* path = std::get_if<std::string>(&gauge)) return Session(communicator, *path, options);
   const ComplexArray& links = std::get<ComplexArray>(gauge);
   const Lattice lattice = whole_lattice(extents_of(links, 0), options.loopback);
-  return Session(communicator, copy_to_field<Links>(lattice, links.data()), options);
+  return Session(communicator, LinkField(views<Links>(lattice, links.data(), 1).front()), options);
 }
 
-std::vector<VectorField> copy_to_vectors(const Lattice& lattice, const ComplexArray& array, const char* what) {
+void require_lattice(const Lattice& lattice, const ComplexArray& array, const char* what) {
   const Extents found = extents_of(array, 1);
   if (found != lattice.global()) throw Error(what, "lattice " + to_string(lattice.global()), to_string(found));
-  std::vector<VectorField> fields;
-  const std::size_t numbers = std::size_t(lattice.local_volume()) * 3;
-  for (std::size_t i = 0; i < array.shape(0); ++i)
-    fields.push_back(copy_to_field<ColorVector<double>>(lattice, array.data() + i * numbers));
-  return fields;
 }
 
 // Lets Ctrl-C stop a long solve: asks the interpreter every few iterations.
@@ -42,7 +37,8 @@ NativeSession::NativeSession(std::shared_ptr<Process> process, const std::varian
     : process_(std::move(process)), session_(make_session(process_->communicator, gauge, options)) {}
 
 NumpyArray NativeSession::links() const {
-  return copy_to_array<Links>({&session_.links()}, session_.lattice().global(), {4, 3, 3}, false);
+  const LinkField& links = session_.links();
+  return to_array(copied(links.data(), std::size_t(links.bytes())), {}, session_.lattice().global(), {4, 3, 3});
 }
 
 std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& request,
@@ -53,7 +49,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& requ
   const Communicator& communicator = session_.communicator();
   SourceSpec spec;
   SourceSet sources;
-  std::vector<VectorField> solutions;
+  Buffer solved;
   SolveReport report;
   {
     const nb::gil_scoped_release others_may_run;
@@ -61,15 +57,19 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& requ
       spec = parse_source(*words);
       sources = make_sources(communicator, lattice, spec, parse_color(color), noise_vectors);
     } else {
-      sources.fields = copy_to_vectors(lattice, std::get<ComplexArray>(source), "source");
+      const ComplexArray& array = std::get<ComplexArray>(source);
+      require_lattice(lattice, array, "source");
+      sources.fields = views<ColorVector<double>>(lattice, array.data(), array.shape(0));
       sources.colors.assign(sources.fields.size(), -1);
     }
-    if (guess)
-      solutions = copy_to_vectors(lattice, *guess, "guess");
-    else
-      solutions.assign(sources.fields.size(), VectorField(lattice));
-    if (solutions.size() != sources.fields.size())
-      throw Error("guess", std::to_string(sources.fields.size()) + " vectors", std::to_string(solutions.size()));
+    const std::size_t n = sources.fields.size(),
+                      bytes = n * std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
+    if (guess) {
+      require_lattice(lattice, *guess, "guess");
+      if (guess->shape(0) != n) throw Error("guess", std::to_string(n) + " vectors", std::to_string(guess->shape(0)));
+    }
+    solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
+    std::vector<VectorField> solutions = views<ColorVector<double>>(lattice, solved.data(), n);
     report = session_.solve(request, sources.fields, solutions, check_interrupt);
     report.source = std::holds_alternative<std::string>(source) ? to_string(spec) : "array";
     for (std::size_t i = 0; i < sources.colors.size(); ++i) report.rhs[i].color = sources.colors[i];
@@ -78,9 +78,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& requ
       if (spec.is_noise()) report.condensate = estimate_condensate(communicator, sources.fields, solutions);
     }
   }
-  std::vector<const VectorField*> fields;
-  for (const VectorField& field : solutions) fields.push_back(&field);
-  return {copy_to_array<ColorVector<double>>(fields, lattice.global(), {3}, true), to_json(report)};
+  return {to_array(std::move(solved), {sources.fields.size()}, lattice.global(), {3}), to_json(report)};
 }
 
 }  // namespace staghorn::python

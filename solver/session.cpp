@@ -7,6 +7,7 @@
 #include "solver/gauge_summary.hpp"
 #include "solver/memory_check.hpp"
 #include "solver/session_state.hpp"
+#include "solver/solve_checks.hpp"
 #include "solver/stopwatch.hpp"
 
 namespace staghorn {
@@ -41,9 +42,6 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
 // The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
 std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
   if (options.blas != Blas::cublas) return nullptr;
-  if (options.sloppy) throw Error("blas cublas", "one precision", "mixed precision");
-  if (options.precision != Precision::fp64 && options.precision != Precision::fp32)
-    throw Error("blas cublas", "precision fp64 or fp32", to_string(options.precision));
   if (cuda_device < 0) throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
   cuda::select_device(cuda_device);
   return std::make_unique<Cublas>();
@@ -53,6 +51,7 @@ std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_devi
 
 Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options) {
   const Stopwatch reading;
+  check_options(options);
   const GaugeHeader header = read_gauge_header(all, gauge_file);
   PlacedLattice placed = place_lattice(all, header.extents, options.grid, options.loopback, options.mapping);
   const Communicator& communicator = placed.communicator;
@@ -78,6 +77,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
 }
 
 Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
+  check_options(options);
   const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
   int cuda_device = -1;
   const int rank_on_host = communicator.rank_on_host();

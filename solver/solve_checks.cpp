@@ -43,6 +43,16 @@ void require_finite(const Communicator& communicator, const char* what, std::spa
 
 }  // namespace
 
+void check_options(const SessionOptions& options) {
+  const std::string precision = to_string(options.precision);
+  if (options.precision == Precision::fp16) throw Error("precision", "fp64 or fp32", precision);
+  if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
+    throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
+  if (options.sloppy_links && !options.sloppy)
+    throw Error("sloppy_links", "a sloppy precision, whose links they are", "none");
+  if (options.blas == Blas::cublas && options.sloppy) throw Error("blas cublas", "one precision", "mixed precision");
+}
+
 void check_request(const SolveRequest& request, Precision precision) {
   const bool full = request.system == System::full;
   if (!std::isfinite(request.mass) || request.mass < 0 || (full && request.mass == 0))

@@ -11,6 +11,9 @@
 
 namespace staghorn {
 
+// Precisions, links and libraries that go together. Local.
+void check_options(const SessionOptions& options);
+
 // Mass, tolerance and iterations in the ranges where the system makes sense. Local.
 void check_request(const SolveRequest& request, Precision precision);
 

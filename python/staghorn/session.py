@@ -36,15 +36,23 @@ class Session:
     boundary      "px,py,pz,pt": periodic, antiperiodic or a phase in units of pi; or four numbers in units of pi
     precision     "fp64" or "fp32", of the solver; every answer is checked in fp64
     links         reals stored per link: 18, or 12 or 8 (imply `reunitarize`)
+    sloppy        mixed precision: iterate in "fp32" or "fp16" (16-bit fixed point), update in fp64; None: do not
+    sloppy_links  reals per link in these iterations, 12 by default
     reunitarize   project the links onto SU(3) first
+    device        "auto", "cpu", "cuda" or "cuda:n"
+    tuning        "on", "off" or "again": whether launches on a GPU are timed and remembered; $STAGHORN_TUNING, or "on"
+    blas          "fused", or "cublas": the baseline, on a GPU
     loopback      directions ("xyzt") to cut although one process holds them; changes nothing but the speed
     """
 
     def __init__(self, gauge, *, boundary="periodic,periodic,periodic,antiperiodic", precision="fp64", links=18,
-                 reunitarize=False, loopback="", device="auto"):
+                 sloppy=None, sloppy_links=None, reunitarize=False, device="auto", tuning=None, blas="fused",
+                 loopback=""):
         if not isinstance(boundary, str):
             boundary = ",".join(map(repr, map(float, boundary)))
-        options = (boundary, precision, str(links), bool(reunitarize), loopback, device)
+        if sloppy_links is not None:
+            sloppy_links = str(sloppy_links)
+        options = (boundary, precision, str(links), sloppy, sloppy_links, bool(reunitarize), loopback, device, tuning, blas)
         if isinstance(gauge, (str, os.PathLike)):
             self._native = _native.Session(os.fspath(gauge), *options)
         else:

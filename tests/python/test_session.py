@@ -48,6 +48,45 @@ def test_source_may_be_any_real_or_complex_array(session):
     assert np.array_equal(x, same)
 
 
+@pytest.mark.parametrize("phases", ["cps", "milc"])
+def test_arrays_that_come_in_stay_as_they_are_and_the_solution_outlives_the_session(phases):
+    session = staghorn.Session(reference.random_links(EXTENTS, seed=41))
+    b, guess = reference.random_vector(EXTENTS, 47), reference.random_vector(EXTENTS, 48)
+    before = b.copy(), guess.copy()
+    b.flags.writeable = guess.flags.writeable = False
+    x, report = session.solve(0.5, b, guess=guess, phases=phases)
+    values = x.copy()
+    del session
+    assert report["outcome"] == "certified"
+    assert np.array_equal(b, before[0]) and np.array_equal(guess, before[1]) and np.array_equal(x, values)
+    x[...] = 0  # it is the caller's
+
+
+@pytest.mark.parametrize("sloppy, sloppy_links", [("fp32", None), ("fp32", 18), ("fp16", 12), ("fp16", "8")])
+def test_mixed_precision_reaches_what_fp64_does(sloppy, sloppy_links):
+    links, b = reference.random_links(EXTENTS, seed=41), reference.random_vector(EXTENTS, 49)
+    x, report = staghorn.Session(links, sloppy=sloppy, sloppy_links=sloppy_links).solve(0.5, b, tolerance=1e-12)
+    assert report["outcome"] == "certified" and report["rhs"][0]["updates"]
+    assert report["sloppy"] == sloppy and report["sloppy_links"] == int(sloppy_links or 12)
+    assert np.allclose(x, staghorn.Session(links).solve(0.5, b, tolerance=1e-12)[0], rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"sloppy": "fp64"}, "sloppy: expected fp32 or fp16"),
+    ({"sloppy": "fp8"}, "fp8"),
+    ({"sloppy": "fp16", "precision": "fp32"}, "sloppy: expected fp32 or fp16 below precision fp64, found fp16 below fp32"),
+    ({"sloppy_links": 12}, "sloppy_links"),
+    ({"tuning": "sometimes"}, "on, off or again"),
+    ({"blas": "mkl"}, "fused or cublas"),
+    ({"blas": "cublas", "sloppy": "fp32"}, "mixed precision"),
+    ({"blas": "cublas", "device": "cpu"}, "GPU"),
+    ({"device": "tpu"}, "tpu"),
+])
+def test_options_that_do_not_fit_are_errors_that_say_why(options, words):
+    with pytest.raises(staghorn.Error, match=words):
+        staghorn.Session(reference.random_links(EXTENTS, seed=41), **options)
+
+
 def test_noise_gives_a_condensate_with_an_error(session):
     _, report = session.solve(0.5, "z2:7", noise_vectors=4)
     assert report["condensate"]["n_vectors"] == 4 and report["condensate"]["error"] > 0
