@@ -5,6 +5,7 @@
 #include <sstream>
 
 #include "halo/watchdog.hpp"
+#include "solver/solve_checks.hpp"
 #include "solver/text_file.hpp"
 
 namespace staghorn {
@@ -12,6 +13,15 @@ namespace staghorn {
 namespace po = boost::program_options;
 
 namespace {
+
+// What check_options says is a matter of usage here. Its messages begin with the name of an option.
+void require_fitting(const SessionOptions& options) {
+  try {
+    check_options(options);
+  } catch (const Error& error) {
+    throw UsageError(std::string("--") + error.what());
+  }
+}
 
 // Levenshtein's distance: insertions, deletions and replacements that turn one word into the other.
 int edit_distance(const std::string& a, const std::string& b) {
@@ -158,16 +168,11 @@ void set_precisions(const OptionValues& values, SessionOptions& options) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
-  if (values.count("sloppy")) {
+  if (values.count("sloppy"))
     options.sloppy = parse_value("sloppy", [&] { return parse_kernel_precision(text("sloppy")); });
-    if (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64)
-      throw UsageError("--sloppy", "fp32 or fp16 below --precision fp64",
-                       to_string(*options.sloppy) + " below " + to_string(options.precision));
-  }
-  if (values.count("sloppy-links")) {
-    if (!options.sloppy) throw UsageError("--sloppy-links needs --sloppy");
+  if (values.count("sloppy-links"))
     options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
-  }
+  require_fitting(options);
 }
 
 SessionOptions session_options(const OptionValues& values) {
@@ -184,8 +189,7 @@ SessionOptions session_options(const OptionValues& values) {
   options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
   options.tuning = tuning_choice(values);
   options.blas = parse_value("blas", [&] { return parse_blas(text("blas")); });
-  if (options.blas == Blas::cublas && options.sloppy)
-    throw UsageError("--blas cublas is the plain baseline and knows no --sloppy: leave one of them out");
+  require_fitting(options);
   return options;
 }
 

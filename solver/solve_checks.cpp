@@ -49,8 +49,10 @@ void check_options(const SessionOptions& options) {
   if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
     throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
   if (options.sloppy_links && !options.sloppy)
-    throw Error("sloppy_links", "a sloppy precision, whose links they are", "none");
-  if (options.blas == Blas::cublas && options.sloppy) throw Error("blas cublas", "one precision", "mixed precision");
+    throw Error("sloppy-links", "a sloppy precision, whose links they are", "none");
+  if (options.blas == Blas::cublas && options.sloppy)
+    throw Error("blas cublas", "no sloppy precision, as it is the plain baseline",
+                "sloppy " + to_string(*options.sloppy));
 }
 
 void check_request(const SolveRequest& request, Precision precision) {

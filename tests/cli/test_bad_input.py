@@ -139,7 +139,7 @@ def test_device_that_this_build_lacks(solve, expect_error):
 
 @pytest.mark.parametrize("options, status, words", [
     (["--device", "cpu", "--blas", "cublas"], 1, ["blas cublas", "GPU", "cpu"]),
-    (["--blas", "cublas", "--sloppy", "fp32"], 2, ["--blas cublas", "--sloppy"]),
+    (["--blas", "cublas", "--sloppy", "fp32"], 2, ["--blas cublas", "sloppy fp32"]),
     (["--blas", "mkl"], 2, ["--blas", "fused or cublas", "mkl"]),
 ])
 def test_baseline_where_it_cannot_run(solve, expect_error, options, status, words):

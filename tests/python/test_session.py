@@ -75,10 +75,10 @@ def test_mixed_precision_reaches_what_fp64_does(sloppy, sloppy_links):
     ({"sloppy": "fp64"}, "sloppy: expected fp32 or fp16"),
     ({"sloppy": "fp8"}, "fp8"),
     ({"sloppy": "fp16", "precision": "fp32"}, "sloppy: expected fp32 or fp16 below precision fp64, found fp16 below fp32"),
-    ({"sloppy_links": 12}, "sloppy_links"),
+    ({"sloppy_links": 12}, "sloppy-links: expected a sloppy precision"),
     ({"tuning": "sometimes"}, "on, off or again"),
     ({"blas": "mkl"}, "fused or cublas"),
-    ({"blas": "cublas", "sloppy": "fp32"}, "mixed precision"),
+    ({"blas": "cublas", "sloppy": "fp32"}, "sloppy fp32"),
     ({"blas": "cublas", "device": "cpu"}, "GPU"),
     ({"device": "tpu"}, "tpu"),
 ])
