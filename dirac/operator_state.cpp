@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numbers>
-#include <set>
+#include <utility>
 
 #include "dirac/launch_tuning.hpp"
 #include "halo/cuda_device.hpp"
@@ -13,18 +13,6 @@
 namespace staghorn {
 
 namespace {
-
-std::array<FaceSites, 2> both_face_sites(const SiteLayout& layout) {
-  return {face_sites(layout, Parity::even), face_sites(layout, Parity::odd)};
-}
-
-// The CPU reads where neighbours are, the GPU computes it.
-std::array<NeighbourTable, 2> both_tables(const Kernels& kernels, const SiteLayout& layout, const Boundary& boundary,
-                                          const std::array<FaceSites, 2>& faces) {
-  if (kernels.space == MemorySpace::cuda) return {};
-  return {build_neighbour_table(layout, boundary, Parity::even, faces[1]),
-          build_neighbour_table(layout, boundary, Parity::odd, faces[0])};
-}
 
 std::array<std::size_t, 8> bytes_of_faces(const FaceSites& faces, const SiteLayout& layout,
                                           const OperatorOptions& options) {
@@ -46,17 +34,6 @@ const Kernels& chosen_kernels(const OperatorOptions& options) {
   return cuda_kernels();
 }
 
-// The sites that need a ghost, as the GPU reads them.
-Buffer boundary_list(const FaceSites& faces, MemorySpace space) {
-  if (space != MemorySpace::cuda) return {};
-  std::set<Slot> sites;
-  for (const std::vector<Slot>& face : faces.slots) sites.insert(face.begin(), face.end());
-  Buffer host(sites.size() * sizeof(Slot)), device(host.bytes(), space);
-  std::copy(sites.begin(), sites.end(), reinterpret_cast<Slot*>(host.data()));
-  device.copy_from(host);
-  return device;
-}
-
 const OperatorOptions& checked(const OperatorOptions& options) {
   if (options.n_rhs < 1 || options.n_rhs > max_rhs)
     throw Error("right-hand sides in one batch", "1 to " + std::to_string(max_rhs), options.n_rhs);
@@ -66,40 +43,27 @@ const OperatorOptions& checked(const OperatorOptions& options) {
 }  // namespace
 
 StaggeredOperator::State::State(const Communicator& communicator, const LinkField& links,
-                                const OperatorOptions& options_in, const State* full)
+                                const OperatorOptions& options_in, std::shared_ptr<const PackedLinks> from)
     : communicator(communicator),
       options(checked(options_in)),
       kernels(chosen_kernels(options)),
-      layout(kernels.layout(links.lattice(), options.precision)),
-      faces(both_face_sites(layout)),
-      tables(both_tables(kernels, layout, options.boundary, faces)),
-      gauge(make_gauge_field(links, full)),
-      boundary{boundary_list(faces[0], kernels.space), boundary_list(faces[1], kernels.space)},
+      packed(from && from->serve(options) ? std::move(from)
+                                          : std::make_shared<const PackedLinks>(
+                                                communicator, links, kernels.layout(links.lattice(), options.precision),
+                                                options, from.get(), pieces)),
+      layout(packed->layout),
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
-      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(faces[0], layout, options),
+      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options),
                                  kernels.space, options.transport)),
-      exchange(communicator, links.lattice(), bytes_of_faces(faces[0], layout, options), kernels.space,
+      exchange(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options), kernels.space,
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
 }
 
-GaugeField StaggeredOperator::State::make_gauge_field(const LinkField& links, const State* full) {
-  if (kernels.space == MemorySpace::host)
-    return GaugeField(communicator, links, layout, options.precision, options.reconstruct, tables);
-  if (full && full->has_links_for(options))
-    return GaugeField(full->gauge, layout, options.precision, options.reconstruct);
-  return GaugeField(communicator, links, layout, options.precision, options.reconstruct, pieces);
-}
-
-bool StaggeredOperator::State::has_links_for(const OperatorOptions& other) const {
-  return other.cuda_device >= 0 && other.cuda_device == options.cuda_device && options.precision == Precision::fp64 &&
-         options.reconstruct == Reconstruct::none18;
-}
-
 HopView StaggeredOperator::State::view_of(Parity target) {
-  const NeighbourTable& table = tables[int(target)];
+  const NeighbourTable& table = packed->tables[int(target)];
   HopView v;
   v.precision = options.precision;
   v.reconstruct = options.reconstruct;
@@ -112,22 +76,22 @@ HopView StaggeredOperator::State::view_of(Parity target) {
   v.theta = options.boundary.theta;
   v.scratch = scratch.data();
   v.scratch_host = scratch_host.data();
-  v.boundary = reinterpret_cast<const std::int32_t*>(boundary[int(target)].data());
-  v.boundary_sites = int(boundary[int(target)].bytes() / sizeof(std::int32_t));
+  v.boundary = reinterpret_cast<const std::int32_t*>(packed->boundary[int(target)].data());
+  v.boundary_sites = int(packed->boundary[int(target)].bytes() / sizeof(std::int32_t));
   for (int mu = 0; mu < 4; ++mu) {
     const Lattice& lattice = layout.lattice();
     const int place = lattice.grid_coordinates()[mu];
     v.cut[mu] = lattice.partitioned(mu);
     v.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
     v.at_lattice_edge[2 * mu + 1] = place == 0;
-    v.ghost_links[mu] = gauge.ghost_links(target, mu);
+    v.ghost_links[mu] = packed->gauge.ghost_links(target, mu);
   }
   v.neighbours = table.neighbours.data();
   v.special = table.special.data();
   v.special_link = table.special_link.data();
-  v.links_here = gauge.links(target);
-  v.links_there = gauge.links(opposite(target));
-  v.links_special = gauge.special_links(target);
+  v.links_here = packed->gauge.links(target);
+  v.links_there = packed->gauge.links(opposite(target));
+  v.links_special = packed->gauge.special_links(target);
   for (int hop = 0; hop < 8; ++hop) {
     const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
     v.phase[hop][0] = std::cos(angle);
@@ -150,12 +114,13 @@ void StaggeredOperator::State::pack(const HopView& view, const void* in) {
   if (kernels.space == MemorySpace::cuda)
     kernels.pack_faces(view, in, exchange.outgoing());
   else
-    pack_faces(faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in, exchange.send_buffer());
+    pack_faces(packed->faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in,
+               exchange.send_buffer());
 }
 
 void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const Phase phase("hop");
-  const NeighbourTable& table = tables[int(target)];
+  const NeighbourTable& table = packed->tables[int(target)];
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
     PhaseTimer timer(seconds);

@@ -3,16 +3,16 @@
 #pragma once
 
 #include "dirac/face_packing.hpp"
-#include "dirac/gauge_field.hpp"
 #include "dirac/kernels.hpp"
-#include "dirac/neighbour_table.hpp"
+#include "dirac/packed_links.hpp"
 #include "dirac/staggered_operator.hpp"
 #include "halo/face_exchange.hpp"
 
 namespace staghorn {
 
 struct StaggeredOperator::State {
-  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options, const State* full);
+  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+        std::shared_ptr<const PackedLinks> from);
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
@@ -36,12 +36,9 @@ struct StaggeredOperator::State {
   const Communicator& communicator;
   OperatorOptions options;
   const Kernels& kernels;
-  SiteLayout layout;
-  std::array<FaceSites, 2> faces;        // by sending parity
-  std::array<NeighbourTable, 2> tables;  // by target parity
-  PinnedPieces pieces;                   // GPU only
-  GaugeField gauge;
-  std::array<Buffer, 2> boundary;  // by target parity; GPU only
+  PinnedPieces pieces;  // GPU only
+  const std::shared_ptr<const PackedLinks> packed;
+  const SiteLayout& layout;  // of these
   Buffer scratch, scratch_host;
   TransportChoice transport;
   FaceExchange exchange;
@@ -51,9 +48,6 @@ struct StaggeredOperator::State {
   SampledHops sampled;  // GPU only
 
  private:
-  GaugeField make_gauge_field(const LinkField& links, const State* full);
-  // Whether links of such an operator can be made of this one's, on the same GPU.
-  bool has_links_for(const OperatorOptions& other) const;
   HopView view_of(Parity target);
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);

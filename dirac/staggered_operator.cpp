@@ -6,9 +6,9 @@
 namespace staghorn {
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
-                                     const OperatorOptions& options, const StaggeredOperator* full) {
+                                     const OperatorOptions& options, std::shared_ptr<const PackedLinks> from) {
   const Phase phase("setting up the operator");
-  state_ = std::make_unique<State>(communicator, links, options, full ? full->state_.get() : nullptr);
+  state_ = std::make_unique<State>(communicator, links, options, std::move(from));
 }
 StaggeredOperator::~StaggeredOperator() = default;
 
@@ -17,9 +17,10 @@ const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
 const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
 std::string StaggeredOperator::kernels() const { return state_->kernels.name; }
-std::int64_t StaggeredOperator::link_bytes() const { return state_->gauge.bytes(); }
+std::shared_ptr<const PackedLinks> StaggeredOperator::packed_links() const { return state_->packed; }
+std::int64_t StaggeredOperator::link_bytes() const { return state_->packed->gauge.bytes(); }
 std::int64_t StaggeredOperator::halo_bytes() const {
-  return state_->exchange.bytes() + state_->tables[0].bytes() + state_->tables[1].bytes();
+  return state_->exchange.bytes() + state_->packed->tables[0].bytes() + state_->packed->tables[1].bytes();
 }
 const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return state_->exchange.face_bytes(); }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }

@@ -24,6 +24,7 @@
 namespace staghorn {
 
 struct HopView;
+struct PackedLinks;
 class FaceExchange;
 class PeerTransport;
 
@@ -44,17 +45,18 @@ class StaggeredOperator {
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
   // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
   // Collective.
-  // full: an operator with the same links; where it has them uncompressed in fp64 on the same GPU, they come from
-  // there.
+  // from: of an operator with the same links. Where they are as this one reads them, both have them together; where
+  // they are uncompressed in fp64 on the same GPU, they come from there.
   StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
-                    const StaggeredOperator* full = nullptr);
+                    std::shared_ptr<const PackedLinks> from = {});
   ~StaggeredOperator();
 
   const Communicator& communicator() const;
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
-  std::string kernels() const;                      // the ones in use: "avx512", "avx2", "baseline" or "cuda"
+  std::string kernels() const;  // the ones in use: "avx512", "avx2", "baseline" or "cuda"
+  std::shared_ptr<const PackedLinks> packed_links() const;
   std::int64_t link_bytes() const;                  // this rank
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...

@@ -35,7 +35,7 @@ struct Stage {
     SolveShape shape{lattice.global(), lattice.grid(), {}, options.rhs, System::even, options.cuda_device >= 0};
     shape.options.precision = *std::min_element(options.precisions.begin(), options.precisions.end());  // fp64 is first
     shape.options.links = *std::min_element(options.links.begin(), options.links.end());                // 18 reals too
-    require_memory(communicator, shape, options.cuda_device, 0);
+    require_memory(communicator, shape, options.cuda_device, {});
   }
 
   std::vector<CutResult> run(const Communicator& communicator, const std::string& series, const Extents& extents,

@@ -70,10 +70,11 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
   return list;
 }
 
-void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device, double held_on_host) {
+void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                    const MemoryBudget& held) {
   const AvailableMemory available = available_memory(communicator, cuda_device);
-  const MemoryBudget budget{std::min(available.host + held_on_host, available.host_limit),
-                            std::min(available.device, available.device_limit)};
+  const MemoryBudget budget{std::min(available.host + held.host, available.host_limit),
+                            std::min(available.device + held.device, available.device_limit)};
   communicator.agree([&] {
     const MemoryEstimate estimate = estimate_memory(shape);
     if (fits(estimate, budget)) return;

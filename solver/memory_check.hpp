@@ -6,7 +6,7 @@
 
 namespace staghorn {
 
-struct MemoryBudget {  // bytes that one rank may hold
+struct MemoryBudget {  // bytes of one rank
   double host = 0, device = 0;
 };
 bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget);
@@ -16,7 +16,8 @@ bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget);
 std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget);
 
 // Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and
-// what would fit. `held_on_host` are bytes of the estimate that this rank holds already. Collective.
-void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device, double held_on_host);
+// what would fit. `held` is what this rank holds already of the estimate. Collective.
+void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                    const MemoryBudget& held);
 
 }  // namespace staghorn

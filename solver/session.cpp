@@ -66,7 +66,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   require_memory(
       communicator,
       {lattice.global(), lattice.grid(), options, options.expected_rhs, options.expected_system, cuda_device >= 0},
-      cuda_device, 0);
+      cuda_device, {});
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
   GaugeSummary summary = take_links(communicator, gauge_file, links, options, checks);
@@ -112,7 +112,12 @@ SolveShape Session::State::shape(int n_rhs, System system) const {
 }
 
 void Session::State::prepare(int n_rhs, System system) {
+  std::shared_ptr<const PackedLinks> packed, sloppy_packed;  // these stay when the number of right-hand sides changes
+  double held_links = 0;
   if (fast && fast->options().n_rhs != n_rhs) {
+    held_links = double(fast->link_bytes() + (sloppy ? sloppy->link_bytes() : 0));
+    packed = fast->packed_links();
+    if (sloppy) sloppy_packed = sloppy->packed_links();
     pass.reset();  // frees its memory before the next takes its own
     fast.reset();
     sloppy.reset();
@@ -122,7 +127,9 @@ void Session::State::prepare(int n_rhs, System system) {
     const MemoryEstimate estimate = estimate_memory(wanted_shape);
     const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
                         (residual ? double(residual->bytes()) : 0);
-    require_memory(communicator, wanted_shape, cuda_device, held);
+    const bool on_gpu = cuda_device >= 0;
+    require_memory(communicator, wanted_shape, cuda_device,
+                   {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
     OperatorOptions wanted;
     wanted.boundary = options.boundary;
     wanted.precision = options.precision;
@@ -132,11 +139,12 @@ void Session::State::prepare(int n_rhs, System system) {
     wanted.transport = options.transport;
     wanted.overlap = options.overlap;
     wanted.tuning = options.tuning;
-    fast = std::make_unique<StaggeredOperator>(communicator, links, wanted);
+    fast = std::make_unique<StaggeredOperator>(communicator, links, wanted, std::move(packed));
     if (options.sloppy) {
       wanted.precision = *options.sloppy;
       wanted.reconstruct = iterated_links(options);
-      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted, fast.get());
+      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted,
+                                                   sloppy_packed ? std::move(sloppy_packed) : fast->packed_links());
     }
   }
   const bool first = !pass;

@@ -71,6 +71,19 @@ def test_mixed_precision_reaches_what_fp64_does(sloppy, sloppy_links):
     assert np.allclose(x, staghorn.Session(links).solve(0.5, b, tolerance=1e-12)[0], rtol=0, atol=1e-11)
 
 
+@pytest.mark.parametrize("options", [{}, {"sloppy": "fp16", "loopback": "xt"}, {"precision": "fp32", "links": 12}])
+def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
+    links, b = reference.random_links(EXTENTS, seed=41), reference.random_vector(EXTENTS, 50)
+    batches = [b, np.stack([b, 1j * b, b.conj()]), -b]
+    session = staghorn.Session(links, **options)
+    for batch in batches:
+        x, report = session.solve(0.5, batch)
+        alone, alone_report = staghorn.Session(links, **options).solve(0.5, batch)
+        assert np.array_equal(x, alone) and report["rhs"] == alone_report["rhs"]
+        memory, predicted = report["memory_bytes"], report["predicted_memory_bytes"]
+        assert all(memory[name] <= predicted[name] for name in predicted)
+
+
 @pytest.mark.parametrize("options, words", [
     ({"sloppy": "fp64"}, "sloppy: expected fp32 or fp16"),
     ({"sloppy": "fp8"}, "fp8"),
