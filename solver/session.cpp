@@ -111,42 +111,40 @@ SolveShape Session::State::shape(int n_rhs, System system) const {
   return {lattice().global(), lattice().grid(), options, n_rhs, system, cuda_device >= 0};
 }
 
+void Session::State::make_operators(int n_rhs, System system) {
+  const bool on_gpu = cuda_device >= 0;
+  const auto packed = fast ? fast->packed_links() : nullptr;  // links that are there stay
+  const auto sloppy_packed = sloppy ? sloppy->packed_links() : nullptr;
+  const double held_links = double((fast ? fast->link_bytes() : 0) + (sloppy ? sloppy->link_bytes() : 0));
+  pass.reset();  // frees its memory before the next takes its own
+  fast.reset();
+  sloppy.reset();
+  const SolveShape wanted_shape = shape(n_rhs, system);
+  const MemoryEstimate estimate = estimate_memory(wanted_shape);
+  const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
+                      (residual ? double(residual->bytes()) : 0);
+  require_memory(communicator, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
+  OperatorOptions wanted;
+  wanted.boundary = options.boundary;
+  wanted.precision = options.precision;
+  wanted.reconstruct = options.links;
+  wanted.n_rhs = n_rhs;
+  wanted.cuda_device = cuda_device;
+  wanted.transport = options.transport;
+  wanted.overlap = options.overlap;
+  wanted.tuning = options.tuning;
+  auto made = std::make_unique<StaggeredOperator>(communicator, links, wanted, packed);
+  if (options.sloppy) {
+    wanted.precision = *options.sloppy;
+    wanted.reconstruct = iterated_links(options);
+    sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted,
+                                                 sloppy_packed ? sloppy_packed : made->packed_links());
+  }
+  fast = std::move(made);  // both are there, or, where one fails, neither
+}
+
 void Session::State::prepare(int n_rhs, System system) {
-  std::shared_ptr<const PackedLinks> packed, sloppy_packed;  // these stay when the number of right-hand sides changes
-  double held_links = 0;
-  if (fast && fast->options().n_rhs != n_rhs) {
-    held_links = double(fast->link_bytes() + (sloppy ? sloppy->link_bytes() : 0));
-    packed = fast->packed_links();
-    if (sloppy) sloppy_packed = sloppy->packed_links();
-    pass.reset();  // frees its memory before the next takes its own
-    fast.reset();
-    sloppy.reset();
-  }
-  if (!fast) {
-    const SolveShape wanted_shape = shape(n_rhs, system);
-    const MemoryEstimate estimate = estimate_memory(wanted_shape);
-    const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
-                        (residual ? double(residual->bytes()) : 0);
-    const bool on_gpu = cuda_device >= 0;
-    require_memory(communicator, wanted_shape, cuda_device,
-                   {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
-    OperatorOptions wanted;
-    wanted.boundary = options.boundary;
-    wanted.precision = options.precision;
-    wanted.reconstruct = options.links;
-    wanted.n_rhs = n_rhs;
-    wanted.cuda_device = cuda_device;
-    wanted.transport = options.transport;
-    wanted.overlap = options.overlap;
-    wanted.tuning = options.tuning;
-    fast = std::make_unique<StaggeredOperator>(communicator, links, wanted, std::move(packed));
-    if (options.sloppy) {
-      wanted.precision = *options.sloppy;
-      wanted.reconstruct = iterated_links(options);
-      sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted,
-                                                   sloppy_packed ? std::move(sloppy_packed) : fast->packed_links());
-    }
-  }
+  if (!fast || fast->options().n_rhs != n_rhs) make_operators(n_rhs, system);
   const bool first = !pass;
   // The allocations that are left fail on every rank alike.
   communicator.agree([&] {

@@ -32,6 +32,8 @@ struct Session::State {
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
   // where that does not fit into memory. Collective.
   void prepare(int n_rhs, System system);
+  // Operators for so many right-hand sides. The vectors of those before are gone. Collective.
+  void make_operators(int n_rhs, System system);
   SolveShape shape(int n_rhs, System system) const;
 };
 
