@@ -74,7 +74,7 @@ SessionOptions session_options(const std::string& boundary, const std::string& p
   options.boundary = parse_boundary(boundary);
   options.precision = parse_precision(precision);
   options.links = parse_reconstruct(links);
-  if (sloppy) options.sloppy = parse_kernel_precision(*sloppy);
+  if (sloppy) options.sloppy = parse_sloppy(*sloppy);
   if (sloppy_links) options.sloppy_links = parse_reconstruct(*sloppy_links);
   options.reunitarize = reunitarize;
   for (char direction : loopback) {

@@ -168,8 +168,7 @@ void set_precisions(const OptionValues& values, SessionOptions& options) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
-  if (values.count("sloppy"))
-    options.sloppy = parse_value("sloppy", [&] { return parse_kernel_precision(text("sloppy")); });
+  if (values.count("sloppy")) options.sloppy = parse_value("sloppy", [&] { return parse_sloppy(text("sloppy")); });
   if (values.count("sloppy-links"))
     options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
   require_fitting(options);

@@ -32,6 +32,12 @@ Phases parse_phases(const std::string& text) {
 
 std::string to_string(Blas blas) { return blas == Blas::fused ? "fused" : "cublas"; }
 
+Precision parse_sloppy(const std::string& text) {
+  for (Precision sloppy : {Precision::fp32, Precision::fp16})
+    if (text == to_string(sloppy)) return sloppy;
+  throw Error("sloppy", "fp32 or fp16", "'" + text + "'");
+}
+
 Blas parse_blas(const std::string& text) {
   for (Blas blas : {Blas::fused, Blas::cublas})
     if (text == to_string(blas)) return blas;

@@ -29,6 +29,7 @@ std::string to_string(Phases phases);
 Phases parse_phases(const std::string& text);
 std::string to_string(Blas blas);
 Blas parse_blas(const std::string& text);
+Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
