@@ -4,6 +4,8 @@
 // bit.
 #pragma once
 
+#include <cuda_awbarrier_primitives.h>
+
 #include <algorithm>
 #include <climits>
 
@@ -45,31 +47,53 @@ class Walk {
   __device__ __forceinline__ bool more() const { return chunk_ < range_.chunks.count; }
   __device__ __forceinline__ int chunk() const { return chunk_; }
 
+  // Before the first way of a block of several teams; a barrier of the block must follow.
+  static __device__ __forceinline__ void prepare() {
+    if constexpr (takes && teams > 1)
+      if (threadIdx.x < teams) __mbarrier_init(&meeting(int(threadIdx.x)).barrier, threads / 32);
+  }
+
   // All threads of the team must call.
   __device__ __forceinline__ void advance() {
     chunk_ += range_.stride;
     if (!takes || chunk_ < range_.taken_from) return;
-    const int team = teams == 1 ? 0 : int(threadIdx.x) / threads;
-    __shared__ int next[teams];
-    meet(team);
-    if (threadIdx.x % threads == 0) next[team] = take();
-    meet(team);
-    chunk_ = next[team];
+    if constexpr (teams == 1) {
+      __shared__ int next;
+      __syncthreads();
+      if (threadIdx.x == 0) next = take(), ++mine_;
+      __syncthreads();
+      chunk_ = next;
+    } else {
+      if (threadIdx.x % 32 == 0) {
+        Meeting& here = meeting(int(threadIdx.x) / threads);
+        if (threadIdx.x % threads == 0) here.next[mine_ % 2] = take();
+        const __mbarrier_token_t token = __mbarrier_arrive(&here.barrier);
+        while (!__mbarrier_test_wait(&here.barrier, token)) {
+        }
+        chunk_ = here.next[mine_ % 2];
+      }
+      chunk_ = __shfl_sync(~0u, chunk_, 0);
+      ++mine_;
+    }
   }
 
  private:
-  // Not more than keep a thread's sums exact: as long as there are chunks, others have room for them.
-  __device__ __forceinline__ int take() {
-    if (range_.taken_from / range_.stride + mine_ == most) return INT_MAX;
-    ++mine_;
-    return range_.taken_from + int(atomicAdd(taken_, 1u));
+  // Where the warps of a team meet, and learn what its first one took: by turns at two places, so that it need not wait
+  // until the others have read the last. (Not a barrier by number: it costs a block all 16, of which a multiprocessor
+  // has enough for few blocks, and compute-sanitizer takes what follows one for a race.)
+  struct Meeting {
+    __mbarrier_t barrier;
+    int next[2];
+  };
+  static __device__ __forceinline__ Meeting& meeting(int team) {
+    __shared__ Meeting meetings[teams];
+    return meetings[team];
   }
-  __device__ __forceinline__ void meet(int team) const {
-    // Barriers by number cost a block all 16, of which a multiprocessor has enough for few blocks.
-    if constexpr (teams == 1)
-      __syncthreads();
-    else
-      asm volatile("barrier.sync %0, %1;" ::"r"(1 + team), "n"(threads) : "memory");
+
+  // Not more than keep a thread's sums exact: as long as there are chunks, others have room for them.
+  __device__ __forceinline__ int take() const {
+    if (range_.taken_from / range_.stride + mine_ == most) return INT_MAX;
+    return range_.taken_from + int(atomicAdd(taken_, 1u));
   }
 
   const SharedRange& range_;

@@ -89,6 +89,7 @@ __global__ void __launch_bounds__(one_kernel_threads<Stored, Reals, Cut>()) one_
   Scalars& s = *reinterpret_cast<Scalars*>(book);
   for (unsigned k = threadIdx.x; k < sizeof book / 4; k += threads)
     reinterpret_cast<int*>(book)[k] = __ldcg(reinterpret_cast<const int*>(a.scalars) + k);
+  Walk<team_threads, threads / team_threads, takes>::prepare();
   __syncthreads();
 
   const int n = s.n_rhs, rhs = int(blockIdx.x) % n, number = int(blockIdx.x) / n, blocks = int(gridDim.x) / n;

@@ -88,14 +88,14 @@ def program_environment(ranks: int, threads: int | None, extra: dict | None) -> 
 
 @pytest.fixture(scope="session")
 def run_built(program):
-    """run_built(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None) -> CompletedProcess (text) of a program
-    built beside the one under test."""
+    """run_built(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()) -> CompletedProcess (text) of a
+    program built beside the one under test; `under`: words before its name."""
 
-    def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None):
+    def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()):
         path = program.parent / name
         if not path.is_file():
             pytest.fail(f"{path} is not built (STAGHORN_TESTS=ON builds it)")
-        return subprocess.run(mpi_command(ranks) + [str(path)] + [str(a) for a in args], capture_output=True, text=True,
+        return subprocess.run([*mpi_command(ranks), *under, str(path), *map(str, args)], capture_output=True, text=True,
                               timeout=timeout, cwd=cwd, env=program_environment(ranks, threads, env))
 
     return run

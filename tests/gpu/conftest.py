@@ -34,21 +34,21 @@ def gauge_to_cut(staghorn, tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def solve_many(run_built, tmp_path_factory):
-    """solve_many(gauge, requests, *options, ranks=1, env=None) -> Solves, of requests {name: options}.
+    """solve_many(gauge, requests, *options, ranks=1, env=None, under=()) -> Solves, of requests {name: options}.
 
     All are solved one after the other in the same processes (unit/many_solves.cpp). What CPUs answer is remembered for the
     session. Skips where nccl or cuda-aware is asked for and cannot be used: they need libraries.
     """
     known = {}
 
-    def run(gauge, requests, options, ranks, env):
+    def run(gauge, requests, options, ranks, env, under=()):
         folder = tmp_path_factory.mktemp("many")
         lines = []
         for i, request in enumerate(requests.values()):
             words = ["--gauge", gauge, "--output", folder / f"{i}.h5", "--report", folder / f"{i}.json", "--quiet", *request, *options]
             lines.append("\t".join(map(str, words)) + "\n")
         (folder / "requests").write_text("".join(lines))
-        result = run_built("many_solves", folder / "requests", ranks=ranks, env=env, timeout=600)
+        result = run_built("many_solves", folder / "requests", ranks=ranks, env=env, under=under, timeout=600)
         obstacle = transport_obstacle(result.stderr)
         if any(name in obstacle for name in ("nccl", "cuda-aware")):
             pytest.skip(obstacle)
@@ -59,9 +59,9 @@ def solve_many(run_built, tmp_path_factory):
         assert len(statuses) == len(requests)
         return Solves(answers, reports, set(map(int, statuses)))
 
-    def remember(gauge, requests, *options, ranks=1, env=None):
+    def remember(gauge, requests, *options, ranks=1, env=None, under=()):
         if "cpu" not in options:
-            return run(gauge, requests, options, ranks, env)
+            return run(gauge, requests, options, ranks, env, under)
         key = repr((gauge, requests, options, ranks, env))
         if key not in known:
             known[key] = run(gauge, requests, options, ranks, env)

@@ -23,8 +23,11 @@ constexpr int team_threads = 64;
 // Every thread counts its visits to each chunk, and those of its team; the first team is late.
 template <int n_teams>
 __global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visits, int* of_team) {
+  using Walk = cuda::Walk<team_threads, n_teams, true>;
+  Walk::prepare();
+  __syncthreads();
   const int team = int(threadIdx.x) / team_threads, number = int(blockIdx.x) + int(gridDim.x) * team;
-  for (cuda::Walk<team_threads, n_teams, true> at(range, number, taken); at.more(); at.advance()) {
+  for (Walk at(range, number, taken); at.more(); at.advance()) {
     if (number == 0)
       for (int k = 0; k < 20; ++k) __nanosleep(100000);
     atomicAdd(visits + at.chunk(), 1);
