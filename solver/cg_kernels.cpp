@@ -10,7 +10,7 @@ namespace staghorn {
 
 namespace {
 
-// Local volumes up to which one kernel was measured to be faster (docs/performance.md): the fewer bytes a site moves,
+// Local volumes up to which one kernel was measured to be faster (docs/experiments.md): the fewer bytes a site moves,
 // the more threads a multiprocessor needs, and one kernel has fewer.
 std::int64_t most_fast_sites(Precision precision, Reconstruct links, bool several_ranks) {
   constexpr std::int64_t small = 24 * 24 * 24 * 48, middle = 32 * 32 * 32 * 32, large = 32 * 32 * 32 * 64;

@@ -22,7 +22,7 @@ namespace {
 constexpr int team_threads = 128;
 
 // The more threads, the more loads are in flight, and the fewer registers each of them has. Measured on one H200 and on
-// two, 512, 640 and 768 of them (docs/performance.md).
+// two, 512, 640 and 768 of them (docs/experiments.md).
 template <class Stored, int Reals, bool Cut>
 constexpr int one_kernel_threads() {
   if (sizeof(Stored) == 8) return 512;
