@@ -1,4 +1,5 @@
 // Chooses among the instruction sets that the CPU kernels were built for.
+#include "dirac/cuda_conversions.hpp"
 #include "dirac/kernels.hpp"
 #include "halo/error.hpp"
 

@@ -1,0 +1,40 @@
+"""Without nvcc the program is built too, and says what it cannot do."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture(scope="module")
+def without_cuda(tmp_path_factory):
+    """The program built without CUDA, not optimised: that is quick."""
+    if shutil.which("cmake") is None or shutil.which("ninja") is None:
+        pytest.skip("no cmake, or no ninja, on this machine")
+    folder = tmp_path_factory.mktemp("without-cuda")
+    for command in (["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Debug",
+                     "-DCMAKE_CXX_FLAGS_DEBUG=-O0"],
+                    ["cmake", "--build", folder, "--target", "staghorn", "--parallel", str(os.cpu_count())]):
+        result = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
+    return folder / "staghorn"
+
+
+@pytest.mark.slow
+def test_program_without_cuda_solves(without_cuda, small_gauge):
+    result = subprocess.run([without_cuda, "solve", "--gauge", small_gauge, "--mass", "1", "--color", "0"], capture_output=True, text=True)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert "certified" in result.stdout
+
+
+@pytest.mark.slow
+def test_program_without_cuda_refuses_a_gpu(without_cuda, small_gauge):
+    result = subprocess.run([without_cuda, "solve", "--gauge", small_gauge, "--mass", "1", "--device", "cuda"], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "CUDA" in result.stderr, result.stderr
