@@ -110,9 +110,9 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 // Whether the loop runs as one kernel. Alike on all ranks. Collective.
 bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
   const OperatorOptions& of = d.options();
-  return takes_one_kernel(kernels, of.precision, of.reconstruct, of.n_rhs, d.communicator().size(),
-                          d.lattice().local_volume()) &&
-         OneKernelLoop::can_run(d);
+  const std::int64_t local_volume = d.lattice().local_volume();
+  return takes_one_kernel(kernels, of.precision, of.n_rhs, local_volume) &&
+         OneKernelLoop::can_run(d, takes_wide_kernel(kernels, local_volume));
 }
 
 }  // namespace
@@ -154,7 +154,8 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   OneKernelLoop* one_kernel = nullptr;
   if (in_one_kernel(d, stop.kernels)) {
     std::unique_ptr<OneKernelLoop>& made = one_kernels[int(parity)];
-    if (!made) made = std::make_unique<OneKernelLoop>(d, parity);
+    if (!made)
+      made = std::make_unique<OneKernelLoop>(d, parity, takes_wide_kernel(stop.kernels, d.lattice().local_volume()));
     one_kernel = made.get();
     one_kernel->prepare({x.data(), r.data(), p.data(), tmp.data()}, start.four_m2);
   }

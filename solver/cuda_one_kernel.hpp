@@ -1,5 +1,5 @@
-// The loop of CG as one cooperative kernel: for small local lattices, where launches, sums and the way between GPUs
-// take longer than the bytes.
+// The loop of CG as one cooperative kernel: no launches between its phases, and sums that are what all blocks meet for.
+// Wide: with the threads of large local lattices (cg_kernels.hpp); the result is the same.
 #pragma once
 
 #include <memory>
@@ -18,10 +18,10 @@ class OneKernelLoop {
   // Whether CG on `d` can be one kernel: on one GPU, or several by p2p that can add to each other's
   // memory; all must take cooperative launches, and there may not be so many sites that sums in a thread would not stay
   // exact. Alike on all ranks. Collective.
-  static bool can_run(StaggeredOperator& d);
+  static bool can_run(StaggeredOperator& d, bool wide);
 
   // For solves on `parity` of d, which must outlive it. Collective.
-  OneKernelLoop(StaggeredOperator& d, Parity parity);
+  OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide);
   ~OneKernelLoop();
 
   // Before the first launch of a solve: empties sums, fetches the ghosts of p. Collective.

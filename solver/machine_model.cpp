@@ -108,8 +108,7 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Cg
   const bool by_p2p = hosts == 1 && (transport == "auto" || transport == "p2p");
 
   IterationTime time;
-  time.one_kernel =
-      (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, form, shape.n_rhs, ranks, first.local_volume());
+  time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, first.local_volume());
   const double hop = links + 3 * vector, residual = links + 5 * vector + x, direction = 3 * vector;
   constexpr double refresh = 1.0 / cg_refresh_interval;
 

@@ -1,4 +1,4 @@
-"""The loop of CG gives the bits of the CPU as one kernel and as two: on one GPU, cut on it, and on several by p2p."""
+"""The loop of CG gives the bits of the CPU as one kernel, as a wide one and as two: on one GPU, cut on it, and on several by p2p."""
 
 from __future__ import annotations
 
@@ -21,7 +21,9 @@ REQUESTS = {
     "fp32-12": ["--precision", "fp32", "--links", 12],
     "fp32-8": ["--precision", "fp32", "--links", 8, "--boundary", PHASES],
     "fp64-18-fp32-12": ["--sloppy", "fp32", "--sloppy-links", 12],
+    "fp64-18-fp16-18": ["--sloppy", "fp16", "--sloppy-links", 18, "--boundary", PHASES],
     "fp64-18-fp16-12": ["--sloppy", "fp16", "--sloppy-links", 12],
+    "fp64-18-fp16-8": ["--sloppy", "fp16", "--sloppy-links", 8],
 }
 CUTS = {
     "whole": [],
@@ -74,13 +76,13 @@ def ranks_of(cut):
 
 
 @pytest.mark.parametrize("cut", CUTS)
-@pytest.mark.parametrize("kernels, n_rhs", [("one", 1), ("one", 3), ("two", 1)])
-def test_both_forms_give_the_cpus_bits(check, kernels, n_rhs, cut):
+@pytest.mark.parametrize("kernels, n_rhs", [("one", 1), ("one", 3), ("wide", 1), ("wide", 3), ("two", 1)])
+def test_all_forms_give_the_cpus_bits(check, kernels, n_rhs, cut):
     check(REQUESTS, n_rhs, cut, "p2p", kernels, status=0)
 
 
 @pytest.mark.parametrize("cut", ["loop-back in x", "1,1,1,2"])
-@pytest.mark.parametrize("transport, kernels", [("p2p", "one"), ("p2p", "two"), ("nccl", "two"),
+@pytest.mark.parametrize("transport, kernels", [("p2p", "one"), ("p2p", "wide"), ("p2p", "two"), ("nccl", "two"),
                                                 ("staged", "two")])
 def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(check, transport, kernels, cut):
     if ranks_of(cut) == 1 and transport != "p2p":
@@ -90,9 +92,9 @@ def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(check, t
     check(requests, 3, cut, transport, kernels, status=3)
 
 
-@pytest.mark.parametrize("kernels", ["one", "two"])
-@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12", "fp64-12-fp16-12"])
+@pytest.mark.parametrize("kernels", ["one", "wide", "two"])
+@pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12", "fp32-8", "fp64-12-fp16-12", "fp64-18-fp16-18"])
 def test_chunks_that_blocks_take_change_no_bit(solve_large, request_name, kernels):
-    request = ["--links", 12, "--sloppy", "fp16"] if "fp16" in request_name else REQUESTS[request_name]
+    request = REQUESTS.get(request_name, ["--links", 12, "--sloppy", "fp16"])
     found = solve_large("--device", "cuda", *request, kernels=kernels)
     assert found == solve_large("--device", "cpu", *request)

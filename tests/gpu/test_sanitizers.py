@@ -28,7 +28,7 @@ def under():
 @pytest.fixture(scope="module")
 def check(staghorn, solve_many, tmp_path_factory, under):
     """check(tool, lattice, cells, cuts, iterations, kernels): so many iterations of CG in every cell, cut and number of
-    right-hand sides; one loop or the other."""
+    right-hand sides; one form of the loop."""
     folder = tmp_path_factory.mktemp("gauge")
 
     def run(tool, lattice, cells, cuts, iterations, kernels):
@@ -44,13 +44,13 @@ def check(staghorn, solve_many, tmp_path_factory, under):
     return run
 
 
-@pytest.mark.parametrize("kernels", ["one", "two"])
+@pytest.mark.parametrize("kernels", ["one", "wide", "two"])
 @pytest.mark.parametrize("tool", TOOLS)
 def test_solves_are_clean(check, tool, kernels):
     check(tool, (4, 4, 4, 4), CELLS, CUTS, 12, kernels)
 
 
-@pytest.mark.parametrize("kernels", ["one", "two"])
+@pytest.mark.parametrize("kernels", ["one", "wide", "two"])
 @pytest.mark.parametrize("tool", TOOLS)
 def test_solves_are_clean_where_fields_travel_in_pieces_and_chunks_are_taken(check, tool, kernels):
     check(tool, (16, 16, 16, 48), CELLS, ((1, ""), (1, "z")), 3, kernels)
