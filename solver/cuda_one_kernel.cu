@@ -112,7 +112,7 @@ __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedR
 template <class Stored, int Reals, bool Cut, int threads, bool takes>
 __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
-  constexpr bool at_use = threads > (sizeof(Stored) == 8 ? 512 : 640);
+  constexpr bool at_use = threads > (sizeof(Stored) == 8 ? 512 : 640);  // fewer have registers for all
   constexpr int teams = threads / team_threads;
   __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own
   __shared__ double sums[max_rhs];
