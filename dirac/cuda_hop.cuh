@@ -32,14 +32,15 @@ struct NoFinish {
 // in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65), on a cut lattice
 // at times alike (fp64: 150 registers, 302 us an iteration at 32^3x64 on two H200, at most 128 288), and else too: fp32
 // with 18 reals 372 us an iteration, with 7 blocks 357; fp64 with 8 reals 412, with 5 blocks 398. Outside loops of CG,
-// fp32 at 16^3x32, which does not fill all: a hop with 12 reals 6.6 us, with 5 blocks 6.2.
+// fp32 at 16^3x32, which does not fill all: a hop with 12 reals 6.6 us, with 5 blocks 6.2; and with 8 reals at 32^3x64,
+// where 68 registers let 7 blocks in: 83.5 us, with 8 blocks 80.9 (in loops the compiler keeps to 64 by itself).
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool InLoop>
 constexpr int least_blocks() {
   if (Tile != 1) return 0;
   if (is_fixed_point<Stored>) return 7;
   if (Cut) return sizeof(Stored) == 8 ? 4 : Use == HopUse::update_residual ? 6 : 8;
   if (sizeof(Stored) == 8) return 5;
-  if (Reals == 8) return 0;
+  if (Reals == 8) return InLoop ? 0 : 8;
   return InLoop ? 7 : 5;
 }
 
