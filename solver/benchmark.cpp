@@ -150,6 +150,12 @@ void queue_pairs(Bench& bench, int pairs, void* stream) {
   }
 }
 
+// What a rank streams: far more than the caches hold.
+std::size_t streamed_bytes(const Communicator& communicator, MemorySpace space) {
+  const std::size_t bytes = std::size_t{space == MemorySpace::cuda ? 4u : 1u} << 30;
+  return bytes / std::size_t(std::min(communicator.size(), 64));
+}
+
 }  // namespace
 
 double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
@@ -170,13 +176,24 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
   const Kernels& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
-  const std::size_t bytes = std::size_t{kernels.space == MemorySpace::cuda ? 4u : 1u} << 30;
-  const Buffer buffer(bytes / std::size_t(std::min(communicator.size(), 64)), kernels.space);
+  const Buffer buffer(streamed_bytes(communicator, kernels.space), kernels.space);
   Buffer sum(sizeof(std::int64_t), kernels.space);
   const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
     kernels.read_stream(buffer.data(), std::int64_t(buffer.bytes()), reinterpret_cast<std::int64_t*>(sum.data()));
   });
   return double(buffer.bytes()) * communicator.size() / seconds;
+}
+
+double measure_copy(const Communicator& communicator, const BenchmarkOptions& options) {
+  const MemorySpace space = options.cuda_device < 0 ? MemorySpace::host : MemorySpace::cuda;
+  const std::size_t half = streamed_bytes(communicator, space) / 2;
+  const Buffer from(half, space);
+  Buffer to(half, space);
+  const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
+    to.copy_from(from);
+    if (space == MemorySpace::cuda) cuda::synchronize();
+  });
+  return 2.0 * double(half) * communicator.size() / seconds;
 }
 
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,

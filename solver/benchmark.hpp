@@ -52,6 +52,8 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 // Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
 // where the system gives them.
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options);
+// The same of copying one half of such a buffer to another: bytes read and bytes written together.
+double measure_copy(const Communicator& communicator, const BenchmarkOptions& options);
 
 // One parity-changing hop, alternating parities.
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,

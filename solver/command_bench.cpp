@@ -37,7 +37,7 @@ CommandSyntax bench_syntax() {
       "staghorn bench hop|cg|sums|exchange|scaling|mapping --lattice X Y Z T [options]",
       "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
       "and hop, GB/s by minimal traffic (each link and vector once) and its fraction of the streaming\n"
-      "read that is measured first, in the same process.\n\n"
+      "read that is measured first, as is a plain copy (bytes read and written), in the same process.\n\n"
       "  hop, cg     one hop, one iteration of Conjugate Gradient\n"
       "  sums        what exact sums cost\n"
       "  exchange    hops with and without overlap, and where their time goes: phases, and how much of each was\n"
@@ -178,14 +178,15 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
 
   const double stream_read = measure_stream_read(communicator, options);
+  const double copy = measure_copy(communicator, options);
   out << describe_device(options.cuda_device) << ", ";
   if (placed) {
     out << "lattice " << to_string(*cut.strong) << ", grid " << to_string(placed->lattice.grid()) << ", ";
     if (placed->placement.hosts > 1) out << describe(placed->placement) << ", ";
   }
   char line[120];
-  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s\n", communicator.size(),
-                omp_get_max_threads(), stream_read * 1e-9);
+  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n",
+                communicator.size(), omp_get_max_threads(), stream_read * 1e-9, copy * 1e-9);
   out << line << std::flush;
 
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
@@ -218,6 +219,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     json["ranks"] = communicator.size();
     json["threads"] = omp_get_max_threads();
     json["stream_read_gb_s"] = stream_read * 1e-9;
+    json["copy_gb_s"] = copy * 1e-9;
     json["results"] = results;
     write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
   }

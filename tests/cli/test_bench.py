@@ -35,7 +35,7 @@ def bench(staghorn, tmp_path):
 def test_every_measurement_has_all_its_rows(bench, what):
     found = bench(what, "--loopback", "t")
     assert found["what"] == what and found["lattice"] == list(LATTICE) and found["grid"] == [1, 1, 1, 1]
-    assert found["stream_read_gb_s"] > 0
+    assert found["stream_read_gb_s"] > 0 and found["copy_gb_s"] > 0
     choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12, 8)]
     expected = [(name, *choice, 1) for choice in choices for name in ROWS[what]]
     assert [(r["what"], r["precision"], r["links"], r["rhs"]) for r in found["results"]] == expected
@@ -43,6 +43,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
         assert {"microseconds", "gflops", "gb_s", "fraction_of_stream"} <= result.keys()
         assert result["what"].strip() in found["stdout"]
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
+    assert f"copy {found['copy_gb_s']:.1f} GB/s" in found["stdout"]
 
 
 @pytest.mark.mpi

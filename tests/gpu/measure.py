@@ -19,7 +19,7 @@ SMALL, MIDDLE, LARGE = (16, 16, 16, 32), (24, 24, 24, 48), (32, 32, 32, 64)
 LARGE_HOP, LARGEST = (48, 48, 48, 48), (48, 48, 48, 96)
 BYTES = {"fp64": 8, "fp32": 4, "fp16": 2}
 LINKS = (18, 12, 8)
-TILES = (3, 4, 8, 16)
+MANY_RHS = (3, 4, 8, 16)
 MIXED = {"fp64 12": "--links 12", "fp64/fp32 12": "--sloppy fp32", "fp64/fp32 8": "--sloppy fp32 --sloppy-links 8",
          "fp64/fp16 12": "--sloppy fp16", "fp64/fp16 18": "--sloppy fp16 --sloppy-links 18"}
 
@@ -43,7 +43,7 @@ class Figures:
 
     def __init__(self, program: str, folder: Path, device: str = "cuda", seconds: float = 0.2):
         self.program, self.folder, self.device, self.seconds = program, folder, device, seconds
-        self.bench_rows: dict[Timed, dict] = {}  # those of the program, with "stream" in GB/s
+        self.bench_rows: dict[Timed, dict] = {}  # those of the program, with "stream" and "copy" in GB/s
         self.solves: dict[str, dict] = {}  # iterations, updates, microseconds an iteration
         self.sweeps: dict[tuple[int, ...], float] = {}  # seconds a heatbath sweep
 
@@ -64,7 +64,7 @@ class Figures:
         found = json.loads(path.read_text())
         for row in found["results"]:
             key = Timed(row["what"], tuple(lattice), row["precision"], row["links"], row["rhs"])
-            self.bench_rows[key] = {**row, "stream": found["stream_read_gb_s"]}
+            self.bench_rows[key] = {**row, "stream": found["stream_read_gb_s"], "copy": found["copy_gb_s"]}
 
     def solve(self, name: str, gauge: Path):
         path = self.folder / f"{name.replace('/', '-').replace(' ', '-')}.json"
@@ -111,7 +111,7 @@ def measure(figures: Figures):
     figures.generate(LARGE, gauge, 20)
     for name in MIXED:
         figures.solve(name, gauge)
-    for rhs in TILES:
+    for rhs in MANY_RHS:
         figures.bench("cg", LARGE, "--blas", "fused", precisions=("fp64", "fp32"), rhs=rhs)
     for lattice in (LARGE, SMALL):
         figures.bench("cg", lattice, "--blas", "cublas", precisions=("fp64", "fp32"), links=(18, 12))
@@ -217,7 +217,7 @@ def tables(figures: Figures) -> str:
 
     rows = [["hop, 16", *(number(figures.us(Timed("hop", LARGE, *kind, 16))) for kind in plain_kinds)]]
     rows += [[f"CG, {rhs}", *(number(figures.us(Timed("cg iteration", LARGE, *kind, rhs))) for kind in plain_kinds)]
-             for rhs in TILES]
+             for rhs in MANY_RHS]
     parts.append(markdown(f"Many right-hand sides, {extents(LARGE)}, us", ["", *(f"{p} {r}" for p, r in plain_kinds)], rows))
 
     rows = [[name, f"`{MIXED[name]}`", f"{solved['iterations']}, {solved['updates']}", number(solved["us"])]
@@ -227,9 +227,9 @@ def tables(figures: Figures) -> str:
 
     parts.append(markdown("Heatbath", ["", "seconds a sweep"],
                           [[extents(lattice), f"{seconds:.4f}"] for lattice, seconds in figures.sweeps.items()]))
-    streams = sorted({row["stream"] for row in figures.bench_rows.values()})
-    if streams:
-        parts.append(f"\nStreaming read {streams[0]:.0f} to {streams[-1]:.0f} GB/s.")
+    for name, key in (("Streaming read", "stream"), ("Copy", "copy")):
+        if rates := [row[key] for row in figures.bench_rows.values()]:
+            parts.append(f"\n{name} {min(rates):.0f} to {max(rates):.0f} GB/s.")
     return "\n".join(parts)
 
 
