@@ -9,8 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "halo/cuda_device.hpp"
-#include "halo/error.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 

@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "halo/cuda_device.hpp"
-#include "halo/error.hpp"
-#include "halo/phase.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 

@@ -8,9 +8,9 @@
 #include <thread>
 #include <utility>
 
-#include "halo/adverse_timing.hpp"
-#include "halo/error.hpp"
-#include "halo/injected_faults.hpp"
+#include "halo/watch/adverse_timing.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/injected_faults.hpp"
 
 namespace staghorn {
 

@@ -5,7 +5,7 @@
 #include <functional>
 #include <limits>
 
-#include "halo/error.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 

@@ -1,6 +1,6 @@
 #include "halo/lattice.hpp"
 
-#include "halo/error.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 

@@ -7,8 +7,8 @@
 #include <cstdint>
 
 #include "halo/buffer.hpp"
-#include "halo/cuda_device.hpp"
-#include "halo/phase.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 

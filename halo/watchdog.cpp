@@ -14,7 +14,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "halo/phase.hpp"
+#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 

@@ -9,7 +9,7 @@
 #include <memory>
 
 #include "halo/communicator.hpp"
-#include "halo/error.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 

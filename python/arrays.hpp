@@ -10,7 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "dirac/site_field.hpp"
+#include "dirac/fields/site_field.hpp"
 
 namespace staghorn::python {
 

@@ -8,8 +8,8 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 
-#include "halo/error.hpp"
-#include "lattice_io/gauge_file.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
 #include "python/native_session.hpp"
 
 namespace nb = nanobind;

@@ -1,8 +1,8 @@
 #include "python/native_session.hpp"
 
-#include "halo/error.hpp"
-#include "solver/propagator_observables.hpp"
-#include "solver/sources.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/report/propagator_observables.hpp"
+#include "solver/request/sources.hpp"
 
 namespace staghorn::python {
 

@@ -9,7 +9,7 @@
 
 #include "halo/communicator.hpp"
 #include "python/arrays.hpp"
-#include "solver/session.hpp"
+#include "solver/session/session.hpp"
 
 namespace staghorn::python {
 

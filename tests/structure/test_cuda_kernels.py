@@ -11,8 +11,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-SOURCES = ["dirac/cuda_conversions.cu", "dirac/cuda_heatbath.cu", "dirac/cuda_kernels.cu",
-           "solver/cuda_conjugate_gradient.cu", "solver/cuda_one_kernel.cu"]
+SOURCES = ["dirac/fields/cuda_conversions.cu", "dirac/gauge/cuda_heatbath.cu", "dirac/kernels/cuda/cuda_kernels.cu",
+           "solver/krylov/cuda/cuda_conjugate_gradient.cu", "solver/krylov/cuda/cuda_one_kernel.cu"]
 NVCC = "13.0"
 
 
@@ -45,13 +45,13 @@ def assembled(program, tmp_path_factory):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("source, kernels", [("dirac/cuda_conversions.cu", ["pack_vectors", "unpack_vectors", "convert_vectors", "pack_links",
+@pytest.mark.parametrize("source, kernels", [("dirac/fields/cuda_conversions.cu", ["pack_vectors", "unpack_vectors", "convert_vectors", "pack_links",
                                                                                "convert_links"]),
-                                             ("dirac/cuda_heatbath.cu", ["update_kernel", "plaquette_kernel"]),
-                                             ("dirac/cuda_kernels.cu", ["hop_kernel", "direction_kernel"]),
-                                             ("solver/cuda_conjugate_gradient.cu",
+                                             ("dirac/gauge/cuda_heatbath.cu", ["update_kernel", "plaquette_kernel"]),
+                                             ("dirac/kernels/cuda/cuda_kernels.cu", ["hop_kernel", "direction_kernel"]),
+                                             ("solver/krylov/cuda/cuda_conjugate_gradient.cu",
                                               ["hop_kernel", "hop_many_kernel", "direction_kernel"]),
-                                             ("solver/cuda_one_kernel.cu", ["one_kernel"])])
+                                             ("solver/krylov/cuda/cuda_one_kernel.cu", ["one_kernel"])])
 def test_kernels_do_not_spill_registers(assembled, source, kernels):
     result = assembled[source]
     assert result.returncode == 0, result.stderr[-2000:]

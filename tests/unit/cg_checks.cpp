@@ -6,9 +6,9 @@
 #include <cstring>
 #include <limits>
 
-#include "dirac/plain_operator.hpp"
-#include "halo/cuda_device.hpp"
-#include "solver/conjugate_gradient.hpp"
+#include "dirac/operators/plain_operator.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

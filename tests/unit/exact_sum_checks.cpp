@@ -4,8 +4,8 @@
 #include <cstdio>
 #include <limits>
 
-#include "dirac/exact_sum.hpp"
-#include "dirac/lane_sum.hpp"
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/algebra/lane_sum.hpp"
 #include "halo/communicator.hpp"
 #include "tests/unit/unit_checks.hpp"
 

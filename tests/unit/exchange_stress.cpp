@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "halo/cuda_device.hpp"
-#include "halo/face_exchange.hpp"
-#include "halo/patterned_faces.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/transport/face_exchange.hpp"
+#include "halo/transport/patterned_faces.hpp"
 
 using namespace staghorn;
 

@@ -8,11 +8,11 @@
 #include <cstring>
 #include <limits>
 
-#include "dirac/kernels.hpp"
-#include "dirac/plain_operator.hpp"
-#include "dirac/staggered_operator.hpp"
-#include "halo/cuda_device.hpp"
-#include "halo/error.hpp"
+#include "dirac/kernels/kernels.hpp"
+#include "dirac/operators/plain_operator.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/error.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

@@ -4,7 +4,7 @@
 #include <numeric>
 
 #include "halo/host_mapping.hpp"
-#include "solver/benchmark_scaling.hpp"
+#include "solver/bench/benchmark_scaling.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

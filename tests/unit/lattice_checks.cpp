@@ -2,7 +2,7 @@
 #include <cstdio>
 #include <limits>
 
-#include "dirac/site_layout.hpp"
+#include "dirac/fields/site_layout.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 #include "tests/unit/unit_checks.hpp"

@@ -5,9 +5,9 @@
 #include <fstream>
 #include <map>
 
-#include "dirac/hop_tiles.hpp"
-#include "dirac/launch_cache.hpp"
-#include "dirac/launch_tuning.hpp"
+#include "dirac/kernels/hop_tiles.hpp"
+#include "dirac/kernels/tuning/launch_cache.hpp"
+#include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

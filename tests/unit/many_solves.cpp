@@ -10,7 +10,7 @@
 #include <sstream>
 
 #include "halo/watchdog.hpp"
-#include "solver/commands.hpp"
+#include "solver/program/commands.hpp"
 
 using namespace staghorn;
 

@@ -2,9 +2,9 @@
 #include <cstring>
 #include <vector>
 
-#include "dirac/exact_sum.hpp"
-#include "dirac/plain_operator.hpp"
-#include "dirac/su3_matrix.hpp"
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/operators/plain_operator.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

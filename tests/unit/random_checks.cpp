@@ -3,7 +3,7 @@
 #include <cmath>
 #include <cstdio>
 
-#include "dirac/elementary.hpp"
+#include "dirac/algebra/elementary.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

@@ -4,9 +4,9 @@
 #include <cstdio>
 #include <limits>
 
-#include "dirac/eight_reals.hpp"
-#include "dirac/su2_subgroup.hpp"
-#include "dirac/su3_matrix.hpp"
+#include "dirac/algebra/link_forms.hpp"
+#include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/gauge/su2_subgroup.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "dirac/gauge_observables.hpp"
-#include "dirac/philox.hpp"
+#include "dirac/algebra/philox.hpp"
+#include "dirac/gauge/gauge_observables.hpp"
 
 namespace staghorn {
 

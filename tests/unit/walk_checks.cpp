@@ -1,14 +1,13 @@
-// How blocks share the chunks of a range on a GPU (dirac/cuda_walk.cuh), how they find sites (cuda_sites.cuh), and what
-// their threads add up (cuda_sums.cuh).
-// Compiled as CUDA where there is nvcc.
+// How blocks share the chunks of a range on a GPU (dirac/kernels/cuda/cuda_walk.cuh), how they find sites
+// (cuda_sites.cuh), and what their threads add up (cuda_sums.cuh). Compiled as CUDA where there is nvcc.
 #include <algorithm>
 #include <cstdio>
 
-#include "halo/cuda_device.hpp"
+#include "halo/cuda/cuda_device.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 #ifdef __CUDACC__
-#include "dirac/cuda_hop.cuh"
+#include "dirac/kernels/cuda/cuda_hop.cuh"
 #include "halo/buffer.hpp"
 #endif
 

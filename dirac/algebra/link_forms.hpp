@@ -1,0 +1,173 @@
+// The forms in which a link of SU(3) is stored: 18 reals, 12 (two rows), or 8.
+//
+// Eight reals, by + - * / and fma alone: two stereographic projections, exact for the unit link and well conditioned
+// for all links. Row 0 is a unit vector of C^3, a point of the sphere S^5. Given it, row 1 is fixed by a unit vector
+// (alpha, beta) of C^2, a point of S^3. Each point is turned to the half of its sphere that lies away from the pole
+// (one sign each) and projected from the pole onto a plane, where no coordinate exceeds one. With
+//
+//   h = (t, p, q) = (1 + i y0, y1 + i y2, y3 + i y4),   k = (1 + i y5, y6 + i y7),
+//
+// rows of the link are
+//
+//   A = 2 h / |h|^2 - (1, 0, 0)                  row 0 = +-A
+//   (alpha, beta) = 2 k / |k|^2 - (1, 0)
+//   B = (0, alpha, beta) - g h                   row 1 = +-B,    g = 2 t (alpha p* + beta q*) / |h|^2 |t|^2
+//   row 2 = (row 0 x row 1)*
+//
+// (|h|^2 >= 1 and |t|^2 >= 1; that B is a unit vector orthogonal to A takes two lines.) The signs travel in the lowest
+// mantissa bits of y4 and y7; in fixed point in their lowest bits.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+
+#include "dirac/algebra/fixed_point.hpp"
+#include "dirac/algebra/su3.hpp"
+
+namespace staghorn {
+
+// Rebuilds the third row of an SU(3) matrix: row2 = conj(row0 x row1), in the square of the unit that the others are
+// in. 42 flop.
+template <class Real>
+STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const int a = (c + 1) % 3, b = (c + 2) % 3;
+    const Complex<Real>&p = u.e[0][a], &q = u.e[1][b], &s = u.e[0][b], &t = u.e[1][a];
+    Real re = p.re * q.re, im = p.re * q.im;
+    re = multiply_add(-p.im, q.im, re);
+    im = multiply_add(p.im, q.re, im);
+    re = multiply_add(-s.re, t.re, re);
+    im = multiply_add(-s.re, t.im, im);
+    re = multiply_add(s.im, t.im, re);
+    im = multiply_add(-s.im, t.re, im);
+    u.e[2][c] = {re, -im};
+  }
+}
+
+// The unsigned integer of the same size, and the number of its sign bit.
+template <class Real>
+struct BitsOf;
+template <>
+struct BitsOf<std::int16_t> {
+  using type = std::uint16_t;
+};
+template <>
+struct BitsOf<double> {
+  using type = std::uint64_t;
+  static constexpr int sign = 63;
+};
+template <>
+struct BitsOf<float> {
+  using type = std::uint32_t;
+  static constexpr int sign = 31;
+};
+#if !defined(__CUDACC__)
+template <IsLanes Vector>
+struct BitsOf<Vector> {
+  using Lane = BitsOf<LaneElement<Vector>>;
+  using type = Lanes<typename Lane::type, sizeof(Vector) / sizeof(LaneElement<Vector>)>;
+  static constexpr int sign = Lane::sign;
+};
+#endif
+
+// x, its sign turned if the lowest bit of y as it was stored is set.
+template <class Stored, class Real>
+STAGHORN_INLINE Real turn_sign(Real x, Real y) {
+  using Bits = typename BitsOf<Real>::type;
+  if constexpr (is_fixed_point<Stored>) y = y + 0x1.8p23f;  // moves the integer's lowest bit to the lowest of all
+  return __builtin_bit_cast(Real, __builtin_bit_cast(Bits, x) ^ (__builtin_bit_cast(Bits, y) << BitsOf<Real>::sign));
+}
+
+// The link from its eight reals as they were stored. 70 operations, 24 of them for the third row, and one division.
+template <class Stored, class Real>
+STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
+  const Real one = Real{} + 1;
+  Real y[8];
+  STAGHORN_UNROLL
+  for (int i = 0; i < 8; ++i) {
+    y[i] = stored[i];
+    if constexpr (is_fixed_point<Stored>) y[i] = y[i] * (1.0f / 32767);
+  }
+  const Real t2 = multiply_add(y[0], y[0], one);
+  Real h2 = t2, k2 = one;
+  STAGHORN_UNROLL
+  for (int i = 1; i < 5; ++i) h2 = multiply_add(y[i], y[i], h2);
+  STAGHORN_UNROLL
+  for (int i = 5; i < 8; ++i) k2 = multiply_add(y[i], y[i], k2);
+  const Real t2_k2 = t2 * k2;
+  const Real two = (one + one) / (h2 * t2_k2);  // over all three
+
+  ColorMatrix<Real> u;
+  const Real s = turn_sign<Stored>(two * t2_k2, stored[4]);
+  u.e[0][0] = {s - turn_sign<Stored>(one, stored[4]), s * y[0]};
+  u.e[0][1] = {s * y[1], s * y[2]};
+  u.e[0][2] = {s * y[3], s * y[4]};
+
+  const Real s1 = turn_sign<Stored>(two * (h2 * t2), stored[7]);
+  const Complex<Real> p = {y[1], y[2]}, q = {y[3], y[4]};
+  const Complex<Real> alpha = {s1 - turn_sign<Stored>(one, stored[7]), s1 * y[5]}, beta = {s1 * y[6], s1 * y[7]};
+  Complex<Real> m = {p.re * alpha.re, p.re * alpha.im};
+  m.re = multiply_add(p.im, alpha.im, m.re);
+  m.im = multiply_add(-p.im, alpha.re, m.im);
+  m = multiply_add({q.re, -q.im}, beta, m);
+  const Real factor = two * k2;
+  const Complex<Real> minus_g = {factor * multiply_add(y[0], m.im, -m.re), factor * multiply_add(-y[0], m.re, -m.im)};
+  u.e[1][0] = {multiply_add(-y[0], minus_g.im, minus_g.re), multiply_add(y[0], minus_g.re, minus_g.im)};
+  u.e[1][1] = multiply_add(minus_g, p, alpha);
+  u.e[1][2] = multiply_add(minus_g, q, beta);
+  complete_third_row(u);
+  return u;
+}
+
+// The link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, or the
+// above.
+template <class Stored, class Real, int Reals>
+STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
+  if constexpr (Reals == 8) {
+    return rebuild_link<Stored>(reals);
+  } else {
+    ColorMatrix<Real> u;
+    STAGHORN_UNROLL
+    for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
+    if constexpr (Reals == 12) complete_third_row(u);
+    return u;
+  }
+}
+
+// Its inverse: y such that rebuild_link(y) is u, to some roundings. Both roundings of a coordinate that carries a sign
+// fall on the next number that ends in the right bit.
+template <class Stored>
+STAGHORN_INLINE void compress_link(const ColorMatrix<double>& u, Stored* y) {
+  const auto put = [](double value) { return stored_link_real<Stored>(value); };
+  const auto put_with_bit = [&](double value, bool bit) {
+    using Bits = typename BitsOf<Stored>::type;
+    return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(put(value)) & ~Bits{1}) | Bits(bit)));
+  };
+  const Complex<double>(&a)[3] = u.e[0], (&b)[3] = u.e[1];
+  const bool turn_a = a[0].re < 0;
+  const double scale = turn_a ? 1 / (a[0].re - 1) : 1 / (a[0].re + 1);  // A + (1, 0, 0) = h / scale
+  const double y0 = scale * a[0].im, t2 = y0 * y0 + 1;
+  const Complex<double> p = {scale * a[1].re, scale * a[1].im}, q = {scale * a[2].re, scale * a[2].im};
+  const Complex<double> g = {-(b[0].re + y0 * b[0].im) / t2, (y0 * b[0].re - b[0].im) / t2};  // B_0 = -g t
+  const Complex<double> alpha = multiply_add(g, p, b[1]), beta = multiply_add(g, q, b[2]);
+  const bool turn_b = alpha.re < 0;
+  const double scale_b = turn_b ? 1 / (alpha.re - 1) : 1 / (alpha.re + 1);
+  y[0] = put(y0);
+  y[1] = put(p.re), y[2] = put(p.im);
+  y[3] = put(q.re), y[4] = put_with_bit(q.im, turn_a);
+  y[5] = put(scale_b * alpha.im);
+  y[6] = put(scale_b * beta.re), y[7] = put_with_bit(scale_b * beta.im, turn_b);
+}
+
+// The reals that a link is stored as: `reals` of them are written.
+template <class Stored>
+STAGHORN_INLINE void store_link(const ColorMatrix<double>& u, int reals, Stored* stored) {
+  if (reals == 8) return compress_link(u, stored);
+  for (int k = 0; k < reals; ++k) {
+    const Complex<double>& e = u.e[k / 6][k / 2 % 3];
+    stored[k] = stored_link_real<Stored>(k % 2 == 0 ? e.re : e.im);
+  }
+}
+
+}  // namespace staghorn

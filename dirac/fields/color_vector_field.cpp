@@ -1,0 +1,145 @@
+#include "dirac/fields/color_vector_field.hpp"
+
+#include <array>
+
+#include "dirac/algebra/fixed_point.hpp"
+#include "dirac/fields/cuda_conversions.hpp"
+#include "dirac/fields/plain_sites.hpp"
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// The vector of one lane out of an object's block, and into it. Stored is double, float, or int16 for fixed point.
+template <class Stored>
+std::array<Arithmetic<Stored>, 6> get_vector(const SiteLayout& layout, const Stored* object, int lane) {
+  std::array<Arithmetic<Stored>, 6> v;
+  for (int k = 0; k < 6; ++k) v[k] = object[layout.offset_in_block(lane, k)];
+  if constexpr (is_fixed_point<Stored>) {
+    const float unit = reinterpret_cast<const float*>(object)[layout.offset_in_block(lane, 3)];
+    for (float& real : v) real *= unit;
+  }
+  return v;
+}
+
+template <class Stored>
+void put_vector(const SiteLayout& layout, Stored* object, int lane, const Arithmetic<Stored> (&v)[6]) {
+  const auto place = [&](int k) -> Stored& { return object[layout.offset_in_block(lane, k)]; };
+  if constexpr (is_fixed_point<Stored>) {
+    std::int32_t q[6];
+    const float unit = to_fixed_point(v, q);
+    for (int k = 0; k < 6; ++k) place(k) = Stored(q[k]);
+    reinterpret_cast<float*>(object)[layout.offset_in_block(lane, 3)] = unit;
+  } else {
+    for (int k = 0; k < 6; ++k) place(k) = v[k];
+  }
+}
+
+// Calls visit(object, lane, site) for every site of `parity`: its place in `field`, and its index in plain fields.
+template <class Stored, class Visit>
+void for_sites(const SiteLayout& layout, Parity parity, int n_rhs, int rhs, Stored* field, const Visit& visit) {
+  const std::int64_t V = layout.lanes();
+#pragma omp parallel for schedule(static)
+  for (std::int64_t slot = 0; slot < std::int64_t{layout.blocks()} * V; ++slot) {
+    Coordinates x;
+    if (!layout.site(parity, Slot(slot), x)) continue;
+    visit(field + (slot / V * n_rhs + rhs) * (vector_places<Stored> * V), int(slot % V),
+          layout.lattice().site_index(x));
+  }
+}
+
+void check_lattice(const SiteLayout& layout, const VectorField& sites) {
+  if (!(layout.lattice() == sites.lattice()))
+    throw Error("colour vector", "the local lattice " + to_string(layout.lattice().local()),
+                to_string(sites.lattice().local()));
+}
+
+}  // namespace
+
+ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space,
+                                   PinnedPieces* pieces)
+    : layout_(&layout),
+      pieces_(pieces),
+      precision_(precision),
+      n_rhs_(n_rhs),
+      buffer_(std::size_t(layout.blocks()) * layout.lanes() * n_rhs * bytes_per_vector(precision), space) {}
+
+void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, double scale) {
+  check_lattice(*layout_, sites);
+  const auto scaled = [&](std::int64_t site) {
+    ColorVector<double> v;
+    for (int c = 0; c < 3; ++c) v.c[c] = {scale * sites[site].c[c].re, scale * sites[site].c[c].im};
+    return v;
+  };
+  if (buffer_.space() == MemorySpace::cuda)
+    return send_sites<ColorVector<double>>(
+        *pieces_, layout_->lattice(), parity, [&](std::int64_t site, ColorVector<double>& v) { v = scaled(site); },
+        [&](const ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
+          cuda_pack_vectors(precision_, vectors(rhs), layout_->lanes(), int(first), int(count), piece);
+        });
+  with_stored(precision_, data(), [&]<class Stored>(Stored* field) {
+    using Real = Arithmetic<Stored>;
+    for_sites(*layout_, parity, n_rhs_, rhs, field, [&](Stored* object, int lane, std::int64_t site) {
+      const auto& c = scaled(site).c;
+      put_vector(*layout_, object, lane,
+                 {Real(c[0].re), Real(c[0].im), Real(c[1].re), Real(c[1].im), Real(c[2].re), Real(c[2].im)});
+    });
+  });
+}
+
+// Calls visit(site, vector) for every site of `parity`: its index in plain fields.
+template <class Visit>
+void ColorVectorField::for_vectors(Parity parity, int rhs, const Visit& visit) const {
+  if (buffer_.space() == MemorySpace::cuda)
+    return receive_sites<ColorVector<double>>(
+        *pieces_, layout_->lattice(), parity,
+        [&](ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
+          cuda_unpack_vectors(precision_, vectors(rhs), layout_->lanes(), int(first), int(count), piece);
+        },
+        visit);
+  with_stored(precision_, data(), [&]<class Stored>(const Stored* field) {
+    for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const Stored* object, int lane, std::int64_t site) {
+      const auto v = get_vector(*layout_, object, lane);
+      visit(site, ColorVector<double>{{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}}});
+    });
+  });
+}
+
+void ColorVectorField::unpack(Parity parity, int rhs, VectorField& sites) const {
+  check_lattice(*layout_, sites);
+  for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) { sites[site] = v; });
+}
+
+void ColorVectorField::add_to(Parity parity, int rhs, double scale, VectorField& sites) const {
+  check_lattice(*layout_, sites);
+  for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) {
+    for (int c = 0; c < 3; ++c) {
+      sites[site].c[c].re += scale * v.c[c].re;
+      sites[site].c[c].im += scale * v.c[c].im;
+    }
+  });
+}
+
+void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }
+
+void ColorVectorField::convert_from(const ColorVectorField& other) {
+  if (precision_ == other.precision_) return copy_from(other);
+  if (buffer_.space() == MemorySpace::cuda)
+    return cuda_convert_vectors(precision_, data(), other.precision_, other.data(), layout_->lanes(), n_rhs_);
+  const std::int64_t W = other.layout().lanes();
+  with_stored(precision_, data(), [&]<class To>(To* to) {
+    with_stored(other.precision_, other.data(), [&]<class From>(const From* from) {
+      for (int rhs = 0; rhs < n_rhs_; ++rhs)  // slots do not depend on the parity
+        for_sites(*layout_, Parity::even, n_rhs_, rhs, to, [&](To* object, int lane, std::int64_t site) {
+          const Slot slot = other.layout().slot(layout_->lattice().site_coordinates(site));
+          const auto v =
+              get_vector(other.layout(), from + (slot / W * n_rhs_ + rhs) * (vector_places<From> * W), int(slot % W));
+          using Real = Arithmetic<To>;
+          put_vector(*layout_, object, lane, {Real(v[0]), Real(v[1]), Real(v[2]), Real(v[3]), Real(v[4]), Real(v[5])});
+        });
+    });
+  });
+}
+
+}  // namespace staghorn

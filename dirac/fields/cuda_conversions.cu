@@ -1,0 +1,171 @@
+#include <type_traits>
+
+#include "dirac/fields/cuda_conversions.hpp"
+#include "dirac/fields/cuda_words.cuh"
+#include "halo/cuda/cuda_check.hpp"
+
+namespace staghorn::cuda {
+
+namespace {
+
+constexpr int threads = 128;
+
+int blocks_for(int items) { return (items + threads - 1) / threads; }
+
+// A block's plain objects lie together, so that its threads move them in whole lines, which matters across the bus.
+template <class Object>
+struct BlockOfPlain {
+  static constexpr int words = sizeof(Object) / sizeof(double2);
+  double2 word[words * threads];
+
+  __device__ __forceinline__ double* object(int k) { return reinterpret_cast<double*>(word + words * k); }
+  // The first `count` from and to `plain`, by all threads.
+  __device__ __forceinline__ void load(const Object* plain, int count) {
+    const double2* from = reinterpret_cast<const double2*>(plain);
+    for (int k = threadIdx.x; k < words * count; k += threads) word[k] = from[k];
+    __syncthreads();
+  }
+  __device__ __forceinline__ void store(Object* plain, int count) {
+    __syncthreads();
+    double2* to = reinterpret_cast<double2*>(plain);
+    for (int k = threadIdx.x; k < words * count; k += threads) to[k] = word[k];
+  }
+};
+
+template <class Stored>
+__global__ void __launch_bounds__(threads)
+    pack_vectors_kernel(Stored* to, int V, int first, int count, const ColorVector<double>* plain) {
+  __shared__ BlockOfPlain<ColorVector<double>> block;
+  const int begin = int(blockIdx.x) * threads, here = min(threads, count - begin), k = int(threadIdx.x);
+  block.load(plain + begin, here);
+  if (k >= here) return;
+  Arithmetic<Stored> v[6];
+#pragma unroll
+  for (int i = 0; i < 6; ++i) v[i] = Arithmetic<Stored>(block.object(k)[i]);
+  store_vector(to, V, first + begin + k, v);
+}
+
+template <class Stored>
+__global__ void __launch_bounds__(threads)
+    unpack_vectors_kernel(const Stored* from, int V, int first, int count, ColorVector<double>* plain) {
+  __shared__ BlockOfPlain<ColorVector<double>> block;
+  const int begin = int(blockIdx.x) * threads, here = min(threads, count - begin), k = int(threadIdx.x);
+  if (k < here) {
+    Arithmetic<Stored> v[6];
+    load_vector<Caching::plain>(from, V, first + begin + k, v);
+#pragma unroll
+    for (int i = 0; i < 6; ++i) block.object(k)[i] = double(v[i]);
+  }
+  block.store(plain + begin, here);
+}
+
+// blockIdx.y is the right-hand side.
+template <class To, class From>
+__global__ void __launch_bounds__(threads) convert_vectors_kernel(To* to, const From* from, int V) {
+  const int site = int(blockIdx.x) * threads + int(threadIdx.x);
+  if (site >= V) return;
+  Arithmetic<From> source[6];
+  Arithmetic<To> result[6];
+  load_vector<Caching::plain>(from + vector_offset<From>(int(blockIdx.y), V), V, site, source);
+#pragma unroll
+  for (int k = 0; k < 6; ++k) result[k] = Arithmetic<To>(source[k]);
+  store_vector(to + vector_offset<To>(int(blockIdx.y), V), V, site, result);
+}
+
+// Compresses the link of one direction and puts it into its words.
+template <int Reals, class Stored>
+__device__ __forceinline__ void put_link(Stored* to, int V, int direction, int slot, const double (&reals)[18]) {
+  constexpr int word = word_bytes / int(sizeof(Stored));
+  Stored stored[Reals];
+  store_link(link_from_reals<double>(reals), Reals, stored);
+  Stored* const link = to + std::size_t(direction) * Reals * V;
+#pragma unroll
+  for (int k = 0; k < Reals; ++k) link[SiteLayout::offset_in_words(V, slot, k, Reals, word)] = stored[k];
+}
+
+template <class Stored, int Reals>
+__global__ void __launch_bounds__(threads)
+    pack_links_kernel(Stored* to, int V, int first, int count, int directions, const ColorMatrix<double>* plain) {
+  __shared__ BlockOfPlain<ColorMatrix<double>> block;
+  const int slots = threads / directions, begin = int(blockIdx.x) * slots, here = min(slots, count - begin);
+  block.load(plain + std::size_t(begin) * directions, here * directions);
+  const int slot = int(threadIdx.x) % slots, direction = int(threadIdx.x) / slots;  // words of a warp lie together
+  if (slot >= here) return;
+  double reals[18];
+#pragma unroll
+  for (int i = 0; i < 18; ++i) reals[i] = block.object(slot * directions + direction)[i];
+  put_link<Reals>(to, V, direction, first + begin + slot, reals);
+}
+
+// blockIdx.y is the direction.
+template <class Stored, int Reals>
+__global__ void __launch_bounds__(threads) convert_links_kernel(Stored* to, const double* from, int V, int count) {
+  const int slot = int(blockIdx.x) * threads + int(threadIdx.x);
+  if (slot >= count) return;
+  double reals[18];
+  load_object<18, Caching::plain>(from + std::size_t(blockIdx.y) * 18 * V, V, slot, reals);
+  put_link<Reals>(to, V, int(blockIdx.y), slot, reals);
+}
+
+// Calls work(to, reals) with the number of reals as a type.
+template <class Work>
+void with_stored_links(Precision precision, int reals, void* to, const Work& work) {
+  with_stored(precision, to, [&](auto* stored) {
+    if (reals == 18) return work(stored, std::integral_constant<int, 18>());
+    if (reals == 12) return work(stored, std::integral_constant<int, 12>());
+    work(stored, std::integral_constant<int, 8>());
+  });
+}
+
+}  // namespace
+
+}  // namespace staghorn::cuda
+
+namespace staghorn {
+
+void cuda_pack_vectors(Precision precision, void* to, int V, int first, int count, const ColorVector<double>* plain) {
+  with_stored(precision, to, [&](auto* stored) {
+    cuda::pack_vectors_kernel<<<cuda::blocks_for(count), cuda::threads>>>(stored, V, first, count, plain);
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(pack_vectors_kernel);
+}
+
+void cuda_unpack_vectors(Precision precision, const void* from, int V, int first, int count,
+                         ColorVector<double>* plain) {
+  with_stored(precision, from, [&](const auto* stored) {
+    cuda::unpack_vectors_kernel<<<cuda::blocks_for(count), cuda::threads>>>(stored, V, first, count, plain);
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(unpack_vectors_kernel);
+}
+
+void cuda_convert_vectors(Precision to_precision, void* to, Precision from_precision, const void* from, int V,
+                          int n_rhs) {
+  const dim3 grid(cuda::blocks_for(V), n_rhs);
+  with_stored(to_precision, to, [&](auto* result) {
+    with_stored(from_precision, from,
+                [&](const auto* source) { cuda::convert_vectors_kernel<<<grid, cuda::threads>>>(result, source, V); });
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(convert_vectors_kernel);
+}
+
+void cuda_pack_links(Precision precision, int reals, void* to, int V, int first, int count, int directions,
+                     const ColorMatrix<double>* plain) {
+  cuda::with_stored_links(
+      precision, reals, to, [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
+        cuda::pack_links_kernel<Stored, Reals>
+            <<<cuda::blocks_for(count * directions), cuda::threads>>>(stored, V, first, count, directions, plain);
+      });
+  STAGHORN_CUDA_CHECK_LAUNCH(pack_links_kernel);
+}
+
+void cuda_convert_links(Precision precision, int reals, void* to, const void* from, int V, int count, int directions) {
+  const dim3 grid(cuda::blocks_for(count), directions);
+  cuda::with_stored_links(precision, reals, to,
+                          [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
+                            cuda::convert_links_kernel<Stored, Reals>
+                                <<<grid, cuda::threads>>>(stored, static_cast<const double*>(from), V, count);
+                          });
+  STAGHORN_CUDA_CHECK_LAUNCH(convert_links_kernel);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,83 @@
+#include "dirac/fields/site_field.hpp"
+
+#include <type_traits>
+
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// MPI counts are ints: count sites, not bytes, so that a face may exceed 2 GiB.
+class SiteType {
+ public:
+  explicit SiteType(std::size_t bytes) {
+    check_mpi(MPI_Type_contiguous(int(bytes), MPI_BYTE, &type_), "MPI_Type_contiguous");
+    check_mpi(MPI_Type_commit(&type_), "MPI_Type_commit");
+  }
+  ~SiteType() { MPI_Type_free(&type_); }
+  SiteType(const SiteType&) = delete;
+  SiteType& operator=(const SiteType&) = delete;
+  MPI_Datatype get() const { return type_; }
+
+ private:
+  MPI_Datatype type_ = MPI_DATATYPE_NULL;
+};
+
+}  // namespace
+
+Slice::Slice(const Lattice& lattice, int mu, int x_mu) : extent_(lattice.local()[mu]), x_mu_(x_mu) {
+  for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
+  size_ = lattice.local_volume() / extent_;
+}
+
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction) {
+  return {lattice, mu, direction > 0 ? 0 : lattice.local()[mu] - 1};
+}
+
+template <class Site>
+std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
+                                const std::vector<Site>& outgoing) {
+  static_assert(std::is_trivially_copyable_v<Site>);
+  std::vector<Site> incoming(outgoing.size());
+  const Phase phase("sites of neighbours");
+  const SiteType type(sizeof(Site));
+  check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
+                         incoming.data(), int(incoming.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,
+                         communicator.handle(), MPI_STATUS_IGNORE),
+            "MPI_Sendrecv of a face");
+  return incoming;
+}
+
+template <class Site>
+NeighbourSites<Site>::NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu,
+                                     int direction)
+    : field_(&field), extent_(field.lattice().local()[mu]), direction_(direction) {
+  const Lattice& lattice = field.lattice();
+  for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
+  if (lattice.grid()[mu] == 1) return;
+  const Slice slice = outgoing_slice(lattice, mu, direction);
+  std::vector<Site> outgoing(std::size_t(slice.size()));
+  for (std::int64_t i = 0; i < slice.size(); ++i) outgoing[i] = field[slice[i]];
+  ghosts_ = exchange_face(communicator, lattice, mu, direction, outgoing);
+}
+
+template <class Site>
+SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction) {
+  const NeighbourSites<Site> neighbour(communicator, field, mu, direction);
+  SiteField<Site> result(field.lattice());
+#pragma omp parallel for
+  for (std::int64_t site = 0; site < field.size(); ++site) result[site] = neighbour[site];
+  return result;
+}
+
+#define STAGHORN_INSTANTIATE(Site)                                                                                   \
+  template class NeighbourSites<Site>;                                                                               \
+  template std::vector<Site> exchange_face(const Communicator&, const Lattice&, int, int, const std::vector<Site>&); \
+  template SiteField<Site> shifted(const Communicator&, const SiteField<Site>&, int, int);
+STAGHORN_INSTANTIATE(Links)
+STAGHORN_INSTANTIATE(ColorVector<double>)
+STAGHORN_INSTANTIATE(ColorMatrix<double>)
+#undef STAGHORN_INSTANTIATE
+
+}  // namespace staghorn

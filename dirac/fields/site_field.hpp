@@ -1,0 +1,112 @@
+// Plain double-precision fields in lexicographic site order: what files hold, what sources and solutions are
+// exchanged in, and what the slow, readable side of the code (observables, heatbath, certificate) works on.
+// The solver packs them into lane-blocked fields of its own.
+#pragma once
+
+#include <array>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "dirac/algebra/su3.hpp"
+#include "halo/buffer.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+
+namespace staghorn {
+
+// Starts as zeros, in memory that all threads touch first, each its part (Buffer).
+template <class Site>
+class SiteField {
+  static_assert(std::is_trivially_copyable_v<Site>);
+
+ public:
+  explicit SiteField(const Lattice& lattice)
+      : lattice_(lattice), sites_(std::size_t(lattice.local_volume()) * sizeof(Site)) {}
+  // The sites at `sites`, in the order of operator[], which must outlive the field. A copy has memory of its own.
+  static SiteField view(const Lattice& lattice, Site* sites) {
+    const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(Site);
+    return SiteField(lattice, Buffer::view(reinterpret_cast<std::byte*>(sites), bytes));
+  }
+  SiteField(const SiteField& other) : lattice_(other.lattice_), sites_(other.sites_.bytes()) {
+    sites_.copy_from(other.sites_);
+  }
+  SiteField(SiteField&&) = default;
+  SiteField& operator=(const SiteField& other) {
+    if (sites_.bytes() != other.sites_.bytes()) return *this = SiteField(other);
+    lattice_ = other.lattice_;
+    sites_.copy_from(other.sites_);
+    return *this;
+  }
+  SiteField& operator=(SiteField&&) = default;
+
+  const Lattice& lattice() const { return lattice_; }
+  // Local lexicographic site index, x fastest (Lattice::site_index).
+  Site& operator[](std::int64_t site) { return data()[site]; }
+  const Site& operator[](std::int64_t site) const { return data()[site]; }
+  std::int64_t size() const { return bytes() / std::int64_t(sizeof(Site)); }
+  Site* data() { return reinterpret_cast<Site*>(sites_.data()); }
+  const Site* data() const { return reinterpret_cast<const Site*>(sites_.data()); }
+  std::int64_t bytes() const { return std::int64_t(sites_.bytes()); }
+
+ private:
+  SiteField(const Lattice& lattice, Buffer sites) : lattice_(lattice), sites_(std::move(sites)) {}
+
+  Lattice lattice_;
+  Buffer sites_;
+};
+
+using Links = std::array<ColorMatrix<double>, 4>;    // U_mu(x), mu = x, y, z, t; 4 x 3 x 3 complex, row-major
+using LinkField = SiteField<Links>;                  // 576 bytes a site
+using VectorField = SiteField<ColorVector<double>>;  // 48 bytes a site
+using MatrixField = SiteField<ColorMatrix<double>>;  // 144 bytes a site
+
+// The local sites of one slice x[mu] = const, lexicographically: slice[i] is the site index of the i-th of size(). Two
+// slices of the same mu have their sites in the same order. Local.
+class Slice {
+ public:
+  Slice(const Lattice& lattice, int mu, int x_mu);
+  std::int64_t size() const { return size_; }
+  std::int64_t operator[](std::int64_t i) const { return (i / stride_ * extent_ + x_mu_) * stride_ + i % stride_; }
+
+ private:
+  std::int64_t stride_ = 1, extent_, x_mu_, size_;
+};
+
+// The slice that other ranks lack for a step in `direction` along mu: my first for +1, my last for -1. Local.
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction);
+
+// What the rank one step in `direction` along mu has on its outgoing_slice; `outgoing` is that of this rank, and goes
+// to the rank behind. One site of type Site for each of the slice. Collective.
+template <class Site>
+std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
+                                const std::vector<Site>& outgoing);
+
+// The sites one step away: neighbour[x] = field(x + direction * mu), periodic over the global lattice. Reads the field
+// in place; only the face that another rank holds is fetched, once, when the view is made (collective). So where mu is
+// cut the face is a snapshot: make a new view after changing the field. `field` must outlive the view. Access is local.
+template <class Site>
+class NeighbourSites {
+ public:
+  NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction);
+  const Site& operator[](std::int64_t site) const {
+    const std::int64_t outer = site / stride_, x = outer % extent_;
+    const bool leaves = x == (direction_ > 0 ? extent_ - 1 : 0);
+    if (!leaves) return (*field_)[site + direction_ * stride_];
+    if (ghosts_.empty()) return (*field_)[site - direction_ * stride_ * (extent_ - 1)];
+    return ghosts_[std::size_t(outer / extent_ * stride_ + site % stride_)];
+  }
+
+ private:
+  const SiteField<Site>* field_;
+  std::int64_t stride_ = 1, extent_;
+  int direction_;
+  std::vector<Site> ghosts_;
+};
+
+// The field moved by one site: result(x) = field(x + direction * mu), periodic over the global lattice.
+// Collective where mu is cut among ranks. direction is +1 or -1.
+template <class Site>
+SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction);
+
+}  // namespace staghorn

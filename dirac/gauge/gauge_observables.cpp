@@ -1,0 +1,141 @@
+#include "dirac/gauge/gauge_observables.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/gauge/plaquette_paths.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Matrix = ColorMatrix<double>;
+
+// The fields one step ahead in each direction.
+using AheadLinks = std::array<NeighbourSites<Links>, 4>;
+
+// The traces of the plaquettes that start at the sites from `begin` to `end`, summed over planes.
+STAGHORN_FMA_CLONES
+void sum_plaquettes(const LinkField& links, const AheadLinks& ahead, double* space, double* time, std::int64_t begin,
+                    std::int64_t end) {
+  for (std::int64_t x = begin; x < end; ++x) {
+    const Links& here = links[x];
+    const Links* ahead_of[4];
+    for (int mu = 0; mu < 4; ++mu) ahead_of[mu] = &ahead[mu][x];
+    space[x] = time[x] = 0;
+    for (int mu = 0; mu < 4; ++mu)
+      for (int nu = mu + 1; nu < 4; ++nu)
+        (nu == 3 ? time : space)[x] +=
+            real_trace_plaquette(here[mu], (*ahead_of[mu])[nu], here[nu], (*ahead_of[nu])[mu]);
+  }
+}
+
+STAGHORN_INLINE double norm2(double re, double im) { return multiply_add(re, re, im * im); }
+
+// The larger of both; once NaN, always NaN.
+STAGHORN_INLINE void grow(double& largest, double value) {
+  if (value > largest || std::isnan(value)) largest = value;
+}
+
+// The largest |(U U^dagger - 1)_ij|^2 and |det U - 1|^2 of the links of a site; NaN stays NaN.
+STAGHORN_FMA_CLONES
+void deviations2(const Links& links, double& unitarity, double& determinant_deviation) {
+  for (const Matrix& u : links) {
+    const Matrix product = u * adjoint(u);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j) grow(unitarity, norm2(product.e[i][j].re - (i == j), product.e[i][j].im));
+    const Complex<double> det = determinant(u);
+    grow(determinant_deviation, norm2(det.re - 1, det.im));
+  }
+}
+
+STAGHORN_FMA_CLONES
+void project(Links& links) {
+  for (Matrix& u : links) project_su3(u);
+}
+
+STAGHORN_FMA_CLONES
+void transform(Matrix& u, const Matrix& g, const Matrix& g_ahead) { u = g * (u * adjoint(g_ahead)); }
+
+// Work for one thread at a time: sites of a slab small enough to balance, large enough not to matter.
+constexpr std::int64_t sites_per_slab = 256;
+
+}  // namespace
+
+// One pass over the links: of the sites ahead, those along t alone are not in a cache any more.
+Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
+  const std::int64_t n = links.size();
+  SiteField<double> space(links.lattice()), time(links.lattice());
+  const AheadLinks ahead = {
+      NeighbourSites<Links>(communicator, links, 0, +1), NeighbourSites<Links>(communicator, links, 1, +1),
+      NeighbourSites<Links>(communicator, links, 2, +1), NeighbourSites<Links>(communicator, links, 3, +1)};
+#pragma omp parallel for
+  for (std::int64_t x = 0; x < n; x += sites_per_slab) {
+    sum_plaquettes(links, ahead, space.data(), time.data(), x, std::min(n, x + sites_per_slab));
+    made_progress();
+  }
+  return mean_plaquette(communicator, links.lattice(), {space.data(), std::size_t(n)}, {time.data(), std::size_t(n)});
+}
+
+Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
+                         std::span<const double> time) {
+  // Three planes of each kind, three colours.
+  const double count = 9.0 * double(lattice.global_volume());
+  Plaquette result;
+  result.space = exact_sum(communicator, space) / count;
+  result.time = exact_sum(communicator, time) / count;
+  result.all = (result.space + result.time) / 2;
+  return result;
+}
+
+std::complex<double> link_trace(const Communicator& communicator, const LinkField& links) {
+  const std::size_t n = std::size_t(links.size());
+  SiteField<double> re(links.lattice()), im(links.lattice());
+#pragma omp parallel for
+  for (std::int64_t x = 0; x < links.size(); ++x)
+    for (int mu = 0; mu < 4; ++mu) {
+      const Complex<double> t = trace(links[x][mu]);
+      re[x] += t.re;
+      im[x] += t.im;
+    }
+  const double count = 12.0 * double(links.lattice().global_volume());
+  return {exact_sum(communicator, {re.data(), n}) / count, exact_sum(communicator, {im.data(), n}) / count};
+}
+
+UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links) {
+  double unitarity = 0, determinant_deviation = 0;
+#pragma omp parallel
+  {
+    double mine = 0, mine_determinant = 0;
+#pragma omp for nowait
+    for (std::int64_t x = 0; x < links.size(); ++x) deviations2(links[x], mine, mine_determinant);
+#pragma omp critical(staghorn_check_unitarity)
+    {
+      grow(unitarity, mine);
+      grow(determinant_deviation, mine_determinant);
+    }
+  }
+  UnitarityCheck check;
+  check.max_deviation = std::sqrt(communicator.max(unitarity));  // the root of the largest is the largest root
+  check.max_determinant_deviation = std::sqrt(communicator.max(determinant_deviation));
+  check.finite = std::isfinite(check.max_deviation) && std::isfinite(check.max_determinant_deviation);
+  return check;
+}
+
+void reunitarize(LinkField& links) {
+#pragma omp parallel for
+  for (std::int64_t x = 0; x < links.size(); ++x) project(links[x]);
+}
+
+void gauge_transform(const Communicator& communicator, LinkField& links, const MatrixField& g) {
+  for (int mu = 0; mu < 4; ++mu) {
+    const NeighbourSites<Matrix> ahead(communicator, g, mu, +1);
+#pragma omp parallel for
+    for (std::int64_t x = 0; x < links.size(); ++x) transform(links[x][mu], g[x], ahead[x]);
+  }
+}
+
+}  // namespace staghorn

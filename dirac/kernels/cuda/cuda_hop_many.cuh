@@ -1,0 +1,89 @@
+// The hop for many right-hand sides: a block takes few sites, and for each of them 4, 8 or 16 right-hand sides, whose
+// threads share its links (cuda_shared_links.cuh).
+#pragma once
+
+#include "dirac/fields/cuda_spill.cuh"
+#include "dirac/kernels/cuda/cuda_hop_site.cuh"
+#include "dirac/kernels/cuda/cuda_shared_links.cuh"
+
+namespace staghorn::cuda {
+
+constexpr int many_threads = 64;  // of a block: they meet eight times a site, the fewer the sooner
+static_assert(many_threads >= max_rhs, "the last block computes the scalars, each thread those of a right-hand side");
+
+template <class Stored, int Reals, int Tile>
+struct ManyRhs {
+  static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
+  static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
+  static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
+  // Of a multiprocessor; more of those with 4 would spill what they gain (docs/experiments.md).
+  static constexpr int least_blocks(bool cut) {
+    if (sizeof(Stored) == 8 && Tile == 4 && (cut || Reals == 18)) return 4;
+    return per_thread * sizeof(Stored) < 32 ? 8 : 6;
+  }
+  // Chunks in order keep neighbours in the second-level cache: 16 right-hand sides, 32^3x64, one H200, microseconds a
+  // hop with 2, 8, 20 and all rounds of 128 threads taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
+  static constexpr int taken_rounds = sizeof(Stored) == 8 ? 40 : 8;
+  template <class Access>
+  using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
+  static constexpr int link_bytes = Links<int>::shared_bytes;
+  static constexpr int shared_bytes = link_bytes + per_thread * many_threads * int(sizeof(ThreadSum));
+};
+
+// The sums of a thread, in shared memory: registers are scarce, and these are touched once a site.
+template <int n>
+class SharedSums {
+ public:
+  __device__ __forceinline__ explicit SharedSums(char* shared) : first_(reinterpret_cast<ThreadSum*>(shared)) {
+    for (int r = 0; r < n; ++r) (*this)[r] = ThreadSum();
+  }
+  __device__ __forceinline__ ThreadSum& operator[](int r) const { return first_[r * many_threads + thread_here()]; }
+
+ private:
+  ThreadSum* first_;
+};
+
+// As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
+template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
+__global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
+    hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
+  if (finish.done()) return;
+  using Many = ManyRhs<Stored, Reals, Tile>;
+  constexpr int n = Many::per_thread;
+  extern __shared__ int4 shared_memory[];
+  char* const shared = reinterpret_cast<char*>(shared_memory);
+  int first_chunk = int(blockIdx.x);
+  const int tile = a.tiles.take_digit(first_chunk);
+  const int lane = int(threadIdx.x) % Many::sites, group = int(threadIdx.x) / Many::sites;
+  const int rhs = tile * Tile + group * n;
+  const SharedSums<n> sums(shared + Many::link_bytes);
+  const auto compute = [&](int k, auto ghosts) {
+    constexpr bool Ghosts = decltype(ghosts)::value;
+    const int last = site_count<Ghosts>(a.sites) - 1;
+    const Place place =
+        place_of<Ghosts, true>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
+    const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
+    using Access = CudaAccess<Stored, Reals, Ghosts, Phases, Caching::read_only, PlaceWithEdges>;
+    const PlaceWithEdges with_edges(a.sites, place);
+    const Access access{a, with_edges, neighbours};
+    ColorVector<Stored> acc[n];
+    hop_site<n>(typename Many::template Links<Access>(access, shared), acc);
+    if (site_number<Many::sites, Ghosts>(range.chunks, k, thread_here() % Many::sites) > last)
+      return;  // it only came along
+    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
+  };
+  for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, first_chunk, a.taken + tile);
+       at.more(); at.advance()) {
+    if (Cut && range.chunks.lists(at.chunk()))
+      compute(at.chunk(), std::true_type());
+    else
+      compute(at.chunk(), std::false_type());
+  }
+  if (!a.bound) return;
+  for (int r = 0; r < n; ++r) flush_lanes<Many::sites>(sums[r], a.bound[rhs + r], a.cells + (rhs + r) * cells_per_sum);
+  __threadfence();
+  __syncthreads();
+  finish();
+}
+
+}  // namespace staghorn::cuda

@@ -1,0 +1,243 @@
+#include "dirac/operators/operator_state.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "dirac/kernels/tuning/launch_tuning.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::array<std::size_t, 8> bytes_of_faces(const FaceSites& faces, const SiteLayout& layout,
+                                          const OperatorOptions& options) {
+  std::array<std::size_t, 8> bytes{};
+  for (int face = 0; face < 8; ++face) {
+    // Whole blocks on the CPU; on the GPU a face is a block of its own.
+    const std::size_t sites = faces.slots[face].size(), lanes = layout.lanes();
+    const std::size_t padded = options.cuda_device >= 0 ? sites : (sites + lanes - 1) / lanes * lanes;
+    bytes[face] = padded * options.n_rhs * bytes_per_vector(options.precision);
+  }
+  return bytes;
+}
+
+constexpr int interior_parts = 2;  // messages get a chance to advance between them
+
+const Kernels& chosen_kernels(const OperatorOptions& options) {
+  if (options.cuda_device < 0) return cpu_kernels(options.instruction_set);
+  cuda::select_device(options.cuda_device);
+  return cuda_kernels();
+}
+
+const OperatorOptions& checked(const OperatorOptions& options) {
+  if (options.n_rhs < 1 || options.n_rhs > max_rhs)
+    throw Error("right-hand sides in one batch", "1 to " + std::to_string(max_rhs), options.n_rhs);
+  return options;
+}
+
+}  // namespace
+
+StaggeredOperator::State::State(const Communicator& communicator, const LinkField& links,
+                                const OperatorOptions& options_in, std::shared_ptr<const PackedLinks> from)
+    : communicator(communicator),
+      options(checked(options_in)),
+      kernels(chosen_kernels(options)),
+      packed(from && from->serve(options) ? std::move(from)
+                                          : std::make_shared<const PackedLinks>(
+                                                communicator, links, kernels.layout(links.lattice(), options.precision),
+                                                options, from.get(), pieces)),
+      layout(packed->layout),
+      scratch(std::size_t(kernels.scratch_bytes), kernels.space),
+      scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
+      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options),
+                                 kernels.space, options.transport)),
+      exchange(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options), kernels.space,
+               transport.name) {
+  for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
+  tune();
+}
+
+HopView StaggeredOperator::State::view_of(Parity target) {
+  const NeighbourTable& table = packed->tables[int(target)];
+  HopView v;
+  v.precision = options.precision;
+  v.reconstruct = options.reconstruct;
+  v.n_rhs = options.n_rhs;
+  v.blocks = layout.blocks();
+  v.lanes = layout.lanes();
+  v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
+  v.target = int(target);
+  v.extents = layout.lattice().local();
+  v.theta = options.boundary.theta;
+  v.scratch = scratch.data();
+  v.scratch_host = scratch_host.data();
+  v.boundary = reinterpret_cast<const std::int32_t*>(packed->boundary[int(target)].data());
+  v.boundary_sites = int(packed->boundary[int(target)].bytes() / sizeof(std::int32_t));
+  for (int mu = 0; mu < 4; ++mu) {
+    const Lattice& lattice = layout.lattice();
+    const int place = lattice.grid_coordinates()[mu];
+    v.cut[mu] = lattice.partitioned(mu);
+    v.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
+    v.at_lattice_edge[2 * mu + 1] = place == 0;
+    v.ghost_links[mu] = packed->gauge.ghost_links(target, mu);
+  }
+  v.neighbours = table.neighbours.data();
+  v.special = table.special.data();
+  v.special_link = table.special_link.data();
+  v.links_here = packed->gauge.links(target);
+  v.links_there = packed->gauge.links(opposite(target));
+  v.links_special = packed->gauge.special_links(target);
+  for (int hop = 0; hop < 8; ++hop) {
+    const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
+    v.phase[hop][0] = std::cos(angle);
+    v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
+  }
+  return v;
+}
+
+void StaggeredOperator::State::tune() {
+  if (kernels.space != MemorySpace::cuda) return;
+  const HopView& view = views[0];
+  const std::string device =
+      cuda::device_name(options.cuda_device) + " " + cuda::device_architecture(options.cuda_device);
+  const bool whole = view.boundary_sites == 0 || exchange.peers();
+  tuning = tune_launches(communicator, {kernels, layout, view, exchange.incoming(), whole}, device, options.tuning);
+  for (HopView& v : views) v.launches = tuning.choices;
+}
+
+void StaggeredOperator::State::pack(const HopView& view, const void* in) {
+  if (kernels.space == MemorySpace::cuda)
+    kernels.pack_faces(view, in, exchange.outgoing());
+  else
+    pack_faces(packed->faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in,
+               exchange.send_buffer());
+}
+
+void StaggeredOperator::State::hop(Parity target, HopCall call) {
+  const Phase phase("hop");
+  const NeighbourTable& table = packed->tables[int(target)];
+  const HopView& view = views[int(target)];
+  const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
+    PhaseTimer timer(seconds);
+    call.blocks = blocks;
+    kernels.hop(view, call);
+  };
+  if (kernels.space == MemorySpace::cuda) return cuda_hop(view, call);
+  if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
+
+  {
+    PhaseTimer timer(times.pack);
+    pack(view, call.in);
+  }
+  {
+    PhaseTimer timer(times.start);
+    exchange.start();
+  }
+  call.ghost = exchange.ghost_buffer();
+  const auto finish = [&] {
+    PhaseTimer timer(times.wait);
+    exchange.finish();
+  };
+  if (!options.overlap) finish();
+  const std::span<const std::int32_t> interior = table.interior_blocks;
+  for (int part = 0; part < interior_parts; ++part) {
+    const std::size_t first = interior.size() * part / interior_parts,
+                      last = interior.size() * (part + 1) / interior_parts;
+    const double before = times.interior;
+    if (last > first) compute(interior.subspan(first, last - first), times.interior);
+    if (options.overlap) exchange.progress(times.interior - before);
+  }
+  if (options.overlap) finish();
+  compute(table.boundary_blocks, times.boundary);
+}
+
+// The same on the GPU: everything is queued, and the host sees to messages while the interior is computed.
+void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
+  const bool sums = call.use != HopUse::store;
+  if (sums) kernels.start_sums(view, call);
+  if (view.boundary_sites == 0) {
+    kernels.hop(view, call);
+  } else {
+    sampled.begin(exchange);
+    sampled.mark(SampledHops::gather);
+    pack(view, call.in);
+    sampled.mark(SampledHops::packed);
+    exchange.start();
+    if (!options.overlap) exchange.finish();
+    sampled.mark(SampledHops::interior_begins);
+    call.part = HopPart::interior;
+    kernels.hop(view, call);
+    sampled.mark(SampledHops::interior_ends);
+    if (options.overlap) exchange.finish();
+    sampled.mark(SampledHops::boundary_begins);
+    call.part = HopPart::boundary;
+    call.ghost_faces = exchange.incoming();
+    kernels.hop(view, call);
+    sampled.mark(SampledHops::boundary_ends);
+  }
+  if (sums) {
+    PhaseTimer timer(times.interior);
+    kernels.finish_sums(view, call);
+  }
+}
+
+std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCall call, const ColorVectorField& out,
+                                                           std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  call.grids = grids.data();
+  call.sums = partials.data();
+  hop(target, call);
+  return collect(partials, grids, out, sums);
+}
+
+FaceTimes StaggeredOperator::State::face_times() {
+  FaceTimes result;
+  if (kernels.space == MemorySpace::cuda) {
+    result = sampled.times(exchange);
+  } else {
+    result.compute.seconds = times.interior + times.boundary;
+    result.gather.seconds = times.pack;
+    result.messages = result.communication = exchange.time_in_flight();
+  }
+  result.sums.seconds = times.sums;
+  return result;
+}
+
+void StaggeredOperator::State::norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids,
+                                     std::vector<ExactPartial>& partials) {
+  HopView view = views[0];
+  view.precision = v.precision();
+  kernels.norm2(view, v.data(), grids.data(), partials.data());
+}
+
+std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
+                                                      const ColorVectorField& v, std::span<ExactSum> sums) {
+  PhaseTimer timer(times.sums);
+  std::vector<double> values(partials.size());
+  bool overflow = false;
+  reduce(communicator, partials, grids, values, &overflow);
+  for (int attempt = 0; overflow && attempt < 50; ++attempt) {
+    for (std::size_t r = 0; r < grids.size(); ++r) {
+      grids[r] = SumGrid::for_bound(grids[r].bound * 0x1p40);
+      partials[r] = {};
+    }
+    norm2(v, grids, partials);
+    reduce(communicator, partials, grids, values, &overflow);
+  }
+  for (std::size_t r = 0; r < values.size(); ++r) sums[r].remember(values[r]);
+  return values;
+}
+
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids;
+  for (const ExactSum& sum : sums) grids.push_back(sum.grid());
+  return grids;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,58 @@
+// What a StaggeredOperator holds, and how a hop runs: on the CPU in pieces between which messages advance, on the GPU
+// queued. Private to staggered_operator.cpp and operator_state.cpp.
+#pragma once
+
+#include "dirac/kernels/kernels.hpp"
+#include "dirac/operators/packed_links.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "dirac/stencil/face_packing.hpp"
+#include "halo/transport/face_exchange.hpp"
+
+namespace staghorn {
+
+struct StaggeredOperator::State {
+  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+        std::shared_ptr<const PackedLinks> from);
+
+  // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
+  void hop(Parity target, HopCall call);
+
+  // The same; returns the exact sums of |out|^2.
+  std::vector<double> hop_and_sums(Parity target, HopCall call, const ColorVectorField& out, std::span<ExactSum> sums);
+
+  // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
+  void pack(const HopView& view, const void* in);
+
+  FaceTimes face_times();
+
+  // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
+  void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);
+
+  // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
+  // larger grids until it does.
+  std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
+                              const ColorVectorField& v, std::span<ExactSum> sums);
+
+  const Communicator& communicator;
+  OperatorOptions options;
+  const Kernels& kernels;
+  PinnedPieces pieces;  // GPU only
+  const std::shared_ptr<const PackedLinks> packed;
+  const SiteLayout& layout;  // of these
+  Buffer scratch, scratch_host;
+  TransportChoice transport;
+  FaceExchange exchange;
+  std::array<HopView, 2> views;  // by target parity
+  LaunchTuning tuning;
+  HopTimes times;
+  SampledHops sampled;  // GPU only
+
+ private:
+  HopView view_of(Parity target);
+  void tune();
+  void cuda_hop(const HopView& view, HopCall& call);
+};
+
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums);
+
+}  // namespace staghorn

@@ -1,0 +1,267 @@
+#include "dirac/operators/plain_operator.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/algebra/su3_matrix.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Vector = ColorVector<double>;
+
+// What D reads, and what of it other ranks hold: faces in the order of Slice, empty where mu is not cut.
+struct Hop {
+  const LinkField& links;
+  const VectorField& in;
+  Complex<double> crossing_phase[4];          // of a hop in +mu that leaves the global lattice
+  std::vector<Vector> ahead[4], behind[4]{};  // in(x); -U_mu(x)^dagger in(x), multiplied there: links never travel
+};
+
+// result[i] = -U_mu(x)^dagger in(x), x = slice[i]
+STAGHORN_FMA_CLONES
+void multiply_backward(const Hop& hop, int mu, const Slice& slice, std::int64_t begin, std::int64_t end,
+                       std::vector<Vector>& result) {
+  for (std::int64_t i = begin; i < end; ++i) {
+    result[i] = {};
+    adjoint_multiply_subtract(result[i], hop.links[slice[i]][mu], hop.in[slice[i]]);
+  }
+}
+
+Hop make_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+             const VectorField& in) {
+  Hop hop{links, in, {}, {}};
+  const Lattice& lattice = links.lattice();
+  for (int mu = 0; mu < 4; ++mu) {
+    hop.crossing_phase[mu] = boundary_phase(boundary.theta[mu]);
+    if (lattice.grid()[mu] == 1) continue;
+    const Slice first = outgoing_slice(lattice, mu, +1), last = outgoing_slice(lattice, mu, -1);
+    std::vector<Vector> outgoing(std::size_t(first.size()));
+    constexpr std::int64_t at_a_time = 256;
+#pragma omp parallel for
+    for (std::int64_t i = 0; i < first.size(); ++i) outgoing[i] = in[first[i]];
+    hop.ahead[mu] = exchange_face(communicator, lattice, mu, +1, outgoing);
+#pragma omp parallel for
+    for (std::int64_t i = 0; i < last.size(); i += at_a_time)
+      multiply_backward(hop, mu, last, i, std::min(i + at_a_time, last.size()), outgoing);
+    hop.behind[mu] = exchange_face(communicator, lattice, mu, -1, outgoing);
+  }
+  return hop;
+}
+
+// Rows are the sites along x, numbered by (y, z, t), y fastest.
+std::int64_t n_rows(const Lattice& lattice) { return lattice.local_volume() / lattice.local()[0]; }
+Coordinates row_begin(const Lattice& lattice, std::int64_t row) {
+  return unravel(row * lattice.local()[0], lattice.local());
+}
+
+// The sites one step from `x` along mu, and from those after x in its row: of the i-th the neighbour is i further on.
+struct Neighbours {
+  std::int64_t site;    // of this rank
+  const Vector* ghost;  // or, where it is another rank that holds them, their place in its face; else null
+  bool crosses;         // whether the step leaves the global lattice
+};
+
+Neighbours neighbours(const Hop& hop, const Coordinates& x, int mu, int direction) {
+  const Lattice& lattice = hop.links.lattice();
+  const int extent = lattice.local()[mu], rim = direction > 0 ? extent - 1 : 0;
+  Coordinates y = x;
+  y[mu] = x[mu] == rim ? extent - 1 - rim : x[mu] + direction;
+  if (x[mu] != rim) return {lattice.site_index(y), nullptr, false};
+  const bool crosses = lattice.to_global(x)[mu] == (direction > 0 ? lattice.global()[mu] - 1 : 0);
+  const std::vector<Vector>& face = direction > 0 ? hop.ahead[mu] : hop.behind[mu];
+  if (face.empty()) return {lattice.site_index(y), nullptr, crosses};
+  std::int64_t place = 0;  // lexicographic without mu
+  for (int nu = 3; nu >= 0; --nu)
+    if (nu != mu) place = place * lattice.local()[nu] + x[nu];
+  return {0, &face[std::size_t(place)], crosses};
+}
+
+// Asks for the cache lines of a link that is read soon: there are eight streams of links, more than processors follow
+// of themselves. Beyond the last site nothing happens.
+STAGHORN_INLINE void prefetch(const LinkField& links, std::int64_t site, int mu) {
+  const char* link = reinterpret_cast<const char*>(links.data()) + site * std::int64_t(sizeof(Links));
+  for (std::size_t k = 0; k < sizeof(ColorMatrix<double>); k += 64)
+    __builtin_prefetch(link + std::size_t(mu) * sizeof(ColorMatrix<double>) + k);
+}
+
+// sum += eta v, or eta phase v where the step crosses the boundary
+STAGHORN_INLINE void add_term(Vector& sum, double eta, bool crosses, const Complex<double>& phase, const Vector& v) {
+  for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + eta * (crosses ? phase * v.c[i] : v.c[i]);
+}
+
+// out(x) = D in(x) for every `step`-th of `length` sites along x, from `begin` on. All of them have their neighbours in
+// a direction on the same rank, and on the same side of the boundary.
+STAGHORN_FMA_CLONES
+void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, VectorField& out) {
+  const Lattice& lattice = hop.links.lattice();
+  const std::int64_t site = lattice.site_index(begin);
+  const Neighbours ahead[4] = {neighbours(hop, begin, 0, +1), neighbours(hop, begin, 1, +1),
+                               neighbours(hop, begin, 2, +1), neighbours(hop, begin, 3, +1)};
+  const Neighbours behind[4] = {neighbours(hop, begin, 0, -1), neighbours(hop, begin, 1, -1),
+                                neighbours(hop, begin, 2, -1), neighbours(hop, begin, 3, -1)};
+  Coordinates x = lattice.to_global(begin);
+  for (int i = 0; i < length; i += step, x[0] += step) {
+    Vector sum{};
+    for (int mu = 0; mu < 4; ++mu) {
+      const double eta = staggered_phase(mu, x);
+      const Complex<double> phase = hop.crossing_phase[mu];
+      for (const std::int64_t first : {site, behind[mu].site}) prefetch(hop.links, first + i + 4 * step, mu);
+
+      Vector forward{};  // U_mu(x) in(x+mu)
+      multiply_add(forward, hop.links[site + i][mu], ahead[mu].ghost ? ahead[mu].ghost[i] : hop.in[ahead[mu].site + i]);
+      add_term(sum, eta, ahead[mu].crosses, phase, forward);
+
+      Vector backward{};  // -U_mu(x-mu)^dagger in(x-mu)
+      if (behind[mu].ghost)
+        backward = behind[mu].ghost[i];
+      else
+        adjoint_multiply_subtract(backward, hop.links[behind[mu].site + i][mu], hop.in[behind[mu].site + i]);
+      add_term(sum, eta, behind[mu].crosses, conjugate(phase), backward);
+    }
+    out[site + i] = sum;
+  }
+}
+
+// Calls work(first, end, step) for every row: site indices, of all its sites or those of parity `target`, after
+// out(x) = D in(x) was computed there.
+template <class Work>
+void for_hopped_rows(const Hop& hop, std::optional<Parity> target, VectorField& out, const Work& work) {
+  const Lattice& lattice = hop.links.lattice();
+  const int n = lattice.local()[0], step = target ? 2 : 1;
+#pragma omp parallel for
+  for (std::int64_t row = 0; row < n_rows(lattice); ++row) {
+    const Coordinates begin = row_begin(lattice, row);
+    const int first = target && Lattice::parity_of(begin) != *target ? 1 : 0;
+    for (const auto& [from, to] : {std::pair{0, 1}, std::pair{1, n - 1}, std::pair{n - 1, n}}) {
+      Coordinates x = begin;
+      x[0] = target ? from + ((from + first) & 1) : from;
+      hop_run(hop, x, to - x[0], step, out);
+    }
+    work(row * n + first, (row + 1) * n, step);
+    if (begin[1] == 0) made_progress();
+  }
+}
+
+void require_same_lattice(const LinkField& links, const VectorField& v) {
+  if (!(links.lattice() == v.lattice()))
+    throw Error("plain operator", "a vector on the lattice of the links, " + to_string(links.lattice().local()),
+                to_string(v.lattice().local()));
+}
+
+// r(x) = b(x) - alpha x(x) - beta D in(x) on the sites of `target` (all if none)
+void subtract_hop(const Hop& hop, std::optional<Parity> target, VectorField& r, const VectorField& b, double alpha,
+                  const VectorField& x, double beta) {
+  for_hopped_rows(hop, target, r, [&](std::int64_t begin, std::int64_t end, int step) {
+    for (std::int64_t site = begin; site < end; site += step)
+      for (int i = 0; i < 3; ++i) r[site].c[i] = b[site].c[i] - alpha * x[site].c[i] - beta * r[site].c[i];
+  });
+}
+
+// Contributions to the sums over even, odd and all sites; `parity` is that of the first of n sites of a row.
+STAGHORN_FMA_CLONES
+void find_largest(const Vector* row, int n, int parity, double (&largest)[2]) {
+  for (int x = 0; x < n; ++x) {
+    double& found = largest[(parity + x) & 1];
+    found = std::max(found, norm2(row[x]));  // passes over NaN
+  }
+}
+STAGHORN_FMA_CLONES
+void add_norms(const Vector* row, int n, int parity, const SumGrid (&grids)[3], ExactPartial (&sums)[3]) {
+  for (int x = 0; x < n; ++x) {
+    const double contribution = norm2(row[x]);
+    for (const int sum : {(parity + x) & 1, 2}) sums[sum].add(contribution, grids[sum]);
+  }
+}
+
+#pragma omp declare reduction(merge:ExactPartial : omp_out.merge(omp_in))
+
+}  // namespace
+
+Complex<double> boundary_phase(double theta) {
+  const double turn = std::fmod(theta, 2.0);  // exact
+  if (turn == 0) return {1, 0};
+  if (std::fabs(turn) == 1) return {-1, 0};
+  if (turn == 0.5 || turn == -1.5) return {0, 1};
+  if (turn == -0.5 || turn == 1.5) return {0, -1};
+  return {std::cos(std::numbers::pi * turn), std::sin(std::numbers::pi * turn)};
+}
+
+void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
+               const VectorField& in, std::optional<Parity> target) {
+  require_same_lattice(links, in);
+  require_same_lattice(links, out);
+  for_hopped_rows(make_hop(communicator, links, boundary, in), target, out, [](auto...) {});
+}
+
+Norms2 norms2(const Communicator& communicator, const VectorField& a) {
+  const Lattice& lattice = a.lattice();
+  const int n = lattice.local()[0];
+  const auto parity = [&](std::int64_t row) { return int(Lattice::parity_of(row_begin(lattice, row))); };
+  double largest[2] = {0, 0};
+#pragma omp parallel for reduction(max : largest)
+  for (std::int64_t row = 0; row < n_rows(lattice); ++row) find_largest(&a[row * n], n, parity(row), largest);
+  for (double& of_parity : largest) of_parity = communicator.max(of_parity);
+
+  const SumGrid grids[3] = {SumGrid::for_bound(largest[0]), SumGrid::for_bound(largest[1]),
+                            SumGrid::for_bound(std::max(largest[0], largest[1]))};
+  ExactPartial sums[3];
+#pragma omp parallel for reduction(merge : sums)
+  for (std::int64_t row = 0; row < n_rows(lattice); ++row) add_norms(&a[row * n], n, parity(row), grids, sums);
+  double values[3];
+  reduce(communicator, sums, grids, values);
+  return {values[2], values[0], values[1]};
+}
+
+double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity) {
+  const Norms2 norms = norms2(communicator, a);
+  return !parity ? norms.all : *parity == Parity::even ? norms.even : norms.odd;
+}
+
+bool is_zero(const Communicator& communicator, const VectorField& a) {
+  const int n = a.lattice().local()[0];
+  bool found = false;
+#pragma omp parallel for reduction(|| : found)
+  for (std::int64_t row = 0; row < n_rows(a.lattice()); ++row) {
+    if (found) continue;
+    for (std::int64_t site = row * n; site < (row + 1) * n; ++site)
+      for (const Complex<double>& c : a[site].c) found |= (c.re != 0) | (c.im != 0);
+  }
+  return !communicator.any(found);
+}
+
+Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b) {
+  std::vector<double> re(std::size_t(a.size())), im(re.size());
+#pragma omp parallel for
+  for (std::int64_t site = 0; site < a.size(); ++site) {
+    const Complex<double> product = dot(a[site], b[site]);
+    re[site] = product.re;
+    im[site] = product.im;
+  }
+  return {exact_sum(communicator, re), exact_sum(communicator, im)};
+}
+
+double full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
+                     const VectorField& x, const VectorField& b, VectorField& r) {
+  require_same_lattice(links, x);
+  require_same_lattice(links, r);
+  const Hop hop = make_hop(communicator, links, boundary, x);
+  subtract_hop(hop, std::nullopt, r, b, 2 * mass, x, 1);  // r = b - 2m x - D x
+  return norm2(communicator, r);
+}
+
+double parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
+                       Parity parity, const VectorField& x, const VectorField& b, VectorField& r) {
+  plain_hop(communicator, links, boundary, r, x, opposite(parity));  // D x, on the sites that D takes back to `parity`
+  const Hop hop = make_hop(communicator, links, boundary, r);
+  subtract_hop(hop, parity, r, b, 4 * mass * mass, x, -1);  // r = b - 4m^2 x + D D x
+  return norm2(communicator, r, parity);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,130 @@
+#include "dirac/operators/staggered_operator.hpp"
+
+#include "dirac/operators/operator_state.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
+                                     const OperatorOptions& options, std::shared_ptr<const PackedLinks> from) {
+  const Phase phase("setting up the operator");
+  state_ = std::make_unique<State>(communicator, links, options, std::move(from));
+}
+StaggeredOperator::~StaggeredOperator() = default;
+
+const Communicator& StaggeredOperator::communicator() const { return state_->communicator; }
+const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
+const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
+const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
+std::string StaggeredOperator::kernels() const { return state_->kernels.name; }
+std::shared_ptr<const PackedLinks> StaggeredOperator::packed_links() const { return state_->packed; }
+std::int64_t StaggeredOperator::link_bytes() const { return state_->packed->gauge.bytes(); }
+std::int64_t StaggeredOperator::halo_bytes() const {
+  return state_->exchange.bytes() + state_->packed->tables[0].bytes() + state_->packed->tables[1].bytes();
+}
+const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return state_->exchange.face_bytes(); }
+std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
+const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
+bool StaggeredOperator::host_free() const {
+  if (state_->kernels.space != MemorySpace::cuda) return false;
+  return state_->communicator.size() == 1 || state_->exchange.peers() || state_->exchange.nccl();
+}
+FaceExchange& StaggeredOperator::faces() { return state_->exchange; }
+PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
+const LaunchTuning& StaggeredOperator::tuning() const { return state_->tuning; }
+const HopTimes& StaggeredOperator::times() const { return state_->times; }
+FaceTimes StaggeredOperator::face_times() const { return state_->face_times(); }
+void StaggeredOperator::reset_times() {
+  state_->times = {};
+  state_->sampled.reset();
+  state_->exchange.reset_time_in_flight();
+}
+
+ColorVectorField StaggeredOperator::make_vector() const {
+  return ColorVectorField(state_->layout, state_->options.precision, state_->options.n_rhs, state_->kernels.space,
+                          &state_->pieces);
+}
+
+ColorVectorField StaggeredOperator::make_solution() const {
+  return ColorVectorField(state_->layout, arithmetic_of(state_->options.precision), state_->options.n_rhs,
+                          state_->kernels.space, &state_->pieces);
+}
+
+void StaggeredOperator::hop(ColorVectorField& out, const ColorVectorField& in, Parity target) {
+  HopCall call;
+  call.use = HopUse::store;
+  call.in = in.data();
+  call.out = out.data();
+  state_->hop(target, call);
+}
+
+std::vector<double> StaggeredOperator::hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
+                                                     std::span<ExactSum> sums, std::span<const double> beta) {
+  HopCall call;
+  call.use = HopUse::store_norm;
+  call.in = in.data();
+  call.out = out.data();
+  call.beta = beta.data();
+  return state_->hop_and_sums(target, call, out, sums);
+}
+
+std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, const ColorVectorField& p,
+                                                       const ColorVectorField& tmp, Parity parity, double four_m2,
+                                                       std::span<const double> alpha, std::span<ExactSum> sums) {
+  HopCall call;
+  call.use = HopUse::update_residual;
+  call.in = tmp.data();
+  call.out = r.data();
+  call.p = const_cast<void*>(p.data());  // without beta only read
+  call.four_m2 = four_m2;
+  call.alpha = alpha.data();
+  return state_->hop_and_sums(parity, call, r, sums);
+}
+
+std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
+                                                       const ColorVectorField& tmp, Parity parity, double four_m2,
+                                                       const CgStep& step, std::span<ExactSum> sums) {
+  HopCall call;
+  call.use = HopUse::update_residual;
+  call.in = tmp.data();
+  call.out = r.data();
+  call.p = p.data();
+  call.four_m2 = four_m2;
+  call.alpha = step.alpha.data();
+  call.beta = step.beta.data();
+  call.x = x.data();
+  call.of_new = step.of_new.data();
+  call.of_old = step.of_old.data();
+  return state_->hop_and_sums(parity, call, r, sums);
+}
+
+std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, ColorVectorField& p,
+                                                        const ColorVectorField& r, std::span<const double> alpha,
+                                                        std::span<const double> beta, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  state_->kernels.update_direction(
+      state_->views[0], {x.data(), p.data(), r.data(), alpha.data(), beta.data(), grids.data(), partials.data()});
+  return state_->collect(partials, grids, p, sums);
+}
+
+std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::span<ExactSum> sums) {
+  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<ExactPartial> partials(sums.size());
+  state_->norm2(v, grids, partials);
+  return state_->collect(partials, grids, v, sums);
+}
+
+void StaggeredOperator::exchange_faces(const ColorVectorField& in, Parity target) {
+  state_->pack(state_->views[int(target)], in.data());
+  state_->exchange.start();
+  state_->exchange.finish();
+}
+
+void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const {
+  state_->kernels.combine(b.precision(), b.bytes() / bytes_per_real(b.precision()), alpha, a.data(), beta, b.data());
+}
+
+const HopView& StaggeredOperator::view(Parity target) const { return state_->views[int(target)]; }
+
+}  // namespace staghorn

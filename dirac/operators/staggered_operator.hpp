@@ -1,0 +1,118 @@
+// The staggered operator D on the local lattice: its parity-changing hop, with faces in flight while interior sites are
+// computed, alone or fused with the line of Conjugate Gradient that uses it.
+//
+// D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
+// A = 4m^2 - D^2 on the sites of one parity; D is anti-Hermitian, so (p, A p) = 4m^2 |p|^2 + |D p|^2.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/algebra/precision.hpp"
+#include "dirac/fields/color_vector_field.hpp"
+#include "dirac/fields/site_field.hpp"
+#include "dirac/kernels/launch_choice.hpp"
+#include "dirac/operators/hop_times.hpp"
+#include "dirac/stencil/boundary.hpp"
+#include "halo/communicator.hpp"
+#include "halo/transport/transport_choice.hpp"
+
+namespace staghorn {
+
+struct HopView;
+struct PackedLinks;
+class FaceExchange;
+class PeerTransport;
+
+struct OperatorOptions {
+  Boundary boundary;
+  Precision precision = Precision::fp64;
+  Reconstruct reconstruct = Reconstruct::none18;
+  int n_rhs = 1;                         // at most 64
+  int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
+  std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
+  bool overlap = true;                   // faces travel while interior sites are computed
+  std::string transport = "auto";    // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
+  Tuning tuning = default_tuning();  // of launches on a GPU (launch_tuning.hpp); the result never depends on it
+};
+
+class StaggeredOperator {
+ public:
+  // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
+  // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
+  // Collective.
+  // from: of an operator with the same links. Where they are as this one reads them, both have them together; where
+  // they are uncompressed in fp64 on the same GPU, they come from there.
+  StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+                    std::shared_ptr<const PackedLinks> from = {});
+  ~StaggeredOperator();
+
+  const Communicator& communicator() const;
+  const SiteLayout& layout() const;
+  const Lattice& lattice() const;
+  const OperatorOptions& options() const;
+  std::string kernels() const;  // the ones in use: "avx512", "avx2", "baseline" or "cuda"
+  std::shared_ptr<const PackedLinks> packed_links() const;
+  std::int64_t link_bytes() const;                  // this rank
+  std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
+  std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
+  const TransportChoice& transport_choice() const;  // how it was chosen
+  const LaunchTuning& tuning() const;               // what tuning did
+  const HopTimes& times() const;                    // by the host's clock: on a GPU all that it waits for is `interior`
+  // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
+  FaceTimes face_times() const;
+  void reset_times();
+  // Of each face that travels in a hop, in the order of FaceExchange. Local.
+  const std::array<std::size_t, 8>& face_bytes() const;
+
+  ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity
+  ColorVectorField make_solution() const;  // the same for x: what fp16 adds up, it keeps in fp32
+
+  // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
+  // lattice. `sums` has one running grid per right-hand side.
+
+  // out(target) = D in, where `in` lives on the opposite parity. 570 flop a site.
+  void hop(ColorVectorField& out, const ColorVectorField& in, Parity target);
+  // The same, or out = beta out + D in where there are beta; returns |out|^2.
+  std::vector<double> hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
+                                    std::span<ExactSum> sums, std::span<const double> beta = {});
+  // r -= alpha (4m^2 p - D tmp), where r and p live on `parity` and tmp = D p on the other; returns |r|^2.
+  std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
+                                      Parity parity, double four_m2, std::span<const double> alpha,
+                                      std::span<ExactSum> sums);
+  // What of CG goes with it: before, p = r + beta p (without beta p stays), and x = of_new p + of_old p_before + x;
+  // where both are 0, x is not touched.
+  struct CgStep {
+    std::span<const double> alpha, beta, of_new, of_old;  // per right-hand side
+  };
+  std::vector<double> update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
+                                      const ColorVectorField& tmp, Parity parity, double four_m2, const CgStep& step,
+                                      std::span<ExactSum> sums);
+  // x += alpha p, then p = r + beta p; returns |p|^2. Where alpha is 0, x is not touched. No communication but the sum.
+  std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
+                                       std::span<const double> alpha, std::span<const double> beta,
+                                       std::span<ExactSum> sums);
+  std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
+  // Of a hop into `target` the faces of `in` alone, packed, sent and waited for, to time them; on a GPU queued.
+  void exchange_faces(const ColorVectorField& in, Parity target);
+  // b = alpha a + beta b, of any operator's fields in fp64 or fp32. Local.
+  void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
+
+  // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.
+  const HopView& view(Parity target) const;
+  // Whether such loops need the host for nothing but queueing: on a GPU, and faces, if there are any, are stored
+  // straight into ghosts or travel by NCCL.
+  bool host_free() const;
+  FaceExchange& faces();
+  PeerTransport* peers();  // where the device stores faces straight into ghosts, else nullptr
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace staghorn

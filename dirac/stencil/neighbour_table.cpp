@@ -1,0 +1,191 @@
+#include "dirac/stencil/neighbour_table.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace staghorn {
+
+namespace {
+
+// One lane's neighbour: slot (ghost: ~slot), sign, and whether a general boundary phase applies.
+struct LaneNeighbour {
+  Slot slot = 0;
+  float sign = 1;
+  bool phase = false;
+};
+
+class NeighbourFinder {
+ public:
+  NeighbourFinder(const SiteLayout& layout, const Boundary& boundary, const FaceSites& faces)
+      : layout_(layout), lattice_(layout.lattice()), boundary_(boundary) {
+    for (int face = 0; face < 8; ++face)
+      for (std::size_t k = 0; k < faces.slots[face].size(); ++k)
+        ghost_slot_[face].emplace(faces.slots[face][k], faces.first_block[face] * layout.lanes() + Slot(k));
+  }
+
+  LaneNeighbour find(const Coordinates& x, int mu, int direction) const {
+    LaneNeighbour result;
+    result.sign = float(staggered_phase(mu, lattice_.to_global(x)));
+    Coordinates y = x;
+    y[mu] += direction;
+    const int global_y = lattice_.origin()[mu] + y[mu];
+    if (global_y < 0 || global_y >= lattice_.global()[mu]) {
+      const double theta = boundary_.theta[mu];
+      if (theta == 1)
+        result.sign = -result.sign;
+      else
+        result.phase = theta != 0;
+    }
+    const bool leaves = y[mu] < 0 || y[mu] >= lattice_.local()[mu];
+    y[mu] = (y[mu] + lattice_.local()[mu]) % lattice_.local()[mu];
+    result.slot = layout_.slot(y);
+    if (leaves && lattice_.partitioned(mu))
+      result.slot = ~ghost_slot_[2 * mu + (direction > 0 ? 0 : 1)].at(result.slot);
+    return result;
+  }
+
+ private:
+  const SiteLayout& layout_;
+  const Lattice& lattice_;
+  const Boundary& boundary_;
+  std::array<std::unordered_map<Slot, Slot>, 8> ghost_slot_;  // slot at the sender -> slot in the ghost buffer
+};
+
+// Whether each half of the lanes is one run of consecutive slots, on one side (local or ghost) and in one block.
+bool two_halves(const std::array<LaneNeighbour, max_lanes>& lane, int lanes) {
+  const int half = lanes / 2;
+  for (int l = 0; l < lanes; ++l) {
+    const Slot first = lane[l / half * half].slot, step = first < 0 ? -1 : 1;  // ~slot counts downwards
+    if (lane[l].slot != first + step * (l % half)) return false;
+    if ((first < 0 ? ~first : first) % half != 0) return false;
+  }
+  return true;
+}
+
+// Fills one entry from its lanes; true when it is a plain one (whole local block, one sign), with `code` set.
+bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::int32_t& code,
+              SpecialNeighbour& special) {
+  special = {};
+  bool one_sign = true, any_phase = false, same_block = true, identity = true;
+  const bool ghost = lane[0].slot < 0;
+  const auto place = [&](int l) { return lane[l].slot < 0 ? ~lane[l].slot : lane[l].slot; };
+  const int block = place(0) / lanes;
+  for (int l = 0; l < lanes; ++l) {
+    one_sign &= lane[l].sign == lane[0].sign;
+    any_phase |= lane[l].phase;
+    same_block &= (lane[l].slot < 0) == ghost && place(l) / lanes == block;
+    identity &= place(l) % lanes == l;
+    special.sign[l] = lane[l].sign;
+    special.phase_lanes |= std::uint32_t(lane[l].phase) << l;
+  }
+  if (same_block && identity && !ghost && one_sign && !any_phase) {
+    code = 2 * block + (lane[0].sign < 0);
+    return true;
+  }
+  special.block = block;
+  special.kind = !same_block || (ghost && !identity)
+                     ? (two_halves(lane, lanes) ? SpecialNeighbour::halves : SpecialNeighbour::scattered)
+                 : ghost ? SpecialNeighbour::ghost_block
+                         : SpecialNeighbour::permuted;
+  for (int l = 0; l < lanes; ++l)
+    special.source[l] = special.kind >= SpecialNeighbour::halves ? lane[l].slot : place(l) % lanes;
+  return false;
+}
+
+constexpr int blocks_per_range = 256;  // that one thread works through
+
+// What a range of blocks adds to a table, in the order of its blocks.
+struct FoundNeighbours {
+  std::vector<std::pair<std::size_t, SpecialNeighbour>> special;  // and their places in `neighbours`
+  std::vector<std::int32_t> interior_blocks, boundary_blocks;
+};
+
+// Fills the plain entries of `neighbours` for the blocks from `first` to `last`, and returns the rest.
+FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout& layout, Parity target, int first,
+                                int last, std::int32_t* neighbours) {
+  FoundNeighbours found;
+  std::array<LaneNeighbour, max_lanes> lane;
+  for (int block = first; block < last; ++block) {
+    bool needs_ghost = false;
+    for (int hop = 0; hop < 8; ++hop) {
+      for (int l = 0; l < layout.lanes(); ++l) {
+        Coordinates x;
+        // A lane that pads the last block repeats its first site: harmless, and never stored as a sum.
+        if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
+        lane[l] = finder.find(x, hop / 2, hop % 2 == 0 ? +1 : -1);
+        needs_ghost |= lane[l].slot < 0;
+      }
+      const std::size_t place = std::size_t(block) * 8 + hop;
+      SpecialNeighbour special;
+      if (!classify(lane, layout.lanes(), neighbours[place], special)) found.special.push_back({place, special});
+    }
+    (needs_ghost ? found.boundary_blocks : found.interior_blocks).push_back(block);
+  }
+  return found;
+}
+
+}  // namespace
+
+std::int64_t NeighbourTable::bytes() const {
+  return std::int64_t(neighbours.size() * sizeof(neighbours[0]) + special.size() * sizeof(special[0]) +
+                      special_link.size() * sizeof(special_link[0]) +
+                      special_link_of.size() * sizeof(special_link_of[0]) +
+                      (interior_blocks.size() + boundary_blocks.size()) * sizeof(interior_blocks[0]));
+}
+
+FaceSites face_sites(const SiteLayout& layout, Parity parity) {
+  const Lattice& lattice = layout.lattice();
+  FaceSites faces;
+  for (int face = 0; face < 8; ++face) {
+    const int mu = face / 2;
+    faces.first_block[face] = faces.blocks;
+    if (!lattice.partitioned(mu)) continue;
+    std::vector<Slot>& slots = faces.slots[face];
+    Extents extents = lattice.local();
+    extents[mu] = 1;
+    for (std::int64_t k = 0; k < volume(extents); ++k) {
+      std::int64_t rest = k;
+      Coordinates x;
+      for (int nu = 0; nu < 4; ++nu) {
+        x[nu] = int(rest % extents[nu]);
+        rest /= extents[nu];
+      }
+      x[mu] = face % 2 == 0 ? 0 : lattice.local()[mu] - 1;
+      if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
+    }
+    // In slot order a direction that no lanes split sends whole blocks.
+    std::sort(slots.begin(), slots.end());
+    faces.blocks += std::int32_t((slots.size() + layout.lanes() - 1) / layout.lanes());
+  }
+  return faces;
+}
+
+NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Parity target,
+                                     const FaceSites& faces) {
+  const NeighbourFinder finder(layout, boundary, faces);
+  NeighbourTable table;
+  table.neighbours.resize(std::size_t(layout.blocks()) * 8);
+  const int ranges = (layout.blocks() + blocks_per_range - 1) / blocks_per_range;
+  std::vector<FoundNeighbours> found(std::size_t(ranges), FoundNeighbours{});
+#pragma omp parallel for
+  for (int range = 0; range < ranges; ++range) {
+    const int first = range * blocks_per_range, last = std::min(layout.blocks(), first + blocks_per_range);
+    found[range] = find_neighbours(finder, layout, target, first, last, table.neighbours.data());
+  }
+  for (const FoundNeighbours& part : found) {
+    for (const auto& [place, special] : part.special) {
+      const int block = int(place / 8), hop = int(place % 8);
+      table.neighbours[place] = ~std::int32_t(table.special.size());
+      table.special.push_back(special);
+      table.special_link.push_back(hop % 2 == 1 ? std::int32_t(table.special_link_of.size()) : -1);
+      if (hop % 2 == 1) table.special_link_of.push_back({block, hop / 2});
+    }
+    table.interior_blocks.insert(table.interior_blocks.end(), part.interior_blocks.begin(), part.interior_blocks.end());
+    table.boundary_blocks.insert(table.boundary_blocks.end(), part.boundary_blocks.begin(), part.boundary_blocks.end());
+  }
+  return table;
+}
+
+}  // namespace staghorn

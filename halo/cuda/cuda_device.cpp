@@ -1,0 +1,158 @@
+#include "halo/cuda/cuda_device.hpp"
+
+#ifdef STAGHORN_CUDA
+
+#include <cstring>
+
+#include "halo/cuda/cuda_check.hpp"
+
+namespace staghorn::cuda {
+
+bool built() { return true; }
+
+int device_count() {
+  int count = 0;
+  if (cudaGetDeviceCount(&count) == cudaSuccess) return count;
+  cudaGetLastError();  // no driver or no device is an answer, not a failure
+  return 0;
+}
+
+void select_device(int index) { STAGHORN_CUDA_CHECK(cudaSetDevice(index)); }
+
+std::string device_name(int index) {
+  cudaDeviceProp properties;
+  STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
+  return properties.name;
+}
+
+std::string device_architecture(int index) {
+  const auto attribute = [&](cudaDeviceAttr which) {
+    int value = 0;
+    STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&value, which, index));
+    return std::to_string(value);
+  };
+  return "sm_" + attribute(cudaDevAttrComputeCapabilityMajor) + attribute(cudaDevAttrComputeCapabilityMinor) +
+         " with " + attribute(cudaDevAttrMultiProcessorCount) + " processors";
+}
+
+std::string device_identity(int index) {
+  char id[32] = {};
+  STAGHORN_CUDA_CHECK(cudaDeviceGetPCIBusId(id, sizeof id, index));
+  return id;
+}
+
+std::size_t free_bytes() {
+  std::size_t free = 0, total = 0;
+  STAGHORN_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  return free;
+}
+
+void* allocate(std::size_t bytes) {
+  void* data = nullptr;
+  if (cudaMalloc(&data, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
+                std::to_string(free_bytes()) + " are free");
+  }
+  set_zero(data, bytes);
+  return data;
+}
+
+void release(void* data) noexcept { cudaFree(data); }
+void set_zero(void* data, std::size_t bytes) { STAGHORN_CUDA_CHECK(cudaMemset(data, 0, bytes)); }
+void copy_to_device(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyHostToDevice));
+}
+void copy_to_host(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
+}
+void copy_on_device(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
+}
+void copy(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDefault));
+}
+void queue_copy(void* to, const void* from, std::size_t bytes) {
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault));
+}
+void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
+
+void* allocate_pinned(std::size_t bytes) {
+  void* data = nullptr;
+  if (cudaMallocHost(&data, bytes) != cudaSuccess) {
+    cudaGetLastError();
+    throw Error("out of pinned host memory: " + std::to_string(bytes) + " bytes could not be allocated");
+  }
+  std::memset(data, 0, bytes);
+  return data;
+}
+void release_pinned(void* data) noexcept { cudaFreeHost(data); }
+
+IpcHandle ipc_handle(void* data) {
+  cudaIpcMemHandle_t native;
+  STAGHORN_CUDA_CHECK(cudaIpcGetMemHandle(&native, data));
+  IpcHandle handle;
+  static_assert(sizeof native == sizeof handle);
+  std::memcpy(handle.data(), &native, sizeof native);
+  return handle;
+}
+
+void* ipc_open(const IpcHandle& handle) {
+  cudaIpcMemHandle_t native;
+  std::memcpy(&native, handle.data(), sizeof native);
+  void* data = nullptr;
+  STAGHORN_CUDA_CHECK(cudaIpcOpenMemHandle(&data, native, cudaIpcMemLazyEnablePeerAccess));
+  return data;
+}
+
+void ipc_close(void* data) noexcept { cudaIpcCloseMemHandle(data); }
+
+DeviceId device_id() {
+  int device = 0;
+  cudaDeviceProp properties;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
+  DeviceId id;
+  static_assert(sizeof properties.uuid == sizeof id);
+  std::memcpy(id.data(), &properties.uuid, sizeof id);
+  return id;
+}
+
+}  // namespace staghorn::cuda
+
+#else
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn::cuda {
+
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no CUDA code"); }
+}  // namespace
+
+bool built() { return false; }
+int device_count() { return 0; }
+void select_device(int) { refuse(); }
+std::string device_name(int) { refuse(); }
+std::string device_architecture(int) { refuse(); }
+std::string device_identity(int) { refuse(); }
+std::size_t free_bytes() { refuse(); }
+void* allocate(std::size_t) { refuse(); }
+void release(void*) noexcept {}
+void set_zero(void*, std::size_t) { refuse(); }
+void copy_to_device(void*, const void*, std::size_t) { refuse(); }
+void copy_to_host(void*, const void*, std::size_t) { refuse(); }
+void copy_on_device(void*, const void*, std::size_t) { refuse(); }
+void copy(void*, const void*, std::size_t) { refuse(); }
+void queue_copy(void*, const void*, std::size_t) { refuse(); }
+void synchronize() { refuse(); }
+void* allocate_pinned(std::size_t) { refuse(); }
+void release_pinned(void*) noexcept {}
+IpcHandle ipc_handle(void*) { refuse(); }
+void* ipc_open(const IpcHandle&) { refuse(); }
+void ipc_close(void*) noexcept {}
+DeviceId device_id() { refuse(); }
+
+}  // namespace staghorn::cuda
+
+#endif

@@ -1,0 +1,34 @@
+#include "halo/thread_count.hpp"
+
+#include <omp.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+int sensible_thread_count(const Communicator& communicator) {
+  const char* asked = std::getenv("OMP_NUM_THREADS");
+  const bool given = communicator.any(asked != nullptr && *asked != '\0');
+  if (given) return omp_get_max_threads();
+
+  MPI_Comm host;
+  check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
+            "MPI_Comm_split_type");
+  int ranks_on_host = 1;
+  check_mpi(MPI_Comm_size(host, &ranks_on_host), "MPI_Comm_size");
+  // Ranks bound to disjoint cores have a union larger than their own set; ranks that are not bound share one set.
+  cpu_set_t own, together;
+  CPU_ZERO(&own);
+  communicator.agree([&] {
+    if (sched_getaffinity(0, sizeof own, &own) != 0) throw Error("the cores of this process could not be listed");
+  });
+  check_mpi(MPI_Allreduce(&own, &together, int(sizeof own), MPI_BYTE, MPI_BOR, host), "MPI_Allreduce");
+  check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
+  return std::max(1, std::min(CPU_COUNT(&own), CPU_COUNT(&together) / ranks_on_host));
+}
+
+}  // namespace staghorn

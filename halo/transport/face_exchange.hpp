@@ -1,0 +1,82 @@
+// The exchange of the eight faces of a local lattice: buffers and messages. What a face site holds, and how faces are
+// packed into the send buffer, is the caller's business.
+//
+// Face 2 mu is the ghost of the forward hop: it is received from the neighbour at +mu, which sends its sites x_mu = 0.
+// Face 2 mu + 1 is the ghost of the backward hop: received from -mu, which sends its sites x_mu = L_mu - 1.
+// Send and ghost buffers use the same order of faces and bytes.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <string>
+
+#include "halo/buffer.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+#include "halo/transport/transport.hpp"
+#include "halo/transport/transport_p2p.hpp"
+
+namespace staghorn {
+
+class NcclTransport;
+
+class FaceExchange {
+ public:
+  // face_bytes[f] for the faces of partitioned directions, 0 for the others; the same on all ranks. `space` is where
+  // the vectors lie: host or cuda. `transport` is a name out of transport_names(space); it carries what goes to other
+  // ranks, and may be "self" where nothing does. `communicator` must outlive the exchange. Collective.
+  FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
+               MemorySpace space, const std::string& transport);
+
+  // Where the faces of the coming round are to be packed, and where its ghosts lie once it is finished. On the CPU the
+  // faces of each follow one another in one buffer.
+  FacePointers outgoing() const { return peers_ ? peers_->outgoing() : send_places_; }
+  FacePointers incoming() const { return peers_ ? peers_->incoming() : ghost_places_; }
+  std::byte* send_buffer() { return send_.data(); }
+  const std::byte* ghost_buffer() const { return ghost_.data(); }
+
+  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (peers_ ? peers_->bytes() : 0); }
+  const std::array<std::size_t, 8>& face_bytes() const { return face_bytes_; }
+  std::string transport() const { return name_; }  // "none", "self", "mpi", "self+mpi", "p2p", ...
+  PeerTransport* peers() { return peers_.get(); }  // where faces go straight into ghosts, else nullptr
+  // Where NCCL carries every face and none stays on its rank, else nullptr: outgoing() and incoming() are then places
+  // of their own.
+  NcclTransport* nccl() { return nccl_; }
+
+  void start();
+  void progress(double computed = 0);  // seconds for which the rank has computed since start() or the last of these
+  void finish();
+  // After finish(): waits until the faces have arrived, where that is only queued. As Transport has it.
+  void await(double limit_seconds);
+
+  // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
+  // what it computed meanwhile is hidden.
+  const PhaseTime& time_in_flight() const { return in_flight_; }
+  void reset_time_in_flight() { in_flight_ = {}; }
+  // On a GPU, unless faces are stored straight into ghosts: as Transport has it.
+  bool can_time_rounds() const { return others_ && !peers_; }
+  void time_next_round() { others_->time_next_round(); }
+  Flight timed_round() const { return others_->timed_round(); }
+
+ private:
+  void account(double computed, bool arrived);
+
+  int rank_;
+  Buffer send_, ghost_;
+  FacePointers send_places_{}, ghost_places_{};
+  std::array<std::size_t, 8> face_bytes_;
+  std::string name_ = "none";
+  std::unique_ptr<Transport> self_, others_;
+  std::unique_ptr<PeerTransport> peers_;
+  NcclTransport* nccl_ = nullptr;       // others_, or nothing
+  double departed_ = 0, computed_ = 0;  // when faces left; seconds computed since
+  bool arrived_ = true;
+  PhaseTime in_flight_;
+};
+
+// Names for messages between ranks whose vectors lie in `space`, as this build has them: "mpi" on the host.
+std::vector<std::string> transport_names(MemorySpace space);
+// Why this transport cannot be used by these ranks, or nothing where it can. Collective.
+std::string transport_obstacle(const Communicator& communicator, const std::string& name);
+
+}  // namespace staghorn

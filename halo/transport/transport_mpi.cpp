@@ -1,0 +1,52 @@
+#include <climits>
+#include <string>
+
+#include "halo/transport/transport.hpp"
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+class MpiTransport final : public Transport {
+ public:
+  MpiTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels) {
+    for (const FaceChannel& c : channels) {
+      if (c.bytes > INT_MAX) throw Error("face message", "less than 2 GiB", std::to_string(c.bytes) + " bytes");
+      MPI_Request request;
+      check_mpi(
+          MPI_Recv_init(c.receive, int(c.bytes), MPI_BYTE, c.receive_from, c.tag, communicator.handle(), &request),
+          "MPI_Recv_init");
+      requests_.push_back(request);
+      check_mpi(MPI_Send_init(c.send, int(c.bytes), MPI_BYTE, c.send_to, c.tag, communicator.handle(), &request),
+                "MPI_Send_init");
+      requests_.push_back(request);
+    }
+  }
+  ~MpiTransport() override {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (finalised) return;
+    for (MPI_Request& request : requests_) MPI_Request_free(&request);
+  }
+  void start() override { check_mpi(MPI_Startall(int(requests_.size()), requests_.data()), "MPI_Startall"); }
+  bool progress() override {
+    int done = 0;
+    check_mpi(MPI_Testall(int(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
+    return done != 0;
+  }
+  void finish() override {
+    check_mpi(MPI_Waitall(int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
+  }
+
+ private:
+  std::vector<MPI_Request> requests_;
+};
+
+}  // namespace
+
+std::unique_ptr<Transport> make_mpi_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
+  return std::make_unique<MpiTransport>(communicator, channels);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,43 @@
+// Faces by NCCL: grouped sends and receives in a stream of their own, between GPUs of one host or of several. The host
+// only queues.
+#pragma once
+
+#include <vector>
+
+#include "halo/cuda/cuda_event.hpp"
+#include "halo/cuda/cuda_time_mark.hpp"
+#include "halo/transport/nccl.hpp"
+#include "halo/transport/transport.hpp"
+
+namespace staghorn {
+
+class NcclTransport final : public Transport {
+ public:
+  // Throws Error on all ranks where NCCL cannot connect them. `communicator` must outlive the transport. Collective.
+  NcclTransport(const Communicator& communicator, std::vector<FaceChannel> channels);
+  ~NcclTransport() override;
+
+  // For work queued on any stream: start_after holds the messages back until what was queued there before is done, and
+  // finish_before holds back there what is queued next until all have arrived and left.
+  void start_after(cudaStream_t stream);
+  void finish_before(cudaStream_t stream);
+  NcclCommunicator& nccl() { return nccl_; }
+
+  void start() override { start_after(nullptr); }
+  bool progress() override { return false; }
+  void finish() override { finish_before(nullptr); }
+  void await(double limit_seconds) override;
+
+  void time_next_round() override { timed_ = true; }
+  Flight timed_round() const override { return {{}, {0, done_mark_.seconds_since(packed_mark_)}, {}}; }
+
+ private:
+  NcclCommunicator& nccl_;
+  std::vector<FaceChannel> channels_;
+  cudaStream_t stream_ = nullptr;
+  cuda::Event packed_, underway_, done_;
+  bool timed_ = false;
+  cuda::TimeMark packed_mark_, done_mark_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,91 @@
+#include "halo/transport/transport_p2p.hpp"
+
+#include <string>
+#include <vector>
+
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/cuda/cuda_flags.hpp"
+#include "halo/watchdog.hpp"
+
+namespace staghorn {
+
+PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& lattice,
+                             const std::array<std::size_t, 8>& face_bytes)
+    : bytes_(face_bytes), rank_(lattice.rank()), wait_limit_ns_(patience_nanoseconds()) {
+  for (int face = 0; face < 8; ++face) {
+    offset_[face] = set_bytes_;
+    set_bytes_ += (bytes_[face] + line - 1) / line * line;
+    if (bytes_[face] == 0) continue;
+    const int mu = face / 2, from = face % 2 == 0 ? +1 : -1;
+    send_to_[face] = lattice.neighbour_rank(mu, -from);
+    receive_from_[face] = lattice.neighbour_rank(mu, from);
+    remote_ = remote_ || send_to_[face] != rank_;
+  }
+  flags_offset_ = sets * set_bytes_;
+  mailbox_offset_ = flags_offset_ + 8 * line;
+  memory_ = PeerMemory(communicator, mailbox_offset_ + mailbox_bytes);
+  failed_ = Buffer(sizeof(int), MemorySpace::pinned);
+  if (communicator.size() > 1) adds_for_all_ = try_adding(communicator);
+}
+
+bool PeerTransport::try_adding(const Communicator& communicator) {
+  std::vector<std::uint64_t*> counters;
+  for (int rank = 0; rank < communicator.size(); ++rank)
+    counters.push_back(reinterpret_cast<std::uint64_t*>(mailbox(rank)));
+  communicator.barrier();
+  const std::uint64_t added = cuda::add_to_counters(counters);
+  cuda::synchronize();
+  communicator.barrier();
+  std::uint64_t count = 0;
+  cuda::copy_to_host(&count, mailbox(rank_), sizeof count);
+  constexpr std::uint64_t zero = 0;
+  cuda::copy_to_device(mailbox(rank_), &zero, sizeof zero);
+  return !communicator.any(count != added * std::uint64_t(communicator.size()));
+}
+
+FacePointers PeerTransport::outgoing(std::uint64_t set) const {
+  FacePointers places{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) places[face] = memory_.of(send_to_[face]) + set * set_bytes_ + offset_[face];
+  return places;
+}
+
+FacePointers PeerTransport::incoming(std::uint64_t set) const {
+  FacePointers places{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) places[face] = memory_.of(rank_) + set * set_bytes_ + offset_[face];
+  return places;
+}
+
+void PeerTransport::start() {
+  ++round_;
+  if (!remote_) return;
+  if (*reinterpret_cast<volatile int*>(failed_.data()))
+    throw Stalled("faces by p2p: a neighbour of rank " + std::to_string(rank_) + " did not answer in time");
+  cuda::Flags theirs{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) theirs[face] = flag(send_to_[face], face);
+  cuda::raise_flags(theirs, round_);
+}
+
+void PeerTransport::finish() {
+  if (!remote_) return;
+  cuda::Flags mine{};
+  for (int face = 0; face < 8; ++face)
+    if (bytes_[face] > 0) mine[face] = flag(rank_, face);
+  cuda::wait_for_flags(mine, round_, wait_limit_ns_, reinterpret_cast<int*>(failed_.data()));
+}
+
+std::uint64_t* PeerTransport::flag(int rank, int face) const {
+  return reinterpret_cast<std::uint64_t*>(memory_.of(rank) + flags_offset_ + line * std::size_t(face));
+}
+
+#ifndef STAGHORN_CUDA
+namespace cuda {
+void raise_flags(const Flags&, std::uint64_t) {}
+void wait_for_flags(const Flags&, std::uint64_t, long long, int*) {}
+std::uint64_t add_to_counters(const std::vector<std::uint64_t*>&) { return 0; }
+}  // namespace cuda
+#endif
+
+}  // namespace staghorn

@@ -1,0 +1,218 @@
+#include <mpi.h>
+#if defined(OPEN_MPI)
+#include <mpi-ext.h>
+#endif
+
+#include <algorithm>
+#include <climits>
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "halo/buffer.hpp"
+#include "halo/cuda/cuda_check.hpp"
+#include "halo/cuda/cuda_event.hpp"
+#include "halo/cuda/cuda_time_mark.hpp"
+#include "halo/transport/transport.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using cuda::Event;
+
+// One face on its way: GPU -> pinned memory -> MPI -> pinned memory -> GPU.
+class StagedFace {
+ public:
+  StagedFace(const Communicator& communicator, const FaceChannel& channel, bool send_is_pinned)
+      : channel_(channel),
+        send_(send_is_pinned ? 0 : channel.bytes, MemorySpace::pinned),
+        receive_(channel.bytes, MemorySpace::pinned) {
+    if (channel.bytes > INT_MAX)
+      throw Error("face message", "less than 2 GiB", std::to_string(channel.bytes) + " bytes");
+    STAGHORN_CUDA_CHECK(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking));
+    const int bytes = int(channel.bytes);
+    check_mpi(MPI_Recv_init(receive_.data(), bytes, MPI_BYTE, channel.receive_from, channel.tag, communicator.handle(),
+                            &arrival_),
+              "MPI_Recv_init");
+    check_mpi(MPI_Send_init(send_is_pinned ? channel.send : send_.data(), bytes, MPI_BYTE, channel.send_to, channel.tag,
+                            communicator.handle(), &departure_),
+              "MPI_Send_init");
+  }
+  ~StagedFace() {
+    int finalised = 0;
+    MPI_Finalized(&finalised);
+    if (!finalised) {
+      MPI_Request_free(&arrival_);
+      MPI_Request_free(&departure_);
+    }
+    cudaStreamDestroy(stream_);
+  }
+  StagedFace(const StagedFace&) = delete;
+
+  void start(const Event& packed, bool timed) {
+    timed_ = timed;
+    packed.hold(stream_);
+    if (send_.bytes() > 0)
+      STAGHORN_CUDA_CHECK(
+          cudaMemcpyAsync(send_.data(), channel_.send, channel_.bytes, cudaMemcpyDeviceToHost, stream_));
+    if (timed_) copied_out_.set(stream_);
+    on_host_.record(stream_);
+    expected_ = sent_ = arrived_ = left_ = false;
+  }
+  // True once nothing is left to do for the host.
+  bool progress() {
+    if (!expected_ && on_device_.reached()) {  // the last face has left the buffer that the next will fill
+      check_mpi(MPI_Start(&arrival_), "MPI_Start");
+      expected_ = true;
+    }
+    if (!sent_ && on_host_.reached()) {
+      if (timed_) underway_.begin = MPI_Wtime();
+      check_mpi(MPI_Start(&departure_), "MPI_Start");
+      sent_ = true;
+    }
+    if (expected_ && !arrived_ && test(arrival_)) {
+      if (timed_) arrived_mark_.set(stream_);
+      STAGHORN_CUDA_CHECK(
+          cudaMemcpyAsync(channel_.receive, receive_.data(), channel_.bytes, cudaMemcpyHostToDevice, stream_));
+      if (timed_) copied_in_.set(stream_);
+      on_device_.record(stream_);
+      arrived_ = true;
+    }
+    if (sent_ && !left_) left_ = test(departure_);
+    const bool done = arrived_ && left_;
+    if (timed_ && done) {
+      underway_.end = MPI_Wtime();
+      timed_ = false;
+    }
+    return done;
+  }
+  void hold_default_stream() const { on_device_.hold(nullptr); }
+
+  // Of the round that was timed: copies on the device's clock since `packed`; on the host's, both messages, from when
+  // the one leaves until both are done.
+  Interval copy_out(const cuda::TimeMark& packed) const { return {0, copied_out_.seconds_since(packed)}; }
+  Interval copy_in(const cuda::TimeMark& packed) const {
+    return {arrived_mark_.seconds_since(packed), copied_in_.seconds_since(packed)};
+  }
+  const Interval& underway() const { return underway_; }
+
+ private:
+  static bool test(MPI_Request& request) {
+    int done = 0;
+    check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
+    return done != 0;
+  }
+
+  FaceChannel channel_;
+  Buffer send_, receive_;
+  cudaStream_t stream_ = nullptr;
+  Event on_host_, on_device_;
+  MPI_Request arrival_ = MPI_REQUEST_NULL, departure_ = MPI_REQUEST_NULL;
+  bool expected_ = true, sent_ = true, arrived_ = true, left_ = true;
+  bool timed_ = false;
+  cuda::TimeMark copied_out_, arrived_mark_, copied_in_;
+  Interval underway_;
+};
+
+class StagedTransport final : public Transport {
+ public:
+  StagedTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels, bool send_is_pinned)
+      : copies_out_(!send_is_pinned) {
+    for (const FaceChannel& channel : channels)
+      faces_.push_back(std::make_unique<StagedFace>(communicator, channel, send_is_pinned));
+  }
+  void start() override {
+    if (timed_) packed_mark_.set();
+    packed_.record(nullptr);
+    for (auto& face : faces_) face->start(packed_, timed_);
+    timed_ = false;
+  }
+  bool progress() override {
+    bool done = true;
+    for (auto& face : faces_) done &= face->progress();
+    return done;
+  }
+  void finish() override {
+    while (!progress()) {
+    }
+    for (auto& face : faces_) face->hold_default_stream();
+  }
+
+  void time_next_round() override { timed_ = true; }
+  // A message sets out when its face is on the host: that joins the two clocks.
+  Flight timed_round() const override {
+    constexpr double late = std::numeric_limits<double>::max();
+    Flight flight;
+    Interval underway{late, 0};
+    double first_on_host = late;
+    flight.to_device.begin = late;
+    for (const auto& face : faces_) {
+      const Interval out = face->copy_out(packed_mark_), in = face->copy_in(packed_mark_);
+      first_on_host = std::min(first_on_host, out.end);
+      flight.to_host.end = std::max(flight.to_host.end, out.end);
+      flight.to_device = {std::min(flight.to_device.begin, in.begin), std::max(flight.to_device.end, in.end)};
+      underway = {std::min(underway.begin, face->underway().begin), std::max(underway.end, face->underway().end)};
+    }
+    flight.messages = {first_on_host, first_on_host + underway.seconds()};
+    if (!copies_out_) flight.to_host = {};
+    return flight;
+  }
+
+ private:
+  bool copies_out_, timed_ = false;
+  cuda::TimeMark packed_mark_;
+  Event packed_;
+  std::vector<std::unique_ptr<StagedFace>> faces_;
+};
+
+// MPI reads and writes device memory itself; it does not know of streams, so the host waits for the packing kernel.
+class CudaAwareTransport final : public Transport {
+ public:
+  CudaAwareTransport(const Communicator& communicator, std::vector<FaceChannel> channels)
+      : mpi_(make_mpi_transport(communicator, std::move(channels))) {}
+  void start() override {
+    STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    departed_ = MPI_Wtime();
+    mpi_->start();
+  }
+  bool progress() override { return mpi_->progress(); }
+  void finish() override {
+    mpi_->finish();
+    if (timed_) messages_ = {0, MPI_Wtime() - departed_};
+    timed_ = false;
+  }
+  void time_next_round() override { timed_ = true; }
+  Flight timed_round() const override { return {{}, messages_, {}}; }
+
+ private:
+  bool timed_ = false;
+  double departed_ = 0;
+  Interval messages_;
+  std::unique_ptr<Transport> mpi_;
+};
+
+}  // namespace
+
+bool mpi_takes_device_pointers() {
+#if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
+  return MPIX_Query_cuda_support() == 1;
+#else
+  return false;
+#endif
+}
+
+std::unique_ptr<Transport> make_staged_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
+  return std::make_unique<StagedTransport>(communicator, channels, false);
+}
+
+std::unique_ptr<Transport> make_mapped_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
+  return std::make_unique<StagedTransport>(communicator, channels, true);
+}
+
+std::unique_ptr<Transport> make_cuda_aware_transport(const Communicator& communicator,
+                                                     std::vector<FaceChannel> channels) {
+  return std::make_unique<CudaAwareTransport>(communicator, std::move(channels));
+}
+
+}  // namespace staghorn

@@ -1,0 +1,137 @@
+#include "lattice_io/files/checksums.hpp"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdio>
+#include <cstdlib>
+
+#include "lattice_io/files/byte_order.hpp"
+
+namespace staghorn {
+
+std::string hexadecimal(std::uint32_t value) {
+  char text[9];
+  std::snprintf(text, sizeof text, "%08x", unsigned(value));
+  return text;
+}
+
+namespace {
+
+// Words one thread works through at a time: some 56 KiB.
+constexpr std::int64_t words_per_range = 29 * 31 * 16;
+
+// The exclusive or of `n` words, word k rotated by (first + k) mod `period` bits: words of one rotation are combined
+// first and rotated once.
+template <int period>
+std::uint32_t rotated_sum(std::int64_t first, const std::byte* words, std::int64_t n, bool big_endian) {
+  std::array<std::uint32_t, period> sums{};  // of the words k = i, i + period, ...
+  std::int64_t k = 0;
+  for (; k + period <= n; k += period)
+    for (int i = 0; i < period; ++i) sums[i] ^= load_word<std::uint32_t>(words + 4 * (k + i), big_endian);
+  for (int i = 0; k < n; ++k, ++i) sums[i] ^= load_word<std::uint32_t>(words + 4 * k, big_endian);
+  std::uint32_t sum = 0;
+  for (int i = 0; i < period; ++i) sum ^= std::rotl(sums[i], int((first + i) % period));
+  return sum;
+}
+
+class MilcChecksum : public SiteChecksum {
+ public:
+  MilcChecksum(std::int64_t bytes_per_site, bool big_endian)
+      : words_per_site_(bytes_per_site / 4), big_endian_(big_endian) {}
+
+  void add(std::int64_t first_site, std::span<const std::byte> sites) override {
+    const std::int64_t first_word = first_site * words_per_site_, words = std::int64_t(sites.size()) / 4;
+    std::uint32_t sum29 = 0, sum31 = 0;
+#pragma omp parallel for schedule(static) reduction(^ : sum29, sum31)
+    for (std::int64_t k = 0; k < words; k += words_per_range) {
+      const std::int64_t n = std::min(words_per_range, words - k);
+      sum29 ^= rotated_sum<29>(first_word + k, sites.data() + 4 * k, n, big_endian_);
+      sum31 ^= rotated_sum<31>(first_word + k, sites.data() + 4 * k, n, big_endian_);
+    }
+    sum29_ ^= sum29;
+    sum31_ ^= sum31;
+  }
+
+  std::map<std::string, std::string> combine(const Communicator& communicator) const override {
+    return {{"sum29", hexadecimal(communicator.exclusive_or(sum29_))},
+            {"sum31", hexadecimal(communicator.exclusive_or(sum31_))}};
+  }
+
+ private:
+  std::int64_t words_per_site_;
+  bool big_endian_;
+  std::uint32_t sum29_ = 0, sum31_ = 0;
+};
+
+class NerscChecksum : public SiteChecksum {
+ public:
+  explicit NerscChecksum(bool big_endian) : big_endian_(big_endian) {}
+
+  // The two halves of a 64-bit real are words like any others; their order does not matter to the sum.
+  void add(std::int64_t, std::span<const std::byte> sites) override {
+    const std::int64_t words = std::int64_t(sites.size()) / 4;
+    std::uint32_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (std::int64_t k = 0; k < words; ++k) sum += load_word<std::uint32_t>(sites.data() + 4 * k, big_endian_);
+    sum_ += sum;
+  }
+
+  std::map<std::string, std::string> combine(const Communicator& communicator) const override {
+    return {{"nersc", hexadecimal(std::uint32_t(communicator.sum(std::int64_t(sum_))))}};
+  }
+
+ private:
+  bool big_endian_;
+  std::uint32_t sum_ = 0;
+};
+
+class ScidacChecksum : public SiteChecksum {
+ public:
+  explicit ScidacChecksum(std::int64_t bytes_per_site) : bytes_per_site_(bytes_per_site) {}
+
+  void add(std::int64_t first_site, std::span<const std::byte> sites) override {
+    const std::int64_t n_sites = std::int64_t(sites.size()) / bytes_per_site_;
+    std::uint32_t suma = 0, sumb = 0;
+#pragma omp parallel for schedule(static) reduction(^ : suma, sumb)
+    for (std::int64_t i = 0; i < n_sites; ++i) {
+      const auto* bytes = reinterpret_cast<const Bytef*>(sites.data() + i * bytes_per_site_);
+      const auto crc = std::uint32_t(crc32(0, bytes, static_cast<uInt>(bytes_per_site_)));
+      suma ^= std::rotl(crc, int((first_site + i) % 29));
+      sumb ^= std::rotl(crc, int((first_site + i) % 31));
+    }
+    suma_ ^= suma;
+    sumb_ ^= sumb;
+  }
+
+  std::map<std::string, std::string> combine(const Communicator& communicator) const override {
+    return {{"suma", hexadecimal(communicator.exclusive_or(suma_))},
+            {"sumb", hexadecimal(communicator.exclusive_or(sumb_))}};
+  }
+
+ private:
+  std::int64_t bytes_per_site_;
+  std::uint32_t suma_ = 0, sumb_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<SiteChecksum> milc_checksum(std::int64_t bytes_per_site, bool big_endian) {
+  return std::make_unique<MilcChecksum>(bytes_per_site, big_endian);
+}
+
+std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian) { return std::make_unique<NerscChecksum>(big_endian); }
+
+std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site) {
+  return std::make_unique<ScidacChecksum>(bytes_per_site);
+}
+
+bool same_hexadecimal(const std::string& a, const std::string& b) {
+  char *end_a, *end_b;
+  const unsigned long value_a = std::strtoul(a.c_str(), &end_a, 16), value_b = std::strtoul(b.c_str(), &end_b, 16);
+  return !a.empty() && !b.empty() && *end_a == '\0' && *end_b == '\0' && value_a == value_b;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,52 @@
+#include "lattice_io/files/lime.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/header_text.hpp"
+
+namespace staghorn {
+
+LimeContents read_lime_records(const PosixFile& file) {
+  LimeContents contents;
+  const std::int64_t file_bytes = file.size();
+  std::int64_t at = 0;
+  while (at + lime_header_bytes <= file_bytes) {
+    std::array<std::byte, lime_header_bytes> bytes;
+    file.read(at, bytes);
+    if (load_word<std::uint32_t>(bytes.data(), true) != lime_magic) break;
+    const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
+    if (version != 1) throw Error(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);
+    const char* type = reinterpret_cast<const char*>(bytes.data()) + 16;
+    LimeRecord record{printable(std::string(type, std::find(type, type + 128, '\0'))), at + lime_header_bytes,
+                      std::int64_t(load_word<std::uint64_t>(bytes.data() + 8, true))};
+    if (record.bytes < 0 || record.bytes > file_bytes - record.offset)
+      throw Error(
+          file.path() + " is truncated in the LIME record " + record.type + " at byte " + std::to_string(record.offset),
+          std::to_string(record.bytes) + " bytes of data", std::to_string(file_bytes - record.offset));
+    at = std::min(file_bytes, record.offset + record.bytes + lime_padding(record.bytes));
+    contents.records.push_back(std::move(record));
+  }
+  contents.trailing_bytes = file_bytes - at;
+  return contents;
+}
+
+std::string lime_record_header(const std::string& type, std::int64_t data_bytes, LimePlace place) {
+  std::array<std::byte, lime_header_bytes> bytes{};
+  store_word(bytes.data(), lime_magic, true);
+  store_word(bytes.data() + 4, std::uint16_t(1), true);
+  const std::uint16_t flags = place == LimePlace::first ? 0x8000 : place == LimePlace::last ? 0x4000 : 0;
+  store_word(bytes.data() + 6, flags, true);
+  store_word(bytes.data() + 8, std::uint64_t(data_bytes), true);
+  std::memcpy(bytes.data() + 16, type.data(), std::min<std::size_t>(type.size(), 127));
+  return std::string(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+}
+
+std::string lime_record(const std::string& type, const std::string& data, LimePlace place) {
+  const auto data_bytes = std::int64_t(data.size());
+  return lime_record_header(type, data_bytes, place) + data + std::string(std::size_t(lime_padding(data_bytes)), '\0');
+}
+
+}  // namespace staghorn

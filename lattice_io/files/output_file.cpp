@@ -1,0 +1,107 @@
+#include "lattice_io/files/output_file.hpp"
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+#include <filesystem>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/posix_file.hpp"
+
+namespace staghorn {
+
+namespace fs = std::filesystem;
+
+FileSizeSignalBlocked::FileSizeSignalBlocked() {
+  sigset_t blocked;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGXFSZ);
+  pthread_sigmask(SIG_BLOCK, &blocked, &previous_);
+}
+
+FileSizeSignalBlocked::~FileSizeSignalBlocked() {
+  if (!sigismember(&previous_, SIGXFSZ)) {  // swallow the signal of a write that failed and was reported
+    sigset_t pending;
+    sigemptyset(&pending);
+    sigaddset(&pending, SIGXFSZ);
+    const timespec at_once{};
+    while (sigtimedwait(&pending, nullptr, &at_once) > 0) continue;
+  }
+  pthread_sigmask(SIG_SETMASK, &previous_, nullptr);
+}
+
+namespace {
+
+void refuse_to_replace(const std::string& path, bool force) {
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (!fs::exists(status)) return;
+  if (!fs::is_regular_file(status))
+    throw Error(path, "the name of a file to write", fs::is_directory(status) ? "a directory" : "something else");
+  if (!force) throw Error(path + " exists already; --force replaces it");
+}
+
+// A symbolic link is followed, so that the file it names is replaced and not the link.
+fs::path resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path target = fs::is_symlink(path, error) ? fs::weakly_canonical(path, error) : fs::path(path);
+  return error || target.empty() ? fs::path(path) : target;
+}
+
+std::string temporary_beside(const std::string& path) {
+  const fs::path target = resolved(path);
+  return (target.parent_path() / ("." + target.filename().string() + ".partial-" + std::to_string(getpid()))).string();
+}
+
+}  // namespace
+
+OwnFile::~OwnFile() {
+  if (!path_.empty()) ::unlink(path_.c_str());
+}
+
+OutputFile::OutputFile(const Communicator& communicator, const std::string& path, bool force)
+    : communicator_(communicator), path_(path), force_(force) {
+  communicator_.agree([&] {
+    if (!communicator_.is_root()) return;
+    if (fs::path(path).filename().empty()) throw Error("output file", "a file name", "'" + path + "'");
+    refuse_to_replace(path, force);
+    temporary_path_ = temporary_beside(path);
+    try {
+      own_.own(temporary_path_);
+      PosixFile::create(temporary_path_).flush_and_close();
+    } catch (const Error& error) {
+      throw Error(in_users_words(error.what()));
+    }
+  });
+  temporary_path_ = communicator_.broadcast(temporary_path_);
+}
+
+void OutputFile::fill(const std::function<void(const std::string&)>& work) {
+  try {
+    work(temporary_path_);
+  } catch (const LocalError&) {
+    throw;
+  } catch (const Error& error) {
+    throw Error(in_users_words(error.what()));
+  }
+  communicator_.agree([&] {
+    if (!communicator_.is_root()) return;
+    refuse_to_replace(path_, force_);
+    if (std::rename(temporary_path_.c_str(), resolved(path_).c_str()) != 0)
+      throw Error(path_ + ": renaming the complete file: " + std::strerror(errno));
+    own_.release();
+  });
+}
+
+std::string OutputFile::in_users_words(const std::string& message) const {
+  if (temporary_path_.empty() || message.rfind(temporary_path_, 0) != 0) return message;
+  return path_ + message.substr(temporary_path_.size());
+}
+
+void check_writable(const Communicator& communicator, const std::string& path, bool force) {
+  OutputFile trial(communicator, path, force);  // creates and removes its temporary file
+}
+
+}  // namespace staghorn

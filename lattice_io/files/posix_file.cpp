@@ -1,0 +1,124 @@
+#include "lattice_io/files/posix_file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "halo/watch/error.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // that one thread reads at a time
+
+[[noreturn]] void fail(const std::string& path, const std::string& what) {
+  throw Error(path + ": " + what + ": " + std::strerror(errno));
+}
+
+int open_or_throw(const std::string& path, int flags, const char* what) {
+  const int descriptor = ::open(path.c_str(), flags | O_CLOEXEC, 0666);
+  if (descriptor < 0) fail(path, what);
+  return descriptor;
+}
+
+}  // namespace
+
+PosixFile PosixFile::open_to_read(const std::string& path) {
+  struct stat status;
+  if (::stat(path.c_str(), &status) != 0) fail(path, "cannot be read");
+  if (!S_ISREG(status.st_mode)) throw Error(path, "a file", S_ISDIR(status.st_mode) ? "a directory" : "something else");
+  return {open_or_throw(path, O_RDONLY, "cannot be read"), path};
+}
+
+PosixFile PosixFile::open_to_write(const std::string& path) {
+  return {open_or_throw(path, O_RDWR, "cannot be written"), path};
+}
+
+PosixFile PosixFile::create(const std::string& path) {
+  return {open_or_throw(path, O_RDWR | O_CREAT | O_EXCL, "cannot be created"), path};
+}
+
+PosixFile::~PosixFile() {
+  if (descriptor_ >= 0) ::close(descriptor_);  // only on the way out of an error, or after reading
+}
+
+PosixFile::PosixFile(PosixFile&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)), path_(std::move(other.path_)) {}
+
+std::int64_t PosixFile::size() const {
+  struct stat status;
+  if (::fstat(descriptor_, &status) != 0) fail(path_, "size");
+  return status.st_size;
+}
+
+void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
+  const Phase phase("reading a file");
+  const std::int64_t n_ranges = std::int64_t((bytes.size() + bytes_per_range - 1) / bytes_per_range);
+  // The first byte that could not be read, and why: errno, or 0 at the end of the file.
+  std::int64_t failed_at = -1;
+  int failure = 0;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t range = 0; range < n_ranges; ++range) {
+    const std::size_t first = std::size_t(range) * bytes_per_range;
+    const std::size_t last = std::min(bytes.size(), first + bytes_per_range);
+    for (std::size_t done = first; done < last;) {
+      const ssize_t n = ::pread(descriptor_, bytes.data() + done, last - done, offset + std::int64_t(done));
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) {
+        const int why = n < 0 ? errno : 0;
+#pragma omp critical(staghorn_posix_file_read)
+        if (failed_at < 0 || std::int64_t(done) < failed_at) {
+          failed_at = std::int64_t(done);
+          failure = why;
+        }
+        break;
+      }
+      done += std::size_t(n);
+      made_progress();
+    }
+  }
+  if (failed_at < 0) return;
+  if (failure != 0) {
+    errno = failure;
+    fail(path_, "reading at byte " + std::to_string(offset + failed_at));
+  }
+  throw Error(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
+              std::to_string(size()) + " bytes");
+}
+
+std::string PosixFile::read_text(std::int64_t offset, std::int64_t n_bytes) const {
+  std::string text(std::size_t(n_bytes), '\0');
+  read(offset, std::as_writable_bytes(std::span(text)));
+  return text;
+}
+
+void PosixFile::write(std::int64_t offset, std::span<const std::byte> bytes) const {
+  const Phase phase("writing a file");
+  std::size_t done = 0;
+  while (done < bytes.size()) {
+    const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, offset + std::int64_t(done));
+    if (n < 0 && errno == EINTR) continue;
+    if (n <= 0) fail(path_, "writing at byte " + std::to_string(offset + std::int64_t(done)));
+    done += std::size_t(n);
+    made_progress();
+  }
+}
+
+void PosixFile::write_text(std::int64_t offset, const std::string& text) const {
+  write(offset, std::as_bytes(std::span(text)));
+}
+
+void PosixFile::flush_and_close() {
+  const Phase phase("flushing a file to disk");
+  if (::fsync(descriptor_) != 0) fail(path_, "flushing to disk");
+  if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "closing");
+}
+
+}  // namespace staghorn

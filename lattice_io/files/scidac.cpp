@@ -1,0 +1,128 @@
+#include "lattice_io/files/scidac.hpp"
+
+#include <sstream>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/lime.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::int64_t longest_text = 1 << 20;
+
+std::int64_t integer(const std::string& path, const std::string& xml, const std::string& tag) {
+  const std::string text = xml_value(xml, tag);
+  std::size_t used = 0;
+  try {
+    const long long value = std::stoll(text, &used);
+    if (used == text.size()) return value;
+  } catch (const std::logic_error&) {
+  }
+  throw Error(path + ": <" + tag + ">", "a number", "'" + text + "'");
+}
+
+Precision precision_of(const std::string& path, const std::string& text) {
+  if (text == "F" || text == "32") return Precision::fp32;
+  if (text == "D" || text == "64") return Precision::fp64;
+  throw Error(path + ": precision", "F or D, 32 or 64", "'" + text + "'");
+}
+
+void set_extents(const std::string& path, ScidacFile& file, const Extents& extents) {
+  if (file.extents != Extents{} && file.extents != extents)
+    throw Error(path + ": two descriptions of the lattice differ", to_string(file.extents), to_string(extents));
+  file.extents = extents;
+}
+
+void read_private_file_xml(const std::string& path, const std::string& xml, ScidacFile& file) {
+  if (integer(path, xml, "spacetime") != 4)
+    throw Error(path + ": <spacetime>", "4 dimensions", xml_value(xml, "spacetime"));
+  std::istringstream dims(xml_value(xml, "dims"));
+  Extents extents{};
+  if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]))
+    throw Error(path + ": <dims>", "four extents", "'" + dims.str() + "'");
+  set_extents(path, file, extents);
+  const std::string volume_format = xml_value(xml, "volfmt");
+  if (volume_format != "" && volume_format != "0")
+    throw Error(path + ": <volfmt>", "0 (one file)", volume_format + " (parts of a multi-file volume)");
+}
+
+ScidacField read_private_record_xml(const std::string& path, const std::string& xml) {
+  ScidacField field;
+  field.datatype = xml_value(xml, "datatype");
+  field.precision = precision_of(path, xml_value(xml, "precision"));
+  field.bytes_per_site = integer(path, xml, "typesize") * integer(path, xml, "datacount");
+  for (const char* tag : {"globaldata", "recordtype"}) {
+    const std::string kind = xml_value(xml, tag);
+    if (kind != "" && kind != "0") throw Error(path + ": <" + tag + ">", "0 (a field on the whole lattice)", kind);
+  }
+  return field;
+}
+
+// ILDG: field, precision and extents once more; they hold even where the SciDAC records are missing.
+void read_ildg_format(const std::string& path, const std::string& xml, ScidacFile& file, ScidacField& field) {
+  file.is_ildg = true;
+  if (xml_value(xml, "field") != "su3gauge")
+    throw Error(path + ": <field> of ildg-format", "su3gauge", "'" + xml_value(xml, "field") + "'");
+  const Precision precision = precision_of(path, xml_value(xml, "precision"));
+  if (field.bytes_per_site != 0 && precision != field.precision)
+    throw Error(path + ": two descriptions of the precision differ", to_string(field.precision), to_string(precision));
+  field.precision = precision;
+  set_extents(path, file,
+              {int(integer(path, xml, "lx")), int(integer(path, xml, "ly")), int(integer(path, xml, "lz")),
+               int(integer(path, xml, "lt"))});
+}
+
+}  // namespace
+
+std::string xml_value(const std::string& xml, const std::string& tag) {
+  for (std::size_t at = xml.find("<" + tag); at != std::string::npos; at = xml.find("<" + tag, at + 1)) {
+    const std::size_t after = at + 1 + tag.size();
+    if (after >= xml.size() || std::string("> \t\r\n").find(xml[after]) == std::string::npos) continue;
+    const std::size_t open = xml.find('>', after), close = xml.find("</" + tag, after);
+    if (open == std::string::npos || close == std::string::npos || close < open) return "";
+    const std::string inside = xml.substr(open + 1, close - open - 1);
+    const auto first = inside.find_first_not_of(" \t\r\n");
+    return first == std::string::npos ? "" : inside.substr(first, inside.find_last_not_of(" \t\r\n") - first + 1);
+  }
+  return "";
+}
+
+ScidacFile read_scidac_file(const PosixFile& file) {
+  const LimeContents contents = read_lime_records(file);
+  ScidacFile scidac;
+  scidac.trailing_bytes = contents.trailing_bytes;
+  ScidacField next;  // described, data not met yet
+  for (const LimeRecord& record : contents.records) {
+    if (record.type == "scidac-binary-data" || record.type == "ildg-binary-data") {
+      next.data_offset = record.offset;
+      next.data_bytes = record.bytes;
+      scidac.fields.push_back(std::move(next));
+      next = {};
+      continue;
+    }
+    if (record.bytes > longest_text) continue;
+    std::string text = file.read_text(record.offset, record.bytes);
+    text.resize(text.find_last_not_of('\0') + 1);
+    text = printable(text);
+    scidac.texts.emplace(record.type, text);
+    if (record.type == "scidac-private-file-xml") {
+      read_private_file_xml(file.path(), text, scidac);
+    } else if (record.type == "scidac-private-record-xml") {
+      next = read_private_record_xml(file.path(), text);
+    } else if (record.type == "ildg-format") {
+      read_ildg_format(file.path(), text, scidac, next);
+    } else if (record.type == "scidac-checksum" && !scidac.fields.empty()) {
+      for (const char* sum : {"suma", "sumb"}) scidac.fields.back().checksums[sum] = xml_value(text, sum);
+    }
+  }
+  if (scidac.fields.empty())
+    throw Error(file.path() + ": LIME file", "a record scidac-binary-data or ildg-binary-data",
+                std::to_string(contents.records.size()) + " records without one");
+  if (scidac.extents == Extents{})
+    throw Error(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
+  return scidac;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,177 @@
+#include "lattice_io/files/site_slabs.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "halo/watch/error.hpp"
+#include "halo/watch/phase.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::int64_t owner_side_limit = std::int64_t{256} << 20;  // bytes that can arrive on one rank in one round
+
+std::vector<int> offsets_of(const std::vector<int>& counts) {
+  std::vector<int> offsets(counts.size(), 0);
+  for (std::size_t i = 1; i < counts.size(); ++i) offsets[i] = offsets[i - 1] + counts[i - 1];
+  return offsets;
+}
+
+std::size_t total(const std::vector<int>& counts) {
+  std::size_t sum = 0;
+  for (const int count : counts) sum += std::size_t(count);
+  return sum;
+}
+
+}  // namespace
+
+// What one round moves between the slab of this rank, the messages, and this rank's own sites.
+struct SiteSlabs::Round {
+  // A piece of an x-row: the whole of one that this rank owns.
+  struct Piece {
+    int rank;           // owner of a piece of the slab; whose slab a row of one's own lies in
+    std::int64_t at;    // first byte in the messages, where that is another rank
+    std::int64_t site;  // first local site, where this rank is the owner
+  };
+  Rows slab;
+  std::vector<Piece> pieces;       // of the slab, as they lie in the file
+  std::vector<Piece> remote_rows;  // of one's own sites that lie in slabs of other ranks
+  std::vector<int> slab_counts, slab_offsets, own_counts, own_offsets;  // bytes of messages, none to oneself
+};
+
+SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
+                     std::int64_t slab_bytes)
+    : communicator_(communicator), lattice_(lattice), bytes_per_site_(bytes_per_site) {
+  if (communicator.size() != volume(lattice.grid()) || communicator.rank() != lattice.rank())
+    throw Error("site slabs", "the process grid of all " + std::to_string(communicator.size()) + " ranks",
+                "grid " + to_string(lattice.grid()));
+  const Extents &global = lattice.global(), &local = lattice.local(), &origin = lattice.origin();
+  n_rows_ = lattice.global_volume() / global[0];
+  slab_bytes = std::min(slab_bytes, owner_side_limit / communicator.size());
+  rows_per_slab_ = std::max<std::int64_t>(1, slab_bytes / (global[0] * bytes_per_site));
+  const std::int64_t longest_part = (n_rows_ + communicator.size() - 1) / communicator.size();
+  n_rounds_ = (longest_part + rows_per_slab_ - 1) / rows_per_slab_;
+  for (int t = 0; t < local[3]; ++t)
+    for (int z = 0; z < local[2]; ++z)
+      for (int y = 0; y < local[1]; ++y)
+        own_rows_.push_back(lattice.global_site_index({0, origin[1] + y, origin[2] + z, origin[3] + t}) / global[0]);
+}
+
+SiteSlabs::Rows SiteSlabs::rows(int rank, std::int64_t round) const {
+  const std::int64_t first = n_rows_ * rank / communicator_.size(), last = n_rows_ * (rank + 1) / communicator_.size();
+  return {std::min(last, first + round * rows_per_slab_), std::min(last, first + (round + 1) * rows_per_slab_)};
+}
+
+// The rank that holds piece `piece` (counted along x) of an x-row.
+int SiteSlabs::owner(std::int64_t row, int piece) const {
+  const Extents &global = lattice_.global(), &local = lattice_.local(), &grid = lattice_.grid();
+  const int y = int(row % global[1]), z = int(row / global[1] % global[2]), t = int(row / global[1] / global[2]);
+  return piece + grid[0] * (y / local[1] + grid[1] * (z / local[2] + grid[2] * (t / local[3])));
+}
+
+std::int64_t SiteSlabs::first_local_row_from(std::int64_t row) const {
+  return std::lower_bound(own_rows_.begin(), own_rows_.end(), row) - own_rows_.begin();
+}
+
+SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
+  const int n_ranks = communicator_.size(), me = communicator_.rank();
+  const std::int64_t piece_sites = lattice_.local()[0], piece_bytes = piece_sites * bytes_per_site_;
+  Round plan{rows(me, round), {}, {}, std::vector<int>(n_ranks), {}, std::vector<int>(n_ranks), {}};
+  std::int64_t own_site = first_local_row_from(plan.slab.first) * piece_sites;
+  for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
+    for (int k = 0; k < lattice_.grid()[0]; ++k) {
+      const int rank = owner(row, k);
+      plan.pieces.push_back({rank, plan.slab_counts[rank], own_site});
+      if (rank == me)
+        own_site += piece_sites;
+      else
+        plan.slab_counts[rank] += int(piece_bytes);
+    }
+  plan.slab_offsets = offsets_of(plan.slab_counts);
+  for (Round::Piece& piece : plan.pieces) piece.at += plan.slab_offsets[piece.rank];
+
+  std::int64_t at = 0;
+  for (int rank = 0; rank < n_ranks; ++rank) {
+    if (rank == me) continue;
+    const Rows slab = rows(rank, round);
+    const std::int64_t first = first_local_row_from(slab.first), last = first_local_row_from(slab.last);
+    plan.own_counts[rank] = int((last - first) * piece_bytes);
+    for (std::int64_t row = first; row < last; ++row, at += piece_bytes)
+      plan.remote_rows.push_back({rank, at, row * piece_sites});
+  }
+  plan.own_offsets = offsets_of(plan.own_counts);
+  return plan;
+}
+
+void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
+  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
+  const int me = communicator_.rank();
+  std::vector<std::byte> slab, outgoing, incoming;
+  for (std::int64_t round = 0; round < n_rounds_; ++round) {
+    const Phase phase("sites between file and ranks");
+    const Round plan = this->plan(round);
+    communicator_.agree([&] {
+      slab.resize(plan.pieces.size() * piece_bytes);
+      outgoing.resize(total(plan.slab_counts));
+      incoming.resize(total(plan.own_counts));
+      if (!slab.empty()) fetch(plan.slab.first * lattice_.global()[0], slab);
+    });
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
+      const auto& piece = plan.pieces[k];
+      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
+      if (piece.rank == me)
+        place(piece.site, bytes);
+      else
+        std::memcpy(outgoing.data() + piece.at, bytes.data(), piece_bytes);
+    }
+    if (communicator_.size() == 1) continue;
+    check_mpi(
+        MPI_Alltoallv(outgoing.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, incoming.data(),
+                      plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, communicator_.handle()),
+        "MPI_Alltoallv");
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
+      place(plan.remote_rows[k].site, std::span(incoming).subspan(plan.remote_rows[k].at, piece_bytes));
+  }
+}
+
+void SiteSlabs::write(const Pack& pack, const Store& store) const {
+  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
+  const int me = communicator_.rank();
+  std::vector<std::byte> slab, outgoing, incoming;
+  for (std::int64_t round = 0; round < n_rounds_; ++round) {
+    const Phase phase("sites between file and ranks");
+    const Round plan = this->plan(round);
+    communicator_.agree([&] {
+      slab.resize(plan.pieces.size() * piece_bytes);
+      incoming.resize(total(plan.slab_counts));
+      outgoing.resize(total(plan.own_counts));
+    });
+    if (communicator_.size() > 1) {
+#pragma omp parallel for schedule(static)
+      for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
+        pack(plan.remote_rows[k].site, std::span(outgoing).subspan(plan.remote_rows[k].at, piece_bytes));
+      check_mpi(
+          MPI_Alltoallv(outgoing.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, incoming.data(),
+                        plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, communicator_.handle()),
+          "MPI_Alltoallv");
+    }
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
+      const auto& piece = plan.pieces[k];
+      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
+      if (piece.rank == me)
+        pack(piece.site, bytes);
+      else
+        std::memcpy(bytes.data(), incoming.data() + piece.at, piece_bytes);
+    }
+    communicator_.agree([&] {
+      if (!slab.empty()) store(plan.slab.first * lattice_.global()[0], slab);
+    });
+  }
+}
+
+}  // namespace staghorn

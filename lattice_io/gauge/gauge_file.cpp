@@ -1,0 +1,54 @@
+// Names of the gauge formats, and which of them a file is: told by its first bytes.
+#include "lattice_io/gauge/gauge_file.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/lime.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::array<const char*, 5> format_names = {"milc", "nersc", "ildg", "scidac", "hdf5"};
+
+GaugeHeader parse_header(const std::string& path) {
+  const PosixFile file = PosixFile::open_to_read(path);
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
+  if (start.size() < 16)
+    throw Error(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
+  const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
+  const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
+
+  if (big == lime_magic) return read_lime_gauge_header(file);
+  if (start.rfind("BEGIN_HEADER", 0) == 0) return read_nersc_header(file);
+  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) return read_hdf5_gauge_header(path);
+  if (big == 20103 || little == 20103) return read_milc_header(file);
+  for (const std::uint32_t older : {53546u, 59354u})
+    if (big == older || little == older)
+      throw Error(path, "MILC version 5 (magic number 20103)", "an older MILC format (" + std::to_string(older) + ")");
+  throw Error(path, "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC or HDF5",
+              "unknown first bytes " + hexadecimal(big));
+}
+
+}  // namespace
+
+std::string to_string(GaugeFormat format) { return format_names[std::size_t(format)]; }
+
+GaugeFormat parse_gauge_format(const std::string& text) {
+  for (std::size_t i = 0; i < format_names.size(); ++i)
+    if (text == format_names[i]) return GaugeFormat(i);
+  throw Error("gauge format", "milc, nersc, ildg, scidac or hdf5", "'" + text + "'");
+}
+
+GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path) {
+  GaugeHeader header;
+  communicator.agree([&] { header = parse_header(path); });
+  return header;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,74 @@
+// Gauge configuration files: MILC v5, NERSC archive, ILDG and SciDAC in LIME, and Staghorn's own HDF5.
+//
+// The format is found from the content, never from the name. Reading verifies every checksum and header value that the
+// format defines; what is absent is a warning, what is wrong is an Error. Files are read and written by slabs in
+// parallel, never whole on one rank; links are exchanged as LinkFields (fp64, local sites).
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dirac/algebra/precision.hpp"
+#include "dirac/fields/site_field.hpp"
+#include "dirac/gauge/gauge_observables.hpp"
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5 };
+std::string to_string(GaugeFormat format);
+GaugeFormat parse_gauge_format(const std::string& text);  // throws Error naming the choices
+
+struct ChecksumResult {
+  std::string stored, computed;  // as the format writes them (hexadecimal, or a decimal number)
+  bool match = false;
+};
+
+// What the header says; nothing of the links has been read yet.
+struct GaugeHeader {
+  std::string path;
+  GaugeFormat format = GaugeFormat::milc;
+  Extents extents{};
+  Precision precision = Precision::fp32;  // of the stored numbers
+  int rows = 3;                           // rows stored per link: 3 or 2
+  bool big_endian = true;
+  std::map<std::string, std::string> fields;  // every header field as text, for `inspect`
+
+  std::int64_t data_offset = -1;                 // byte of the first site; -1 where only the HDF5 library can read them
+  std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
+  std::vector<std::string> warnings;             // what the format defines and the file lacks
+};
+
+// Names of the checks: sum29, sum31 (MILC); nersc, plaquette, link_trace (NERSC); suma, sumb (ILDG, SciDAC);
+// suma, sumb, plaquette (HDF5).
+struct GaugeChecks {
+  std::map<std::string, ChecksumResult> checksums;
+  std::vector<std::string> warnings;  // what the format defines and the file lacks
+  // Of the links as read, where the header had them to compare with.
+  std::optional<Plaquette> plaquette;
+  std::optional<std::complex<double>> link_trace;
+};
+
+// Parses the header. Collective; every rank gets the same. Throws Error naming the file, what was expected and found.
+GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path);
+
+// Reads this rank's links. With verify (the default) a mismatch throws Error naming file, stored and computed value;
+// without it the mismatch is only recorded (`inspect` shows it). Collective.
+GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& header, LinkField& links,
+                       bool verify = true);
+
+// Writes `links` with every checksum and header value that the format defines, to a temporary name beside `path`, and
+// renames it when complete. `precision` of the stored numbers (MILC has fp32 only). Refuses to replace a file unless
+// `force`. `metadata` (for instance GaugeHeader::fields of another file) goes where the format has room for it:
+//   NERSC      ENSEMBLE_ID, ENSEMBLE_LABEL, SEQUENCE_NUMBER, BETA and so on; DATATYPE = 4D_SU3_GAUGE asks for two rows
+//   ILDG       ildg-data-lfn; SciDAC and ILDG: scidac-file-xml, scidac-record-xml
+//   HDF5       every entry becomes an attribute of /links
+// Collective.
+void write_gauge(const Communicator& communicator, const std::string& path, GaugeFormat format, Precision precision,
+                 const LinkField& links, const std::map<std::string, std::string>& metadata = {}, bool force = false);
+
+}  // namespace staghorn

@@ -1,0 +1,68 @@
+// What each gauge format supplies: parse a header, and frame a block of sites on writing.
+//
+// Everything here is local. Every rank parses the header itself (it opens the file for its slabs anyway); frames are
+// written by rank 0 alone. The block of sites, the checksums and the exchange among ranks are the same for all formats
+// and live in gauge_sites.cpp.
+#pragma once
+
+#include <complex>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+#include "lattice_io/files/posix_file.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+
+namespace staghorn {
+
+using Metadata = std::map<std::string, std::string>;
+
+// What is known of a configuration only once its sites have been written.
+struct GaugeNumbers {
+  std::map<std::string, std::string> checksums;  // 8 hexadecimal digits, by the names of checksums.hpp
+  double plaquette = 0;                          // mean Re tr U_P / 3
+  std::complex<double> link_trace;               // mean tr U / 3
+};
+
+// Writes what surrounds the sites in one file.
+class GaugeFrame {
+ public:
+  virtual ~GaugeFrame() = default;
+  // Writes what comes before the sites into the empty file `path` and returns the byte offset of the first site.
+  virtual std::int64_t begin(const std::string& path) = 0;
+  // Completes the file: all sites are written.
+  virtual void finish(const std::string& path, const GaugeNumbers& numbers) = 0;
+};
+
+GaugeHeader read_milc_header(const PosixFile& file);
+GaugeHeader read_nersc_header(const PosixFile& file);
+GaugeHeader read_lime_gauge_header(const PosixFile& file);  // ILDG or SciDAC
+GaugeHeader read_hdf5_gauge_header(const std::string& path);
+
+// The frames for a file of the extents, precision, rows and byte order of `header`. `metadata` goes where the format
+// has room for it.
+std::unique_ptr<GaugeFrame> milc_frame(const GaugeHeader& header, const Metadata& metadata);
+std::unique_ptr<GaugeFrame> nersc_frame(const GaugeHeader& header, const Metadata& metadata);
+std::unique_ptr<GaugeFrame> scidac_frame(const GaugeHeader& header, const Metadata& metadata);  // ILDG or SciDAC
+std::unique_ptr<GaugeFrame> hdf5_frame(const GaugeHeader& header, const Metadata& metadata);
+
+// Bytes of the four links of a site as stored.
+inline std::int64_t bytes_per_site(const GaugeHeader& header) {
+  return std::int64_t{4} * header.rows * 6 * bytes_per_real(header.precision);
+}
+
+// Throws Error unless all extents are even and between 2 and 4096 (larger ones are a damaged header).
+void require_usable_extents(const std::string& path, const Extents& extents);
+// Throws Error if the file ends before its sites do; returns the number of bytes that follow them.
+std::int64_t require_complete(const PosixFile& file, const GaugeHeader& header);
+
+// metadata[key] or `otherwise`.
+std::string value_or(const Metadata& metadata, const std::string& key, const std::string& otherwise);
+// "Thu Jan  1 00:00:00 1970 UTC": now, or SOURCE_DATE_EPOCH (seconds since then) where the environment sets it, so
+// that files can be reproduced to the byte.
+std::string creation_date();
+// "Staghorn" and its version.
+std::string creator();
+
+}  // namespace staghorn

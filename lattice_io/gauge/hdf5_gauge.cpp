@@ -1,0 +1,78 @@
+// Staghorn's own gauge format: an HDF5 file with one dataset that NumPy reads as it stands.
+//
+//   /links   complex {r, i}, fp32 or fp64, shape (T, Z, Y, X, 4, 3, 3): direction mu = x, y, z, t, row, column
+//     attributes suma, sumb (SciDAC checksum over the little-endian bytes of each site), plaquette (mean Re tr U_P /
+//     3), link_trace (mean Re tr U / 3), creator, date, and whatever metadata the writer was given
+#include <algorithm>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/hdf5_dataset.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+
+namespace staghorn {
+
+namespace {
+
+class Hdf5Frame : public GaugeFrame {
+ public:
+  Hdf5Frame(const GaugeHeader& header, const Metadata& metadata) : header_(header), metadata_(metadata) {}
+
+  std::int64_t begin(const std::string& path) override {
+    const Extents& e = header_.extents;
+    const std::int64_t shape[] = {e[3], e[2], e[1], e[0], 4, 3, 3};
+    return create_hdf5_dataset(path, "links", shape, header_.precision);
+  }
+
+  void finish(const std::string& path, const GaugeNumbers& numbers) override {
+    Metadata texts = metadata_;
+    texts["creator"] = creator();
+    texts["date"] = creation_date();
+    for (const auto& [name, value] : numbers.checksums) texts[name] = value;
+    texts.erase("plaquette");
+    texts.erase("link_trace");
+    add_hdf5_attributes(path, "links", texts,
+                        {{"plaquette", numbers.plaquette}, {"link_trace", numbers.link_trace.real()}});
+  }
+
+ private:
+  GaugeHeader header_;
+  Metadata metadata_;
+};
+
+std::string to_text(const std::vector<std::int64_t>& shape) {
+  std::string text = "(";
+  for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
+  return text + ")";
+}
+
+}  // namespace
+
+GaugeHeader read_hdf5_gauge_header(const std::string& path) {
+  const Hdf5Dataset dataset = describe_hdf5_dataset(path, "links");
+  const std::vector<std::int64_t>& shape = dataset.shape;
+  if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3)
+    throw Error(path + ": shape of dataset links", "(T, Z, Y, X, 4, 3, 3)", to_text(shape));
+  GaugeHeader header;
+  header.path = path;
+  header.format = GaugeFormat::hdf5;
+  header.precision = dataset.precision;
+  header.big_endian = false;
+  for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
+  require_usable_extents(path, header.extents);
+  header.data_offset = dataset.data_offset;
+  header.fields = dataset.attributes;
+  for (const char* name : {"suma", "sumb", "plaquette"}) {
+    if (dataset.attributes.count(name))
+      header.checksums[name] = dataset.attributes.at(name);
+    else
+      header.warnings.push_back("dataset links has no attribute " + std::string(name) + ": not verified");
+  }
+  if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);
+  return header;
+}
+
+std::unique_ptr<GaugeFrame> hdf5_frame(const GaugeHeader& header, const Metadata& metadata) {
+  return std::make_unique<Hdf5Frame>(header, metadata);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,160 @@
+// NERSC archive format (the "Gauge Connection"): a text header and the links, two rows or 3x3, 32 or 64 bits.
+//
+//   BEGIN_HEADER / KEY = VALUE ... / END_HEADER / sites, x fastest; per site mu = x, y, z, t; per link rows of colours
+//
+// DATATYPE = 4D_SU3_GAUGE stores the first two rows (the third is the conjugate of their cross product),
+// 4D_SU3_GAUGE_3x3 all three. FLOATING_POINT without BIG or LITTLE means big-endian by the archive's rule, but files
+// in the writer's own order exist: the first stored row tells, since it has norm one in only one of the two orders.
+#include <cmath>
+#include <cstdio>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::int64_t longest_header = 1 << 16;
+
+std::string trimmed(const std::string& text) {
+  const char* blank = " \t\r";
+  const auto first = text.find_first_not_of(blank);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+std::string required(const GaugeHeader& header, const std::string& key) {
+  const auto found = header.fields.find(key);
+  if (found == header.fields.end()) throw Error(header.path + ": NERSC header", "an entry " + key, "none");
+  return found->second;
+}
+
+// Whether the first stored row of links looks like a row of a unitary matrix in this byte order.
+bool first_row_is_normal(const PosixFile& file, const GaugeHeader& header, bool big_endian) {
+  std::byte bytes[48];
+  double row[6], norm2 = 0;
+  file.read(header.data_offset, std::span(bytes).first(std::size_t(6 * bytes_per_real(header.precision))));
+  decode_reals(bytes, 6, header.precision, big_endian, row);
+  for (const double real : row) norm2 += real * real;
+  return std::abs(norm2 - 1) < 1e-2;
+}
+
+void set_floating_point(const PosixFile& file, GaugeHeader& header) {
+  const std::string type = required(header, "FLOATING_POINT");
+  const std::string order = type.size() > 6 ? type.substr(6) : "";
+  if (type.rfind("IEEE32", 0) == 0)
+    header.precision = Precision::fp32;
+  else if (type.rfind("IEEE64", 0) == 0)
+    header.precision = Precision::fp64;
+  if ((type.rfind("IEEE32", 0) != 0 && type.rfind("IEEE64", 0) != 0) ||
+      (order != "" && order != "BIG" && order != "LITTLE"))
+    throw Error(header.path + ": FLOATING_POINT", "IEEE32 or IEEE64, and BIG, LITTLE or nothing behind it", type);
+  header.big_endian = order != "LITTLE";
+  require_complete(file, header);
+  if (order == "" && !first_row_is_normal(file, header, true) && first_row_is_normal(file, header, false)) {
+    header.big_endian = false;
+    header.warnings.push_back("FLOATING_POINT = " + type + " does not say LITTLE, but the links are little-endian");
+  }
+}
+
+class NerscFrame : public GaugeFrame {
+ public:
+  NerscFrame(const GaugeHeader& header, const Metadata& metadata) : header_(header), metadata_(metadata) {}
+
+  std::int64_t begin(const std::string&) override {
+    GaugeNumbers unknown;
+    unknown.checksums["nersc"] = "00000000";
+    return std::int64_t(text(unknown).size());  // every number has a fixed width
+  }
+
+  void finish(const std::string& path, const GaugeNumbers& numbers) override {
+    PosixFile file = PosixFile::open_to_write(path);
+    file.write_text(0, text(numbers));
+    file.flush_and_close();
+  }
+
+ private:
+  std::string text(const GaugeNumbers& numbers) const {
+    std::string text = "BEGIN_HEADER\n";
+    const auto line = [&](const std::string& key, const std::string& value) { text += key + " = " + value + "\n"; };
+    const auto real = [](double value) {
+      char digits[32];
+      std::snprintf(digits, sizeof digits, "% .12f", value);
+      return std::string(digits);
+    };
+    line("HDR_VERSION", "1.0");
+    line("DATATYPE", header_.rows == 2 ? "4D_SU3_GAUGE" : "4D_SU3_GAUGE_3x3");
+    line("STORAGE_FORMAT", "1.0");
+    for (int mu = 0; mu < 4; ++mu) line("DIMENSION_" + std::to_string(mu + 1), std::to_string(header_.extents[mu]));
+    line("CHECKSUM", numbers.checksums.at("nersc"));
+    line("LINK_TRACE", real(numbers.link_trace.real()));
+    line("PLAQUETTE", real(numbers.plaquette));
+    line("CREATOR", creator());
+    line("ARCHIVE_DATE", date_);
+    for (const char* key : {"ENSEMBLE_ID", "ENSEMBLE_LABEL", "SEQUENCE_NUMBER", "BETA", "KAPPA", "MASS", "HMD_DT"})
+      if (metadata_.count(key)) line(key, one_line(metadata_.at(key)));
+    line("FLOATING_POINT", std::string(header_.precision == Precision::fp64 ? "IEEE64" : "IEEE32") +
+                               (header_.big_endian ? "BIG" : "LITTLE"));
+    return text + "END_HEADER\n";
+  }
+
+  static std::string one_line(std::string value) {
+    for (char& c : value)
+      if (c == '\n' || c == '\r') c = ' ';
+    return value;
+  }
+
+  GaugeHeader header_;
+  Metadata metadata_;
+  std::string date_ = creation_date();
+};
+
+}  // namespace
+
+GaugeHeader read_nersc_header(const PosixFile& file) {
+  GaugeHeader header;
+  header.path = file.path();
+  header.format = GaugeFormat::nersc;
+  const std::string text = file.read_text(0, std::min(file.size(), longest_header));
+  const std::string end_mark = "END_HEADER\n";
+  const auto end = text.find("\n" + end_mark);
+  if (end == std::string::npos)
+    throw Error(file.path() + ": NERSC header", "a line END_HEADER within " + std::to_string(longest_header) + " bytes",
+                "none");
+  header.data_offset = std::int64_t(end + 1 + end_mark.size());
+  for (std::size_t at = 0; at < end;) {
+    const auto line_end = text.find('\n', at);
+    const std::string line = printable(text.substr(at, line_end - at));
+    const auto equals = line.find('=');
+    if (equals != std::string::npos) header.fields[trimmed(line.substr(0, equals))] = trimmed(line.substr(equals + 1));
+    at = line_end + 1;
+  }
+
+  const std::string type = required(header, "DATATYPE");
+  if (type != "4D_SU3_GAUGE" && type != "4D_SU3_GAUGE_3x3")
+    throw Error(file.path() + ": DATATYPE", "4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", type);
+  header.rows = type == "4D_SU3_GAUGE" ? 2 : 3;
+  for (int mu = 0; mu < 4; ++mu)
+    header.extents[mu] = std::atoi(required(header, "DIMENSION_" + std::to_string(mu + 1)).c_str());
+  require_usable_extents(file.path(), header.extents);
+  set_floating_point(file, header);
+
+  for (const auto& [key, name] : std::map<std::string, std::string>{
+           {"CHECKSUM", "nersc"}, {"PLAQUETTE", "plaquette"}, {"LINK_TRACE", "link_trace"}}) {
+    if (header.fields.count(key))
+      header.checksums[name] = header.fields.at(key);
+    else
+      header.warnings.push_back("no " + key + " in the NERSC header: not verified");
+  }
+  const std::int64_t trailing = require_complete(file, header);
+  if (trailing > 0) header.warnings.push_back(std::to_string(trailing) + " bytes follow the links and are ignored");
+  return header;
+}
+
+std::unique_ptr<GaugeFrame> nersc_frame(const GaugeHeader& header, const Metadata& metadata) {
+  return std::make_unique<NerscFrame>(header, metadata);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,230 @@
+#include "solver/bench/bench_report.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+#include <set>
+#include <utility>
+
+#include "solver/report/tuning_report.hpp"
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  const auto has_times = [](const BenchmarkResult& r) { return !r.times.rows.empty(); };
+  const auto first = std::find_if(results.begin(), results.end(), has_times);
+  if (first == results.end()) return;
+  char cell[80];
+  const auto print = [&](const char* pattern, auto... values) {
+    std::snprintf(cell, sizeof cell, pattern, values...);
+    out << cell;
+  };
+  print("%-15s %-5s %5s", "microseconds", "prec", "links");
+  for (const PhaseRow& row : first->times.rows) print(" %15s", row.phase.c_str());
+  out << "   (hidden; of communication: of what could be)\n";
+  for (const BenchmarkResult& r : results) {
+    if (!has_times(r)) continue;
+    print("%-15s %-5s %5d", r.what.c_str(), to_string(r.precision).c_str(), reals_per_link(r.links));
+    for (const PhaseRow& row : r.times.rows) {
+      if (!row.seconds)
+        print(" %15s", "-");
+      else if (row.hidden_share)
+        print(" %7.1f (%3.0f %%)", 1e6 * *row.seconds, 100 * *row.hidden_share);
+      else
+        print(" %7.1f        ", 1e6 * *row.seconds);
+    }
+    out << "\n";
+  }
+  for (const PhaseRow& row : first->times.rows)
+    if (!row.note.empty()) out << "  " << row.phase << ": " << row.note << "\n";
+  if (first->times.one_hop_in > 1) out << "  of one hop in " << first->times.one_hop_in << "\n";
+}
+
+// One line for each result that has them: faces, below them sums.
+void print_faces(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  const auto figure = [](double value, const char* pattern = "%.1f") {
+    char text[32];
+    std::snprintf(text, sizeof text, pattern, value);
+    return std::string(value > 0 ? text : "-");
+  };
+  const auto rate = [&](const FaceRates& f, double seconds) {
+    return figure(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0);
+  };
+  char line[200];
+  const auto print = [&](const char* head, const char* pattern, const auto& cells) {
+    bool first = true;
+    for (const BenchmarkResult& r : results) {
+      if (r.faces.bytes == 0) continue;
+      if (first) out << head;
+      first = false;
+      std::snprintf(line, sizeof line, "%-15s %-5s %5d %4d", "", to_string(r.precision).c_str(),
+                    reals_per_link(r.links), r.rhs);
+      out << line;
+      for (const std::string& cell : cells(r.faces)) {
+        std::snprintf(line, sizeof line, pattern, cell.c_str());
+        out << line;
+      }
+      out << "\n";
+    }
+  };
+  print(
+      "faces alone     prec  links  rhs    MB sent exchange us       GB/s  stored us       GB/s  copied us       GB/s "
+      "    stored\n",
+      " %10s", [&](const FaceRates& f) {
+        return std::vector<std::string>{figure(1e-6 * double(f.bytes), "%.3f"),
+                                        figure(1e6 * f.exchange, "%.2f"),
+                                        rate(f, f.exchange),
+                                        figure(1e6 * f.stored, "%.2f"),
+                                        rate(f, f.stored),
+                                        figure(1e6 * f.copied, "%.2f"),
+                                        rate(f, f.copied),
+                                        figure(f.stored > 0 ? 100 * f.copied / f.stored : 0, "%.0f %%")};
+      });
+  print("one global sum  prec  links  rhs  through host, us   by MPI of it   in kernels     saved by\n", " %14s",
+        [&](const FaceRates& f) {
+          return std::vector<std::string>{
+              figure(1e6 * f.sum_through_host, "%.2f"), figure(1e6 * f.sum_by_mpi, "%.2f"),
+              figure(1e6 * f.sum_in_kernels, "%.2f"),
+              figure(f.sum_in_kernels > 0 ? f.sum_through_host / f.sum_in_kernels : 0, "%.1f x")};
+        });
+}
+
+void add(LaunchTuning& sum, const LaunchTuning& tuning) {
+  sum.tuned += tuning.tuned;
+  sum.seconds += tuning.seconds;
+  if (!tuning.file.empty()) sum.file = tuning.file;
+  if (!tuning.not_kept.empty()) sum.not_kept = tuning.not_kept;
+}
+
+}  // namespace
+
+void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  char line[160];
+  std::snprintf(line, sizeof line, "%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs",
+                "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
+  out << line;
+  for (const BenchmarkResult& r : results) {
+    std::snprintf(line, sizeof line, "%-24s %-5s %5d %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
+                  reals_per_link(r.links), r.rhs, r.microseconds);
+    out << line;
+    if (r.gflops > 0) {
+      std::snprintf(line, sizeof line, " %9.1f", r.gflops);
+      out << line;
+    }
+    if (r.gb_s > 0) {
+      std::snprintf(line, sizeof line, " %8.1f %5.0f %%", r.gb_s, 100 * r.fraction_of_stream);
+      out << line;
+    }
+    if (r.site_iterations_per_second > 0) {
+      std::snprintf(line, sizeof line, " %14.2f", r.site_iterations_per_second * 1e-6);
+      out << line;
+    }
+    out << "\n";
+  }
+  print_times(out, results);
+  print_faces(out, results);
+}
+
+void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
+  char line[240];
+  std::snprintf(line, sizeof line, "%-9s %5s %-10s %-12s %-5s %5s %12s %9s %10s %-10s %9s %6s %12s\n", "series",
+                "ranks", "grid", "local", "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us",
+                "hosts", "faces within");
+  out << line;
+  for (const CutResult& r : results) {
+    char floor[32] = "-";
+    if (r.floor_microseconds > 0) std::snprintf(floor, sizeof floor, "%.1f", r.floor_microseconds);
+    std::snprintf(line, sizeof line, "%-9s %5d %-10s %-12s %-5s %5d %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n",
+                  r.series.c_str(), r.ranks, to_string(r.grid).c_str(), to_string(r.local).c_str(),
+                  to_string(r.cg.precision).c_str(), reals_per_link(r.cg.links), r.cg.microseconds, r.cg.gflops,
+                  100 * r.efficiency, r.cg.transport.c_str(), floor, r.placement.hosts,
+                  100 * r.placement.share_within_hosts);
+    out << line;
+  }
+}
+
+void print_transports(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  std::set<std::int64_t> told;
+  for (const BenchmarkResult& r : results) {
+    if (r.transports.tried.empty() || !told.insert(r.transports.face_bytes).second) continue;
+    out << "transport " << to_string(r.transports) << "\n";
+    for (const std::string& warning : transport_warnings(r.transports)) out << "warning: " << warning << "\n";
+  }
+}
+
+void print_transports(std::ostream& out, const std::vector<CutResult>& results) {
+  std::set<std::string> told;
+  for (const CutResult& r : results)
+    for (const std::string& warning : transport_warnings(r.cg.transports))
+      if (told.insert(warning).second) out << "warning: " << warning << "\n";
+}
+
+void print_tuning(std::ostream& out, const std::vector<BenchmarkResult>& results) {
+  LaunchTuning sum;
+  std::set<std::pair<Precision, Reconstruct>> told;  // rows of one operator repeat what it did
+  for (const BenchmarkResult& r : results)
+    if (told.insert({r.precision, r.links}).second) add(sum, r.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
+void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
+  LaunchTuning sum;
+  for (const CutResult& r : results) add(sum, r.cg.tuning);
+  if (sum.tuned > 0) out << to_string(sum) << "\n";
+}
+
+Json to_json(const FaceRates& f) {
+  const auto number_or_null = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
+  const auto rate = [&](double seconds) { return number_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0); };
+  const auto time = [&](double seconds) { return number_or_null(seconds * 1e6); };
+  return {{"bytes", f.bytes},
+          {"exchange_microseconds", time(f.exchange)},
+          {"exchange_gb_s", rate(f.exchange)},
+          {"stored_microseconds", time(f.stored)},
+          {"stored_gb_s", rate(f.stored)},
+          {"copied_microseconds", time(f.copied)},
+          {"copied_gb_s", rate(f.copied)},
+          {"stored_share_of_copied", number_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
+          {"sum_through_host_microseconds", time(f.sum_through_host)},
+          {"sum_by_mpi_microseconds", time(f.sum_by_mpi)},
+          {"sum_in_kernels_microseconds", time(f.sum_in_kernels)}};
+}
+
+Json to_json(const BenchmarkResult& r) {
+  Json json{{"what", r.what},
+            {"precision", to_string(r.precision)},
+            {"links", reals_per_link(r.links)},
+            {"rhs", r.rhs},
+            {"microseconds", r.microseconds},
+            {"gflops", r.gflops},
+            {"gb_s", r.gb_s},
+            {"fraction_of_stream", r.fraction_of_stream},
+            {"site_iterations_per_second", r.site_iterations_per_second},
+            {"transport", r.transport},
+            {"tuning", to_json(r.tuning)}};
+  if (!r.times.rows.empty()) json["times"] = to_json(r.times);
+  if (r.faces.bytes > 0) json["faces"] = to_json(r.faces);
+  return json;
+}
+
+Json to_json(const CutResult& r) {
+  Json json = to_json(r.cg);
+  json["series"] = r.series;
+  json["ranks"] = r.ranks;
+  json["lattice"] = r.lattice;
+  json["grid"] = r.grid;
+  json["local_lattice"] = r.local;
+  json["efficiency"] = r.efficiency;
+  json["floor_microseconds"] = r.floor_microseconds > 0 ? Json(r.floor_microseconds) : Json(nullptr);
+  json["hosts"] = r.placement.hosts;
+  json["mapping"] = to_string(r.placement.mapping);
+  json["face_share_within_hosts"] = r.placement.share_within_hosts;
+  return json;
+}
+
+}  // namespace staghorn

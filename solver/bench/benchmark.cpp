@@ -1,0 +1,293 @@
+#include "solver/bench/benchmark.hpp"
+
+#include <omp.h>
+
+#include <algorithm>
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "dirac/gauge/heatbath.hpp"
+#include "dirac/kernels/kernels.hpp"
+#include "halo/buffer.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/cuda/cuda_graph.hpp"
+#include "halo/watch/phase.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/cublas/cublas.hpp"
+#include "solver/krylov/cublas_conjugate_gradient.hpp"
+#include "solver/request/sources.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr double mass = 0.05;
+constexpr double flops_per_hop = 570;
+
+// Vectors moved by an iteration of CG: 3 by the hop, 5 by the residual update, which reads and writes x, in the
+// precision computed with, in every second one, and 3 by a direction update.
+double vectors_per_iteration(Precision precision) {
+  return 8 + double(bytes_per_vector(arithmetic_of(precision))) / bytes_per_vector(precision) +
+         3.0 / cg_refresh_interval;
+}
+
+OperatorOptions operator_options(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
+                                 bool overlap) {
+  OperatorOptions result;
+  result.precision = precision;
+  result.reconstruct = reconstruct;
+  result.n_rhs = options.rhs;
+  result.instruction_set = options.instruction_set;
+  result.overlap = overlap && options.overlap;
+  result.transport = options.transport;
+  result.tuning = options.tuning;
+  result.cuda_device = options.cuda_device;
+  return result;
+}
+
+// The operator and vectors that every measurement needs.
+struct Bench {
+  Bench(const Communicator& communicator, const LinkField& links, const BenchmarkOptions& options, Precision precision,
+        Reconstruct reconstruct, bool overlap = true)
+      : d(communicator, links, operator_options(options, precision, reconstruct, overlap)),
+        even(d.make_vector()),
+        odd(d.make_vector()),
+        sums(std::size_t(options.rhs), ExactSum(double(links.lattice().global_volume()))),
+        sites_per_parity(double(links.lattice().global_volume()) / 2) {
+    const SourceSpec spec = parse_source("gaussian:1");
+    const VectorField noise = std::move(make_sources(communicator, links.lattice(), spec).fields.front());
+    for (int r = 0; r < options.rhs; ++r) {
+      even.pack(Parity::even, r, noise);
+      odd.pack(Parity::odd, r, noise);
+    }
+  }
+
+  BenchmarkResult result(const std::string& what, double seconds, double flops_per_site, double link_passes,
+                         double vectors, double stream_read) const {
+    const OperatorOptions& o = d.options();
+    const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) * bytes_per_real(o.precision) +
+                          vectors * bytes_per_vector(o.precision) * o.n_rhs) *
+                         sites_per_parity;
+    const double per_second = seconds > 0 ? 1 / seconds : 0;  // differences of times may be 0
+    BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes * per_second * 1e-9, 0};
+    r.gflops = flops_per_site * o.n_rhs * sites_per_parity * per_second * 1e-9;
+    r.fraction_of_stream = bytes * per_second / stream_read;
+    r.transport = d.transport();
+    r.transports = d.transport_choice();
+    r.tuning = d.tuning();
+    return r;
+  }
+
+  StaggeredOperator d;
+  ColorVectorField even, odd;
+  std::vector<ExactSum> sums;
+  double sites_per_parity;
+};
+
+// Makes the links once and a Bench for every precision and link form that was asked for.
+std::vector<BenchmarkResult> for_each_choice(
+    const Lattice& lattice, const BenchmarkOptions& options,
+    const std::function<void(const LinkField&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+  LinkField links(lattice);
+  set_hot(links, 1);
+  std::vector<BenchmarkResult> results;
+  for (const Precision precision : options.precisions)
+    for (const Reconstruct reconstruct : options.links) measure(links, precision, reconstruct, results);
+  return results;
+}
+
+double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
+                         const Cublas* cublas = nullptr) {
+  std::optional<CgVectors> fused;
+  std::optional<CublasVectors> baseline;
+  if (cublas)
+    baseline.emplace(bench.d);
+  else
+    fused.emplace(bench.d);
+  ColorVectorField x = bench.d.make_solution();
+  const std::vector<double> b2 = bench.d.norm2(bench.even, bench.sums);
+  const auto run = [&](long iterations) {
+    CgStop stop;
+    stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
+    stop.max_iterations = iterations;
+    stop.stagnation_window = 0;
+    x.set_zero();
+    if (cublas) {
+      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop);
+    } else {
+      auto& [r, p, tmp, loop] = *fused;  // r = p = b
+      r.copy_from(bench.even);
+      p.copy_from(bench.even);
+      conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop, {}, &loop);
+    }
+    if (bench.d.options().cuda_device >= 0) cuda::synchronize();
+  };
+  // Set-up is part of each call, and amortised, but a call need not take longer than asked for.
+  constexpr long fewest = 50;
+  long iterations = fewest;
+  if (bench.d.options().cuda_device >= 0) {
+    run(fewest);
+    const double start = omp_get_wtime();
+    run(fewest);
+    const double once = communicator.max(omp_get_wtime() - start) / fewest;
+    iterations = std::clamp(long(seconds / 2 / once), fewest, 500L);
+  }
+  return best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations);
+}
+
+// Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
+// of small lattices the host's launches would be seen (16x16x16x32 in fp32: 7.1 us a hop, in a graph 6.1).
+void queue_pairs(Bench& bench, int pairs, void* stream) {
+  for (int k = 0; k < 2 * pairs; ++k) {
+    const bool to_odd = k % 2 == 0;
+    HopView view = bench.d.view(to_odd ? Parity::odd : Parity::even);
+    view.stream = stream;
+    HopCall call;
+    call.in = (to_odd ? bench.even : bench.odd).data();
+    call.out = (to_odd ? bench.odd : bench.even).data();
+    cuda_kernels().hop(view, call);
+  }
+}
+
+// What a rank streams: far more than the caches hold.
+std::size_t streamed_bytes(const Communicator& communicator, MemorySpace space) {
+  const std::size_t bytes = std::size_t{space == MemorySpace::cuda ? 4u : 1u} << 30;
+  return bytes / std::size_t(std::min(communicator.size(), 64));
+}
+
+}  // namespace
+
+double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
+  const auto time_batch = [&](long calls) {
+    communicator.barrier();
+    const double start = omp_get_wtime();
+    for (long k = 0; k < calls; ++k, made_progress()) work();
+    return communicator.max(omp_get_wtime() - start) / double(calls);
+  };
+  time_batch(1);  // first touch, warm caches
+  constexpr int batches = 10;
+  const double once = time_batch(2);
+  const long calls = std::max(1L, long(seconds / batches / once));
+  double best = once;
+  for (int k = 0; k < batches; ++k) best = std::min(best, time_batch(calls));
+  return best;
+}
+
+double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
+  const Kernels& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
+  const Buffer buffer(streamed_bytes(communicator, kernels.space), kernels.space);
+  Buffer sum(sizeof(std::int64_t), kernels.space);
+  const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
+    kernels.read_stream(buffer.data(), std::int64_t(buffer.bytes()), reinterpret_cast<std::int64_t*>(sum.data()));
+  });
+  return double(buffer.bytes()) * communicator.size() / seconds;
+}
+
+double measure_copy(const Communicator& communicator, const BenchmarkOptions& options) {
+  const MemorySpace space = options.cuda_device < 0 ? MemorySpace::host : MemorySpace::cuda;
+  const std::size_t half = streamed_bytes(communicator, space) / 2;
+  const Buffer from(half, space);
+  Buffer to(half, space);
+  const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
+    to.copy_from(from);
+    if (space == MemorySpace::cuda) cuda::synchronize();
+  });
+  return 2.0 * double(half) * communicator.size() / seconds;
+}
+
+std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
+                                           const BenchmarkOptions& options, double stream_read) {
+  const auto measure = [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+    Bench bench(communicator, links, options, precision, reconstruct);
+    const int pairs = options.cuda_device >= 0 ? 20 : 1;  // launches of one batch overlap
+    std::function<void()> hops = [&] {
+      for (int k = 0; k < pairs; ++k) {
+        bench.d.hop(bench.odd, bench.even, Parity::odd);
+        bench.d.hop(bench.even, bench.odd, Parity::even);
+      }
+    };
+    std::optional<cuda::RecordedWork> recorded;
+    if (options.cuda_device >= 0 && bench.d.view(Parity::even).boundary_sites == 0) {  // no faces
+      hops();  // what CUDA loads for the first use cannot be recorded
+      recorded.emplace([&](void* stream) { queue_pairs(bench, pairs, stream); });
+      hops = [&] { recorded->start(); };
+    }
+    const double seconds = best_time(communicator, options.seconds, [&] {
+      hops();
+      if (options.cuda_device >= 0) cuda::synchronize();
+    });
+    results.push_back(bench.result("hop", seconds / (2 * pairs), flops_per_hop, 1, 2, stream_read));
+  };
+  return for_each_choice(lattice, options, measure);
+}
+
+std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
+                                          const BenchmarkOptions& options, double stream_read) {
+  const std::unique_ptr<Cublas> cublas = options.cublas ? std::make_unique<Cublas>() : nullptr;
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, links, options, precision, reconstruct);
+        const auto time = [&](const char* name, const Cublas* blas, double vectors) {
+          const double seconds = time_cg_iteration(communicator, bench, options.seconds, blas);
+          // 84 flop besides the hops: 7 vector operations of 6 fma
+          results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vectors, stream_read));
+          results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
+        };
+        if (options.fused) time("cg iteration", nullptr, vectors_per_iteration(precision));
+        if (cublas && precision != Precision::fp16) time("cg iteration, cublas", cublas.get(), 21);
+      });
+}
+
+std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
+                                            const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, links, options, precision, reconstruct);
+        const auto time = [&](const std::function<void()>& work) {
+          return best_time(communicator, options.seconds, work);
+        };
+        const double plain = time([&] {
+          bench.d.hop(bench.odd, bench.even, Parity::odd);
+          if (options.cuda_device >= 0) cuda::synchronize();
+        });
+        const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
+        const double iteration = time_cg_iteration(communicator, bench, options.seconds);
+        results.push_back(bench.result("hop", plain, flops_per_hop, 1, 2, stream_read));
+        results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 2, stream_read));
+        results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 24, 0, 0, stream_read));
+        results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2,
+                                       vectors_per_iteration(precision), stream_read));
+      });
+}
+
+std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
+                                                const BenchmarkOptions& options, double stream_read) {
+  return for_each_choice(
+      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+        for (const bool overlap : {true, false}) {
+          Bench bench(communicator, links, options, precision, reconstruct, overlap);
+          const bool queued = options.cuda_device >= 0;
+          const int batch = queued ? 40 : 1;
+          long hops = 0;
+          const double seconds = best_time(communicator, options.seconds, [&] {
+            for (int k = 0; k < batch; ++k) bench.d.hop(bench.odd, bench.even, Parity::odd);
+            if (queued) cuda::synchronize();
+            hops += batch;
+          });
+          const std::string suffix = overlap ? "" : ", no overlap";
+          results.push_back(bench.result("hop" + suffix, seconds / batch, flops_per_hop, 1, 2, stream_read));
+          results.back().times = time_table(bench.d, bench.d.face_times() * (1 / double(hops)), seconds / batch);
+          const HopTimes t = bench.d.times();
+          if (overlap) results.back().faces = measure_faces(bench.d, bench.even, Parity::odd, options.seconds / 2);
+          if (queued) continue;
+          for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
+                                            std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
+            results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,
+                                           0, 0, stream_read));
+        }
+      });
+}
+
+}  // namespace staghorn

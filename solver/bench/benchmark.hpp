@@ -1,0 +1,76 @@
+// Measurements of the parts of a solve, each beside what the machine's own memory streams in the same process.
+//
+// Gauge field: independent random SU(3) links; sources: Gaussian noise. Every figure is the best of several batches of
+// calls (machines are shared), the slowest rank of each. Collective.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "dirac/operators/staggered_operator.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+#include "solver/bench/benchmark_faces.hpp"
+#include "solver/report/time_table.hpp"
+
+namespace staghorn {
+
+struct BenchmarkResult {
+  std::string what;
+  Precision precision;
+  Reconstruct links;
+  int rhs;
+  double microseconds;                    // of one call, all right-hand sides
+  double gflops;                          // 570 flop a site and hop; all ranks; 0 where no flops are counted
+  double gb_s;                            // minimal traffic: every link and every vector once; all ranks
+  double fraction_of_stream;              // gb_s over the streaming read of all ranks
+  double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
+  std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
+  TransportChoice transports{};           // how it was chosen
+  TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
+  FaceRates faces{};                      // of `exchange`: faces and sums on their own
+  LaunchTuning tuning{};
+};
+
+struct BenchmarkOptions {
+  std::vector<Precision> precisions{Precision::fp64, Precision::fp32};
+  std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8};
+  int rhs = 1;
+  double seconds = 1;    // spent on each figure
+  int cuda_device = -1;  // >= 0: on that GPU
+  std::string instruction_set = "auto", transport = "auto";
+  bool overlap = true;
+  Tuning tuning = default_tuning();
+  bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
+};
+
+// The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
+double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work);
+
+// Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
+// where the system gives them.
+double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options);
+// The same of copying one half of such a buffer to another: bytes read and bytes written together.
+double measure_copy(const Communicator& communicator, const BenchmarkOptions& options);
+
+// One parity-changing hop, alternating parities.
+std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
+                                           const BenchmarkOptions& options, double stream_read);
+// One iteration of Conjugate Gradient at mass 0.05, everything included: the whole call over its iterations. The cuBLAS
+// baseline is counted with the 126 vector reals that it moves, the fused form with its 55.
+std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
+                                          const BenchmarkOptions& options, double stream_read);
+// What the exact sums of one CG iteration cost: the sums inside kernels and their reductions over ranks, and the
+// iteration they belong to.
+std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
+                                            const BenchmarkOptions& options, double stream_read);
+// A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,
+// interior, wait, boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A
+// GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases. Then faces and
+// sums on their own.
+std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
+                                                const BenchmarkOptions& options, double stream_read);
+
+}  // namespace staghorn

@@ -1,0 +1,335 @@
+// The iterations of cuda_conjugate_gradient.cu as one kernel. All blocks of all ranks meet after each phase
+// (cuda_rendezvous.cuh), and all of them compute the scalars. The same numbers in the same formulas, hence the same
+// bits.
+//
+// Across ranks, faces of tmp and r, and of p where it is given, are stored straight into the ghosts of their readers
+// before a meeting, and read after it.
+#include <algorithm>
+
+#include "dirac/kernels/cuda/cuda_hop.cuh"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/transport/transport_p2p.hpp"
+#include "solver/krylov/cuda/cuda_one_kernel.hpp"
+#include "solver/krylov/cuda/cuda_rendezvous.cuh"
+
+namespace staghorn {
+
+namespace cuda {
+
+namespace {
+
+// One block a multiprocessor, of teams that each take a chunk of sites at a time.
+constexpr int team_threads = 128;
+
+// Threads of a block, and whether its last chunks are taken (Walk).
+struct Form {
+  int threads;
+  bool takes;
+};
+
+// As measured on one H200, 512 to 1024 threads (docs/experiments.md): the more of them, the more loads are in flight,
+// and the fewer registers each of them has. Wide: for many sites, of which each thread has several.
+template <class Stored, int Reals, bool Cut, bool Wide>
+constexpr Form form_for() {
+  constexpr bool fixed = is_fixed_point<Stored>;
+  if (sizeof(Stored) == 8) return Reals == 8 ? Form{640, Cut} : Form{512, !Cut || Reals == 12};
+  if (Cut) return fixed || Reals == 8 ? Form{Wide ? 896 : 768, true} : Form{512, Reals == 12};
+  if (Reals == 18 && !fixed) return {512, true};
+  if (Reals == 12 && !fixed) return Wide ? Form{896, true} : Form{640, false};
+  return Wide && (Reals == 18 || !fixed) ? Form{1024, true} : Form{896, false};
+}
+
+// at_use: a value in shared memory is loaded where it is asked for. In a register it would last through all sites, and
+// where there are many threads be spilled, or take the register of a load in flight.
+template <bool at_use, class T>
+__device__ __forceinline__ T load(const T& value) {
+  if constexpr (at_use) return *static_cast<const volatile T*>(&value);
+  return value;
+}
+
+// What a block works on: it is the number-th of so many `blocks` of its right-hand side. turn: the meeting that comes
+// next, of all since the loop began.
+struct Task {
+  int n_rhs, rhs, number, blocks;
+  std::uint64_t turn;
+};
+
+struct OneKernelArguments {
+  HopArguments hop, residual;  // hop.in is r
+  SharedRange hop_range, residual_range, direction_range;
+  Meetings* meetings[max_peers];  // of every rank
+  Scalars* scalars;
+  int iterations;
+};
+
+template <bool at_use>
+__device__ __forceinline__ Task load_task(const Task& task) {
+  return {load<at_use>(task.n_rhs), load<at_use>(task.rhs), load<at_use>(task.number), load<at_use>(task.blocks),
+          load<at_use>(task.turn)};
+}
+
+// The scalars of an iteration for a block's right-hand side (ScalarsOfCall).
+template <class Stored, bool at_use>
+struct ScalarsOfBlock {
+  using Real = Arithmetic<Stored>;
+  const Scalars& s;
+  const Task& task;
+  Phase phase;
+  bool given;  // p is the direction already
+
+  __device__ __forceinline__ bool recurs() const { return !given; }
+  __device__ __forceinline__ bool grows() const { return true; }
+  __device__ __forceinline__ bool sums() const { return true; }
+  __device__ __forceinline__ Real alpha(int) const { return Real(of_rhs(s.alpha)); }
+  __device__ __forceinline__ Real beta(int) const { return Real(of_rhs(s.beta)); }
+  __device__ __forceinline__ Real of_new(int) const { return Real(of_rhs(s.pending.of_new)); }
+  __device__ __forceinline__ Real of_old(int) const { return Real(of_rhs(s.pending.of_old)); }
+  __device__ __forceinline__ double bound(int) const { return of_rhs(s.bound[phase]); }
+
+ private:
+  __device__ __forceinline__ double of_rhs(const double (&all)[max_rhs]) const {
+    return load<at_use>(all[load<at_use>(task.rhs)]);
+  }
+};
+
+// Calls work(place, ghosts) for this thread's sites: those that may need ghosts first. `chunk`: the team's first;
+// `taken`: chunks (Walk).
+template <int teams, bool Cut, bool takes, class Work>
+__device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedRange& range, int chunk, unsigned* taken,
+                                          const Work& work) {
+  const int thread = int(threadIdx.x) % team_threads;
+  for (Walk<team_threads, teams, takes> at(range, chunk, taken); at.more(); at.advance()) {
+    const int k = at.chunk();
+    Place place;
+    if (Cut && range.chunks.lists(k)) {
+      if (find_place<team_threads, true>(sites, range.chunks, k, thread, place)) work(place, std::true_type());
+    } else if (find_place<team_threads, false>(sites, range.chunks, k, thread, place)) {
+      work(place, std::false_type());
+    }
+  }
+}
+
+template <class Stored, int Reals, bool Cut, int threads, bool takes>
+__global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a) {
+  STAGHORN_SPILL_TO_SHARED_MEMORY;
+  constexpr bool at_use = threads > (sizeof(Stored) == 8 ? 512 : 640);  // fewer have registers for all
+  constexpr int teams = threads / team_threads;
+  __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own
+  __shared__ double sums[max_rhs];
+  Scalars& s = *reinterpret_cast<Scalars*>(book);
+  for (unsigned k = threadIdx.x; k < sizeof book / 4; k += threads)
+    reinterpret_cast<int*>(book)[k] = __ldcg(reinterpret_cast<const int*>(a.scalars) + k);
+  Walk<team_threads, teams, takes>::prepare();
+  __syncthreads();
+
+  // With at_use one for the block, which its first thread keeps.
+  __shared__ Task shared_task;
+  Task own_task;
+  Task& task = at_use ? shared_task : own_task;
+  const bool keeps_task = !at_use || threadIdx.x == 0;
+  if (keeps_task) {
+    const int n = s.n_rhs, block = int(blockIdx.x);
+    const long long meetings_before = 2 * s.iteration + (s.iteration - 1) / cg_refresh_interval;
+    task = {n, block % n, block / n, int(gridDim.x) / n, std::uint64_t(meetings_before) + 1};
+  }
+  __syncthreads();
+
+  // One phase: work(place, ghosts, sum, scalars) at all sites, then all blocks add their shares to the sums of this
+  // meeting and wait for those of all others.
+  const auto pass = [&](Phase phase, bool given, const LocalSites& sites, const SharedRange& range, const auto& work) {
+    ThreadSum sum[1];
+    const ScalarsOfBlock<Stored, at_use> scalars{s, task, phase, given};
+    const int chunk = load<at_use>(task.number) + load<at_use>(task.blocks) * (int(threadIdx.x) / team_threads);
+    unsigned* const taken = a.meetings[s.rank]->at(load<at_use>(task.turn)).taken + load<at_use>(task.rhs);
+    for_sites<teams, Cut, takes>(sites, range, chunk, taken,
+                                 [&](const Place& place, auto ghosts) { work(place, ghosts, sum, scalars); });
+
+    const Task at = load_task<at_use>(task);  // by all threads, before the barriers of block_share
+    const int warp = thread_here() / 32;
+    // Other GPUs read what these blocks store, and add to cells that block 0 has cleared: it is one of them if there
+    // are any.
+    const bool pushes = Cut && at.number < a.hop_range.chunks.listed;
+    const BlockShare share = block_share<threads>(sum[0], s.bound[phase][at.rhs]);
+    Meetings& meetings = *a.meetings[s.rank];
+    if (blockIdx.x == 0) clear_meeting(meetings.at(at.turn + 2), at.n_rhs);
+    if (warp == 0) arrive(s, a.meetings, at.turn, at.rhs, at.number, share, pushes);
+    for (int of = warp; of < at.n_rhs; of += threads / 32) take_sum(s, meetings, at.turn, of, at.blocks, phase, sums);
+    if (keeps_task) task.turn = at.turn + 1;
+    __syncthreads();
+  };
+  // The same with a hop.
+  const auto pass_hop = [&]<HopUse Use>(Phase phase, bool given, const HopArguments& hop, const void* in,
+                                        const SharedRange& range) {
+    pass(phase, given, hop.sites, range,
+         [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], const ScalarsOfBlock<Stored, at_use>& scalars) {
+           constexpr bool Ghosts = decltype(ghosts)::value;
+           const StoredVectors<Stored, Caching::plain> neighbours{in, hop.ghosts, load<at_use>(task.rhs)};
+           ColorVector<Arithmetic<Stored>> acc[1];
+           hop_site<1>(CudaAccess<Stored, Reals, Ghosts, true, Caching::plain>{hop, place, neighbours}, acc);
+           finish_site<Stored, Use, Ghosts, Caching::plain>(hop, place, load<at_use>(task.rhs), acc, sum, scalars);
+         });
+  };
+
+  for (int k = 0; k < a.iterations && !s.done; ++k) {
+    const bool given = cg_direction_is_given(s.iteration + 1);  // of the iteration that comes
+    if (given && s.iteration > 0) {
+      const HopArguments& at = a.residual;
+      pass(direction_phase, given, at.sites, a.direction_range,
+           [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], const ScalarsOfBlock<Stored, at_use>& scalars) {
+             using Real = Arithmetic<Stored>;
+             const int rhs = load<at_use>(task.rhs);
+             const std::size_t offset = vector_offset<Stored>(rhs, at.sites.V);
+             update_direction_site(at.sites, place, rhs, static_cast<Real*>(nullptr), Real(0),
+                                   static_cast<Stored*>(at.p) + offset, scalars.beta(0),
+                                   static_cast<const Stored*>(at.out) + offset, at.push, decltype(ghosts)::value,
+                                   sum[0], scalars.bound(0));
+           });
+      if (int(threadIdx.x) < s.n_rhs) s.p2[threadIdx.x] = sums[threadIdx.x];
+      __syncthreads();
+    }
+    pass_hop.template operator()<HopUse::store_norm>(hop_phase, given, a.hop, given ? a.hop.p : a.hop.in, a.hop_range);
+    if (int(threadIdx.x) < s.n_rhs) finish_hop(s, int(threadIdx.x), sums[threadIdx.x]);
+    __syncthreads();
+    pass_hop.template operator()<HopUse::update_residual>(residual_phase, given, a.residual, a.residual.in,
+                                                          a.residual_range);
+    finish_residual(s, sums, blockIdx.x == 0);
+    if (threadIdx.x == 0 && s.silent_rank >= 0) s.done = 1;
+    __syncthreads();
+  }
+  if (blockIdx.x != 0) return;
+  for (unsigned k = threadIdx.x; k < sizeof book / 4; k += threads)
+    reinterpret_cast<int*>(a.scalars)[k] = reinterpret_cast<const int*>(book)[k];
+}
+
+struct OneKernel {
+  void (*function)(OneKernelArguments);
+  int threads;
+  int teams() const { return threads / team_threads; }
+};
+
+template <class Stored, bool Cut>
+OneKernel one_kernel_for(Reconstruct reconstruct, bool wide) {
+  const auto of = [&](auto reals) {
+    constexpr int Reals = decltype(reals)::value;
+    constexpr Form narrow_form = form_for<Stored, Reals, Cut, false>(),
+                   wide_form = form_for<Stored, Reals, Cut, true>();
+    return wide
+               ? OneKernel{one_kernel<Stored, Reals, Cut, wide_form.threads, wide_form.takes>, wide_form.threads}
+               : OneKernel{one_kernel<Stored, Reals, Cut, narrow_form.threads, narrow_form.takes>, narrow_form.threads};
+  };
+  switch (reconstruct) {
+    case Reconstruct::none18:
+      return of(std::integral_constant<int, 18>());
+    case Reconstruct::row12:
+      return of(std::integral_constant<int, 12>());
+    case Reconstruct::su3_8:
+      return of(std::integral_constant<int, 8>());
+  }
+  return {};
+}
+
+OneKernel one_kernel_for(const HopView& view, bool wide) {
+  OneKernel kernel = {};
+  with_stored(view.precision, view.links_here, [&]<class Stored>(const Stored*) {
+    kernel = view.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
+                                     : one_kernel_for<Stored, false>(view.reconstruct, wide);
+  });
+  return kernel;
+}
+
+// Blocks for each right-hand side: no more than the GPU of any rank holds at once, since they wait for each other. 0
+// where a GPU launches none such. Collective.
+int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
+  const HopView& view = d.view(Parity::even);
+  const int ranks = d.communicator().size();
+  int device = 0, cooperative = 0;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
+  const int resident = resident_blocks(reinterpret_cast<const void*>(kernel.function), kernel.threads);
+  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.n_rhs : 0;
+  return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
+}
+
+}  // namespace
+
+}  // namespace cuda
+
+static_assert(cuda::mail_bytes + sizeof(cuda::Meetings) <= PeerTransport::mailbox_bytes);
+
+struct OneKernelLoop::State {
+  StaggeredOperator& d;
+  cuda::OneKernel kernel;
+  cuda::OneKernelArguments arguments = {};
+  int blocks = 0;
+  Buffer meetings;  // of one rank; of several in their mailboxes
+};
+
+bool OneKernelLoop::can_run(StaggeredOperator& d, bool wide) {
+  const HopView& view = d.view(Parity::even);
+  if (!d.host_free()) return false;
+  if (d.communicator().size() > 1 && (!d.peers() || !d.peers()->adds_for_all())) return false;
+  const cuda::OneKernel kernel = cuda::one_kernel_for(view, wide);
+  const int blocks = cuda::most_blocks(d, kernel);
+  const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
+  return blocks > 0 && chunks <= blocks * kernel.teams() * cuda::ThreadSum::max_in_block_share;
+}
+
+OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
+    : state_(std::make_unique<State>(State{d, cuda::one_kernel_for(d.view(parity), wide)})) {
+  State& s = *state_;
+  const HopView &to_other = d.view(opposite(parity)), &to_parity = d.view(parity);
+  s.arguments.hop = cuda::hop_arguments(to_other);
+  s.arguments.residual = cuda::hop_arguments(to_parity);
+  const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
+  const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
+  const int n = to_parity.n_rhs, ranks = d.communicator().size();
+  if (ranks == 1) s.meetings = Buffer(sizeof(cuda::Meetings), MemorySpace::cuda);
+  for (int rank = 0; rank < ranks; ++rank)
+    s.arguments.meetings[rank] =
+        reinterpret_cast<cuda::Meetings*>(ranks == 1 ? s.meetings.data() : d.peers()->mailbox(rank) + cuda::mail_bytes);
+  s.blocks = std::min(cuda::most_blocks(d, s.kernel), forth.count) * n;
+  const int teams = s.blocks / n * s.kernel.teams();
+  s.arguments.hop_range = cuda::share_range(forth, teams);
+  s.arguments.residual_range = cuda::share_range(back, teams);
+  s.arguments.direction_range =
+      cuda::share_range(cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, false), teams);
+}
+
+OneKernelLoop::~OneKernelLoop() = default;
+
+void OneKernelLoop::prepare(const OneKernelVectors& v, double four_m2) {
+  State& s = *state_;
+  cuda::HopArguments &hop = s.arguments.hop, &residual = s.arguments.residual;
+  hop.in = v.r;
+  hop.p = residual.p = v.p;
+  residual.four_m2 = four_m2;
+  hop.out = v.tmp;
+  residual.in = v.tmp;
+  residual.out = v.r;
+  residual.x = v.x;
+  STAGHORN_CUDA_CHECK(cudaMemset(s.arguments.meetings[s.d.communicator().rank()], 0, sizeof(cuda::Meetings)));
+  if (PeerTransport* peers = s.d.peers()) {
+    constexpr int set_of_r = 0, set_of_tmp = 1;
+    hop.ghosts = cuda::faces(peers->incoming(set_of_r));
+    hop.push = cuda::faces(peers->outgoing(set_of_tmp));
+    residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
+    residual.push = cuda::faces(peers->outgoing(set_of_r));
+    // Those of p, where it is given, are with r.
+    cuda_kernels().pack_faces(s.d.view(Parity(1 - residual.sites.parity)), v.p, peers->outgoing(set_of_r));
+    cuda::synchronize();
+    s.d.communicator().barrier();
+  }
+  cuda::synchronize();
+}
+
+void OneKernelLoop::launch(void* scalars, int iterations, void* stream) {
+  State& s = *state_;
+  s.arguments.scalars = static_cast<cuda::Scalars*>(scalars);
+  s.arguments.iterations = iterations;
+  void* arguments[] = {&s.arguments};
+  STAGHORN_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(s.kernel.function),
+                                                  dim3(unsigned(s.blocks)), dim3(unsigned(s.kernel.threads)), arguments,
+                                                  0, static_cast<cudaStream_t>(stream)));
+}
+
+}  // namespace staghorn

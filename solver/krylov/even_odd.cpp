@@ -1,0 +1,118 @@
+#include "solver/krylov/even_odd.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace staghorn {
+
+namespace {
+
+using Work = std::variant<CgVectors, ReliableVectors, CublasVectors>;
+
+// Whether the field is zero on the sites of `parity` of this rank.
+bool is_zero_on(Parity parity, const VectorField& b) {
+  bool found = false;
+#pragma omp parallel for schedule(static) reduction(|| : found)
+  for (std::int64_t site = 0; site < b.size(); ++site) {
+    if (found) continue;
+    for (const Complex<double>& c : b[site].c) found = found || c.re != 0 || c.im != 0;
+    found = found && Lattice::parity_of(b.lattice().site_coordinates(site)) == parity;
+  }
+  return !found;
+}
+
+Work make_work(const StaggeredOperator& d, const StaggeredOperator* sloppy, const Cublas* cublas) {
+  if (sloppy) return ReliableVectors(d, *sloppy);
+  if (cublas) return CublasVectors(d);
+  return CgVectors(d);
+}
+
+}  // namespace
+
+EvenOddPass::EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas)
+    : d_(d),
+      sloppy_(sloppy),
+      cublas_(cublas),
+      scale_(std::size_t(d.options().n_rhs), 1),
+      x_(d.make_vector()),
+      b_(d.make_vector()),
+      work_(make_work(d, sloppy, cublas)) {}
+
+void EvenOddPass::rehearse(System system) {
+  begin(1, system);
+  solve(std::vector<double>(scale_.size(), -1), 1, {});  // a target that no residual meets, not even 0
+}
+
+void EvenOddPass::begin(double mass, System system) {
+  mass_ = mass;
+  system_ = system;
+  parity_ = system == System::odd ? Parity::odd : Parity::even;
+  std::fill(scale_.begin(), scale_.end(), 1.0);
+  x_.set_zero();
+  b_.set_zero();
+  other_has_source_ = false;
+  if (system != System::full) return;
+  if (other_)
+    other_->set_zero();
+  else
+    other_.emplace(d_.make_vector());
+}
+
+void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
+  const double scale = std::ldexp(1.0, -std::ilogb(norm));
+  scale_[std::size_t(rhs)] = scale;
+  b_.pack(parity_, rhs, b, scale);
+  if (system_ != System::full) return;
+  other_->pack(opposite(parity_), rhs, b, scale);
+  other_has_source_ = other_has_source_ || !is_zero_on(opposite(parity_), b);
+}
+
+std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
+                                         const std::function<void(const CgProgress&)>& progress) {
+  const double two_m = 2 * mass_;
+  const bool full = system_ == System::full;
+  // |r| of CG = norm_of_cg |b - M x|
+  const auto norm_of_cg = [&](std::size_t rhs) { return scale_[rhs] * (full ? two_m : 1); };
+
+  if (full) {
+    if (d_.communicator().max(double(other_has_source_)) > 0) d_.hop(x_, *other_, parity_);  // D_eo b_o, else 0
+    d_.combine(-1, x_, two_m, b_);                                                           // b' = 2m b_e - D_eo b_o
+    x_.set_zero();
+  }
+
+  CgStop stop;
+  stop.max_iterations = max_iterations;
+  for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
+  std::vector<CgColumn> columns;
+  if (auto* work = std::get_if<ReliableVectors>(&work_))
+    columns = reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, *work, stop, {}, progress);
+  else if (auto* baseline = std::get_if<CublasVectors>(&work_))
+    columns = cublas_conjugate_gradient(*cublas_, d_, mass_, parity_, x_, b_, *baseline, stop, progress);
+  else
+    columns = conjugate_gradient(d_, mass_, parity_, x_, b_, std::get<CgVectors>(work_), stop, progress);
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    columns[i].residual_norm /= norm_of_cg(i);
+    for (double& norm2 : columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
+  }
+
+  if (full) {
+    const auto* const reliable = std::get_if<ReliableVectors>(&work_);
+    if (!reliable) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
+    const ColorVectorField& d_oe_x_e = reliable ? reliable->tmp : b_;
+    d_.combine(-1 / two_m, d_oe_x_e, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
+  }
+  return columns;
+}
+
+void EvenOddPass::add_solution(int rhs, VectorField& x) const {
+  const double scale = 1 / scale_[std::size_t(rhs)];  // exact
+  x_.add_to(parity_, rhs, scale, x);
+  if (system_ == System::full) other_->add_to(opposite(parity_), rhs, scale, x);
+}
+
+std::int64_t EvenOddPass::vector_bytes() const {
+  return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) +
+         std::visit([](const auto& work) { return work.bytes(); }, work_);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,134 @@
+#include "solver/machine/machine_model.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "halo/host_mapping.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/text_file.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Stream, link between GPUs, latencies: measured on one host of eight (docs/performance.md). Memory: as the driver
+// reports it. The network is an assumption: one 400 Gbit/s adapter for each GPU, 5 us a message.
+const Machine h200{"h200", 4550e9, 149e9, 8, 360e9, 1.25e-6, 50e9, 5e-6, 1e-6, 6e-6};
+
+struct Key {
+  const char* name;
+  double Machine::*value;
+  double unit;
+  bool may_be_zero;
+};
+constexpr Key keys[] = {{"stream_gb_s", &Machine::stream, 1e9, false},
+                        {"memory_gb", &Machine::memory, 1e9, false},
+                        {"host_gb_s", &Machine::host_bandwidth, 1e9, false},
+                        {"host_latency_us", &Machine::host_latency, 1e-6, true},
+                        {"network_gb_s", &Machine::network_bandwidth, 1e9, false},
+                        {"network_latency_us", &Machine::network_latency, 1e-6, true},
+                        {"kernel_latency_us", &Machine::kernel_latency, 1e-6, true},
+                        {"phase_latency_us", &Machine::phase_latency, 1e-6, true}};
+
+Machine parse_machine(const std::string& file, const std::string& text) {
+  const Json json = Json::parse(text, nullptr, false);
+  if (!json.is_object()) throw Error(file, "a JSON object that describes a machine", "something else");
+  const auto number = [&](const std::string& key, bool may_be_zero) {
+    if (!json.contains(key)) throw Error(file, "the key " + key, "none");
+    const double value = json[key].is_number() ? json[key].get<double>() : -1;
+    if (value < 0 || (value == 0 && !may_be_zero)) throw Error(file, key + " as a positive number", json[key].dump());
+    return value;
+  };
+  for (const auto& item : json.items()) {
+    const auto same = [&](const Key& key) { return item.key() == key.name; };
+    if (item.key() != "name" && item.key() != "gpus_per_host" && std::none_of(std::begin(keys), std::end(keys), same))
+      throw Error(file, "keys of a machine (`staghorn plan --json` shows them)", "'" + item.key() + "'");
+  }
+  Machine machine;
+  machine.name = json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : file;
+  machine.gpus_per_host = int(number("gpus_per_host", false));
+  if (machine.gpus_per_host < 1) throw Error(file, "gpus_per_host of at least 1", json["gpus_per_host"].dump());
+  for (const Key& key : keys) machine.*key.value = number(key.name, key.may_be_zero) * key.unit;
+  return machine;
+}
+
+// Seconds until the last of this rank's faces has arrived at its neighbour.
+double face_seconds(const Machine& machine, const Lattice& lattice, const Placement& placement, double bytes_per_site) {
+  double to_host = 0, to_network = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    if (lattice.grid()[mu] == 1) continue;
+    const double face = double(lattice.local_volume() / lattice.local()[mu]) / 2 * bytes_per_site;
+    for (const int direction : {+1, -1}) {
+      const bool same_host =
+          placement.host_of[lattice.neighbour_rank(mu, direction)] == placement.host_of[lattice.rank()];
+      (same_host ? to_host : to_network) += face;
+    }
+  }
+  const double host = to_host > 0 ? machine.host_latency + to_host / machine.host_bandwidth : 0;
+  const double network = to_network > 0 ? machine.network_latency + to_network / machine.network_bandwidth : 0;
+  return std::max(host, network);
+}
+
+// The share of sites all of whose neighbours are local.
+double interior_share(const Lattice& lattice) {
+  double share = 1;
+  for (int mu = 0; mu < 4; ++mu)
+    if (lattice.grid()[mu] > 1) share *= double(lattice.local()[mu] - 2) / lattice.local()[mu];
+  return share;
+}
+
+}  // namespace
+
+Machine find_machine(const Communicator& communicator, const std::string& name_or_file) {
+  if (name_or_file == h200.name) return h200;
+  return parse_machine(name_or_file, read_text_file(communicator, name_or_file));
+}
+
+std::string to_json(const Machine& machine) {
+  Json json{{"name", machine.name}, {"gpus_per_host", machine.gpus_per_host}};
+  for (const Key& key : keys) json[key.name] = machine.*key.value / key.unit;
+  return json.dump(2);
+}
+
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked) {
+  const bool mixed = shape.options.sloppy.has_value();
+  const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
+  const Reconstruct form = iterated_links(shape.options);
+  const double links = 8.0 * bytes_per_real(precision) * reals_per_link(form);
+  const double vector = double(bytes_per_vector(precision)) * shape.n_rhs;  // one at one site
+  const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
+  const Lattice first(shape.lattice, shape.grid, 0);
+  const double sites = double(first.local_volume()) / 2;
+  const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
+  const std::string& transport = shape.options.transport;
+  const bool by_p2p = hosts == 1 && (transport == "auto" || transport == "p2p");
+
+  IterationTime time;
+  time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, first.local_volume());
+  const double hop = links + 3 * vector, residual = links + 5 * vector + x, direction = 3 * vector;
+  constexpr double refresh = 1.0 / cg_refresh_interval;
+
+  double slowest_faces = 0;
+  std::vector<int> host_of_rank(std::size_t(ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
+  const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
+  for (int rank = 0; rank < ranks; ++rank)
+    slowest_faces =
+        std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, vector));
+
+  for (const double bytes : {hop, residual}) {
+    const double memory = bytes * sites / machine.stream;
+    time.memory += memory;
+    time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
+  }
+  time.memory += refresh * direction * sites / machine.stream;
+  const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;
+  time.latency = (2 + refresh) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
+  return time;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,95 @@
+#include "solver/machine/memory_check.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "halo/host_mapping.hpp"
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int most_ranks = 4096;  // that are thought of
+
+std::string count(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+
+// The most right-hand sides, fewer than in `shape`, that fit; 0 if not even one does.
+int most_rhs(SolveShape shape, const MemoryBudget& budget) {
+  while (--shape.n_rhs > 0)
+    if (fits(estimate_memory(shape), budget)) break;
+  return shape.n_rhs;
+}
+
+// The smallest process grid that leaves each rank a part that fits.
+std::optional<Extents> smallest_grid(SolveShape shape, const MemoryBudget& budget) {
+  for (int ranks = int(volume(shape.grid)) + 1; ranks <= most_ranks; ++ranks) {
+    if (volume(shape.lattice) / 16 % ranks != 0) continue;  // local extents are even
+    try {
+      shape.grid = choose_process_grid(shape.lattice, ranks);
+    } catch (const Error&) {
+      continue;  // this number of ranks does not divide the extents
+    }
+    if (fits(estimate_memory(shape), budget)) return shape.grid;
+  }
+  return std::nullopt;
+}
+
+std::string object_list(const MemoryEstimate& estimate, bool on_device) {
+  std::string list;
+  for (const auto& [object, bytes] : estimate.objects)
+    if (bytes > 0 && estimate.on_device(object) == on_device)
+      list += (list.empty() ? "" : ", ") + object + " " + gigabytes(bytes);
+  return list;
+}
+
+}  // namespace
+
+bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget) {
+  return estimate.host() <= budget.host && estimate.device() <= budget.device;
+}
+
+std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) {
+  std::string list;
+  const auto add = [&](const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
+  if (const int n_rhs = most_rhs(shape, budget)) add(count(n_rhs, "right-hand side") + " at a time");
+  for (const Reconstruct links : {Reconstruct::row12, Reconstruct::su3_8}) {
+    if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;
+    SolveShape smaller = shape;
+    smaller.options.links = links;
+    const std::string reals = to_string(links), what = reals + " reals a link (--links " + reals + ")";
+    const bool whole = fits(estimate_memory(smaller), budget);
+    const int n_rhs = !whole && list.empty() ? most_rhs(smaller, budget) : 0;
+    if (!whole && n_rhs == 0) continue;
+    add(whole ? what : what + " with " + count(n_rhs, "right-hand side") + " at a time");
+    break;
+  }
+  if (const std::optional<Extents> grid = smallest_grid(shape, budget))
+    add(std::to_string(volume(*grid)) + (shape.on_gpu ? " GPUs" : " ranks") + " with as much memory each (grid " +
+        to_string(*grid) + ")");
+  return list;
+}
+
+void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                    const MemoryBudget& held) {
+  const AvailableMemory available = available_memory(communicator, cuda_device);
+  const MemoryBudget budget{std::min(available.host + held.host, available.host_limit),
+                            std::min(available.device + held.device, available.device_limit)};
+  communicator.agree([&] {
+    const MemoryEstimate estimate = estimate_memory(shape);
+    if (fits(estimate, budget)) return;
+    const bool device = estimate.device() > budget.device;
+    std::string text = "memory: " + count(shape.n_rhs, "right-hand side") + " on " + to_string(shape.lattice) +
+                       " with grid " + to_string(shape.grid) + " would take " +
+                       gigabytes(device ? estimate.device() : estimate.host()) + " of " + (device ? "GPU" : "host") +
+                       " memory for each rank (" + object_list(estimate, device);
+    if (!device && estimate.packing + estimate.pieces > 0) text += ", and room to pack them";
+    text += "), and " + gigabytes(device ? budget.device : budget.host) + " are there. ";
+    const std::string fitting = what_would_fit(shape, budget);
+    throw Error(text + (fitting.empty() ? "Neither would fewer right-hand sides, links of 12 reals or " +
+                                              std::to_string(most_ranks) + " ranks fit."
+                                        : "This would fit: " + fitting + "."));
+  });
+}
+
+}  // namespace staghorn

@@ -1,0 +1,23 @@
+// Refuses what does not fit into memory before it is allocated, and says what would fit.
+#pragma once
+
+#include "halo/available_memory.hpp"
+#include "solver/machine/memory_estimate.hpp"
+
+namespace staghorn {
+
+struct MemoryBudget {  // bytes of one rank
+  double host = 0, device = 0;
+};
+bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget);
+
+// The nearest requests that fit into the budget of each rank, most alike first: fewer right-hand sides, links of 12
+// reals, both, more ranks. "" where none does. Local.
+std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget);
+
+// Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and
+// what would fit. `held` is what this rank holds already of the estimate. Collective.
+void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                    const MemoryBudget& held);
+
+}  // namespace staghorn

@@ -1,0 +1,71 @@
+#include "solver/machine/memory_estimate.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "dirac/operators/operator_memory.hpp"
+
+namespace staghorn {
+
+bool MemoryEstimate::on_device(const std::string& object) const {
+  return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors");
+}
+
+double MemoryEstimate::device() const {
+  double bytes = 0;
+  for (const auto& [object, size] : objects)
+    if (on_device(object)) bytes += size;
+  return bytes;
+}
+
+double MemoryEstimate::host() const {
+  const double after_packing = objects.at("certificate_vectors") + (on_gpu ? 0 : objects.at("vectors"));
+  return total() - device() + pieces - after_packing + std::max(packing, after_packing);
+}
+
+double MemoryEstimate::total() const {
+  double bytes = 0;
+  for (const auto& [object, size] : objects) bytes += size;
+  return bytes;
+}
+
+MemoryEstimate estimate_memory(const SolveShape& shape) {
+  const Lattice lattice(shape.lattice, shape.grid, 0, shape.options.loopback);
+  OperatorOptions options;
+  options.boundary = shape.options.boundary;
+  options.precision = shape.options.precision;
+  options.reconstruct = shape.options.links;
+  options.n_rhs = shape.n_rhs;
+  options.cuda_device = shape.on_gpu ? 0 : -1;
+  const OperatorBytes fast = predict_operator_bytes(lattice, options);
+  OperatorBytes sloppy;
+  if (shape.options.sloppy) {
+    options.precision = *shape.options.sloppy;
+    options.reconstruct = iterated_links(shape.options);
+    sloppy = predict_operator_bytes(lattice, options);
+  }
+  const bool full = shape.system == System::full;
+  const int of_cg = shape.options.sloppy ? 2 : shape.options.blas == Blas::cublas ? 4 : 3;
+  const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
+
+  MemoryEstimate estimate;
+  estimate.on_gpu = shape.on_gpu;
+  estimate.objects = {{"links", fast.links},
+                      {"sloppy_links", sloppy.links},
+                      {"halo", fast.halo + sloppy.halo},
+                      {"vectors", ((full ? 3 : 2) + of_cg) * fast.vector + 3 * sloppy.vector + sloppy.solution},
+                      {"certificate_links", sites * sizeof(Links)},
+                      {"certificate_vectors", field},
+                      {"sources_solutions", 2 * field * shape.n_rhs}};
+  estimate.packing = std::max(fast.packing, sloppy.packing);
+  estimate.pieces = fast.pieces + sloppy.pieces;
+  return estimate;
+}
+
+std::string gigabytes(double bytes) {
+  char text[64];
+  std::snprintf(text, sizeof text, bytes < 1e8 ? "%.1f MB" : "%.2f GB", bytes * (bytes < 1e8 ? 1e-6 : 1e-9));
+  return text;
+}
+
+}  // namespace staghorn

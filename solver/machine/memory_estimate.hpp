@@ -1,0 +1,47 @@
+// How much memory a solve needs, object by object, known before anything is allocated.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "dirac/algebra/precision.hpp"
+#include "halo/lattice.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// What decides how much memory a solve takes.
+struct SolveShape {
+  Extents lattice{};
+  Extents grid{1, 1, 1, 1};
+  SessionOptions options;  // its precisions, links, boundary, loop-back, transport and blas; not its grid, nor device
+  int n_rhs = 1;
+  System system = System::full;
+  bool on_gpu = false;
+};
+
+struct MemoryEstimate {
+  // Bytes of one rank, by the names of SolveReport::memory_bytes:
+  //   links, sloppy_links  as the iterations read them, with copies for neighbours that are not whole blocks
+  //   halo                 face and ghost buffers, neighbour tables
+  //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
+  //   certificate_links    fp64, 18 reals, as read: 576 bytes a site
+  //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site
+  //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
+  std::map<std::string, double> objects;
+  double packing = 0;  // on the host while links are packed, before there are vectors
+  double pieces = 0;   // on the host, pinned, that links and vectors travel to and from a GPU in
+  bool on_gpu = false;
+
+  bool on_device(const std::string& object) const;  // links, sloppy_links, halo and vectors of a solve on a GPU
+  double device() const;                            // bytes on the GPU
+  double host() const;                              // bytes on the host, at their peak
+  double total() const;                             // of all objects
+};
+
+// Throws Error where grid and lattice do not fit each other. Local.
+MemoryEstimate estimate_memory(const SolveShape& shape);
+
+std::string gigabytes(double bytes);  // "12.3 MB", "45.67 GB"
+
+}  // namespace staghorn

@@ -1,0 +1,230 @@
+// `staghorn bench`: how fast the parts of a solve run here, beside what the memory streams.
+#include <omp.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "dirac/kernels/kernels.hpp"
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/cut_lattice.hpp"
+#include "halo/device_choice.hpp"
+#include "halo/watchdog.hpp"
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/files/text_file.hpp"
+#include "lattice_io/vectors/vector_file.hpp"
+#include "solver/bench/bench_report.hpp"
+#include "solver/bench/benchmark.hpp"
+#include "solver/bench/benchmark_scaling.hpp"
+#include "solver/krylov/cublas/cublas.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/report/provenance.hpp"
+
+namespace staghorn {
+
+namespace po = boost::program_options;
+
+namespace {
+
+using Measure = std::vector<BenchmarkResult> (*)(const Communicator&, const Lattice&, const BenchmarkOptions&, double);
+constexpr std::pair<const char*, Measure> measurements[] = {
+    {"hop", benchmark_hop}, {"cg", benchmark_cg}, {"sums", benchmark_sums}, {"exchange", benchmark_exchange}};
+
+CommandSyntax bench_syntax() {
+  CommandSyntax syntax{
+      "bench",
+      "staghorn bench hop|cg|sums|exchange|scaling|mapping --lattice X Y Z T [options]",
+      "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
+      "and hop, GB/s by minimal traffic (each link and vector once) and its fraction of the streaming\n"
+      "read that is measured first, as is a plain copy (bytes read and written), in the same process.\n\n"
+      "  hop, cg     one hop, one iteration of Conjugate Gradient\n"
+      "  sums        what exact sums cost\n"
+      "  exchange    hops with and without overlap, and where their time goes: phases, and how much of each was\n"
+      "              hidden behind computing; then faces and a global sum on their own: by p2p beside plain copies\n"
+      "              of the same bytes to the same GPUs, and beside sums that pass through the host\n"
+      "  scaling     CG on 1, 2, 4, ... ranks in this one call: a lattice that they share (--lattice), one\n"
+      "              that each holds (--local), or both; beside the floor of the machine model on GPUs\n"
+      "  mapping     CG with ranks in natural order (x fastest), reversed (t fastest) and a box on each host,\n"
+      "              and how much faster than the natural order each is\n",
+      po::options_description(),
+      {},
+      "\nExamples:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"
+      "  mpirun -n 8 staghorn bench scaling --lattice 32 32 32 64 --local 32 32 32 32\n"};
+  po::options_description options("Options");
+  // clang-format off
+  options.add_options()
+      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping")->required(),
+       "what to measure (first word)")
+      ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
+      ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
+       "scaling: extents that each rank holds, even")
+      ("along", po::value<std::string>()->value_name("xyzt")->default_value("xyzt"),
+       "scaling, --local: directions in which these are put together, the shortest first; one direction has the\n"
+       "fewest faces")
+      ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
+      ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
+      ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
+      ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
+      ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
+      ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
+       "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there")
+      ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
+       "auto | avx512 | avx2 | baseline")
+      ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
+      ("mapping", po::value<std::string>()->value_name("host|natural|reversed")->default_value("host"),
+       "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest")
+      ("machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"),
+       "scaling, mapping: links and latencies of the floor on GPUs, as of `staghorn plan`")
+      ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
+       "directions cut although one process holds them")
+      ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
+      ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
+      ("tuning", po::value<std::string>()->value_name("on|off|again"),
+       "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
+       "reads nor writes there (default: STAGHORN_TUNING, or on)")
+      ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")
+      ("force", po::bool_switch(), "replace F if it exists");
+  // clang-format on
+  syntax.options.add(options).add(watchdog_options());
+  syntax.positional.add("what", 1);
+  return syntax;
+}
+
+template <class Parse>
+auto parse_list(const std::string& option, const std::string& text, const Parse& parse) {
+  std::vector<decltype(parse(text))> values;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');)
+    values.push_back(parse_value(option, [&] { return parse(word); }));
+  if (values.empty()) throw UsageError("--" + option + " needs at least one value");
+  return values;
+}
+
+BenchmarkOptions read_options(const OptionValues& values) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  BenchmarkOptions options;
+  options.precisions = parse_list("precision", text("precision"), parse_kernel_precision);
+  options.links = parse_list("links", text("links"), parse_reconstruct);
+  options.rhs = values["rhs"].as<int>();
+  options.seconds = values["seconds"].as<double>();
+  if (options.rhs < 1 || options.rhs > 64)
+    throw UsageError("--rhs", "1 to 64 right-hand sides", std::to_string(options.rhs));
+  if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
+  options.instruction_set = text("instruction-set");
+  parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
+  options.transport = text("transport");
+  options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
+  options.tuning = tuning_choice(values);
+  options.fused = text("blas") != "cublas";
+  options.cublas =
+      text("blas") != "auto" && parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
+  return options;
+}
+
+// Which GPU, and whether cuBLAS is timed there.
+void choose_machine(const Communicator& communicator, const OptionValues& values, BenchmarkOptions& options) {
+  options.cuda_device = choose_device(values["device"].as<std::string>(), communicator.rank_on_host());
+  if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
+  if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
+  if (options.cublas && options.cuda_device < 0)
+    throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+}
+
+std::optional<Extents> optional_extents(const OptionValues& values, const char* name) {
+  if (!values.count(name)) return std::nullopt;
+  return parse_extents(values[name].as<std::vector<std::string>>(), name);
+}
+
+}  // namespace
+
+int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> parsed = parse_options(communicator, bench_syntax(), arguments, out);
+  if (!parsed) return exit_certified;
+  const OptionValues& values = *parsed;
+  const Watchdog watchdog(communicator, watchdog_limit(values), exit_stalled);
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+
+  const std::string what = text("what");
+  const bool scaling = what == "scaling", cuts = scaling || what == "mapping";
+  Measure measure = nullptr;
+  for (const auto& [name, function] : measurements)
+    if (what == name) measure = function;
+  if (!measure && !cuts) throw UsageError("bench", "hop, cg, sums, exchange, scaling or mapping", "'" + what + "'");
+  BenchmarkOptions options = read_options(values);
+  ScalingCase cut;
+  cut.strong = optional_extents(values, "lattice");
+  cut.weak = optional_extents(values, "local");
+  if (values.count("grid")) cut.grid = parse_extents({text("grid")}, "grid");
+  cut.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
+  const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
+  cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
+  if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
+    throw UsageError("--along", "some of x, y, z, t", "none");
+  if (!scaling && cut.weak) throw UsageError("--local is an option of bench scaling");
+  if (!cut.weak && !values["along"].defaulted()) throw UsageError("--along goes with --local");
+  if (!cut.strong && !cut.weak)
+    throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
+  if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
+  if (scaling && cut.grid) throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
+  if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
+
+  std::optional<PlacedLattice> placed;
+  if (!cuts) placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, loopback, cut.mapping));
+  const Communicator& workers = placed ? placed->communicator : communicator;
+  choose_machine(workers, values, options);
+  if (cuts) options.cublas = false;
+  const Machine machine = find_machine(communicator, text("machine"));
+  if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
+
+  const double stream_read = measure_stream_read(communicator, options);
+  const double copy = measure_copy(communicator, options);
+  out << describe_device(options.cuda_device) << ", ";
+  if (placed) {
+    out << "lattice " << to_string(*cut.strong) << ", grid " << to_string(placed->lattice.grid()) << ", ";
+    if (placed->placement.hosts > 1) out << describe(placed->placement) << ", ";
+  }
+  char line[120];
+  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n",
+                communicator.size(), omp_get_max_threads(), stream_read * 1e-9, copy * 1e-9);
+  out << line << std::flush;
+
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  const auto present = [&](const auto& measured, auto... ratio) {
+    print_table(out, measured, ratio...);
+    print_transports(out, measured);
+    print_tuning(out, measured);
+    for (const auto& result : measured) results.push_back(to_json(result));
+  };
+  if (measure)
+    present(measure(workers, placed->lattice, options, stream_read));
+  else if (scaling)
+    present(benchmark_scaling(communicator, cut, options, machine, stream_read, out), "efficiency");
+  else
+    present(benchmark_mapping(communicator, cut, options, machine, stream_read), "speed-up");
+
+  if (values.count("json")) {
+    nlohmann::ordered_json json;
+    for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
+    json["device"] = describe_device(options.cuda_device);
+    json["what"] = what;
+    if (cut.strong) json["lattice"] = *cut.strong;
+    if (cut.weak) json["local_lattice"] = *cut.weak;
+    if (placed) {
+      json["grid"] = placed->lattice.grid();
+      json["hosts"] = placed->placement.hosts;
+      json["mapping"] = to_string(placed->placement.mapping);
+      json["face_share_within_hosts"] = placed->placement.share_within_hosts;
+    }
+    json["ranks"] = communicator.size();
+    json["threads"] = omp_get_max_threads();
+    json["stream_read_gb_s"] = stream_read * 1e-9;
+    json["copy_gb_s"] = copy * 1e-9;
+    json["results"] = results;
+    write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
+  }
+  return exit_certified;
+}
+
+}  // namespace staghorn

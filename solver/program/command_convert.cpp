@@ -1,0 +1,73 @@
+// `staghorn convert`: one gauge format to another.
+#include <ostream>
+
+#include "dirac/gauge/gauge_observables.hpp"
+#include "halo/cut_lattice.hpp"
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+#include "lattice_io/vectors/vector_file.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/report/gauge_summary.hpp"
+
+namespace staghorn {
+
+namespace po = boost::program_options;
+
+namespace {
+
+CommandSyntax convert_syntax() {
+  CommandSyntax syntax{
+      "convert",
+      "staghorn convert IN OUT --format milc|nersc|ildg|scidac|hdf5 [options]",
+      "Reads a gauge configuration, verifies it, and writes it with every checksum and header value of\n"
+      "the new format. Links are copied as they are: converting back gives the same links.\n",
+      po::options_description(),
+      {},
+      ""};
+  po::options_description options("Options");
+  options.add_options()("in", po::value<std::string>()->value_name("IN")->required(), "the file to read (any format)")(
+      "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
+      "format", po::value<std::string>()->value_name("FORMAT")->required(), "milc | nersc | ildg | scidac | hdf5")(
+      "precision", po::value<std::string>()->value_name("fp32|fp64"), "of the stored numbers (default: as in IN)")(
+      "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: as in IN, else 3)")(
+      "reunitarize", po::bool_switch(), "project the links onto SU(3) before writing")(
+      "force", po::bool_switch(), "replace OUT if it exists")("quiet", po::bool_switch(), "print nothing but errors");
+  syntax.options.add(options);
+  syntax.positional.add("in", 1).add("out", 1);
+  return syntax;
+}
+
+}  // namespace
+
+int run_convert(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, convert_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const auto text = [&](const char* name) { return (*values)[name].as<std::string>(); };
+  const auto given = [&](const char* name) { return (*values)[name].as<bool>(); };
+  const GaugeFormat format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
+  std::optional<Precision> precision;
+  if (values->count("precision"))
+    precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
+
+  std::map<std::string, std::string> rows;
+  set_stored_rows(*values, format, rows);
+
+  check_writable(communicator, text("out"), given("force"));
+  const GaugeHeader header = read_gauge_header(communicator, text("in"));
+  LinkField links(cut_lattice(communicator, header.extents));
+  read_gauge(communicator, header, links);
+  if (given("reunitarize")) {
+    require_su3(text("in"), check_unitarity(communicator, links), true);
+    reunitarize(links);
+  }
+  std::map<std::string, std::string> metadata = header.fields;
+  for (const auto& [name, value] : rows) metadata[name] = value;
+  write_gauge(communicator, text("out"), format, precision.value_or(header.precision), links, metadata, given("force"));
+  if (!given("quiet"))
+    out << text("in") << " (" << to_string(header.format) << ") -> " << text("out") << " (" << to_string(format) << ", "
+        << to_string(precision.value_or(header.precision)) << "), " << to_string(header.extents) << "\n";
+  return exit_certified;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,155 @@
+// `staghorn inspect`: what is in a gauge file, whether it is intact, and what a solve on it would need.
+#include <algorithm>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "dirac/gauge/gauge_observables.hpp"
+#include "halo/cut_lattice.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/machine/memory_estimate.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/report/gauge_summary.hpp"
+
+namespace staghorn {
+
+namespace po = boost::program_options;
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+struct Inspection {
+  GaugeHeader header;
+  GaugeSummary gauge;
+  UnitarityCheck unitarity;
+
+  bool intact() const {
+    return std::all_of(gauge.checksums.begin(), gauge.checksums.end(), [](const auto& c) { return c.second.match; });
+  }
+};
+
+struct MemoryRow {
+  Precision precision;
+  Reconstruct links;
+  MemoryEstimate memory;  // for the three colours of a point source
+};
+
+// All ranks together, without halos: of a lattice that is not cut.
+MemoryEstimate estimate(const Extents& extents, Precision precision, Reconstruct links) {
+  SolveShape shape;
+  shape.lattice = extents;
+  shape.options.precision = precision;
+  shape.options.links = links;
+  shape.n_rhs = 3;
+  shape.on_gpu = true;
+  return estimate_memory(shape);
+}
+
+std::vector<MemoryRow> memory_rows(const Extents& extents) {
+  std::vector<MemoryRow> rows;
+  for (Precision precision : {Precision::fp64, Precision::fp32})
+    for (Reconstruct links : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8})
+      rows.push_back({precision, links, estimate(extents, precision, links)});
+  return rows;
+}
+
+CommandSyntax inspect_syntax() {
+  CommandSyntax syntax{"inspect",
+                       "staghorn inspect FILE [--json]",
+                       "Shows the header, verifies every checksum, and measures plaquettes, link trace and unitarity.\n"
+                       "Exit status: 0 intact, 1 if a checksum or header value does not match.\n",
+                       po::options_description(),
+                       {},
+                       ""};
+  po::options_description options("Options");
+  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "the gauge configuration")(
+      "json", po::bool_switch(), "print JSON instead of text");
+  syntax.options.add(options);
+  syntax.positional.add("file", 1);
+  return syntax;
+}
+
+Inspection look_at(const Communicator& communicator, const std::string& path) {
+  Inspection found;
+  found.header = read_gauge_header(communicator, path);
+  LinkField links(cut_lattice(communicator, found.header.extents));
+  const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
+  found.unitarity = check_unitarity(communicator, links);
+  found.gauge = summarize_gauge(communicator, links, found.unitarity, checks);
+  found.gauge.file = path;
+  found.gauge.format = to_string(found.header.format);
+  return found;
+}
+
+std::string number(const char* pattern, double value) {
+  char text[64];
+  std::snprintf(text, sizeof text, pattern, value);
+  return text;
+}
+
+void print_text(std::ostream& out, const Inspection& found) {
+  const GaugeHeader& header = found.header;
+  out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
+      << "-endian, " << to_string(header.precision) << ", " << header.rows << " rows a link\n  lattice     "
+      << to_string(header.extents) << "  (X x Y x Z x T)\n";
+  out << "  plaquette   " << number("%.12f", found.gauge.plaquette) << "  (space "
+      << number("%.12f", found.gauge.plaquette_space) << ", time " << number("%.12f", found.gauge.plaquette_time)
+      << ")\n  link trace  " << number("%.12g", found.gauge.link_trace.real()) << " "
+      << number("%+.12g", found.gauge.link_trace.imag()) << " i\n";
+  out << "  unitarity   |U U^dagger - 1| <= " << number("%.3g", found.unitarity.max_deviation)
+      << ", |det U - 1| <= " << number("%.3g", found.unitarity.max_determinant_deviation)
+      << (found.unitarity.finite ? "\n" : ", and some links are NaN or infinite\n");
+  out << "  checks\n";
+  for (const auto& [name, c] : found.gauge.checksums)
+    out << "    " << name << std::string(std::max<int>(1, 12 - int(name.size())), ' ')
+        << (c.match ? "match   " : "MISMATCH") << "  stored " << c.stored << ", computed " << c.computed << "\n";
+  for (const std::string& warning : found.gauge.warnings) out << "    warning: " << warning << "\n";
+  out << "  header\n";
+  for (const auto& [name, value] : header.fields) out << "    " << name << " = " << value << "\n";
+  out << "  memory for a solve with three colours (all ranks together, without halos)\n";
+  for (const MemoryRow& row : memory_rows(header.extents))
+    out << "    " << to_string(row.precision) << ", " << to_string(row.links)
+        << " reals a link: " << number("%.4g", row.memory.total() * 1e-6) << " MB, of which the iteration streams "
+        << number("%.4g", row.memory.device() * 1e-6) << " MB\n";
+}
+
+void print_json(std::ostream& out, const Inspection& found) {
+  const GaugeHeader& header = found.header;
+  Json json = Json::parse(to_json(found.gauge));
+  json["max_determinant_deviation"] = found.unitarity.max_determinant_deviation;
+  json["finite"] = found.unitarity.finite;
+  json["lattice"] = header.extents;
+  json["precision"] = to_string(header.precision);
+  json["rows"] = header.rows;
+  json["big_endian"] = header.big_endian;
+  json["intact"] = found.intact();
+  json["header"] = header.fields;
+  json["memory_bytes"] = Json::array();
+  for (const MemoryRow& row : memory_rows(header.extents))
+    json["memory_bytes"].push_back({{"precision", to_string(row.precision)},
+                                    {"links", reals_per_link(row.links)},
+                                    {"rhs", 3},
+                                    {"total", row.memory.total()},
+                                    {"objects", row.memory.objects}});
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace
+
+int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, inspect_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const Inspection found = look_at(communicator, (*values)["file"].as<std::string>());
+  if ((*values)["json"].as<bool>())
+    print_json(out, found);
+  else
+    print_text(out, found);
+  if (found.intact()) return exit_certified;
+  std::string broken;
+  for (const auto& [name, c] : found.gauge.checksums)
+    if (!c.match) broken += (broken.empty() ? "" : "; ") + name + " stored " + c.stored + ", computed " + c.computed;
+  throw Error(found.header.path + ": damaged: " + broken);
+}
+
+}  // namespace staghorn

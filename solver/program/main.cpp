@@ -1,0 +1,120 @@
+// The program: finds the command, turns exceptions into one message and an exit status.
+#include <mpi.h>
+#include <omp.h>
+
+#include <chrono>
+#include <csignal>
+#include <iostream>
+#include <thread>
+
+#include "halo/thread_count.hpp"
+#include "halo/watchdog.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/report/provenance.hpp"
+
+namespace {
+
+using namespace staghorn;
+
+struct Command {
+  const char* name;
+  const char* purpose;
+  int (*run)(const Communicator&, const std::vector<std::string>&, std::ostream&);
+};
+
+constexpr Command commands[] = {
+    {"solve", "solve the staggered Dirac equation on a gauge configuration and certify the answer", run_solve},
+    {"inspect", "show what is in a gauge file: header, checksums, plaquette, unitarity, memory it would need",
+     run_inspect},
+    {"convert", "write a gauge configuration in another format or precision", run_convert},
+    {"generate", "make a configuration: cold, hot, or quenched SU(3) by heatbath and over-relaxation", run_generate},
+    {"bench", "time the kernels beside what the memory streams", run_bench},
+    {"plan", "estimate time and memory of a solve on any machine, without running it", run_plan},
+};
+
+void print_usage(std::ostream& out) {
+  out << "usage: staghorn COMMAND [options]\n\nStaggered-fermion solver for lattice QCD. Commands:\n";
+  for (const Command& command : commands) {
+    std::string name = command.name;
+    out << "  " << name << std::string(10 - name.size(), ' ') << command.purpose << "\n";
+  }
+  out << "\n`staghorn COMMAND --help` explains the options of a command, `staghorn --version` says which this is.\n"
+         "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n"
+         "Exit status: 0 done (solve: certified), 1 error, 2 usage, 3 not converged, 4 stuck and ended by the "
+         "watchdog.\n";
+}
+
+int run(const Communicator& communicator, const std::vector<std::string>& words, std::ostream& out) {
+  if (words.empty()) throw UsageError("which command? `staghorn --help` lists them.");
+  const std::vector<std::string> arguments(words.begin() + 1, words.end());
+  if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
+    print_usage(out);
+    return 0;
+  }
+  if (words[0] == "--version") {
+    out << "staghorn " << version() << " (" << build_summary() << ")\n";
+    return 0;
+  }
+  std::vector<std::string> names;
+  for (const Command& command : commands) {
+    if (words[0] == command.name) return command.run(communicator, arguments, out);
+    names.push_back(command.name);
+  }
+  throw UsageError("unknown command '" + words[0] + "'." + did_you_mean(words[0], names) +
+                   " `staghorn --help` lists the commands.");
+}
+
+constexpr double patience_with_errors = 5;  // seconds
+
+// Most errors are the same on every rank (Communicator::agree): then the first rank speaks for all. Those that are not
+// go on to main.
+int run_with_one_message(const Communicator& communicator, const std::vector<std::string>& words) {
+  const Communicator farewell(communicator.handle());  // where ranks with an error meet, whatever the others wait for
+  const auto give_up = [&](const std::exception& error, int status) {
+    if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.what());
+    if (communicator.is_root()) std::cerr << "staghorn: error: " << error.what() << std::endl;
+    return status;
+  };
+  std::ostream nowhere(nullptr);
+  std::ostream& out = communicator.is_root() ? std::cout : nowhere;
+  try {
+    omp_set_num_threads(sensible_thread_count(communicator));
+    const int status = run(communicator, words, out);
+    out.flush();
+    if (communicator.any(communicator.is_root() && !out)) throw Error("standard output could not be written");
+    return status;
+  } catch (const UsageError& error) {
+    return give_up(error, exit_usage);
+  } catch (const LocalError&) {
+    throw;
+  } catch (const Error& error) {
+    return give_up(error, exit_error);
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write(), with a message
+  try {
+    MpiSession mpi;
+    const Communicator communicator(MPI_COMM_WORLD);
+    try {
+      return run_with_one_message(communicator, std::vector<std::string>(argv + 1, argv + argc));
+    } catch (const Stalled& error) {  // the others give up too, each with words of its own
+      std::cerr << "staghorn: " << error.what() << std::endl;
+      std::this_thread::sleep_for(std::chrono::seconds(2));
+      end_job(communicator, exit_stalled);
+    } catch (const std::exception& error) {  // a GPU, MPI, no memory, a bug: others would wait for this rank for ever
+      const bool alone = communicator.size() == 1;
+      const std::string rank = alone ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
+      std::cerr << "staghorn: error: " + rank + error.what() + "\n" << std::flush;
+      if (!alone) end_job(communicator, exit_error);
+      return exit_error;
+    }
+  } catch (const std::exception& error) {
+    std::cerr << "staghorn: error: " << error.what() << std::endl;
+    return exit_error;
+  }
+}

@@ -1,0 +1,110 @@
+#include "solver/program/solve_summary.hpp"
+
+#include <cstdio>
+#include <ostream>
+
+#include "solver/machine/memory_estimate.hpp"
+#include "solver/report/provenance.hpp"
+
+namespace staghorn {
+
+namespace {
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+const char* plural(int n) { return n == 1 ? "" : "s"; }
+
+void print_transports(std::ostream& out, const TransportChoice& choice, const char* which) {
+  if (choice.tried.empty()) return;
+  out << "  " << which << "transport " << to_string(choice) << "\n";
+  for (const std::string& warning : transport_warnings(choice)) out << "  warning: " << warning << "\n";
+}
+
+std::string percent(const PhaseRow& row) { return row.hidden_share ? format("%.0f %%", 100 * *row.hidden_share) : "-"; }
+
+void print_times(std::ostream& out, const TimeTable& table) {
+  if (table.rows.empty()) return;
+  out << "  where the time went     seconds     slowest   hidden"
+      << (table.one_hop_in > 1 ? format("     (of one hop in %ld, scaled up)", table.one_hop_in) : "") << "\n";
+  for (const PhaseRow& row : table.rows) {
+    const bool whole = row.phase == "communication";
+    out << format("    %-17s %11s %11s %8s", row.phase.c_str(),
+                  row.seconds ? format("%.4f", *row.seconds).c_str() : "-",
+                  row.seconds ? format("%.4f", row.slowest).c_str() : "-", percent(row).c_str())
+        << (whole && row.hidden_share ? "     of what could be" : "") << (row.note.empty() ? "" : "     " + row.note)
+        << "\n";
+  }
+}
+
+void print_tuning(std::ostream& out, const LaunchTuning& tuning, const char* which) {
+  if (tuning.tuned > 0) out << "  " << which << to_string(tuning) << "\n";
+}
+
+double seconds(const SolveReport& report, const char* phase) {
+  const auto found = report.seconds.find(phase);
+  return found == report.seconds.end() ? 0 : found->second;
+}
+
+}  // namespace
+
+void print_machine(std::ostream& out, const Session& session, int threads) {
+  const SessionOptions& options = session.options();
+  const int ranks = session.communicator().size();
+  out << "staghorn " << version() << ": " << session.device()
+      << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << describe_numbers(options) << ", " << ranks
+      << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads) << std::endl;
+}
+
+void print_gauge(std::ostream& out, const Session& session) {
+  const GaugeSummary& gauge = session.gauge();
+  const Lattice& lattice = session.lattice();
+  out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
+                to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
+  const Placement& placement = session.placement();
+  if (placement.hosts > 1) out << "           " << describe(placement) << "\n";
+  out << format("           plaquette %.10f, unitary to %.1e%s; %zu checksum%s and header value%s verified\n",
+                gauge.plaquette, gauge.max_unitarity_deviation,
+                gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(),
+                plural(int(gauge.checksums.size())), plural(int(gauge.checksums.size())));
+  for (const std::string& warning : gauge.warnings) out << "           warning: " << warning << "\n";
+  out << std::flush;
+}
+
+void print_certificate(std::ostream& out, const SolveReport& report) {
+  out << "\nCERTIFICATE  " << to_string(report.outcome) << "\n";
+  out << "  "
+      << (report.request.system == System::full ? "(2m + D) x = b"
+                                                : "(4m^2 - D^2) x = b on " + report.system + " sites")
+      << format(",  m = %.10g,  %s,  tolerance %.3g\n", report.request.mass, to_string(report.options.boundary).c_str(),
+                report.tolerance);
+  out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
+    const RhsReport& rhs = report.rhs[i];
+    out << format("  %3zu  %5s  %10ld   %16.4e   %19.4e   %20.12g%s\n", i,
+                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.iterations, rhs.residual_iterated,
+                  rhs.residual_true, rhs.norm2,
+                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+  }
+  if (report.condensate)
+    out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s)\n", report.condensate->value,
+                  report.condensate->error, report.condensate->n_vectors, plural(report.condensate->n_vectors));
+  out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
+                seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
+                report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  print_times(out, report.times);
+  print_transports(out, report.transports, "");
+  if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");
+  print_tuning(out, report.tuning, "");
+  if (report.sloppy_tuning) print_tuning(out, *report.sloppy_tuning, "sloppy: ");
+  const auto peak = report.memory_bytes.find("peak_resident");
+  if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
+  if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
+  out << std::flush;
+}
+
+}  // namespace staghorn

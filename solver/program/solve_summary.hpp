@@ -1,0 +1,17 @@
+// What `staghorn solve` prints for people: what it works with, and the certificate.
+#pragma once
+
+#include <iosfwd>
+
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+// "staghorn 0.1.0: cpu, fp64, 18 reals a link, 1 rank x 2 threads". Local.
+void print_machine(std::ostream& out, const Session& session, int threads);
+// The gauge field and how it is cut. Local.
+void print_gauge(std::ostream& out, const Session& session);
+// Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.
+void print_certificate(std::ostream& out, const SolveReport& report);
+
+}  // namespace staghorn

@@ -1,0 +1,56 @@
+#include "solver/report/explanation.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+
+namespace staghorn {
+
+namespace {
+
+std::string number(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.2g", value);
+  return text;
+}
+
+// From the average decay over the second half of the history: iterations that the way to `tolerance` would still take.
+std::string estimate_iterations(const RhsReport& rhs, double tolerance) {
+  const std::size_t n = rhs.history.size(), half = n / 2;
+  if (n < 20 || !(rhs.residual_true > tolerance)) return "";
+  const double decay = std::log(rhs.history[half] / rhs.history[n - 1]) / double(n - 1 - half);
+  if (!(decay > 0)) return "";
+  return " At its present rate it needs about " + number(std::log(rhs.residual_true / tolerance) / decay) + " more.";
+}
+
+}  // namespace
+
+std::string explain(const SolveReport& report) {
+  if (report.outcome == Outcome::certified || report.rhs.empty()) return "";
+  const auto worst = std::max_element(report.rhs.begin(), report.rhs.end(), [](const auto& a, const auto& b) {
+    return a.outcome != b.outcome ? a.outcome < b.outcome : a.residual_true < b.residual_true;
+  });
+  std::string text = "Right-hand side " + std::to_string(worst - report.rhs.begin()) +
+                     " reached |r|/|b| = " + number(worst->residual_true) + " where " + number(report.tolerance) +
+                     " was asked for, after " + std::to_string(worst->iterations) + " iterations.";
+  switch (worst->outcome) {
+    case Outcome::out_of_iterations:
+      return text + " --max-iterations " + std::to_string(report.request.max_iterations) + " was the limit." +
+             estimate_iterations(*worst, report.tolerance) +
+             " A small mass or a rough configuration needs many iterations; --guess continues from this solution.";
+    case Outcome::stagnated:
+      return text + " CG converged by its own count, but rounding in " + to_string(report.options.precision) +
+             " keeps the true residual from falling further: --tolerance " + number(2 * worst->residual_true) +
+             " is within reach" +
+             (report.options.precision == Precision::fp32 ? ", --precision fp64 goes further." : ".");
+    case Outcome::breakdown:
+      return text +
+             " CG broke down: a search direction had no positive norm under A, or numbers overflowed. At mass 0 " +
+             "A may be singular.";
+    case Outcome::certified:
+      break;
+  }
+  return text;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,13 @@
+// In words: what a solve reached, why it may have stopped short, and what to do about it.
+#pragma once
+
+#include <string>
+
+#include "solver/report/solve_report.hpp"
+
+namespace staghorn {
+
+// "" for a certified report, otherwise a sentence or two about the right-hand side that did worst. Local.
+std::string explain(const SolveReport& report);
+
+}  // namespace staghorn

@@ -1,0 +1,56 @@
+#include "solver/report/provenance.hpp"
+
+#include <hdf5.h>
+#include <mpi.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <fstream>
+
+namespace staghorn {
+
+namespace {
+
+std::string processor_name() {
+  std::ifstream info("/proc/cpuinfo");
+  for (std::string line; std::getline(info, line);)
+    if (line.starts_with("model name")) return line.substr(std::min(line.find(':') + 2, line.size()));
+  return "unknown";
+}
+
+std::string host_name() {
+  char name[256] = "";
+  return gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+std::string now_utc() {
+  const std::time_t now = std::time(nullptr);
+  std::tm utc{};
+  char text[32] = "";
+  if (gmtime_r(&now, &utc)) std::strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%SZ", &utc);
+  return text;
+}
+
+}  // namespace
+
+std::string version() { return STAGHORN_VERSION; }
+
+std::string build_summary() {
+  char library[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  std::string mpi = "MPI";
+  if (MPI_Get_library_version(library, &length) == MPI_SUCCESS) mpi.assign(library, length);
+  mpi = mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4"
+  return std::string("gcc ") + __VERSION__ + ", " + mpi + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." +
+         std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE);
+}
+
+std::map<std::string, std::string> run_provenance() {
+  return {{"version", version()},
+          {"build", build_summary()},
+          {"processor", processor_name()},
+          {"host", host_name()},
+          {"started", now_utc()}};
+}
+
+}  // namespace staghorn

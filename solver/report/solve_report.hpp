@@ -1,0 +1,87 @@
+// What a solve did: plain data, written as JSON with a versioned schema.
+#pragma once
+
+#include <complex>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "halo/transport/transport_choice.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/report/time_table.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// Typed outcome of the whole request: the worst of its right-hand sides.
+enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
+std::string to_string(Outcome outcome);
+
+struct GaugeSummary {
+  std::string file, format;                                       // "" and "memory" when the links came from the caller
+  double plaquette = 0, plaquette_space = 0, plaquette_time = 0;  // mean Re tr U_P / 3
+  std::complex<double> link_trace;                                // mean tr U / 3
+  double max_unitarity_deviation = 0;                             // max |U U^dagger - 1|, before any re-unitarisation
+  bool reunitarized = false;
+  std::map<std::string, ChecksumResult> checksums;
+  std::vector<std::string> warnings;  // what the format defines and the file lacks
+};
+
+struct RhsReport {
+  int color = -1;  // source colour; -1 where the source has none (noise, file)
+  Outcome outcome = Outcome::breakdown;
+  long iterations = 0;
+  double residual_iterated = 0;  // relative, as CG believed
+  double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
+  double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
+  std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
+  std::vector<double> history;  // relative |r| before the first and after each iteration
+};
+
+struct CondensateEstimate {
+  double value = 0;  // estimate of Tr M^-1 / V, colours summed
+  double error = 0;  // standard error over the noise vectors; 0 with fewer than two
+  int n_vectors = 0;
+};
+
+struct SolveReport {
+  static constexpr int schema_version = 1;
+  Outcome outcome = Outcome::breakdown;
+  std::string explanation;  // what was reached and why it may have stalled; "" when certified
+  std::string device, source, transport, system;
+  TransportChoice transports;                        // of the operator in `precision`
+  std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision
+  LaunchTuning tuning;                               // of the operator in `precision`
+  std::optional<LaunchTuning> sloppy_tuning;         // of that in the lower precision
+  SessionOptions options;
+  SolveRequest request;
+  double tolerance = 0;  // the one in force
+  Extents lattice{}, grid{}, local{};
+  int ranks = 1, threads = 1;
+  int hosts = 1;
+  Mapping mapping = Mapping::host;  // in use
+  double share_within_hosts = 1;    // of the face area that travels between ranks
+  GaugeSummary gauge;
+  std::vector<RhsReport> rhs;
+  std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
+  std::optional<CondensateEstimate> condensate;
+  // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
+  // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
+  std::map<std::string, double> seconds;
+  TimeTable times;                             // of hops and sums inside `solve`, by phase, and what was hidden
+  std::map<std::string, double> memory_bytes;  // per object, summed over ranks, and peak_resident of the hosts
+  std::map<std::string, double> predicted_memory_bytes;  // the same objects, by formula before they were made
+  std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)
+  double site_iterations_per_second = 0;  // sites of the lattice x right-hand sides x iterations / seconds in CG
+};
+
+// The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
+// ranks, grid or threads, so that the whole file does not.
+std::map<std::string, std::string> solution_attributes(const SolveReport& report);
+
+// The report's "gauge" object, pretty-printed.
+std::string to_json(const GaugeSummary& gauge);
+std::string to_json(const SolveReport& report);  // pretty-printed, one trailing newline
+
+}  // namespace staghorn

@@ -1,0 +1,24 @@
+#include "solver/report/tuning_report.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;
+
+Json to_json(const LaunchTuning& tuning) {
+  const auto text = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
+  const auto hop = [](const LaunchChoice& choice) -> Json { return {{"tile", choice.tile}, {"waves", choice.waves}}; };
+  return {{"mode", to_string(tuning.mode)},
+          {"tuned", tuning.tuned},
+          {"remembered", tuning.remembered},
+          {"seconds", tuning.seconds},
+          {"file", text(tuning.file)},
+          {"not_kept", text(tuning.not_kept)},
+          {"launches",
+           {{"hop", hop(tuning.choices.hop)},
+            {"residual", hop(tuning.choices.residual)},
+            {"direction", {{"waves", tuning.choices.direction.waves}}}}}};
+}
+
+}  // namespace staghorn

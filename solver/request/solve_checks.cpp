@@ -1,0 +1,103 @@
+#include "solver/request/solve_checks.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include "dirac/operators/plain_operator.hpp"
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::string name_of(const char* what, std::size_t rhs) { return std::string(what) + " " + std::to_string(rhs); }
+
+bool is_finite(const ColorVector<double>& v) {
+  bool finite = true;
+  for (const Complex<double>& c : v.c) finite = finite && std::isfinite(c.re) && std::isfinite(c.im);
+  return finite;
+}
+
+std::int64_t first_not_finite(const VectorField& field) {
+  std::int64_t first = field.size();
+#pragma omp parallel for schedule(static) reduction(min : first)
+  for (std::int64_t site = 0; site < field.size(); ++site)
+    if (!is_finite(field[site])) first = std::min(first, site);
+  return first;
+}
+
+void require_finite(const Communicator& communicator, const char* what, std::span<const VectorField> fields) {
+  communicator.agree([&] {
+    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs) {
+      const std::int64_t site = first_not_finite(fields[rhs]);
+      if (site == fields[rhs].size()) continue;
+      const Lattice& lattice = fields[rhs].lattice();
+      const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+      throw Error(name_of(what, rhs), "finite numbers",
+                  "NaN or infinity at x,y,z,t = " + std::to_string(x[0]) + "," + std::to_string(x[1]) + "," +
+                      std::to_string(x[2]) + "," + std::to_string(x[3]));
+    }
+  });
+}
+
+}  // namespace
+
+void check_options(const SessionOptions& options) {
+  const std::string precision = to_string(options.precision);
+  if (options.precision == Precision::fp16) throw Error("precision", "fp64 or fp32", precision);
+  if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
+    throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
+  if (options.sloppy_links && !options.sloppy)
+    throw Error("sloppy-links", "a sloppy precision, whose links they are", "none");
+  if (options.blas == Blas::cublas && options.sloppy)
+    throw Error("blas cublas", "no sloppy precision, as it is the plain baseline",
+                "sloppy " + to_string(*options.sloppy));
+}
+
+void check_request(const SolveRequest& request, Precision precision) {
+  const bool full = request.system == System::full;
+  if (!std::isfinite(request.mass) || request.mass < 0 || (full && request.mass == 0))
+    throw Error("mass", full ? "a number above 0 for the full system" : "a number of at least 0", request.mass);
+  const double tolerance = tolerance_in_force(request, precision);
+  if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
+  if (request.max_iterations < 0) throw Error("max-iterations", "a number of at least 0", request.max_iterations);
+}
+
+void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
+                  std::span<const VectorField> guesses) {
+  if (sources.empty()) throw Error("sources", "at least one right-hand side", "none");
+  if (sources.size() > 64) throw Error("sources", "at most 64 right-hand sides", sources.size());
+  if (sources.size() != guesses.size())
+    throw Error("solutions", std::to_string(sources.size()) + " fields, one for each source", guesses.size());
+  communicator.agree([&] {
+    for (std::span<const VectorField> fields : {sources, guesses})
+      for (const VectorField& field : fields)
+        if (!(field.lattice() == lattice))
+          throw Error("sources and solutions", "fields on " + to_string(lattice.global()) + " cut as the links are",
+                      to_string(field.lattice().global()) + ", grid " + to_string(field.lattice().grid()));
+  });
+  require_finite(communicator, "source", sources);
+  require_finite(communicator, "initial guess", guesses);
+}
+
+std::vector<double> source_norms2(const Communicator& communicator, System system,
+                                  std::span<const VectorField> sources) {
+  std::optional<Parity> parity;
+  if (system != System::full) parity = system == System::even ? Parity::even : Parity::odd;
+  std::vector<double> result;
+  for (std::size_t rhs = 0; rhs < sources.size(); ++rhs) {
+    const double b2 = norm2(communicator, sources[rhs], parity);
+    if (!std::isfinite(b2)) throw Error(name_of("source", rhs), "a norm that a double can hold", b2);
+    if (b2 == 0) {
+      const bool elsewhere = parity && !is_zero(communicator, sources[rhs]);
+      throw Error(name_of("source", rhs),
+                  std::string("something else than zero") + (parity ? " on " + to_string(system) + " sites" : ""),
+                  elsewhere ? "a source that lives on the other parity only" : "zero at every site");
+    }
+    result.push_back(b2);
+  }
+  return result;
+}
+
+}  // namespace staghorn

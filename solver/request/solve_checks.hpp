@@ -1,0 +1,28 @@
+// The questions a solve asks of its request and of its sources before it starts. Each throws Error that names what was
+// expected and what was found.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "dirac/fields/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// Precisions, links and libraries that go together. Local.
+void check_options(const SessionOptions& options);
+
+// Mass, tolerance and iterations in the ranges where the system makes sense. Local.
+void check_request(const SolveRequest& request, Precision precision);
+
+// As many sources as guesses, at least one, on `lattice`, all finite. Collective.
+void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
+                  std::span<const VectorField> guesses);
+
+// |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error. Collective.
+std::vector<double> source_norms2(const Communicator& communicator, System system,
+                                  std::span<const VectorField> sources);
+
+}  // namespace staghorn

@@ -1,0 +1,71 @@
+// What a solve is asked to do: plain data with defaults and units. The command line, Python and C fill the same struct.
+#pragma once
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "dirac/algebra/precision.hpp"
+#include "dirac/kernels/launch_choice.hpp"
+#include "dirac/stencil/boundary.hpp"
+#include "halo/host_mapping.hpp"
+#include "halo/lattice.hpp"
+
+namespace staghorn {
+
+enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
+
+// Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
+enum class Phases { cps, milc };
+
+// How Conjugate Gradient treats its vectors: updates and sums fused into the hops, or one call of cuBLAS each, the
+// baseline to compare with (GPU only; the one path without the promise of the same bits everywhere).
+enum class Blas { fused, cublas };
+
+// "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; and back. Parsing throws Error naming the choices.
+std::string to_string(System system);
+System parse_system(const std::string& text);
+std::string to_string(Phases phases);
+Phases parse_phases(const std::string& text);
+std::string to_string(Blas blas);
+Blas parse_blas(const std::string& text);
+Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
+
+// How a Session lays out the lattice and which operator it keeps resident.
+struct SessionOptions {
+  std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
+  Mapping mapping = Mapping::host;          // which rank holds which part of the grid
+  std::array<bool, 4> loopback{};           // directions cut although one process holds them
+  Boundary boundary;                        // antiperiodic in t
+  Precision precision = Precision::fp64;    // of the CG vectors and the links it reads
+  Reconstruct links = Reconstruct::none18;  // reals per link in memory
+  std::optional<Precision> sloppy;          // of the iterations, below `precision`: mixed precision by reliable updates
+  std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
+  bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
+  std::string device = "auto";              // auto | cpu | cuda | cuda:n
+  bool overlap = true;                      // faces travel while interior sites are computed
+  std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
+  Blas blas = Blas::fused;
+  Tuning tuning = default_tuning();  // of launches on a GPU: the result never depends on it
+  // Of the solves to come: that memory suffices for them is checked before anything is read, and again by each solve.
+  int expected_rhs = 1;
+  System expected_system = System::full;
+};
+
+// How links are stored that the iterations read.
+Reconstruct iterated_links(const SessionOptions& options);
+// "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link".
+std::string describe_numbers(const SessionOptions& options);
+
+struct SolveRequest {
+  double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system
+  System system = System::full;
+  std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
+  long max_iterations = 10000;      // of CG, per right-hand side
+  Phases phases = Phases::cps;      // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
+};
+
+// The tolerance in force: the request's own, or the default of the precision.
+double tolerance_in_force(const SolveRequest& request, Precision precision);
+
+}  // namespace staghorn

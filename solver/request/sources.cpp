@@ -1,0 +1,170 @@
+#include "solver/request/sources.hpp"
+
+#include <array>
+#include <charconv>
+
+#include "dirac/algebra/philox.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/vectors/vector_file.hpp"
+
+namespace staghorn {
+
+namespace {
+
+struct KindName {
+  SourceKind kind;
+  const char* name;
+  const char* argument;
+};
+
+constexpr std::array<KindName, 7> kind_names{{{SourceKind::point, "point", "x,y,z,t"},
+                                              {SourceKind::corner_wall, "corner-wall", "t"},
+                                              {SourceKind::even_wall, "even-wall", "t"},
+                                              {SourceKind::wall, "wall", "t"},
+                                              {SourceKind::z2, "z2", "SEED"},
+                                              {SourceKind::gaussian, "gaussian", "SEED"},
+                                              {SourceKind::file, "file", "PATH"}}};
+
+std::string choices() {
+  std::string text;
+  for (const KindName& k : kind_names) text += (text.empty() ? "" : " | ") + std::string(k.name) + ":" + k.argument;
+  return text;
+}
+
+template <class Integer>
+Integer parse_integer(const std::string& source, const std::string& word, const char* expected) {
+  Integer value{};
+  const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), value);
+  if (code != std::errc() || end != word.data() + word.size())
+    throw Error("source '" + source + "'", expected, "'" + word + "'");
+  return value;
+}
+
+Coordinates parse_site(const std::string& source, const std::string& text) {
+  constexpr const char* expected = "four coordinates x,y,z,t";
+  Coordinates site{};
+  std::size_t begin = 0;
+  for (int mu = 0; mu < 4; ++mu) {
+    const std::size_t comma = text.find(',', begin);
+    if ((comma == std::string::npos) != (mu == 3)) throw Error("source '" + source + "'", expected, "'" + text + "'");
+    site[mu] = parse_integer<int>(source, text.substr(begin, comma - begin), expected);
+    begin = comma + 1;
+  }
+  return site;
+}
+
+bool in_source(const SourceSpec& spec, const Coordinates& x) {
+  switch (spec.kind) {
+    case SourceKind::point:
+      return x == spec.site;
+    case SourceKind::corner_wall:
+      return x[3] == spec.site[3] && x[0] % 2 == 0 && x[1] % 2 == 0 && x[2] % 2 == 0;
+    case SourceKind::even_wall:
+      return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;
+    case SourceKind::wall:
+      return x[3] == spec.site[3];
+    default:
+      return false;
+  }
+}
+
+VectorField make_color_source(const Lattice& lattice, const SourceSpec& spec, int color) {
+  VectorField field(lattice);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < field.size(); ++site)
+    if (in_source(spec, lattice.to_global(lattice.site_coordinates(site)))) field[site].c[color].re = 1;
+  return field;
+}
+
+VectorField make_noise(const Lattice& lattice, const SourceSpec& spec, int number) {
+  VectorField field(lattice);
+#pragma omp parallel for
+  for (std::int64_t site = 0; site < field.size(); ++site) {
+    const std::int64_t global = lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site)));
+    if (spec.kind == SourceKind::z2) {
+      RandomStream random(spec.seed, RandomPurpose::z2_noise, std::uint32_t(number), std::uint64_t(global));
+      const std::uint64_t bits = random.bits();  // one bit a colour
+      for (int c = 0; c < 3; ++c) field[site].c[c].re = bits >> c & 1 ? -1 : 1;
+    } else {
+      RandomStream random(spec.seed, RandomPurpose::gaussian_noise, std::uint32_t(number), std::uint64_t(global));
+      for (int c = 0; c < 3; ++c) field[site].c[c] = complex_gaussian(random);
+    }
+  }
+  return field;
+}
+
+}  // namespace
+
+SourceSpec parse_source(const std::string& text) {
+  const std::size_t colon = text.find(':');
+  const std::string name = text.substr(0, colon);
+  const std::string argument = colon == std::string::npos ? "" : text.substr(colon + 1);
+  for (const KindName& k : kind_names) {
+    if (name != k.name) continue;
+    if (argument.empty()) throw Error("source", name + ":" + k.argument, "'" + text + "'");
+    SourceSpec spec;
+    spec.kind = k.kind;
+    if (k.kind == SourceKind::point)
+      spec.site = parse_site(text, argument);
+    else if (k.kind == SourceKind::file)
+      spec.path = argument;
+    else if (spec.is_noise())
+      spec.seed = parse_integer<std::uint64_t>(text, argument, "a seed from 0 to 2^64 - 1");
+    else
+      spec.site[3] = parse_integer<int>(text, argument, "a time slice t");
+    return spec;
+  }
+  throw Error("source", choices(), "'" + text + "'");
+}
+
+std::string to_string(const SourceSpec& spec) {
+  std::string text;
+  for (const KindName& k : kind_names)
+    if (k.kind == spec.kind) text = std::string(k.name) + ":";
+  if (spec.kind == SourceKind::file) return text + spec.path;
+  if (spec.is_noise()) return text + std::to_string(spec.seed);
+  if (spec.kind != SourceKind::point) return text + std::to_string(spec.site[3]);
+  for (int mu = 0; mu < 4; ++mu) text += (mu ? "," : "") + std::to_string(spec.site[mu]);
+  return text;
+}
+
+std::optional<int> parse_color(const std::string& text) {
+  if (text == "all") return std::nullopt;
+  if (text == "0" || text == "1" || text == "2") return text[0] - '0';
+  throw Error("color", "0 | 1 | 2 | all", "'" + text + "'");
+}
+
+void check_source(const SourceSpec& spec, const Extents& global) {
+  if (!spec.has_color()) return;
+  for (int mu = spec.kind == SourceKind::point ? 0 : 3; mu < 4; ++mu)
+    if (spec.site[mu] < 0 || spec.site[mu] >= global[mu])
+      throw Error("source " + to_string(spec),
+                  std::string(1, "xyzt"[mu]) + " from 0 to " + std::to_string(global[mu] - 1) + " on the lattice " +
+                      to_string(global),
+                  spec.site[mu]);
+}
+
+SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceSpec& spec,
+                       std::optional<int> color, int noise_vectors) {
+  check_source(spec, lattice.global());
+  if (color && (*color < 0 || *color > 2)) throw Error("color", "0, 1 or 2", *color);
+  if (noise_vectors < 1) throw Error("noise vectors", "at least one", noise_vectors);
+  SourceSet set;
+  if (spec.kind == SourceKind::file) {
+    set.fields = read_vectors(communicator, spec.path, "source", lattice);
+    set.colors.assign(set.fields.size(), -1);
+    return set;
+  }
+  if (spec.is_noise()) {
+    for (int number = 0; number < noise_vectors; ++number) set.fields.push_back(make_noise(lattice, spec, number));
+    set.colors.assign(set.fields.size(), -1);
+    return set;
+  }
+  for (int c = color.value_or(0); c <= color.value_or(2); ++c) {
+    set.fields.push_back(make_color_source(lattice, spec, c));
+    set.colors.push_back(c);
+  }
+  return set;
+}
+
+}  // namespace staghorn

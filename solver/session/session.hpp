@@ -1,0 +1,49 @@
+// A resident session: one lattice, one gauge field, set up once and solved on many times. The command line, Python and
+// (later) C hold one of these. Collective throughout.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "dirac/fields/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "halo/host_mapping.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/report/solve_report.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+class Session {
+ public:
+  // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value, checks unitarity.
+  // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
+  // session's fields. Throws Error on every rank alike.
+  Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options);
+  // The same with links from memory, this rank's part of a global lattice: cut in the order of `communicator`.
+  Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
+  ~Session();
+
+  const Communicator& communicator() const;
+  const Placement& placement() const;
+  const Lattice& lattice() const;
+  const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied)
+  const GaugeSummary& gauge() const;
+  const SessionOptions& options() const;
+  std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
+
+  // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
+  // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the
+  // plain fp64 path. Non-convergence is a result; bad input (NaN, zero source, mass <= 0 where it matters) throws
+  // Error.
+  SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
+                    const std::function<void(const CgProgress&)>& progress = {});
+
+ private:
+  struct State;
+  std::unique_ptr<State> state_;
+};
+
+}  // namespace staghorn

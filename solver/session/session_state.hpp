@@ -1,0 +1,40 @@
+// What a Session keeps between solves. Private to session.cpp and session_solve.cpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "dirac/operators/plain_operator.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "halo/host_mapping.hpp"
+#include "solver/krylov/cublas/cublas.hpp"
+#include "solver/krylov/even_odd.hpp"
+#include "solver/machine/memory_estimate.hpp"
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+struct Session::State {
+  Communicator communicator;  // renumbered: its ranks are positions in the process grid
+  Placement placement;
+  SessionOptions options;
+  LinkField links;
+  GaugeSummary gauge;
+  double read_seconds = 0;
+  int cuda_device = -1;                       // -1: the CPU
+  std::unique_ptr<StaggeredOperator> sloppy;  // where iterations run in lower precision than `fast`, else empty
+  std::unique_ptr<StaggeredOperator> fast;    // made by the first solve, and again when n_rhs changes
+  std::unique_ptr<Cublas> cublas{};           // with --blas cublas
+  std::unique_ptr<EvenOddPass> pass{};        // the vectors of CG, made with `fast`
+  std::optional<VectorField> residual{};      // of the certificate; made by the first solve
+
+  const Lattice& lattice() const { return links.lattice(); }
+  // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
+  // where that does not fit into memory. Collective.
+  void prepare(int n_rhs, System system);
+  // Operators for so many right-hand sides. The vectors of those before are gone. Collective.
+  void make_operators(int n_rhs, System system);
+  SolveShape shape(int n_rhs, System system) const;
+};
+
+}  // namespace staghorn
