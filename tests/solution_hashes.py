@@ -1,0 +1,116 @@
+"""`./dev hashes`: hashes of solutions over what a solve may be asked, to compare two programs or two machines.
+
+    solution_hashes.py PROGRAM HASHES.json [--device cpu|cuda]     writes {case: hash of the solution's bytes and of its history}
+    solution_hashes.py --compare A.json B.json                     ends with 1 where a case differs or is in one of them only
+
+A change that should leave every bit alone is checked by the hashes of the program before it and after it. PROGRAM has
+many_solves beside it (tests/unit/many_solves.cpp).
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import itertools
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import h5py
+
+LATTICE = (8, 4, 12, 16)  # up to sixteen ranks divide it
+PHASES = "0.3,antiperiodic,periodic,0.5"
+SOURCES = {"1": ["--source", "wall:0", "--color", "0"], "3": ["--source", "wall:3"],
+           "5": ["--source", "gaussian:5", "--noise-vectors", "5"]}
+CUTS = {"whole": (1, []), "loopback xyzt": (1, ["--loopback", "xyzt"]), "2 ranks": (2, ["--grid", "1,1,1,2"]),
+        "4 ranks": (4, ["--grid", "2,1,2,1"])}
+FORMS = ("two", "one", "wide")  # of the loop on a GPU
+
+
+def cases() -> dict[str, list[str]]:
+    """Name -> options of `staghorn solve`, for every pair of precisions, link form, system and batch."""
+    found = {}
+    for precision, links, system, rhs in itertools.product(("fp64", "fp32"), (18, 12, 8), ("full", "even", "odd"), SOURCES):
+        found[f"{precision} {links} {system} rhs {rhs}"] = ["--precision", precision, "--links", links, "--system", system, *SOURCES[rhs]]
+    for sloppy, links, system, rhs in itertools.product(("fp32", "fp16"), (18, 12, 8), ("full", "odd"), ("1", "3")):
+        found[f"fp64/{sloppy} {links} {system} rhs {rhs}"] = ["--sloppy", sloppy, "--sloppy-links", links, "--system", system, *SOURCES[rhs]]
+    for precision in ("fp64", "fp32"):
+        found[f"{precision} 12 full rhs 3 phases"] = ["--precision", precision, "--links", 12, "--boundary", PHASES, *SOURCES["3"]]
+    found["fp64 18 full rhs 3 milc"] = ["--phases", "milc", *SOURCES["3"]]
+    return found
+
+
+def environment(ranks: int, **extra: str) -> dict[str, str]:
+    return {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1",
+            "STAGHORN_TUNING": "off", "OMP_NUM_THREADS": "1" if ranks > 1 else "2", "OMP_WAIT_POLICY": "passive", **extra}
+
+
+def hash_of(folder: Path, i: int) -> str:
+    with h5py.File(folder / f"{i}.h5") as file:
+        bits = file["solution"][()].tobytes()
+    report = json.loads((folder / f"{i}.json").read_text())
+    histories = [(rhs["history"], rhs["iterations"], rhs.get("updates")) for rhs in report["rhs"]]
+    return hashlib.sha256(bits + repr(histories).encode()).hexdigest()[:16]
+
+
+def hashes_of(program: Path, gauge: Path, cut: str, device: str, form: str | None) -> dict[str, str]:
+    ranks, options = CUTS[cut]
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        requests = []
+        for i, of_case in enumerate(cases().values()):
+            requests.append("\t".join(map(str, ["--gauge", gauge, "--mass", 0.2, "--output", folder / f"{i}.h5", "--report", folder / f"{i}.json",
+                                                "--quiet", "--device", device, *options, *of_case])))
+        (folder / "requests").write_text("\n".join(requests) + "\n")
+        mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
+        extra = {"STAGHORN_CG_KERNELS": form} if form else {}
+        done = subprocess.run([*mpirun, program.parent / "many_solves", folder / "requests"], capture_output=True, text=True,
+                              env=environment(ranks, **extra))
+        statuses = set(re.findall(r"^exit status (\d+)$", done.stdout, re.MULTILINE))
+        if done.returncode or not statuses <= {"0", "3"}:
+            sys.exit(f"{cut}, {device}, {form}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        return {f"{case}, {cut}": hash_of(folder, i) for i, case in enumerate(cases())}
+
+
+def write(program: Path, path: Path, device: str):
+    found: dict[str, str] = {}
+    with tempfile.TemporaryDirectory() as name:
+        gauge = Path(name) / "hot.h5"
+        subprocess.run([program, "generate", "--lattice", *map(str, LATTICE), "--sweeps", "0", "--seed", "3", "--output", gauge, "--device", "cpu"],
+                       check=True, capture_output=True, env=environment(1))
+        for cut in CUTS:
+            for form in FORMS if device == "cuda" else (None,):
+                for case, answer in hashes_of(program, gauge, cut, device, form).items():
+                    found[f"{case}, {form} kernel" if form else case] = answer
+    path.write_text(json.dumps(found, indent=1))
+    print(f"{len(found)} solutions of {len(set(found.values()))} kinds on {device}: {path}")
+
+
+def compare(first: Path, second: Path) -> int:
+    a, b = json.loads(first.read_text()), json.loads(second.read_text())
+    differ = sorted(case for case in a.keys() | b.keys() if a.get(case) != b.get(case))
+    print(f"{len(a.keys() & b.keys()) - len([c for c in differ if c in a and c in b])} solutions alike, {len(differ)} not")
+    for case in differ[:20]:
+        print(f"  {case}: {a.get(case)} and {b.get(case)}")
+    return 1 if differ or not a else 0
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("first", type=Path, metavar="PROGRAM|A.json")
+    parser.add_argument("second", type=Path, metavar="HASHES.json|B.json")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cpu")
+    parser.add_argument("--compare", action="store_true")
+    options = parser.parse_args()
+    if options.compare:
+        return compare(options.first, options.second)
+    write(options.first.resolve(), options.second, options.device)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
