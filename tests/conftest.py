@@ -18,16 +18,16 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 # Leave the user's cache folder alone; tests of tuning name their own.
 os.environ.setdefault("STAGHORN_TUNING", "off")
 
-ROOT = Path(__file__).resolve().parent.parent
-PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
-
 # Solves inside this process share the cores with others: threads that wait must not spin.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
-# The package as built, with its compiled module; else its sources, whose NumPy reference operator needs none.
-BUILT_PACKAGE = PROGRAM.parent / "python"
-for folder in (ROOT / "tests", BUILT_PACKAGE if (BUILT_PACKAGE / "staghorn").is_dir() else ROOT / "python"):
-    sys.path.insert(0, str(folder))
+sys.path.insert(0, str(Path(__file__).resolve().parent))  # for what the folders of tests share
+
+from program_under_test import PROGRAM, ROOT, built_program  # noqa: E402
+
+# The package as built, with its compiled module. Without a build: its sources, whose NumPy reference operator needs no module.
+BUILT_PACKAGE = built_program("python")
+sys.path.insert(0, str(BUILT_PACKAGE if (BUILT_PACKAGE / "staghorn").is_dir() else ROOT / "python"))
 
 
 def find_reference_data() -> tuple[Path | None, str]:
@@ -92,7 +92,7 @@ def run_built(program):
     program built beside the one under test; `under`: words before its name."""
 
     def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()):
-        path = program.parent / name
+        path = built_program(name)
         if not path.is_file():
             pytest.fail(f"{path} is not built (STAGHORN_TESTS=ON builds it)")
         return subprocess.run([*mpi_command(ranks), *under, str(path), *map(str, args)], capture_output=True, text=True,

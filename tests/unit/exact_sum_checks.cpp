@@ -28,15 +28,15 @@ bool exact_sum_does_not_depend_on_the_order() {
   for (int i = 0; i < 100000; ++i) terms.push_back(std::ldexp(random.uniform() - 0.5, i % 40));
   const double sum = exact_sum(communicator, terms);
   std::reverse(terms.begin(), terms.end());
-  const bool same = exact_sum(communicator, terms) == sum;
-  return same && exact_sum(communicator, std::vector<double>{0x1p53, 1, -0x1p53, 0x1p-30}) == 1 + 0x1p-30;
+  return CHECK(exact_sum(communicator, terms) == sum) &&
+         CHECK(exact_sum(communicator, std::vector<double>{0x1p53, 1, -0x1p53, 0x1p-30}) == 1 + 0x1p-30);
 }
 
 bool exact_sum_reports_what_is_not_a_number() {
   const Communicator communicator(MPI_COMM_SELF);
-  return std::isnan(exact_sum(communicator, std::vector<double>{1, NAN, 2})) &&
-         std::isnan(exact_sum(communicator, std::vector<double>{1, INFINITY})) &&
-         exact_sum(communicator, std::vector<double>{0, 0}) == 0;
+  return CHECK(std::isnan(exact_sum(communicator, std::vector<double>{1, NAN, 2}))) &&
+         CHECK(std::isnan(exact_sum(communicator, std::vector<double>{1, INFINITY}))) &&
+         CHECK(exact_sum(communicator, std::vector<double>{0, 0}) == 0);
 }
 
 // The same terms dealt at random to 1 to 40 partial sums (ranks, threads), which are then added in a random order.
@@ -54,7 +54,7 @@ bool exact_sum_does_not_depend_on_the_partition() {
     for (const double term : terms) partials[random.bits() % parts].add(term, grid);
     ExactPartial total;
     for (const ExactPartial& partial : partials) total.total += partial.total;
-    if (total.total != whole.total || value_of(total, grid) != expected) return false;
+    if (!CHECK(total.total == whole.total) || !CHECK(value_of(total, grid) == expected)) return false;
   }
   return true;
 }
@@ -70,7 +70,7 @@ bool exact_sum_is_the_sum_of_whole_numbers() {
     expected += term;
     partial.add(double(term), grid);
   }
-  return value_of(partial, grid) == double(expected);
+  return CHECK(value_of(partial, grid) == double(expected));
 }
 
 // The running sums of the kernels are those of the plain host code, over several flushes.
@@ -89,14 +89,14 @@ bool lane_sums_are_the_plain_sums() {
     sum.add(v, grid);
     if ((call + 1) % sum.capacity == 0) sum.flush(grid, lanes);
   }
-  return !lanes.overflow && lanes.total == plain.total;
+  return CHECK(!lanes.overflow) && CHECK(lanes.total == plain.total);
 }
 
 // Exactly the bound fits; the next number, infinity and NaN do not: then the value is NaN and the flag is up.
 bool exact_sum_detects_what_does_not_fit() {
   const SumGrid grid = SumGrid::for_bound(1.0);
   const double above = std::nextafter(1.0, 2.0), infinity = std::numeric_limits<double>::infinity();
-  bool holds = grid.bound == 1;
+  bool holds = CHECK(grid.bound == 1);
   for (const auto& [term, fits] :
        {std::pair{0.0, true}, {1.0, true}, {above, false}, {infinity, false}, {NAN, false}}) {
     ExactPartial plain, lanes;
@@ -123,20 +123,20 @@ bool running_sum_chooses_its_grid_by_the_previous_value() {
   sum.remember(3.0);
   const double second = sum.grid().bound;
   sum.remember(0.0);
-  return first == 0x1p20 && second == 0x1p22 && sum.grid().bound == second;
+  return CHECK(first == 0x1p20) && CHECK(second == 0x1p22) && CHECK(sum.grid().bound == second);
 }
 
 }  // namespace
 
 std::vector<UnitCheck> exact_sum_checks() {
   return {
-      {"exact_sum_does_not_depend_on_the_order", exact_sum_does_not_depend_on_the_order},
-      {"exact_sum_does_not_depend_on_the_partition", exact_sum_does_not_depend_on_the_partition},
-      {"exact_sum_is_the_sum_of_whole_numbers", exact_sum_is_the_sum_of_whole_numbers},
-      {"exact_sum_reports_what_is_not_a_number", exact_sum_reports_what_is_not_a_number},
-      {"exact_sum_detects_what_does_not_fit", exact_sum_detects_what_does_not_fit},
-      {"lane_sums_are_the_plain_sums", lane_sums_are_the_plain_sums},
-      {"running_sum_chooses_its_grid_by_the_previous_value", running_sum_chooses_its_grid_by_the_previous_value},
+      UNIT_CHECK(exact_sum_does_not_depend_on_the_order),
+      UNIT_CHECK(exact_sum_does_not_depend_on_the_partition),
+      UNIT_CHECK(exact_sum_is_the_sum_of_whole_numbers),
+      UNIT_CHECK(exact_sum_reports_what_is_not_a_number),
+      UNIT_CHECK(exact_sum_detects_what_does_not_fit),
+      UNIT_CHECK(lane_sums_are_the_plain_sums),
+      UNIT_CHECK(running_sum_chooses_its_grid_by_the_previous_value),
   };
 }
 

@@ -50,12 +50,13 @@ bool placements_are_permutations_that_keep_rank_0() {
         std::vector<int> sorted = placement.positions;
         std::sort(sorted.begin(), sorted.end());
         for (int k = 0; k < int(sorted.size()); ++k)
-          if (sorted[std::size_t(k)] != k) return false;
-        if (placement.positions[0] != 0 || placement.hosts != hosts.back() + 1) return false;
+          if (!CHECK(sorted[std::size_t(k)] == k)) return false;
+        if (!CHECK(placement.positions[0] == 0) || !CHECK(placement.hosts == hosts.back() + 1)) return false;
         for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-          if (placement.host_of[std::size_t(placement.positions[rank])] != hosts[rank]) return false;
+          if (!CHECK(placement.host_of[std::size_t(placement.positions[rank])] == hosts[rank])) return false;
         const bool equal = volume(c.grid) % per_host == 0;
-        if (placement.mapping != (mapping == Mapping::host && !equal ? Mapping::natural : mapping)) return false;
+        if (!CHECK(placement.mapping == (mapping == Mapping::host && !equal ? Mapping::natural : mapping)))
+          return false;
       }
   return true;
 }
@@ -97,10 +98,10 @@ bool hosts_hold_the_boxes_with_most_area_within() {
 bool eight_by_two_ranks_on_four_hosts() {
   const std::vector<int> hosts = consecutive(16, 4);
   const Case& c = cases[0];
-  return place_ranks(c.global, c.grid, hosts, Mapping::natural).share_within_hosts == 3.0 / 8 &&
-         place_ranks(c.global, c.grid, hosts, Mapping::host).share_within_hosts == 6.0 / 8 &&
-         place_ranks(c.global, c.grid, hosts, Mapping::host).host_of ==
-             std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3};
+  return CHECK(place_ranks(c.global, c.grid, hosts, Mapping::natural).share_within_hosts == 3.0 / 8) &&
+         CHECK(place_ranks(c.global, c.grid, hosts, Mapping::host).share_within_hosts == 6.0 / 8) &&
+         CHECK((place_ranks(c.global, c.grid, hosts, Mapping::host).host_of ==
+                std::vector<int>{0, 0, 1, 1, 2, 2, 3, 3, 0, 0, 1, 1, 2, 2, 3, 3}));
 }
 
 // Some grids of 4x4x12x8 on 6 ranks have equal surfaces: 3 x 2 in z and t, and 6 in z, where 3 ranks a host share less.
@@ -120,7 +121,8 @@ bool process_grid_leaves_least_area_between_hosts() {
         };
         const auto found = between(choose_process_grid(global, ranks, per_host));
         const auto without_hosts = between(choose_process_grid(global, ranks));
-        if (found.first != without_hosts.first || found.second > without_hosts.second + 1e-9) return false;
+        if (!CHECK(found.first == without_hosts.first) || !CHECK(found.second <= without_hosts.second + 1e-9))
+          return false;
         hosts_mattered = hosts_mattered || found.second < without_hosts.second - 1e-9;
         for (int x = 1; x <= ranks; ++x)
           for (int y = 1; x * y <= ranks; ++y)
@@ -128,30 +130,33 @@ bool process_grid_leaves_least_area_between_hosts() {
               const Extents grid{x, y, z, ranks / (x * y * z)};
               if (volume(grid) != ranks || !divides_evenly(global, grid)) continue;
               const auto other = between(grid);
-              if (other.first == found.first && other.second < found.second - 1e-9) return false;
+              if (other.first == found.first && !CHECK(other.second >= found.second - 1e-9)) return false;
             }
       }
-  return hosts_mattered;
+  return CHECK(hosts_mattered);
 }
 
 bool weak_series_lengthen_the_shortest_direction() {
-  return rank_counts(1) == std::vector{1} && rank_counts(8) == std::vector{1, 2, 4, 8} &&
-         rank_counts(6) == std::vector{1, 2, 4, 6} && weak_grid({8, 8, 8, 8}, 1) == Extents{1, 1, 1, 1} &&
-         weak_grid({8, 8, 8, 8}, 8) == Extents{1, 2, 2, 2} && weak_grid({8, 8, 8, 8}, 12) == Extents{1, 2, 2, 3} &&
-         weak_grid({32, 32, 32, 16}, 4) == Extents{1, 1, 1, 4} && weak_grid({4, 4, 4, 32}, 4) == Extents{1, 2, 2, 1} &&
-         weak_grid({4, 4, 4, 32}, 8, {false, false, false, true}) == Extents{1, 1, 1, 8} &&
-         weak_grid({8, 8, 8, 8}, 8, {true, false, true, false}) == Extents{2, 1, 4, 1};
+  using Counts = std::vector<int>;
+  return CHECK(rank_counts(1) == Counts{1}) && CHECK(rank_counts(8) == Counts{1, 2, 4, 8}) &&
+         CHECK(rank_counts(6) == Counts{1, 2, 4, 6}) && CHECK(weak_grid({8, 8, 8, 8}, 1) == Extents{1, 1, 1, 1}) &&
+         CHECK(weak_grid({8, 8, 8, 8}, 8) == Extents{1, 2, 2, 2}) &&
+         CHECK(weak_grid({8, 8, 8, 8}, 12) == Extents{1, 2, 2, 3}) &&
+         CHECK(weak_grid({32, 32, 32, 16}, 4) == Extents{1, 1, 1, 4}) &&
+         CHECK(weak_grid({4, 4, 4, 32}, 4) == Extents{1, 2, 2, 1}) &&
+         CHECK(weak_grid({4, 4, 4, 32}, 8, {false, false, false, true}) == Extents{1, 1, 1, 8}) &&
+         CHECK(weak_grid({8, 8, 8, 8}, 8, {true, false, true, false}) == Extents{2, 1, 4, 1});
 }
 
 }  // namespace
 
 std::vector<UnitCheck> host_mapping_checks() {
   return {
-      {"placements_are_permutations_that_keep_rank_0", placements_are_permutations_that_keep_rank_0},
-      {"hosts_hold_the_boxes_with_most_area_within", hosts_hold_the_boxes_with_most_area_within},
-      {"eight_by_two_ranks_on_four_hosts", eight_by_two_ranks_on_four_hosts},
-      {"process_grid_leaves_least_area_between_hosts", process_grid_leaves_least_area_between_hosts},
-      {"weak_series_lengthen_the_shortest_direction", weak_series_lengthen_the_shortest_direction},
+      UNIT_CHECK(placements_are_permutations_that_keep_rank_0),
+      UNIT_CHECK(hosts_hold_the_boxes_with_most_area_within),
+      UNIT_CHECK(eight_by_two_ranks_on_four_hosts),
+      UNIT_CHECK(process_grid_leaves_least_area_between_hosts),
+      UNIT_CHECK(weak_series_lengthen_the_shortest_direction),
   };
 }
 

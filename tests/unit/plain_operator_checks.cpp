@@ -65,12 +65,18 @@ Vector hop_at(const Problem& problem, const Coordinates& x) {
   return sum;
 }
 
+bool other_bits(const Problem& problem, const Coordinates& x) {
+  std::printf("%s: other bits at site %s\n", to_string(problem.lattice.global()).c_str(), text_of(x).c_str());
+  return false;
+}
+
 bool plain_hop_has_the_bits_of_its_formula() {
   for (const Problem& problem : problems()) {
     VectorField out(problem.lattice);
     plain_hop(problem.communicator, problem.links, problem.boundary, out, problem.in);
     for (std::int64_t site = 0; site < out.size(); ++site)
-      if (!same_bits(out[site], hop_at(problem, problem.lattice.site_coordinates(site)))) return false;
+      if (const Coordinates x = problem.lattice.site_coordinates(site); !same_bits(out[site], hop_at(problem, x)))
+        return other_bits(problem, x);
   }
   return true;
 }
@@ -83,7 +89,8 @@ bool plain_hop_to_one_parity_leaves_the_other_alone() {
       plain_hop(problem.communicator, problem.links, problem.boundary, in_place, in_place, target);
       for (std::int64_t site = 0; site < whole.size(); ++site) {
         const bool on_target = Lattice::parity_of(problem.lattice.site_coordinates(site)) == target;
-        if (!same_bits(in_place[site], on_target ? whole[site] : problem.in[site])) return false;
+        if (!same_bits(in_place[site], on_target ? whole[site] : problem.in[site]))
+          return other_bits(problem, problem.lattice.site_coordinates(site));
       }
     }
   return true;
@@ -92,7 +99,7 @@ bool plain_hop_to_one_parity_leaves_the_other_alone() {
 bool norms_by_parity_are_exact_sums() {
   for (Problem& problem : problems()) {
     const VectorField zero(problem.lattice);
-    if (!is_zero(problem.communicator, zero) || is_zero(problem.communicator, problem.in)) return false;
+    if (!CHECK(is_zero(problem.communicator, zero)) || !CHECK(!is_zero(problem.communicator, problem.in))) return false;
     std::vector<double> all, of_parity[2];
     for (std::int64_t site = 0; site < problem.in.size(); ++site) {
       const int parity = int(Lattice::parity_of(problem.lattice.site_coordinates(site)));
@@ -103,9 +110,11 @@ bool norms_by_parity_are_exact_sums() {
     }
     const Communicator& communicator = problem.communicator;
     const Norms2 norms = norms2(communicator, problem.in);
-    if (norms.all != exact_sum(communicator, all) || norms.even != exact_sum(communicator, of_parity[0]) ||
-        norms.odd != exact_sum(communicator, of_parity[1]) || norm2(communicator, problem.in) != norms.all ||
-        norm2(communicator, problem.in, Parity::odd) != norms.odd)
+    if (!CHECK(norms.all == exact_sum(communicator, all)) ||
+        !CHECK(norms.even == exact_sum(communicator, of_parity[0])) ||
+        !CHECK(norms.odd == exact_sum(communicator, of_parity[1])) ||
+        !CHECK(norm2(communicator, problem.in) == norms.all) ||
+        !CHECK(norm2(communicator, problem.in, Parity::odd) == norms.odd))
       return false;
   }
   return true;
@@ -115,9 +124,9 @@ bool norms_by_parity_are_exact_sums() {
 
 std::vector<UnitCheck> plain_operator_checks() {
   return {
-      {"plain_hop_has_the_bits_of_its_formula", plain_hop_has_the_bits_of_its_formula},
-      {"plain_hop_to_one_parity_leaves_the_other_alone", plain_hop_to_one_parity_leaves_the_other_alone},
-      {"norms_by_parity_are_exact_sums", norms_by_parity_are_exact_sums},
+      UNIT_CHECK(plain_hop_has_the_bits_of_its_formula),
+      UNIT_CHECK(plain_hop_to_one_parity_leaves_the_other_alone),
+      UNIT_CHECK(norms_by_parity_are_exact_sums),
   };
 }
 

@@ -34,7 +34,7 @@ bool projected_matrices_are_in_su3() {
     worst = std::max(worst, std::hypot(det.re - 1, det.im));
   }
   std::printf("worst deviation: %.2e\n", worst);
-  return worst < 1e-13;
+  return CHECK(worst < 1e-13);
 }
 
 // <h0> = I2(alpha) / I1(alpha) and no preferred direction; both ways of drawing, within five standard errors.
@@ -78,12 +78,12 @@ bool overrelaxation_keeps_the_action() {
       const Su2 v = project_block(u * adjoint(path), s, k);
       const ColorMatrix<double> old = u;
       multiply_rows(u, s, adjoint(v * v));
-      if (real_trace_adjoint(u, old) > 3 - 1e-6) return false;
+      if (!CHECK(real_trace_adjoint(u, old) <= 3 - 1e-6)) return false;
     }
     worst = std::max(worst, std::fabs(real_trace_adjoint(u, path) - before));
   }
   std::printf("worst change of Re tr(U V^dagger): %.2e\n", worst);
-  return worst < 1e-13;
+  return CHECK(worst < 1e-13);
 }
 
 // Onto SU(3) to rounding, however badly conditioned the matrix is.
@@ -125,7 +125,7 @@ bool eight_reals_hold_any_link() {
     std::printf("%s: fp64 %.2f, fp32 %.2f, fp16 %.2f epsilon\n", links, worst[0], worst[1], worst[2]);
   };
   take(identity_matrix<double>());
-  if (worst[0] != 0 || worst[1] != 0 || worst[2] != 0) return false;
+  if (!CHECK(worst[0] == 0) || !CHECK(worst[1] == 0) || !CHECK(worst[2] == 0)) return false;
 
   // Matrices with one element a row, each 1, -1, i or -i: the poles of both spheres and the points farthest from them.
   // All places, all phases; then a small step away from them, of every size, and random links.
@@ -163,17 +163,17 @@ bool eight_reals_hold_any_link() {
     take(u);
   }
   report("random links");
-  return worst[0] < most && worst[1] < most && worst[2] < most;
+  return CHECK(worst[0] < most) && CHECK(worst[1] < most) && CHECK(worst[2] < most);
 }
 
 }  // namespace
 
 std::vector<UnitCheck> su3_checks() {
   return {
-      {"projected_matrices_are_in_su3", projected_matrices_are_in_su3},
-      {"heatbath_draws_have_the_exact_mean", heatbath_draws_have_the_exact_mean},
-      {"overrelaxation_keeps_the_action", overrelaxation_keeps_the_action},
-      {"eight_reals_hold_any_link", eight_reals_hold_any_link},
+      UNIT_CHECK(projected_matrices_are_in_su3),
+      UNIT_CHECK(heatbath_draws_have_the_exact_mean),
+      UNIT_CHECK(overrelaxation_keeps_the_action),
+      UNIT_CHECK(eight_reals_hold_any_link),
   };
 }
 

@@ -1,7 +1,8 @@
 // Checks of single functions that need no file and no run of the program.
 //
-// `unit_checks` lists the names; `unit_checks NAME` runs one, prints what it measured and exits 0 if it holds, 1 if it
-// does not, 77 if this machine cannot run it.
+// `unit_checks` lists all checks, a line each: the file of the check without `.cpp`, and the name of the check.
+// `unit_checks NAME` runs one check and prints what it measured. The exit status is 0 if the check holds, 1 if it does
+// not, 77 if this machine cannot run it.
 #include "tests/unit/unit_checks.hpp"
 
 #include <cstdio>
@@ -10,12 +11,26 @@
 
 int main(int argc, char** argv) {
   using namespace staghorn;
+  const std::pair<const char*, std::vector<UnitCheck>> files[] = {
+      {"random_checks", random_checks()},
+      {"su3_checks", su3_checks()},
+      {"exact_sum_checks", exact_sum_checks()},
+      {"plain_operator_checks", plain_operator_checks()},
+      {"lattice_checks", lattice_checks()},
+      {"host_mapping_checks", host_mapping_checks()},
+      {"launch_checks", launch_checks()},
+      {"walk_checks", walk_checks()},
+      {"hop_checks", hop_checks()},
+      {"cg_checks", cg_checks()},
+  };
+  if (argc == 1) {
+    for (const auto& [file, checks] : files)
+      for (const UnitCheck& check : checks) std::printf("%s %s\n", file, check.name.c_str());
+    return 0;
+  }
   const MpiSession mpi;
-  for (const auto& group :
-       {random_checks(), su3_checks(), exact_sum_checks(), plain_operator_checks(), lattice_checks(),
-        host_mapping_checks(), launch_checks(), walk_checks(), hop_checks(), cg_checks()})
-    for (const UnitCheck& check : group) {
-      if (argc == 1) std::printf("%s\n", check.name.c_str());
+  for (const auto& [file, checks] : files)
+    for (const UnitCheck& check : checks) {
       if (argc != 2 || check.name != argv[1]) continue;
       switch (check.run()) {
         case Verdict::holds:
@@ -26,5 +41,5 @@ int main(int argc, char** argv) {
           return 77;
       }
     }
-  return argc == 1 ? 0 : 2;
+  return 2;
 }

@@ -1,4 +1,5 @@
-// What the files of checks share. A check measures something, prints it, and says whether it holds.
+// What the files of checks share. A check measures something, prints the figure, and says whether a rule holds. CHECK
+// (check.hpp) prints the condition that does not hold.
 #pragma once
 
 #include <functional>
@@ -7,6 +8,7 @@
 
 #include "dirac/algebra/philox.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
+#include "tests/unit/check.hpp"
 
 namespace staghorn {
 
@@ -24,6 +26,10 @@ struct UnitCheck {
   static Verdict as_verdict(Verdict v) { return v; }
 };
 
+// A check that is called as its function is.
+#define UNIT_CHECK(function) UnitCheck(#function, function)
+
+// The checks of the file of that name. unit_checks.cpp lists the files.
 std::vector<UnitCheck> random_checks();
 std::vector<UnitCheck> su3_checks();
 std::vector<UnitCheck> exact_sum_checks();
