@@ -4,6 +4,7 @@
 #include <nlohmann/json.hpp>
 
 #include "halo/watch/error.hpp"
+#include "solver/report/time_table.hpp"
 #include "solver/report/tuning_report.hpp"
 
 namespace staghorn {

@@ -9,7 +9,7 @@
 
 #include "halo/transport/transport_choice.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
-#include "solver/report/time_table.hpp"
+#include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {

@@ -1,4 +1,4 @@
-"""What `cmake --install` leaves can be used by another CMake project: the program of docs/library.md."""
+"""What `cmake --install` leaves can be used by another CMake project, in another place: the program of docs/library.md."""
 
 from __future__ import annotations
 
@@ -9,13 +9,22 @@ from pathlib import Path
 
 import pytest
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "library.md"
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENT = ROOT / "docs" / "library.md"
 
+# The project says nothing of the C++ standard: it comes with staghorn::core.
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
-project(consumer LANGUAGES C CXX)
-set(CMAKE_CXX_STANDARD 20)
+project(consumer LANGUAGES CXX)
 add_executable(your_code main.cpp)
+"""
+
+# One file for each header, which is included before anything else.
+HEADERS_ALONE = """
+file(GLOB each_header ${CMAKE_CURRENT_SOURCE_DIR}/headers/*.cpp)
+add_library(headers_alone OBJECT ${each_header})
+target_compile_options(headers_alone PRIVATE -fsyntax-only)
+target_link_libraries(headers_alone PRIVATE staghorn::core)
 """
 
 
@@ -32,25 +41,34 @@ def run(*command, **environment):
 
 @pytest.fixture(scope="module")
 def installed(program, tmp_path_factory):
-    build, prefix = program.parent, tmp_path_factory.mktemp("prefix")
+    """The prefix, moved to another place since it was installed."""
+    build, prefix = program.parent, tmp_path_factory.mktemp("installed") / "first-place"
     if shutil.which("cmake") is None:
         pytest.skip("no cmake on this machine")
     if not (build / "CMakeCache.txt").is_file():
         pytest.skip(f"{build} is not a build folder")
     run("cmake", "--install", build, "--prefix", prefix)
-    return prefix
+    return prefix.rename(prefix.parent / "second-place")
 
 
 @pytest.fixture(scope="module")
-def your_code(program, installed, tmp_path_factory):
+def consumer(program, installed, tmp_path_factory):
+    """The build folder of a project that uses the package."""
     source = tmp_path_factory.mktemp("consumer")
-    (source / "CMakeLists.txt").write_text(PROJECT + block("cmake"))
+    (source / "CMakeLists.txt").write_text(PROJECT + block("cmake") + HEADERS_ALONE)
     (source / "main.cpp").write_text(block("cpp"))
+    (source / "headers").mkdir()
+    for header in installed_headers(installed):
+        (source / "headers" / header.replace("/", "-").replace(".hpp", ".cpp")).write_text(f'#include "{header}"\n')
     cache = (program.parent / "CMakeCache.txt").read_text()
     compiler = next(line.split("=", 1)[1] for line in cache.splitlines() if line.startswith("CMAKE_CXX_COMPILER:"))
     run("cmake", "-S", source, "-B", source / "build", f"-DCMAKE_PREFIX_PATH={installed}", f"-DCMAKE_CXX_COMPILER={compiler}")
-    run("cmake", "--build", source / "build")
-    return source / "build" / "your_code"
+    return source / "build"
+
+
+def installed_headers(prefix: Path) -> list[str]:
+    folder = prefix / "include" / "staghorn"
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
 
 
 @pytest.mark.slow
@@ -59,9 +77,38 @@ def test_installed_program_runs(installed):
 
 
 @pytest.mark.slow
+def test_package_names_no_place_of_this_machine(installed):
+    files = list(installed.rglob("*.cmake"))
+    assert len(files) >= 4, files
+    absolute = re.compile(r'(?<![\w.}])/\w[\w.-]*/')  # the start of a path, not "${variable}/lib/" or "../lib/"
+    found = [f"{file.name}: {line}" for file in files for line in file.read_text().splitlines()
+             if absolute.search(line.split("#")[0])]
+    assert not found
+    assert absolute.search('set(x "/usr/lib/libz.so")') and absolute.search("a;/opt/hdf5/include;b")
+
+
+@pytest.mark.slow
+def test_package_asks_for_no_library_that_its_headers_and_its_archive_do_not_need(installed):
+    text = "\n".join(file.read_text() for file in installed.rglob("*.cmake"))
+    assert "nlohmann" not in text
+    needed = re.search(r'INTERFACE_LINK_LIBRARIES "(.*)"', text)[1].replace("\\$", "$")
+    for private in ("hdf5::hdf5", "ZLIB::ZLIB"):
+        assert f"$<LINK_ONLY:{private}>" in needed, needed
+    headers = "\n".join((installed / "include" / "staghorn" / name).read_text() for name in installed_headers(installed))
+    assert not re.findall(r"#include <(?:hdf5|zlib|nlohmann|boost)[^>]*>", headers)
+
+
+@pytest.mark.slow
+def test_every_installed_header_compiles_alone(consumer):
+    assert len(list((consumer.parent / "headers").iterdir())) > 5
+    run("cmake", "--build", consumer, "--target", "headers_alone", "--parallel", "2")
+
+
+@pytest.mark.slow
 @pytest.mark.mpi
-def test_program_of_the_documentation_solves_alike_on_one_rank_and_on_two(your_code, run_built):
-    alone, together = (run_built(your_code, ranks=ranks) for ranks in (1, 2))
+def test_program_of_the_documentation_solves_alike_on_one_rank_and_on_two(consumer, run_built):
+    run("cmake", "--build", consumer, "--target", "your_code")
+    alone, together = (run_built(consumer / "your_code", ranks=ranks) for ranks in (1, 2))
     assert alone.returncode == 0, alone.stderr
     assert re.findall(r"mass (\S+): (\w+)", alone.stdout) == [("0.5", "certified"), ("0.2", "certified")]
     assert together.stdout == alone.stdout, together.stderr

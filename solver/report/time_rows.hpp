@@ -1,0 +1,25 @@
+// Where the time of hops goes, and how much of it is hidden: the table of Kim & Lee, Lattice 2010. Plain data.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace staghorn {
+
+struct PhaseRow {
+  std::string phase;              // compute, gather, DtoH, MPI, HtoD, scatter, sums, communication
+  std::optional<double> seconds;  // mean of the ranks; nothing where the phase is a part of another
+  double slowest = 0;             // of the rank where it took longest
+  // What was hidden behind computing, of the phase; of `communication`, of what could be hidden: the lesser of it and
+  // of `compute`. Nothing where there is nothing to hide.
+  std::optional<double> hidden_share;
+  std::string note;  // why there is no figure, or none but zero
+};
+
+struct TimeTable {
+  std::vector<PhaseRow> rows;  // none where no face travels
+  long one_hop_in = 1;         // was timed, and stands for the others
+};
+
+}  // namespace staghorn
