@@ -1,5 +1,9 @@
 #include "lattice_io/files/header_text.hpp"
 
+#include <charconv>
+
+#include "halo/watch/error.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -29,6 +33,20 @@ std::string printable(const std::string& text) {
     if (control || (byte >= 0x80 && !utf8)) c = '?';
   }
   return result;
+}
+
+std::int64_t whole_number(const std::string& where, const std::string& text, std::int64_t lowest,
+                          std::int64_t highest) {
+  const char* blanks = " \t\r\n";
+  const auto first = text.find_first_not_of(blanks), last = text.find_last_not_of(blanks);
+  std::int64_t value = 0;
+  if (first != std::string::npos) {
+    const char *begin = text.data() + first, *end = text.data() + last + 1;
+    const auto [stopped, failure] = std::from_chars(begin, end, value);
+    if (failure == std::errc() && stopped == end && value >= lowest && value <= highest) return value;
+  }
+  throw Error(where, "a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest),
+              "'" + printable(text.substr(0, 64)) + "'");
 }
 
 }  // namespace staghorn

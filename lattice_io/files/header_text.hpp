@@ -1,6 +1,7 @@
 // Text out of the headers of files, which may be damaged: made fit for messages, JSON and attributes. Local.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace staghorn {
@@ -8,5 +9,9 @@ namespace staghorn {
 // `text` as it is if it is UTF-8, else with every byte beyond ASCII as '?'; control characters but line ends and tabs
 // become '?' too.
 std::string printable(const std::string& text);
+
+// The whole number that `text` is, blanks around it allowed. Throws Error, naming `where`, unless `text` is a decimal
+// number from `lowest` to `highest`.
+std::int64_t whole_number(const std::string& where, const std::string& text, std::int64_t lowest, std::int64_t highest);
 
 }  // namespace staghorn

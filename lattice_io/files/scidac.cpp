@@ -12,15 +12,12 @@ namespace {
 
 constexpr std::int64_t longest_text = 1 << 20;
 
-std::int64_t integer(const std::string& path, const std::string& xml, const std::string& tag) {
-  const std::string text = xml_value(xml, tag);
-  std::size_t used = 0;
-  try {
-    const long long value = std::stoll(text, &used);
-    if (used == text.size()) return value;
-  } catch (const std::logic_error&) {
-  }
-  throw Error(path + ": <" + tag + ">", "a number", "'" + text + "'");
+// Bytes of a site and extents are bounded, so that no product of two of them overflows.
+constexpr std::int64_t largest_site = 1 << 20, largest_extent = 1 << 15;
+
+std::int64_t integer(const std::string& path, const std::string& xml, const std::string& tag, std::int64_t lowest,
+                     std::int64_t highest) {
+  return whole_number(path + ": <" + tag + ">", xml_value(xml, tag), lowest, highest);
 }
 
 Precision precision_of(const std::string& path, const std::string& text) {
@@ -36,11 +33,11 @@ void set_extents(const std::string& path, ScidacFile& file, const Extents& exten
 }
 
 void read_private_file_xml(const std::string& path, const std::string& xml, ScidacFile& file) {
-  if (integer(path, xml, "spacetime") != 4)
-    throw Error(path + ": <spacetime>", "4 dimensions", xml_value(xml, "spacetime"));
+  integer(path, xml, "spacetime", 4, 4);
   std::istringstream dims(xml_value(xml, "dims"));
   Extents extents{};
-  if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]))
+  std::string rest;
+  if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]) || dims >> rest)
     throw Error(path + ": <dims>", "four extents", "'" + dims.str() + "'");
   set_extents(path, file, extents);
   const std::string volume_format = xml_value(xml, "volfmt");
@@ -52,7 +49,8 @@ ScidacField read_private_record_xml(const std::string& path, const std::string& 
   ScidacField field;
   field.datatype = xml_value(xml, "datatype");
   field.precision = precision_of(path, xml_value(xml, "precision"));
-  field.bytes_per_site = integer(path, xml, "typesize") * integer(path, xml, "datacount");
+  field.bytes_per_site =
+      integer(path, xml, "typesize", 1, largest_site) * integer(path, xml, "datacount", 1, largest_site);
   for (const char* tag : {"globaldata", "recordtype"}) {
     const std::string kind = xml_value(xml, tag);
     if (kind != "" && kind != "0") throw Error(path + ": <" + tag + ">", "0 (a field on the whole lattice)", kind);
@@ -69,9 +67,10 @@ void read_ildg_format(const std::string& path, const std::string& xml, ScidacFil
   if (field.bytes_per_site != 0 && precision != field.precision)
     throw Error(path + ": two descriptions of the precision differ", to_string(field.precision), to_string(precision));
   field.precision = precision;
-  set_extents(path, file,
-              {int(integer(path, xml, "lx")), int(integer(path, xml, "ly")), int(integer(path, xml, "lz")),
-               int(integer(path, xml, "lt"))});
+  Extents extents{};
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    extents[mu] = int(integer(path, xml, std::string("l") + "xyzt"[mu], 1, largest_extent));
+  set_extents(path, file, extents);
 }
 
 }  // namespace

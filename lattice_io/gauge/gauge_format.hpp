@@ -1,8 +1,8 @@
 // What each gauge format supplies: parse a header, and frame a block of sites on writing.
 //
 // Everything here is local. Every rank parses the header itself (it opens the file for its slabs anyway); frames are
-// written by rank 0 alone. The block of sites, the checksums and the exchange among ranks are the same for all formats
-// and live in gauge_sites.cpp.
+// written by rank 0 alone. The block of sites, the checksums and the exchange among ranks are the same for all formats:
+// gauge_reading.cpp, gauge_writing.cpp.
 #pragma once
 
 #include <complex>
@@ -11,6 +11,7 @@
 #include <memory>
 #include <string>
 
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/posix_file.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 
@@ -51,6 +52,9 @@ std::unique_ptr<GaugeFrame> hdf5_frame(const GaugeHeader& header, const Metadata
 inline std::int64_t bytes_per_site(const GaugeHeader& header) {
   return std::int64_t{4} * header.rows * 6 * bytes_per_real(header.precision);
 }
+
+// The checksum that the format of `header` defines.
+std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header);
 
 // Throws Error unless all extents are even and between 2 and 4096 (larger ones are a damaged header).
 void require_usable_extents(const std::string& path, const Extents& extents);

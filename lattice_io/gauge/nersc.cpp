@@ -31,6 +31,10 @@ std::string required(const GaugeHeader& header, const std::string& key) {
   return found->second;
 }
 
+int extent(const GaugeHeader& header, const std::string& key) {
+  return int(whole_number(header.path + ": " + key, required(header, key), 0, 1 << 20));
+}
+
 // Whether the first stored row of links looks like a row of a unitary matrix in this byte order.
 bool first_row_is_normal(const PosixFile& file, const GaugeHeader& header, bool big_endian) {
   std::byte bytes[48];
@@ -66,12 +70,17 @@ class NerscFrame : public GaugeFrame {
   std::int64_t begin(const std::string&) override {
     GaugeNumbers unknown;
     unknown.checksums["nersc"] = "00000000";
-    return std::int64_t(text(unknown).size());  // every number has a fixed width
+    data_offset_ = std::int64_t(text(unknown).size());
+    return data_offset_;
   }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
+    const std::string header = text(numbers);
+    // Observables of SU(3) links have as many digits as zero has. A longer header would run into the links.
+    if (std::int64_t(header.size()) != data_offset_)
+      throw Error(path + ": NERSC header", std::to_string(data_offset_) + " bytes", header.size());
     PosixFile file = PosixFile::open_to_write(path);
-    file.write_text(0, text(numbers));
+    file.write_text(0, header);
     file.flush_and_close();
   }
 
@@ -109,6 +118,7 @@ class NerscFrame : public GaugeFrame {
   GaugeHeader header_;
   Metadata metadata_;
   std::string date_ = creation_date();
+  std::int64_t data_offset_ = 0;
 };
 
 }  // namespace
@@ -136,8 +146,7 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   if (type != "4D_SU3_GAUGE" && type != "4D_SU3_GAUGE_3x3")
     throw Error(file.path() + ": DATATYPE", "4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", type);
   header.rows = type == "4D_SU3_GAUGE" ? 2 : 3;
-  for (int mu = 0; mu < 4; ++mu)
-    header.extents[mu] = std::atoi(required(header, "DIMENSION_" + std::to_string(mu + 1)).c_str());
+  for (int mu = 0; mu < 4; ++mu) header.extents[mu] = extent(header, "DIMENSION_" + std::to_string(mu + 1));
   require_usable_extents(file.path(), header.extents);
   set_floating_point(file, header);
 

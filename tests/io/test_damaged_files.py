@@ -125,6 +125,15 @@ WRONG = {
     "scidac-parts": (lambda u: formats.scidac_file(u, volume_format=1), ["volfmt", "1"]),
     "scidac-other-extents": (replaced(formats.scidac_file, b"4 6 8 10", b"4 6 8 20"), ["bytes", "4x6x8x20"]),
     "scidac-vector": (lambda u: formats.scidac_vector_file(u[..., 0, 0, :]), ["four 3x3 matrices", "ColorVector"]),
+    "scidac-overflowing-product": (
+        replaced(formats.scidac_file, b"<typesize>72</typesize>", b"<typesize>4611686018427387922</typesize>"),
+        ["<typesize>", "4611686018427387922"]),
+    "scidac-negative-count": (replaced(formats.scidac_file, b"<datacount>4<", b"<datacount>-4<"), ["<datacount>", "-4"]),
+    "scidac-five-dimensions": (replaced(formats.scidac_file, b"4 6 8 10 <", b"4 6 8 10 2 <"), ["<dims>", "4 6 8 10 2"]),
+    "ildg-extent-of-33-bits": (
+        replaced(formats.ildg_file, b"<lx>4</lx>", b"<lx>4294967300</lx>"), ["<lx>", "4294967300"]),
+    "nersc-extent-of-33-bits": (nersc(DIMENSION_1=4294967300), ["DIMENSION_1", "4294967300"]),
+    "nersc-extent-with-letters": (nersc(DIMENSION_1="4b"), ["DIMENSION_1", "4b"]),
     "scidac-checksum": (replaced(formats.scidac_file, b"<suma>", b"<suma>1"), ["suma stored 1"]),
     "unknown": (lambda u: b"this is not a gauge configuration at all", ["MILC v5, NERSC, ILDG, SciDAC or HDF5"]),
     "short": (lambda u: b"BEGIN", ["5 bytes"]),

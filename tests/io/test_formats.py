@@ -94,6 +94,18 @@ def test_two_row_archive_stays_one(links, staghorn, tmp_path):
     assert b"ENSEMBLE_ID = a test\n" in copy.read_bytes()
 
 
+@pytest.mark.parametrize("rows", [2, 3])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_nersc_numbers_are_those_of_the_stored_links(rows, bits, hdf5_links, staghorn, tmp_path):
+    """Readers that compare plaquette and link trace at 1e-9 take our files, in fp32 too."""
+    path = tmp_path / "written"
+    staghorn("convert", hdf5_links, path, "--format", "nersc", "--precision", f"fp{bits}", "--rows", rows, check=True)
+    header = dict(line.split(" = ", 1) for line in path.read_bytes().split(b"END_HEADER")[0].decode().splitlines()[1:])
+    stored = formats.read_nersc(path.read_bytes())
+    assert float(header["PLAQUETTE"]) == pytest.approx(formats.plaquette(stored), abs=2e-12)
+    assert float(header["LINK_TRACE"]) == pytest.approx(formats.link_trace(stored), abs=2e-12)
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize(("name", "bits"), WRITTEN, ids=WRITTEN_IDS)
 def test_file_does_not_depend_on_the_ranks(name, bits, hdf5_links, staghorn, tmp_path):

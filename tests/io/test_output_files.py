@@ -110,3 +110,26 @@ def test_symbolic_link_stays_one(source, staghorn, inspect, tmp_path):
     name.symlink_to(target)
     staghorn("convert", source, name, "--format", "milc", "--force", check=True)
     assert name.is_symlink() and inspect(target)["format"] == "milc"
+
+
+SU3_ONLY = {"nersc": ["--rows", 3], "nersc-two-rows": ["--rows", 2], "ildg": []}
+
+
+@pytest.mark.parametrize("name", SU3_ONLY)
+@pytest.mark.parametrize("factor", [1.5, 300.0])
+def test_links_outside_su3_are_refused_by_formats_of_su3_links(name, factor, links, staghorn, tmp_path):
+    """Formats whose name says SU(3) take no smeared links; wide header numbers would move the first links, too."""
+    path = tmp_path / "links.milc"
+    path.write_bytes(formats.milc_file(factor * links))
+    result = staghorn("convert", path, tmp_path / "output", "--format", name.split("-")[0], *SU3_ONLY[name])
+    assert result.returncode == 1 and "expected links in SU(3)" in result.stderr and "found" in result.stderr
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("name", ["milc", "scidac", "hdf5"])
+def test_links_outside_su3_survive_in_formats_of_any_links(name, links, staghorn, read_links, tmp_path):
+    path, output = tmp_path / "links.milc", tmp_path / "output"
+    wide = (300 * links).astype(np.complex64).astype(complex)
+    path.write_bytes(formats.milc_file(wide))
+    staghorn("convert", path, output, "--format", name, check=True)
+    assert np.array_equal(read_links(output), wide)

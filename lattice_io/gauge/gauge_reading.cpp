@@ -1,0 +1,111 @@
+// How a gauge configuration is read: sites by slabs, checksums, links; and how it is verified.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+
+#include "dirac/gauge/gauge_observables.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/hdf5_dataset.hpp"
+#include "lattice_io/files/site_slabs.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/gauge/link_bytes.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Agreement with a decimal number in a header: to the accuracy of sums over stored links, and of the digits written.
+ChecksumResult compare_number(const std::string& stored, double computed, Precision precision) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.12f", computed);
+  double tolerance = precision == Precision::fp64 ? 1e-8 : 1e-6;
+  const auto point = stored.find('.');
+  const auto exponent = stored.find_first_of("eE");
+  if (exponent == std::string::npos) {
+    const auto digits = point == std::string::npos ? 0 : stored.size() - point - 1;
+    tolerance = std::max(tolerance, 0.6 * std::pow(10.0, -double(digits)));
+  }
+  char* end = nullptr;
+  const double value = std::strtod(stored.c_str(), &end);
+  return {stored, text, end != stored.c_str() && *end == '\0' && std::abs(value - computed) <= tolerance};
+}
+
+void require_matches(const std::string& path, const GaugeChecks& checks) {
+  std::string wrong;
+  for (const auto& [name, check] : checks.checksums)
+    if (!check.match)
+      wrong += (wrong.empty() ? "" : "; ") + name + " stored " + check.stored + ", computed " + check.computed;
+  if (!wrong.empty()) throw Error(path + " is damaged or not what its header says: " + wrong);
+}
+
+// How the sites of an open file are fetched: at their offset, or through the HDF5 library.
+class SiteSource {
+ public:
+  explicit SiteSource(const GaugeHeader& header) : header_(header) {
+    if (header.data_offset >= 0)
+      file_.emplace(PosixFile::open_to_read(header.path));
+    else
+      hdf5_.emplace(header.path, "links", 4);
+  }
+  void fetch(std::int64_t first_site, std::span<std::byte> sites) const {
+    if (file_)
+      file_->read(header_.data_offset + first_site * bytes_per_site(header_), sites);
+    else
+      hdf5_->read(first_site, sites);
+  }
+
+ private:
+  const GaugeHeader& header_;
+  std::optional<PosixFile> file_;
+  std::optional<Hdf5SiteReader> hdf5_;
+};
+
+}  // namespace
+
+std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header) {
+  if (header.format == GaugeFormat::milc) return milc_checksum(bytes_per_site(header), header.big_endian);
+  if (header.format == GaugeFormat::nersc) return nersc_checksum(header.big_endian);
+  return scidac_checksum(bytes_per_site(header));
+}
+
+GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& header, LinkField& links, bool verify) {
+  if (links.lattice().global() != header.extents)
+    throw Error(header.path, "a lattice of " + to_string(links.lattice().global()), to_string(header.extents));
+  std::optional<SiteSource> source;
+  communicator.agree([&] { source.emplace(header); });
+  const auto checksum = checksum_of(header);
+  SiteSlabs(communicator, links.lattice(), bytes_per_site(header))
+      .read(
+          [&](std::int64_t first_site, std::span<std::byte> sites) {
+            source->fetch(first_site, sites);
+            checksum->add(first_site, sites);
+          },
+          [&](std::int64_t first_site, std::span<const std::byte> sites) {
+            unpack_links(header, sites, &links[first_site]);
+          });
+
+  GaugeChecks checks;
+  checks.warnings = header.warnings;
+  for (const auto& [name, computed] : checksum->combine(communicator))
+    if (header.checksums.count(name)) {
+      const std::string& stored = header.checksums.at(name);
+      checks.checksums[name] = {stored, computed, same_hexadecimal(stored, computed)};
+    }
+  if (header.checksums.count("plaquette")) {
+    checks.plaquette = plaquette(communicator, links);
+    checks.checksums["plaquette"] =
+        compare_number(header.checksums.at("plaquette"), checks.plaquette->all, header.precision);
+  }
+  if (header.checksums.count("link_trace")) {
+    checks.link_trace = link_trace(communicator, links);
+    checks.checksums["link_trace"] =
+        compare_number(header.checksums.at("link_trace"), checks.link_trace->real(), header.precision);
+  }
+  if (verify) require_matches(header.path, checks);
+  return checks;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,101 @@
+// How a gauge configuration is written: frame, sites by slabs, checksums, and the numbers of the header.
+#include <algorithm>
+#include <optional>
+
+#include "dirac/gauge/gauge_observables.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/files/site_slabs.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/gauge/link_bytes.hpp"
+
+namespace staghorn {
+
+namespace {
+
+bool stores_plaquette(GaugeFormat format) { return format == GaugeFormat::nersc || format == GaugeFormat::hdf5; }
+
+// What a NERSC or ILDG file may hold is part of its definition: links in SU(3). Two rows stand for a link only if the
+// third follows from them closely.
+void require_links_the_format_can_hold(const Communicator& communicator, const GaugeHeader& header,
+                                       const LinkField& links) {
+  if (header.format != GaugeFormat::nersc && header.format != GaugeFormat::ildg) return;
+  const double limit = header.rows == 2 ? 1e-4 : 1e-3;
+  const UnitarityCheck check = check_unitarity(communicator, links);
+  const double deviation = std::max(check.max_deviation, check.max_determinant_deviation);
+  if (check.finite && deviation <= limit) return;
+  const std::string form = header.format == GaugeFormat::ildg ? "ildg (su3gauge)"
+                           : header.rows == 2                 ? "nersc (4D_SU3_GAUGE, two rows a link)"
+                                                              : "nersc (4D_SU3_GAUGE_3x3)";
+  throw Error(header.path + ": format " + form, "links in SU(3) to " + three_digits(limit),
+              (check.finite ? "|U U^dagger - 1| up to " + three_digits(check.max_deviation) + ", |det U - 1| up to " +
+                                  three_digits(check.max_determinant_deviation)
+                            : std::string("NaN or infinity among them")) +
+                  "; the formats milc, scidac and hdf5 hold any links");
+}
+
+// Checksums of the bytes, and the observables of the links as a reader will see them.
+GaugeNumbers numbers_of(const Communicator& communicator, const GaugeHeader& header, const LinkField& links,
+                        const SiteChecksum& checksum) {
+  GaugeNumbers numbers;
+  numbers.checksums = checksum.combine(communicator);
+  if (!stores_plaquette(header.format)) return numbers;
+  std::optional<LinkField> rounded;
+  if (header.precision == Precision::fp32 || header.rows == 2)
+    communicator.agree([&] { rounded.emplace(links_as_stored(header, links)); });
+  const LinkField& stored = rounded ? *rounded : links;
+  numbers.plaquette = plaquette(communicator, stored).all;
+  numbers.link_trace = link_trace(communicator, stored);
+  return numbers;
+}
+
+std::unique_ptr<GaugeFrame> frame_of(const GaugeHeader& header, const Metadata& metadata) {
+  if (header.format == GaugeFormat::milc) return milc_frame(header, metadata);
+  if (header.format == GaugeFormat::nersc) return nersc_frame(header, metadata);
+  if (header.format == GaugeFormat::hdf5) return hdf5_frame(header, metadata);
+  return scidac_frame(header, metadata);
+}
+
+}  // namespace
+
+void write_gauge(const Communicator& communicator, const std::string& path, GaugeFormat format, Precision precision,
+                 const LinkField& links, const Metadata& metadata, bool force) {
+  GaugeHeader header;
+  header.path = path;
+  header.format = format;
+  header.extents = links.lattice().global();
+  header.precision = precision;
+  header.rows = format == GaugeFormat::nersc && value_or(metadata, "DATATYPE", "") == "4D_SU3_GAUGE" ? 2 : 3;
+  header.big_endian = format != GaugeFormat::milc && format != GaugeFormat::hdf5;
+  const auto frame = frame_of(header, metadata);
+  require_links_the_format_can_hold(communicator, header, links);
+
+  OutputFile output(communicator, path, force);
+  output.fill([&](const std::string& temporary) {
+    const bool is_root = communicator.is_root();
+    communicator.agree([&] {
+      if (is_root) header.data_offset = frame->begin(temporary);
+    });
+    communicator.broadcast(&header.data_offset, sizeof header.data_offset);
+
+    std::optional<PosixFile> file;
+    communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
+    const auto checksum = checksum_of(header);
+    SiteSlabs(communicator, links.lattice(), bytes_per_site(header))
+        .write(
+            [&](std::int64_t first_site, std::span<std::byte> sites) { pack_links(header, &links[first_site], sites); },
+            [&](std::int64_t first_site, std::span<std::byte> sites) {
+              file->write(header.data_offset + first_site * bytes_per_site(header), sites);
+              checksum->add(first_site, sites);
+            });
+    communicator.agree([&] { file->flush_and_close(); });
+
+    const GaugeNumbers numbers = numbers_of(communicator, header, links, *checksum);
+    communicator.agree([&] {
+      if (is_root) frame->finish(temporary, numbers);
+    });
+  });
+}
+
+}  // namespace staghorn
