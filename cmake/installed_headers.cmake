@@ -4,37 +4,21 @@ set(staghorn_public_headers # promised by docs/library.md
     halo/cut_lattice.hpp
     solver/session/session.hpp)
 set(staghorn_included_headers
-    dirac/algebra/exact_sum.hpp
     dirac/algebra/lanes.hpp
     dirac/algebra/precision.hpp
     dirac/algebra/su3.hpp
-    dirac/fields/color_vector_field.hpp
     dirac/fields/site_field.hpp
-    dirac/fields/site_layout.hpp
     dirac/gauge/gauge_observables.hpp
     dirac/kernels/launch_choice.hpp
-    dirac/operators/hop_times.hpp
-    dirac/operators/staggered_operator.hpp
     dirac/stencil/boundary.hpp
     halo/buffer.hpp
     halo/communicator.hpp
-    halo/cuda/cuda_device.hpp
-    halo/cuda/cuda_time_mark.hpp
     halo/host_mapping.hpp
     halo/lattice.hpp
-    halo/pinned_pieces.hpp
-    halo/transport/face_exchange.hpp
-    halo/transport/face_pointers.hpp
-    halo/transport/face_times.hpp
-    halo/transport/peer_memory.hpp
-    halo/transport/transport.hpp
     halo/transport/transport_choice.hpp
-    halo/transport/transport_p2p.hpp
     halo/watch/error.hpp
-    halo/watch/phase.hpp
     lattice_io/gauge/gauge_file.hpp
-    solver/krylov/cg_kernels.hpp
-    solver/krylov/conjugate_gradient.hpp
+    solver/krylov/cg_progress.hpp
     solver/report/solve_report.hpp
     solver/report/time_rows.hpp
     solver/request/solve_request.hpp)

@@ -8,6 +8,7 @@
 #include "dirac/fields/color_vector_field.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "solver/krylov/cg_kernels.hpp"
+#include "solver/krylov/cg_progress.hpp"
 
 namespace staghorn {
 
@@ -20,11 +21,6 @@ struct CgStop {
   long stagnation_window = 1000;
   CgKernels kernels = default_cg_kernels();
   bool until_first = false;  // stop as soon as one right-hand side that was not done at the start is
-};
-
-struct CgProgress {
-  long iteration;
-  double worst_ratio;  // the largest |r| / target_norm of the active right-hand sides
 };
 
 struct CgColumn {  // one right-hand side

@@ -6,7 +6,7 @@
 #include <iosfwd>
 #include <optional>
 
-#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/cg_progress.hpp"
 
 namespace staghorn {
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "dirac/kernels/launch_choice.hpp"
 #include "halo/transport/transport_choice.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/report/time_rows.hpp"
@@ -75,6 +76,10 @@ struct SolveReport {
   std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)
   double site_iterations_per_second = 0;  // sites of the lattice x right-hand sides x iterations / seconds in CG
 };
+
+// The equation that was solved and the definition of D, in words of the report and of solution files.
+std::string equation(System system);
+inline constexpr const char* hop_definition = "D a(x) = sum_mu eta_mu(x) [U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu)]";
 
 // The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
 // ranks, grid or threads, so that the whole file does not.

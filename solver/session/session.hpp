@@ -10,7 +10,7 @@
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "halo/host_mapping.hpp"
-#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/cg_progress.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
 

@@ -1,4 +1,4 @@
-// What a Session keeps between solves. Private to session.cpp and session_solve.cpp.
+// What a Session keeps between solves. Private to this folder.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,8 @@
 #include "solver/session/session.hpp"
 
 namespace staghorn {
+
+struct CertifiedSolve;
 
 struct Session::State {
   Communicator communicator;  // renumbered: its ranks are positions in the process grid
@@ -35,6 +37,13 @@ struct Session::State {
   // Operators for so many right-hand sides. The vectors of those before are gone. Collective.
   void make_operators(int n_rhs, System system);
   SolveShape shape(int n_rhs, System system) const;
+
+  // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions. Collective.
+  SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
+                            double source_bytes) const;
+  void fill_setting(SolveReport& report) const;  // lattice, machine, links, operators
+  void fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const;
+  void fill_memory(SolveReport& report, int n_rhs, double source_bytes) const;
 };
 
 }  // namespace staghorn

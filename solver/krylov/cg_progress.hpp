@@ -1,0 +1,11 @@
+// What Conjugate Gradient says of itself while it runs. Apart from the solver, so that its readers include no kernels.
+#pragma once
+
+namespace staghorn {
+
+struct CgProgress {
+  long iteration;
+  double worst_ratio;  // the largest |r| / target_norm of the active right-hand sides
+};
+
+}  // namespace staghorn

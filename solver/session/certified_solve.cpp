@@ -1,0 +1,185 @@
+// The passes of a solve: even-odd CG at the session's precision, each checked by the plain fp64 residual.
+//
+//   x = guess
+//   repeat:  r = b - M x          plain path, fp64, uncompressed links: the certificate
+//            stop if |r| <= tolerance |b|, if the iterations are used up, or if the last pass gained nothing
+//            x += even-odd CG (M e = r)     fast path
+//
+// Usually there is one pass. Another pass follows if rounding made CG believe more than is true. In fp32 the later
+// passes make the answer as good as its fp64 certificate demands (iterative refinement [Wilkinson 1963]).
+#include "solver/session/certified_solve.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include "dirac/operators/plain_operator.hpp"
+#include "halo/watch/phase.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/even_odd.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// The largest factor by which one pass is asked to reduce the residual. Rounding in its precision does not allow more.
+double reduction_per_pass(Precision precision) {
+  return 100 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                             : double(std::numeric_limits<float>::epsilon()));
+}
+
+// CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
+constexpr double aim = 0.999;
+
+// A pass that does not halve the true residual will not be followed by one that does.
+constexpr double least_gain_of_pass = 0.5;
+
+// What the passes remember of one right-hand side.
+struct PassMemory {
+  std::optional<Outcome> outcome;  // set when the right-hand side is done
+  double previous_residual = std::numeric_limits<double>::infinity();
+  bool broke_down = false;
+};
+
+// The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
+std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
+                                  long max_iterations) {
+  if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
+  if (rhs.residual_true <= tolerance) return Outcome::certified;
+  if (memory.broke_down) return Outcome::breakdown;
+  if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
+  if (rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
+  return std::nullopt;
+}
+
+// Adds the iterations of one pass to the report. Residuals are relative to |b|.
+void record(RhsReport& rhs, const CgColumn& column, double source_norm) {
+  rhs.iterations += column.iterations;
+  rhs.residual_iterated = column.residual_norm / source_norm;
+  // The first residual of a later pass is the last of the pass before.
+  for (long update : column.updates) rhs.updates.push_back(rhs.iterations - column.iterations + update);
+  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < column.history.size(); ++i)
+    rhs.history.push_back(std::sqrt(column.history[i]) / source_norm);
+}
+
+// The passes of one solve: certify and iterate take turns.
+class Passes {
+ public:
+  Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
+         std::span<const double> b2, std::span<VectorField> solutions)
+      : with_(with),
+        request_(request),
+        tolerance_(tolerance_in_force(request, with.precision)),
+        sources_(sources),
+        b2_(b2),
+        solutions_(solutions),
+        memory_(sources.size()) {
+    done_.rhs.resize(sources.size());
+  }
+
+  // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
+  // the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
+  bool certify() {
+    target_.assign(sources_.size(), 1);  // a right-hand side that is done has a zero source, which is solved at once
+    iterations_left_ = std::numeric_limits<long>::max();
+    scale_ = 0;
+    with_.pass.begin(request_.mass, request_.system);
+    bool more = false;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (memory_[i].outcome) continue;
+      RhsReport& rhs = done_.rhs[i];
+      const Stopwatch certifying;
+      std::optional<Phase> phase("certificate");
+      const bool from_zero = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
+      const double r2 = from_zero ? b2_[i] : true_residual(i);
+      rhs.residual_true = std::sqrt(r2 / b2_[i]);
+      phase.reset();
+      done_.certify_seconds += certifying.seconds();
+      memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.max_iterations);
+      if (memory_[i].outcome) continue;
+      more = true;
+      memory_[i].previous_residual = rhs.residual_true;
+      const double relative_target =
+          std::max(aim * tolerance_, rhs.residual_true * reduction_per_pass(with_.precision));
+      target_[i] = relative_target * std::sqrt(b2_[i]);
+      scale_ = std::max(scale_, relative_target / tolerance_);
+      iterations_left_ = std::min(iterations_left_, request_.max_iterations - rhs.iterations);
+      const Stopwatch converting;
+      with_.pass.set_source(int(i), from_zero ? sources_[i] : with_.residual, std::sqrt(r2));
+      done_.convert_seconds += converting.seconds();
+    }
+    return more;
+  }
+
+  // Runs CG on what `certify` handed over, and adds its solutions. Collective.
+  void iterate(const std::function<void(const CgProgress&)>& progress) {
+    const auto show = [&](const CgProgress& p) {
+      progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
+    };
+    const Stopwatch solving;
+    const std::vector<CgColumn> solved =
+        with_.pass.solve(target_, iterations_left_, progress ? show : std::function<void(const CgProgress&)>());
+    done_.cg_seconds += solving.seconds();
+    const Stopwatch converting;
+    long longest = 0;
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      if (memory_[i].outcome) continue;
+      record(done_.rhs[i], solved[i], std::sqrt(b2_[i]));
+      memory_[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
+      longest = std::max(longest, solved[i].iterations);
+      if (std::isfinite(solved[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
+    }
+    done_.convert_seconds += converting.seconds();
+    done_.cg_iterations += longest;
+  }
+
+  // Outcomes and norms of all right-hand sides, once none is left. Collective.
+  CertifiedSolve result() {
+    for (std::size_t i = 0; i < sources_.size(); ++i) {
+      done_.rhs[i].outcome = *memory_[i].outcome;
+      const Norms2 x2 = norms2(with_.communicator, solutions_[i]);
+      done_.rhs[i].norm2 = x2.all;
+      done_.rhs[i].norm2_even = x2.even;
+      done_.rhs[i].norm2_odd = x2.odd;
+    }
+    return std::move(done_);
+  }
+
+ private:
+  // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
+  double true_residual(std::size_t i) {
+    const auto& [communicator, links, boundary, precision, pass, residual] = with_;
+    if (request_.system == System::full)
+      return full_residual(communicator, links, boundary, request_.mass, solutions_[i], sources_[i], residual);
+    const Parity parity = request_.system == System::even ? Parity::even : Parity::odd;
+    return parity_residual(communicator, links, boundary, request_.mass, parity, solutions_[i], sources_[i], residual);
+  }
+
+  const CertifiedWork& with_;
+  const SolveRequest& request_;
+  double tolerance_;
+  std::span<const VectorField> sources_;
+  std::span<const double> b2_;
+  std::span<VectorField> solutions_;
+  std::vector<PassMemory> memory_;
+  CertifiedSolve done_;
+  // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is
+  // relative to its target, to a ratio relative to the tolerance.
+  std::vector<double> target_;
+  long iterations_left_ = 0;
+  double scale_ = 0;
+};
+
+}  // namespace
+
+CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
+                               std::span<const VectorField> sources, std::span<const double> b2,
+                               std::span<VectorField> solutions,
+                               const std::function<void(const CgProgress&)>& progress) {
+  Passes passes(with, request, sources, b2, solutions);
+  while (passes.certify()) passes.iterate(progress);
+  return passes.result();
+}
+
+}  // namespace staghorn

@@ -1,0 +1,41 @@
+// The passes of a solve: CG by the fast path, the certificate by the plain path. Private to this folder.
+#pragma once
+
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "dirac/fields/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "solver/krylov/even_odd.hpp"
+#include "solver/report/solve_report.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// What the passes work with. The session owns it.
+struct CertifiedWork {
+  const Communicator& communicator;
+  const LinkField& links;  // fp64, uncompressed: those of the certificate
+  const Boundary& boundary;
+  Precision precision;    // of the fast path
+  EvenOddPass& pass;      // the fast path
+  VectorField& residual;  // work space of the certificate
+};
+
+struct CertifiedSolve {
+  std::vector<RhsReport> rhs;  // complete but for the colour of the source
+  // CG iterations as the wall clock saw them: the most of any right-hand side in each pass, summed over passes.
+  long cg_iterations = 0;
+  // Seconds of this rank: in CG, in the plain residuals, and in converting vectors to the kernels' form and back.
+  double cg_seconds = 0, certify_seconds = 0, convert_seconds = 0;
+};
+
+// Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of
+// every source on the sites of the system. Sources and solutions are in CPS phases. Collective.
+CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
+                               std::span<const VectorField> sources, std::span<const double> b2,
+                               std::span<VectorField> solutions,
+                               const std::function<void(const CgProgress&)>& progress);
+
+}  // namespace staghorn
