@@ -17,6 +17,7 @@ enum ExitStatus { exit_certified = 0, exit_error = 1, exit_usage = 2, exit_not_c
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_convert(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
+int run_smear(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_plan(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_generate(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);

@@ -13,13 +13,6 @@ namespace staghorn {
 
 namespace {
 
-ColorMatrix<double> random_matrix(RandomStream& random) {
-  ColorMatrix<double> m;
-  for (auto& row : m.e)
-    for (auto& element : row) element = complex_gaussian(random);
-  return m;
-}
-
 bool projected_matrices_are_in_su3() {
   double worst = 0;
   for (int i = 0; i < 1000; ++i) {

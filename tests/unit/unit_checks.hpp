@@ -32,6 +32,7 @@ struct UnitCheck {
 // The checks of the file of that name. unit_checks.cpp lists the files.
 std::vector<UnitCheck> random_checks();
 std::vector<UnitCheck> su3_checks();
+std::vector<UnitCheck> improved_link_checks();
 std::vector<UnitCheck> exact_sum_checks();
 std::vector<UnitCheck> plain_operator_checks();
 std::vector<UnitCheck> lattice_checks();
@@ -42,6 +43,13 @@ std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> walk_checks();
 
 inline RandomStream test_stream(std::uint64_t site) { return RandomStream(2024, RandomPurpose::hot_start, 0, site); }
+
+inline ColorMatrix<double> random_matrix(RandomStream& random) {
+  ColorMatrix<double> m;
+  for (auto& row : m.e)
+    for (auto& element : row) element = complex_gaussian(random);
+  return m;
+}
 
 // Random links in SU(3).
 inline void make_random(LinkField& links) {

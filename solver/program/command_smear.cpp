@@ -1,0 +1,177 @@
+// `staghorn smear`: the fat and Naik links of improved staggered quarks, from thin links.
+#include <cmath>
+#include <cstdio>
+#include <ostream>
+
+#include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/improved_links.hpp"
+#include "dirac/gauge/link_phases.hpp"
+#include "halo/cut_lattice.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/report/gauge_summary.hpp"
+#include "solver/report/provenance.hpp"
+
+namespace staghorn {
+
+namespace po = boost::program_options;
+
+namespace {
+
+CommandSyntax smear_syntax() {
+  CommandSyntax syntax{
+      "smear",
+      "staghorn smear --gauge F --action asqtad|hisq --fat F --long L [options]",
+      "Makes the links of improved staggered quarks from thin links: fat links of one step, and long (Naik) links of\n"
+      "three steps, each with its coefficient. The same request gives the same bits on any number of ranks.\n",
+      po::options_description(),
+      {},
+      "\nExample:\n"
+      "  staghorn smear --gauge thin.lat --action hisq --fat fat.l8 --long long.l8 --format scidac \\\n"
+      "                 --phases-in-links milc\n"};
+  po::options_description options("Options");
+  options.add_options()("gauge", po::value<std::string>()->value_name("FILE")->required(),
+                        "thin links: MILC, NERSC, ILDG, SciDAC or HDF5")(
+      "action", po::value<std::string>()->value_name("asqtad|hisq")->required(), "which improved links to make")(
+      "u0", po::value<double>()->value_name("U")->default_value(1.0, "1"), "tadpole factor of asqtad")(
+      "naik-epsilon", po::value<double>()->value_name("E")->default_value(0.0, "0"),
+      "correction of HISQ's one-link and Naik terms for heavy quarks")(
+      "unitarize", po::value<std::string>()->value_name("u3|su3")->default_value("u3"),
+      "group onto which HISQ's first level is projected: u3 as in MILC, su3 as in Chroma")(
+      "reunitarize", po::bool_switch(), "project the thin links onto SU(3) first (files hold them to 1e-7 only)")(
+      "fat", po::value<std::string>()->value_name("F")->required(), "file to write the fat links to")(
+      "long", po::value<std::string>()->value_name("L")->required(), "file to write the long links to")(
+      "format", po::value<std::string>()->value_name("scidac|hdf5")->default_value("hdf5"), "of both files")(
+      "precision", po::value<std::string>()->value_name("fp32|fp64")->default_value("fp64"), "of the stored numbers")(
+      "phases-in-links", po::value<std::string>()->value_name("none|cps|milc")->default_value("none"),
+      "multiply staggered phases and boundary signs into the links written (milc: as MILC's own files)")(
+      "boundary",
+      po::value<std::string>()->value_name("px,py,pz,pt")->default_value("periodic,periodic,periodic,antiperiodic"),
+      "whose signs are multiplied in")("force", po::bool_switch(), "replace files that exist")(
+      "quiet", po::bool_switch(), "print nothing but errors");
+  syntax.options.add(options);
+  return syntax;
+}
+
+struct SmearCommand {
+  std::string gauge, action, fat, naik;
+  double u0 = 1, epsilon = 0;
+  Unitarize unitarize = Unitarize::u3;
+  GaugeFormat format = GaugeFormat::hdf5;
+  Precision precision = Precision::fp64;
+  LinkPhases phases = LinkPhases::none;
+  Boundary boundary;
+  bool reunitarize = false, force = false, quiet = false;
+};
+
+SmearCommand read_command(const OptionValues& values) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  SmearCommand command;
+  command.gauge = text("gauge");
+  command.action = text("action");
+  command.fat = text("fat");
+  command.naik = text("long");
+  command.u0 = values["u0"].as<double>();
+  command.epsilon = values["naik-epsilon"].as<double>();
+  if (command.action != "asqtad" && command.action != "hisq")
+    throw UsageError("--action", "asqtad or hisq", "'" + command.action + "'");
+  if (command.action == "asqtad" && !values["naik-epsilon"].defaulted())
+    throw UsageError("--naik-epsilon belongs to --action hisq");
+  if (command.action == "asqtad" && !values["unitarize"].defaulted())
+    throw UsageError("--unitarize belongs to --action hisq");
+  if (command.action == "hisq" && !values["u0"].defaulted()) throw UsageError("--u0 belongs to --action asqtad");
+  if (!(command.u0 > 0 && std::isfinite(command.u0))) throw UsageError("--u0", "a number above 0", command.u0);
+  if (!std::isfinite(command.epsilon)) throw UsageError("--naik-epsilon", "a finite number", command.epsilon);
+  if (text("unitarize") != "u3" && text("unitarize") != "su3")
+    throw UsageError("--unitarize", "u3 or su3", "'" + text("unitarize") + "'");
+  command.unitarize = text("unitarize") == "u3" ? Unitarize::u3 : Unitarize::su3;
+  command.format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
+  if (command.format != GaugeFormat::hdf5 && command.format != GaugeFormat::scidac)
+    throw UsageError("--format", "scidac or hdf5, which hold links outside SU(3)", "'" + text("format") + "'");
+  command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
+  command.phases = parse_value("phases-in-links", [&] { return parse_link_phases(text("phases-in-links")); });
+  command.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
+  command.reunitarize = values["reunitarize"].as<bool>();
+  command.force = values["force"].as<bool>();
+  command.quiet = values["quiet"].as<bool>();
+  if (command.fat == command.naik)
+    throw UsageError("--fat and --long", "two different files", "'" + command.fat + "' for both");
+  for (const std::string& written : {command.fat, command.naik})
+    if (written == command.gauge)
+      throw UsageError("'" + written + "' would be read and replaced: choose another name to write to");
+  return command;
+}
+
+std::string as_text(double value) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.17g", value);
+  return text;
+}
+
+void write_links(const Communicator& communicator, const SmearCommand& command, const std::string& path,
+                 const std::string& kind, int steps, double coefficient, LinkField& links) {
+  multiply_phases(links, command.phases, command.boundary, steps);
+  std::map<std::string, std::string> metadata{{"creator", "staghorn " + version()},
+                                              {"links", kind},
+                                              {"action", command.action},
+                                              {"phases_in_links", to_string(command.phases)},
+                                              {"coefficient", as_text(coefficient)}};
+  if (command.phases != LinkPhases::none) metadata["boundary"] = to_string(command.boundary);
+  if (command.action == "asqtad") metadata["u0"] = as_text(command.u0);
+  if (command.action == "hisq") {
+    metadata["naik_epsilon"] = as_text(command.epsilon);
+    metadata["unitarize"] = command.unitarize == Unitarize::u3 ? "u3" : "su3";
+  }
+  write_gauge(communicator, path, command.format, command.precision, links, metadata, command.force);
+}
+
+// The long links as files hold them: with their coefficient.
+void scale(LinkField& links, double coefficient) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < links.size(); ++site)
+    for (auto& link : links[site])
+      for (auto& row : link.e)
+        for (auto& element : row) element = {coefficient * element.re, coefficient * element.im};
+}
+
+}  // namespace
+
+int run_smear(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, smear_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const SmearCommand command = read_command(*values);
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
+
+  for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
+  const GaugeHeader header = read_gauge_header(communicator, command.gauge);
+  LinkField thin(cut_lattice(communicator, header.extents));
+  read_gauge(communicator, header, thin);
+  require_su3(command.gauge, check_unitarity(communicator, thin), true);
+  if (command.reunitarize) reunitarize(thin);
+
+  const Stopwatch smearing;
+  ImprovedLinks links = command.action == "asqtad" ? asqtad_links(communicator, thin, command.u0)
+                                                   : hisq_links(communicator, thin, command.epsilon, command.unitarize);
+  char line[160];
+  std::snprintf(line, sizeof line, "%s links of %s in %.2f s\n", command.action.c_str(),
+                to_string(header.extents).c_str(), smearing.seconds());
+  messages << line;
+  if (command.action == "hisq") {
+    std::snprintf(line, sizeof line, "first level: smallest singular value %.6g, smallest |det| %.6g\n",
+                  links.smallest_singular, links.smallest_determinant);
+    messages << line;
+  }
+
+  write_links(communicator, command, command.fat, "fat", 1, 1, links.fat);
+  scale(links.naik, links.naik_weight);
+  write_links(communicator, command, command.naik, "long", 3, links.naik_weight, links.naik);
+  messages << "written to " << command.fat << " and " << command.naik << " (" << to_string(command.format) << ", "
+           << to_string(command.precision) << ")\n";
+  return exit_certified;
+}
+
+}  // namespace staghorn
