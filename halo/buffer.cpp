@@ -9,8 +9,8 @@
 #include <utility>
 
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 

@@ -102,12 +102,12 @@ int Communicator::rank_on_host() const {
 }
 
 void Communicator::barrier() const {
-  const Meeting meeting("barrier", rank_);
+  const CollectiveActivity activity("barrier", rank_);
   check_mpi(MPI_Barrier(handle_), "MPI_Barrier");
 }
 
 void Communicator::patient_barrier() const {
-  const Meeting meeting("patient barrier", rank_);
+  const CollectiveActivity activity("patient barrier", rank_);
   const PatientWait wait;
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
@@ -132,7 +132,7 @@ bool Communicator::all_arrive(double seconds) const {
 
 void Communicator::sum(std::span<std::int64_t> values) const {
   if (size_ == 1) return;
-  const Meeting meeting("sum over ranks", rank_);
+  const CollectiveActivity activity("sum over ranks", rank_);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_INT64_T, MPI_SUM, handle_),
             "MPI_Allreduce");
 }
@@ -144,33 +144,33 @@ std::int64_t Communicator::sum(std::int64_t value) const {
 
 void Communicator::sum(std::span<double> values) const {
   if (size_ == 1) return;
-  const Meeting meeting("sum over ranks", rank_);
+  const CollectiveActivity activity("sum over ranks", rank_);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, handle_),
             "MPI_Allreduce");
 }
 
 std::uint32_t Communicator::exclusive_or(std::uint32_t value) const {
-  const Meeting meeting("exclusive or over ranks", rank_);
+  const CollectiveActivity activity("exclusive or over ranks", rank_);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT32_T, MPI_BXOR, handle_), "MPI_Allreduce");
   return value;
 }
 
 double Communicator::max(double value) const {
-  const Meeting meeting("maximum over ranks", rank_);
+  const CollectiveActivity activity("maximum over ranks", rank_);
   double pair[2] = {std::isnan(value) ? 1.0 : 0.0, std::isnan(value) ? 0.0 : value};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, handle_), "MPI_Allreduce");
   return pair[0] > 0 ? std::numeric_limits<double>::quiet_NaN() : pair[1];
 }
 
 bool Communicator::any(bool value) const {
-  const Meeting meeting("agreement of ranks", rank_);
+  const CollectiveActivity activity("agreement of ranks", rank_);
   int flag = value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, handle_), "MPI_Allreduce");
   return flag != 0;
 }
 
 void Communicator::broadcast(void* data, std::size_t bytes) const {
-  const Meeting meeting("broadcast", rank_);
+  const CollectiveActivity activity("broadcast", rank_);
   check_mpi(MPI_Bcast(data, int(bytes), MPI_BYTE, 0, handle_), "MPI_Bcast");
 }
 
@@ -195,7 +195,7 @@ void Communicator::agree(const std::function<void()>& work) const {
     failed = true;
     message = error.what();
   }
-  const Meeting meeting("agreement of ranks", rank_);
+  const CollectiveActivity activity("agreement of ranks", rank_);
   int first = failed ? rank_ : size_;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handle_), "MPI_Allreduce");
   if (first == size_) return;

@@ -8,7 +8,7 @@
 
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 

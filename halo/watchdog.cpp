@@ -14,7 +14,7 @@
 #include <stop_token>
 #include <thread>
 
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 
@@ -30,7 +30,7 @@ std::atomic<double> patience_of_watchdog{-1};  // of the one that runs, else neg
 struct Slot {
   std::atomic<std::uint64_t> progress;
   std::atomic<int> rank, is_patient, has_spoken, has_left;
-  char phase[112];  // for others to read only when this rank does not answer any more
+  char activity[112];  // for others to read only when this rank does not answer any more
 };
 
 // Memory that the ranks of a host share; each its own where the system refuses. Nothing is left where a process dies:
@@ -143,8 +143,8 @@ class Watchdog::Watch {
   // Every rank speaks for itself; the first that can, for those that cannot, and ends the job.
   void end(std::stop_token stop, double idle) {
     const double grace = std::clamp(limit_ / 2, 1.0, 5.0);
-    say("rank " + std::to_string(communicator_.rank()) + ": no progress for " + three_digits(idle) + " s in phase '" +
-        current_phase() + "'");
+    say("rank " + std::to_string(communicator_.rank()) + ": no progress for " + three_digits(idle) + " s during '" +
+        current_activity() + "'");
     slots_.own().has_spoken = 1;
     const auto silent = [this](const Slot& slot) { return !slot.has_spoken && !slot.has_left; };
     const Clock::time_point start = Clock::now();
@@ -156,7 +156,7 @@ class Watchdog::Watch {
     if (!first && pause(stop, grace)) return;
     for (int i = 0; i < slots_.count(); ++i)
       if (silent(slots_[i]))
-        say("rank " + std::to_string(slots_[i].rank) + ": does not answer; last seen in phase '" + slots_[i].phase +
+        say("rank " + std::to_string(slots_[i].rank) + ": does not answer; last seen during '" + slots_[i].activity +
             "'");
     end_job(communicator_, exit_status_);
   }
@@ -165,10 +165,10 @@ class Watchdog::Watch {
     Slot& own = slots_.own();
     own.progress = progress_count();
     own.is_patient = waits_patiently();
-    const std::string phase = current_phase();
-    const std::size_t length = std::min(phase.size(), sizeof own.phase - 1);
-    std::memcpy(own.phase, phase.data(), length);
-    own.phase[length] = '\0';
+    const std::string activity = current_activity();
+    const std::size_t length = std::min(activity.size(), sizeof own.activity - 1);
+    std::memcpy(own.activity, activity.data(), length);
+    own.activity[length] = '\0';
   }
 
   std::uint64_t progress_of_all() const {

@@ -1,8 +1,8 @@
 // Ends a run in which nothing happens any more, instead of letting it hang.
 //
-// A thread of each process looks at the progress that Phase notes. The ranks of a host see each other's through shared
-// memory: a rank that waits for one that works is not stuck, and is left alone. When no rank of the host has made
-// progress for the limit, each prints the phase it is in, one speaks for those that do not answer, and the job ends.
+// A thread of each process looks at the progress that Activity notes. The ranks of a host see each other's through
+// shared memory: a rank that waits for one that works is not stuck, and is left alone. When no rank of the host has
+// made progress for the limit, each prints what it is doing, one speaks for those that do not answer, and the job ends.
 // Only the program makes a Watchdog; in a host program (Python, C) nothing here ends a process.
 #pragma once
 

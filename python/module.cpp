@@ -95,7 +95,7 @@ SolveRequest solve_request(double mass, const std::string& system, std::optional
   request.system = parse_system(system);
   request.tolerance = tolerance;
   request.max_iterations = max_iterations;
-  request.phases = parse_phases(phases);
+  request.phases = parse_phase_convention(phases);
   return request;
 }
 

@@ -2,7 +2,7 @@
 
 #include <type_traits>
 
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 
@@ -40,7 +40,7 @@ std::vector<Site> exchange_face(const Communicator& communicator, const Lattice&
                                 const std::vector<Site>& outgoing) {
   static_assert(std::is_trivially_copyable_v<Site>);
   std::vector<Site> incoming(outgoing.size());
-  const Phase phase("sites of neighbours");
+  const Activity activity("sites of neighbours");
   const SiteType type(sizeof(Site));
   check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
                          incoming.data(), int(incoming.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,

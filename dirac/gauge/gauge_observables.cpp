@@ -6,7 +6,7 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 

@@ -17,21 +17,21 @@ void SampledHops::take_sample(const FaceExchange& exchange) {
   const auto since_packed = [&](Moment moment) { return marks_[moment].seconds_since(marks_[packed]); };
   const Interval interior{since_packed(interior_begins), since_packed(interior_ends)};
   const Flight flight = exchange.timed_round();
-  const auto phase = [&](const Interval& time) { return PhaseTime{time.seconds(), overlap_seconds(time, interior)}; };
-  FaceTimes hop;
+  const auto part = [&](const Interval& time) { return TimeSpent{time.seconds(), overlap_seconds(time, interior)}; };
+  CommunicationTimes hop;
   hop.compute.seconds = interior.seconds() + marks_[boundary_ends].seconds_since(marks_[boundary_begins]);
   hop.gather.seconds = marks_[packed].seconds_since(marks_[gather]);
-  hop.to_host = phase(flight.to_host);
-  hop.messages = phase(flight.messages);
-  hop.to_device = phase(flight.to_device);
-  hop.communication = phase({0, flight.arrived()});
+  hop.to_host = part(flight.to_host);
+  hop.messages = part(flight.messages);
+  hop.to_device = part(flight.to_device);
+  hop.communication = part({0, flight.arrived()});
   sum_ += hop;
   ++samples_;
 }
 
-FaceTimes SampledHops::times(const FaceExchange& exchange) {
+CommunicationTimes SampledHops::times(const FaceExchange& exchange) {
   take_sample(exchange);
-  return samples_ == 0 ? FaceTimes() : sum_ * (double(hops_) / double(samples_));
+  return samples_ == 0 ? CommunicationTimes() : sum_ * (double(hops_) / double(samples_));
 }
 
 void SampledHops::reset() {

@@ -6,8 +6,8 @@
 #include <array>
 
 #include "halo/cuda/cuda_time_mark.hpp"
+#include "halo/transport/communication_times.hpp"
 #include "halo/transport/face_exchange.hpp"
-#include "halo/transport/face_times.hpp"
 
 namespace staghorn {
 
@@ -26,12 +26,12 @@ struct HopTimes {  // seconds since the last reset, this rank
 };
 
 // Adds the time from its making to its end to `seconds`.
-class PhaseTimer {
+class ScopedTimer {
  public:
-  explicit PhaseTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
-  ~PhaseTimer() { seconds_ += omp_get_wtime() - start_; }
-  PhaseTimer(const PhaseTimer&) = delete;
-  PhaseTimer& operator=(const PhaseTimer&) = delete;
+  explicit ScopedTimer(double& seconds) : seconds_(seconds), start_(omp_get_wtime()) {}
+  ~ScopedTimer() { seconds_ += omp_get_wtime() - start_; }
+  ScopedTimer(const ScopedTimer&) = delete;
+  ScopedTimer& operator=(const ScopedTimer&) = delete;
 
  private:
   double& seconds_;
@@ -51,7 +51,7 @@ class SampledHops {
     if (sampling_) marks_[moment].set();
   }
   // The means of the sampled hops times the number of all; waits for the device.
-  FaceTimes times(const FaceExchange& exchange);
+  CommunicationTimes times(const FaceExchange& exchange);
   void reset();
 
  private:
@@ -59,7 +59,7 @@ class SampledHops {
 
   long hops_ = 0, samples_ = 0;
   bool sampling_ = false, pending_ = false;
-  FaceTimes sum_;
+  CommunicationTimes sum_;
   std::array<cuda::TimeMark, moments> marks_;
 };
 

@@ -7,8 +7,8 @@
 
 #include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 
@@ -119,11 +119,11 @@ void StaggeredOperator::State::pack(const HopView& view, const void* in) {
 }
 
 void StaggeredOperator::State::hop(Parity target, HopCall call) {
-  const Phase phase("hop");
+  const Activity activity("hop");
   const NeighbourTable& table = packed->tables[int(target)];
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
-    PhaseTimer timer(seconds);
+    ScopedTimer timer(seconds);
     call.blocks = blocks;
     kernels.hop(view, call);
   };
@@ -131,16 +131,16 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
 
   {
-    PhaseTimer timer(times.pack);
+    ScopedTimer timer(times.pack);
     pack(view, call.in);
   }
   {
-    PhaseTimer timer(times.start);
+    ScopedTimer timer(times.start);
     exchange.start();
   }
   call.ghost = exchange.ghost_buffer();
   const auto finish = [&] {
-    PhaseTimer timer(times.wait);
+    ScopedTimer timer(times.wait);
     exchange.finish();
   };
   if (!options.overlap) finish();
@@ -181,7 +181,7 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
     sampled.mark(SampledHops::boundary_ends);
   }
   if (sums) {
-    PhaseTimer timer(times.interior);
+    ScopedTimer timer(times.interior);
     kernels.finish_sums(view, call);
   }
 }
@@ -196,8 +196,8 @@ std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCal
   return collect(partials, grids, out, sums);
 }
 
-FaceTimes StaggeredOperator::State::face_times() {
-  FaceTimes result;
+CommunicationTimes StaggeredOperator::State::communication_times() {
+  CommunicationTimes result;
   if (kernels.space == MemorySpace::cuda) {
     result = sampled.times(exchange);
   } else {
@@ -218,7 +218,7 @@ void StaggeredOperator::State::norm2(const ColorVectorField& v, const std::vecto
 
 std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
                                                       const ColorVectorField& v, std::span<ExactSum> sums) {
-  PhaseTimer timer(times.sums);
+  ScopedTimer timer(times.sums);
   std::vector<double> values(partials.size());
   bool overflow = false;
   reduce(communicator, partials, grids, values, &overflow);

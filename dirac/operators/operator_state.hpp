@@ -23,7 +23,7 @@ struct StaggeredOperator::State {
   // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
   void pack(const HopView& view, const void* in);
 
-  FaceTimes face_times();
+  CommunicationTimes communication_times();
 
   // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
   void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);

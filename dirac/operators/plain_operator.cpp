@@ -7,8 +7,8 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 

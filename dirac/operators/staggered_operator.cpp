@@ -1,13 +1,13 @@
 #include "dirac/operators/staggered_operator.hpp"
 
 #include "dirac/operators/operator_state.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
                                      const OperatorOptions& options, std::shared_ptr<const PackedLinks> from) {
-  const Phase phase("setting up the operator");
+  const Activity activity("setting up the operator");
   state_ = std::make_unique<State>(communicator, links, options, std::move(from));
 }
 StaggeredOperator::~StaggeredOperator() = default;
@@ -33,7 +33,7 @@ FaceExchange& StaggeredOperator::faces() { return state_->exchange; }
 PeerTransport* StaggeredOperator::peers() { return state_->exchange.peers(); }
 const LaunchTuning& StaggeredOperator::tuning() const { return state_->tuning; }
 const HopTimes& StaggeredOperator::times() const { return state_->times; }
-FaceTimes StaggeredOperator::face_times() const { return state_->face_times(); }
+CommunicationTimes StaggeredOperator::communication_times() const { return state_->communication_times(); }
 void StaggeredOperator::reset_times() {
   state_->times = {};
   state_->sampled.reset();

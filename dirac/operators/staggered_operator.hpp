@@ -64,7 +64,7 @@ class StaggeredOperator {
   const LaunchTuning& tuning() const;               // what tuning did
   const HopTimes& times() const;                    // by the host's clock: on a GPU all that it waits for is `interior`
   // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
-  FaceTimes face_times() const;
+  CommunicationTimes communication_times() const;
   void reset_times();
   // Of each face that travels in a hop, in the order of FaceExchange. Local.
   const std::array<std::size_t, 8>& face_bytes() const;

@@ -5,7 +5,7 @@
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/plain_sites.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 

@@ -89,7 +89,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 }
 
 void FaceExchange::start() {
-  const Meeting meeting("faces leave", rank_);
+  const CollectiveActivity activity("faces leave", rank_);
   if (peers_) return peers_->start();
   departed_ = MPI_Wtime();
   computed_ = 0;
@@ -105,7 +105,7 @@ void FaceExchange::progress(double computed) {
 }
 
 void FaceExchange::finish() {
-  const Meeting meeting("faces arrive", rank_);
+  const CollectiveActivity activity("faces arrive", rank_);
   if (peers_) return peers_->finish();
   if (others_) others_->finish();
   account(0, true);

@@ -51,7 +51,7 @@ class FaceExchange {
 
   // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
   // what it computed meanwhile is hidden.
-  const PhaseTime& time_in_flight() const { return in_flight_; }
+  const TimeSpent& time_in_flight() const { return in_flight_; }
   void reset_time_in_flight() { in_flight_ = {}; }
   // On a GPU, unless faces are stored straight into ghosts: as Transport has it.
   bool can_time_rounds() const { return others_ && !peers_; }
@@ -71,7 +71,7 @@ class FaceExchange {
   NcclTransport* nccl_ = nullptr;       // others_, or nothing
   double departed_ = 0, computed_ = 0;  // when faces left; seconds computed since
   bool arrived_ = true;
-  PhaseTime in_flight_;
+  TimeSpent in_flight_;
 };
 
 // Names for messages between ranks whose vectors lie in `space`, as this build has them: "mpi" on the host.

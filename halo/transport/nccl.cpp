@@ -7,9 +7,9 @@
 #include <thread>
 #include <vector>
 
+#include "halo/communicator_attribute.hpp"
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/kept_with.hpp"
 #include "halo/transport/peer_memory.hpp"
 
 namespace staghorn {
@@ -187,7 +187,7 @@ void NcclCommunicator::give_up() noexcept {
 
 NcclCommunicator& nccl_communicator(const Communicator& communicator) {
   using Known = std::map<cuda::DeviceId, std::unique_ptr<NcclCommunicator>>;
-  std::unique_ptr<NcclCommunicator>& known = kept_with<Known>(communicator)[cuda::device_id()];
+  std::unique_ptr<NcclCommunicator>& known = communicator_attribute<Known>(communicator)[cuda::device_id()];
   if (communicator.any(!known)) known = std::make_unique<NcclCommunicator>(communicator);
   return *known;
 }

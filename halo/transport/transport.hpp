@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "halo/communicator.hpp"
+#include "halo/transport/communication_times.hpp"
 #include "halo/transport/face_pointers.hpp"
-#include "halo/transport/face_times.hpp"
 
 namespace staghorn {
 

@@ -8,12 +8,12 @@
 #include <optional>
 #include <tuple>
 
+#include "halo/communicator_attribute.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/kept_with.hpp"
 #include "halo/transport/face_exchange.hpp"
-#include "halo/transport/patterned_faces.hpp"
+#include "halo/transport/test_faces.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 #include "halo/watchdog.hpp"
 
 namespace staghorn {
@@ -51,7 +51,7 @@ class Trial {
       : communicator_(communicator), space_(space), name_(name) {
     exchange_ = std::make_unique<FaceExchange>(communicator, lattice, face_bytes, space, name);
     if (exchange_->peers()) exchange_->peers()->set_wait_limit(patience_of_kernels);
-    communicator.agree([&] { faces_ = std::make_unique<PatternedFaces>(lattice, face_bytes, space); });
+    communicator.agree([&] { faces_ = std::make_unique<TestFaces>(lattice, face_bytes, space); });
   }
 
   // Throws Error on all ranks if what arrives on one is not what was sent. Rounds take turns in memory, hence two.
@@ -108,7 +108,7 @@ class Trial {
   MemorySpace space_;
   std::string name_;
   std::unique_ptr<FaceExchange> exchange_;
-  std::unique_ptr<PatternedFaces> faces_;
+  std::unique_ptr<TestFaces> faces_;
 };
 
 TransportTrial try_transport(const Communicator& communicator, const Lattice& lattice,
@@ -134,7 +134,7 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
 
 TransportChoice try_all(const Communicator& communicator, const Lattice& lattice,
                         const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted) {
-  const Phase phase("testing transports");
+  const Activity activity("testing transports");
   const double start = MPI_Wtime();
   TransportChoice choice;
   for (const std::size_t bytes : face_bytes) choice.face_bytes += std::int64_t(bytes);
@@ -185,7 +185,7 @@ TransportChoice choose_transport(const Communicator& communicator, const Lattice
   }
   const Question question{wanted, space, space == MemorySpace::cuda ? cuda::device_id() : cuda::DeviceId{}, face_bytes,
                           lattice.grid()};
-  Answers& answers = kept_with<Answers>(communicator);
+  Answers& answers = communicator_attribute<Answers>(communicator);
   const auto found = answers.find(question);
   if (!communicator.any(found == answers.end())) return found->second;
   return answers[question] = try_all(communicator, lattice, face_bytes, space, wanted);

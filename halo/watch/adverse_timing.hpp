@@ -2,7 +2,7 @@
 // environment's STAGHORN_STRESS_DELAYS=MICROSECONDS[,SEED] asks for them. Local.
 #pragma once
 
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 
 namespace staghorn {
 
@@ -10,16 +10,16 @@ namespace staghorn {
 // at all, so that some ranks run ahead. Throws Error where the environment's text cannot be understood.
 void adverse_delay(int rank);
 
-// A phase in which ranks wait for each other, with an adverse delay before and after.
-class Meeting {
+// An activity in which ranks wait for each other, with an adverse delay before and after.
+class CollectiveActivity {
  public:
-  Meeting(const char* text, int rank) : phase_(text), rank_(rank) { adverse_delay(rank_); }
-  ~Meeting() { adverse_delay(rank_); }
-  Meeting(const Meeting&) = delete;
-  Meeting& operator=(const Meeting&) = delete;
+  CollectiveActivity(const char* text, int rank) : activity_(text), rank_(rank) { adverse_delay(rank_); }
+  ~CollectiveActivity() { adverse_delay(rank_); }
+  CollectiveActivity(const CollectiveActivity&) = delete;
+  CollectiveActivity& operator=(const CollectiveActivity&) = delete;
 
  private:
-  Phase phase_;
+  Activity activity_;
   int rank_;
 };
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 #include "lattice_io/files/hdf5_handle.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/posix_file.hpp"
@@ -230,7 +230,7 @@ Hdf5SiteReader::Hdf5SiteReader(const std::string& path, const std::string& name,
 Hdf5SiteReader::~Hdf5SiteReader() = default;
 
 void Hdf5SiteReader::read(std::int64_t first_site, std::span<std::byte> sites) const {
-  const Phase phase("reading a file");
+  const Activity activity("reading a file");
   const QuietHdf5 quiet;
   const State& s = *state_;
   const std::size_t site_bytes = std::size_t(s.site_elements) * H5Tget_size(s.type);

@@ -9,8 +9,8 @@
 #include <cstring>
 #include <utility>
 
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 
@@ -59,7 +59,7 @@ std::int64_t PosixFile::size() const {
 }
 
 void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
-  const Phase phase("reading a file");
+  const Activity activity("reading a file");
   const std::int64_t n_ranges = std::int64_t((bytes.size() + bytes_per_range - 1) / bytes_per_range);
   // The first byte that could not be read, and why: errno, or 0 at the end of the file.
   std::int64_t failed_at = -1;
@@ -100,7 +100,7 @@ std::string PosixFile::read_text(std::int64_t offset, std::int64_t n_bytes) cons
 }
 
 void PosixFile::write(std::int64_t offset, std::span<const std::byte> bytes) const {
-  const Phase phase("writing a file");
+  const Activity activity("writing a file");
   std::size_t done = 0;
   while (done < bytes.size()) {
     const ssize_t n = ::pwrite(descriptor_, bytes.data() + done, bytes.size() - done, offset + std::int64_t(done));
@@ -116,7 +116,7 @@ void PosixFile::write_text(std::int64_t offset, const std::string& text) const {
 }
 
 void PosixFile::flush_and_close() {
-  const Phase phase("flushing a file to disk");
+  const Activity activity("flushing a file to disk");
   if (::fsync(descriptor_) != 0) fail(path_, "flushing to disk");
   if (::close(std::exchange(descriptor_, -1)) != 0) fail(path_, "closing");
 }

@@ -4,8 +4,8 @@
 #include <cstring>
 #include <vector>
 
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 
@@ -110,7 +110,7 @@ void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
   const int me = communicator_.rank();
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
-    const Phase phase("sites between file and ranks");
+    const Activity activity("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
       slab.resize(plan.pieces.size() * piece_bytes);
@@ -143,7 +143,7 @@ void SiteSlabs::write(const Pack& pack, const Store& store) const {
   const int me = communicator_.rank();
   std::vector<std::byte> slab, outgoing, incoming;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
-    const Phase phase("sites between file and ranks");
+    const Activity activity("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
       slab.resize(plan.pieces.size() * piece_bytes);

@@ -25,12 +25,12 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
     out << cell;
   };
   print("%-15s %-5s %5s", "microseconds", "prec", "links");
-  for (const PhaseRow& row : first->times.rows) print(" %15s", row.phase.c_str());
+  for (const TimeRow& row : first->times.rows) print(" %15s", row.part.c_str());
   out << "   (hidden; of communication: of what could be)\n";
   for (const BenchmarkResult& r : results) {
     if (!has_times(r)) continue;
     print("%-15s %-5s %5d", r.what.c_str(), to_string(r.precision).c_str(), reals_per_link(r.links));
-    for (const PhaseRow& row : r.times.rows) {
+    for (const TimeRow& row : r.times.rows) {
       if (!row.seconds)
         print(" %15s", "-");
       else if (row.hidden_share)
@@ -40,8 +40,8 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
     }
     out << "\n";
   }
-  for (const PhaseRow& row : first->times.rows)
-    if (!row.note.empty()) out << "  " << row.phase << ": " << row.note << "\n";
+  for (const TimeRow& row : first->times.rows)
+    if (!row.note.empty()) out << "  " << row.part << ": " << row.note << "\n";
   if (first->times.one_hop_in > 1) out << "  of one hop in " << first->times.one_hop_in << "\n";
 }
 

@@ -11,7 +11,7 @@
 
 namespace staghorn {
 
-// Below, for each result that has phases: microseconds of each, and what share of it was hidden.
+// Below, for each result that has a time table: microseconds of each part, and what share of it was hidden.
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results);
 // One line for each cut: ranks, grid, local lattice, time, its ratio to that of the first cut (a column headed
 // `ratio`), transport, floor where there is one, hosts.

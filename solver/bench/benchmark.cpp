@@ -12,7 +12,7 @@
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
@@ -278,7 +278,8 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
           });
           const std::string suffix = overlap ? "" : ", no overlap";
           results.push_back(bench.result("hop" + suffix, seconds / batch, flops_per_hop, 1, 2, stream_read));
-          results.back().times = time_table(bench.d, bench.d.face_times() * (1 / double(hops)), seconds / batch);
+          results.back().times =
+              time_table(bench.d, bench.d.communication_times() * (1 / double(hops)), seconds / batch);
           const HopTimes t = bench.d.times();
           if (overlap) results.back().faces = measure_faces(bench.d, bench.even, Parity::odd, options.seconds / 2);
           if (queued) continue;

@@ -1,7 +1,7 @@
 #include "solver/krylov/conjugate_gradient.hpp"
 
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 #include "solver/krylov/cg_column.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/cuda_conjugate_gradient.hpp"
@@ -29,7 +29,7 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
                                               std::shared_ptr<CudaLoop>* keep) {
   if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress, keep);
 
-  const Phase phase("CG iterations");
+  const Activity activity("CG iterations");
   const std::size_t n = stop.target_norm.size();
   const double four_m2 = 4 * mass * mass;
   const Parity other = opposite(parity);

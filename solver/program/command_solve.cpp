@@ -93,7 +93,7 @@ SolveCommand read_command(const OptionValues& values) {
   command.session = session_options(values);
   command.request.mass = values["mass"].as<double>();
   command.request.system = parse_value("system", [&] { return parse_system(text("system")); });
-  command.request.phases = parse_value("phases", [&] { return parse_phases(text("phases")); });
+  command.request.phases = parse_value("phases", [&] { return parse_phase_convention(text("phases")); });
   if (values.count("tolerance")) command.request.tolerance = values["tolerance"].as<double>();
   command.request.max_iterations = values["max-iterations"].as<long>();
   command.source = parse_value("source", [&] { return parse_source(text("source")); });

@@ -25,16 +25,15 @@ void print_transports(std::ostream& out, const TransportChoice& choice, const ch
   for (const std::string& warning : transport_warnings(choice)) out << "  warning: " << warning << "\n";
 }
 
-std::string percent(const PhaseRow& row) { return row.hidden_share ? format("%.0f %%", 100 * *row.hidden_share) : "-"; }
+std::string percent(const TimeRow& row) { return row.hidden_share ? format("%.0f %%", 100 * *row.hidden_share) : "-"; }
 
 void print_times(std::ostream& out, const TimeTable& table) {
   if (table.rows.empty()) return;
   out << "  where the time went     seconds     slowest   hidden"
       << (table.one_hop_in > 1 ? format("     (of one hop in %ld, scaled up)", table.one_hop_in) : "") << "\n";
-  for (const PhaseRow& row : table.rows) {
-    const bool whole = row.phase == "communication";
-    out << format("    %-17s %11s %11s %8s", row.phase.c_str(),
-                  row.seconds ? format("%.4f", *row.seconds).c_str() : "-",
+  for (const TimeRow& row : table.rows) {
+    const bool whole = row.part == "communication";
+    out << format("    %-17s %11s %11s %8s", row.part.c_str(), row.seconds ? format("%.4f", *row.seconds).c_str() : "-",
                   row.seconds ? format("%.4f", row.slowest).c_str() : "-", percent(row).c_str())
         << (whole && row.hidden_share ? "     of what could be" : "") << (row.note.empty() ? "" : "     " + row.note)
         << "\n";

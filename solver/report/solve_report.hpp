@@ -70,7 +70,7 @@ struct SolveReport {
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
   // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
   std::map<std::string, double> seconds;
-  TimeTable times;                             // of hops and sums inside `solve`, by phase, and what was hidden
+  TimeTable times;                             // of hops and sums inside `solve`, by part, and what was hidden
   std::map<std::string, double> memory_bytes;  // per object, summed over ranks, and peak_resident of the hosts
   std::map<std::string, double> predicted_memory_bytes;  // the same objects, by formula before they were made
   std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)

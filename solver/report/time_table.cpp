@@ -8,26 +8,26 @@ namespace staghorn {
 
 namespace {
 
-// `hideable`: what of the phase could be hidden at best.
-PhaseRow measured(const Communicator& all, const char* name, const PhaseTime& phase, double hideable,
-                  const char* note = "") {
-  std::array<double, 3> sums{phase.seconds, phase.hidden, hideable};
+// `hideable`: what of the part could be hidden at best.
+TimeRow measured(const Communicator& all, const char* name, const TimeSpent& part, double hideable,
+                 const char* note = "") {
+  std::array<double, 3> sums{part.seconds, part.hidden, hideable};
   all.sum(sums);
-  PhaseRow row{name, sums[0] / all.size(), all.max(phase.seconds), {}, note};
+  TimeRow row{name, sums[0] / all.size(), all.max(part.seconds), {}, note};
   if (sums[2] > 0) row.hidden_share = std::min(1.0, sums[1] / sums[2]);
   return row;
 }
 
-PhaseRow measured(const Communicator& all, const char* name, const PhaseTime& phase) {
-  return measured(all, name, phase, phase.seconds);
+TimeRow measured(const Communicator& all, const char* name, const TimeSpent& part) {
+  return measured(all, name, part, part.seconds);
 }
 
-PhaseRow nothing(const char* name, const char* why) { return {name, 0.0, 0, {}, why}; }
-PhaseRow part_of_another(const char* name, const char* which) { return {name, {}, 0, {}, which}; }
+TimeRow nothing(const char* name, const char* why) { return {name, 0.0, 0, {}, why}; }
+TimeRow part_of_another(const char* name, const char* which) { return {name, {}, 0, {}, which}; }
 
 }  // namespace
 
-TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_seconds) {
+TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, double all_seconds) {
   const Communicator& all = d.communicator();
   const std::string transport = d.transport();
   const bool on_gpu = d.options().cuda_device >= 0, overlap = d.options().overlap;
@@ -38,7 +38,7 @@ TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_se
     const char* inside = d.peers() ? "within the kernels" : "queued with the kernels";
     const char* all_of_it = d.peers() ? "everything: the kernels store faces themselves" : "everything";
     TimeTable table{{measured(all, "compute", {all_seconds, 0}, 0, all_of_it)}};
-    for (const char* phase : {"gather", "DtoH", "MPI", "HtoD"}) table.rows.push_back(part_of_another(phase, inside));
+    for (const char* part : {"gather", "DtoH", "MPI", "HtoD"}) table.rows.push_back(part_of_another(part, inside));
     table.rows.push_back(nothing("scatter", "ghosts are read in place"));
     table.rows.push_back(part_of_another("sums", inside));
     table.rows.push_back(part_of_another("communication", inside));
@@ -49,11 +49,11 @@ TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_se
                             : transport == "nccl" ? "by NCCL, on the device's clock"
                             : on_gpu || !overlap  ? ""
                                                   : "until seen between parts of the interior: at most";
-  const auto copy = [&](const char* name, const PhaseTime& phase, bool inside_gather) {
+  const auto copy = [&](const char* name, const TimeSpent& part, bool inside_gather) {
     if (!on_gpu) return nothing(name, "faces are in host memory");
     if (transport == "nccl") return nothing(name, "faces stay in GPU memory");
     if (transport == "cuda-aware") return part_of_another(name, "within MPI");
-    return inside_gather ? part_of_another(name, "within gather") : measured(all, name, phase);
+    return inside_gather ? part_of_another(name, "within gather") : measured(all, name, part);
   };
   const double hideable = std::min(times.compute.seconds, times.communication.seconds);
   return {{measured(all, "compute", times.compute, 0), measured(all, "gather", times.gather),
@@ -68,8 +68,8 @@ nlohmann::ordered_json to_json(const TimeTable& table) {
   using Json = nlohmann::ordered_json;
   const auto number_or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   Json json = Json::array();
-  for (const PhaseRow& row : table.rows)
-    json.push_back({{"phase", row.phase},
+  for (const TimeRow& row : table.rows)
+    json.push_back({{"phase", row.part},
                     {"seconds", number_or_null(row.seconds)},
                     {"slowest", row.seconds ? Json(row.slowest) : Json(nullptr)},
                     {"hidden_share", number_or_null(row.hidden_share)},

@@ -10,7 +10,7 @@ namespace staghorn {
 
 // `times` of `d`'s ranks, and of hops that it shares the work with. Where kernels store faces straight into ghosts
 // nothing is known but `all_seconds`, which hops and sums took together. Collective.
-TimeTable time_table(StaggeredOperator& d, const FaceTimes& times, double all_seconds);
+TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, double all_seconds);
 
 nlohmann::ordered_json to_json(const TimeTable& table);  // [{phase, seconds, slowest, hidden_share, note}]
 

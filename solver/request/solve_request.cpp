@@ -22,10 +22,10 @@ System parse_system(const std::string& text) {
   throw Error("system", "full, even or odd", "'" + text + "'");
 }
 
-std::string to_string(Phases phases) { return phases == Phases::cps ? "cps" : "milc"; }
+std::string to_string(PhaseConvention phases) { return phases == PhaseConvention::cps ? "cps" : "milc"; }
 
-Phases parse_phases(const std::string& text) {
-  for (Phases phases : {Phases::cps, Phases::milc})
+PhaseConvention parse_phase_convention(const std::string& text) {
+  for (PhaseConvention phases : {PhaseConvention::cps, PhaseConvention::milc})
     if (text == to_string(phases)) return phases;
   throw Error("phases", "cps or milc", "'" + text + "'");
 }

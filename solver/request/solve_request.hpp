@@ -16,7 +16,7 @@ namespace staghorn {
 enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
 
 // Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
-enum class Phases { cps, milc };
+enum class PhaseConvention { cps, milc };
 
 // How Conjugate Gradient treats its vectors: updates and sums fused into the hops, or one call of cuBLAS each, the
 // baseline to compare with (GPU only; the one path without the promise of the same bits everywhere).
@@ -25,8 +25,8 @@ enum class Blas { fused, cublas };
 // "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; and back. Parsing throws Error naming the choices.
 std::string to_string(System system);
 System parse_system(const std::string& text);
-std::string to_string(Phases phases);
-Phases parse_phases(const std::string& text);
+std::string to_string(PhaseConvention phases);
+PhaseConvention parse_phase_convention(const std::string& text);
 std::string to_string(Blas blas);
 Blas parse_blas(const std::string& text);
 Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
@@ -62,7 +62,7 @@ struct SolveRequest {
   System system = System::full;
   std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
   long max_iterations = 10000;      // of CG, per right-hand side
-  Phases phases = Phases::cps;      // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
+  PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
 };
 
 // The tolerance in force: the request's own, or the default of the precision.

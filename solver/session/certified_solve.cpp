@@ -15,7 +15,7 @@
 #include <optional>
 
 #include "dirac/operators/plain_operator.hpp"
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/even_odd.hpp"
 
@@ -90,11 +90,11 @@ class Passes {
       if (memory_[i].outcome) continue;
       RhsReport& rhs = done_.rhs[i];
       const Stopwatch certifying;
-      std::optional<Phase> phase("certificate");
+      std::optional<Activity> activity("certificate");
       const bool from_zero = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
       const double r2 = from_zero ? b2_[i] : true_residual(i);
       rhs.residual_true = std::sqrt(r2 / b2_[i]);
-      phase.reset();
+      activity.reset();
       done_.certify_seconds += certifying.seconds();
       memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.max_iterations);
       if (memory_[i].outcome) continue;

@@ -53,14 +53,14 @@ void Session::State::fill_setting(SolveReport& report) const {
 
 void Session::State::fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const {
   HopTimes hop = fast->times();
-  FaceTimes face_times = fast->face_times();
+  CommunicationTimes communication_times = fast->communication_times();
   if (sloppy) {
     hop += sloppy->times();
-    face_times += sloppy->face_times();
+    communication_times += sloppy->communication_times();
   }
   StaggeredOperator& iterated = sloppy ? *sloppy : *fast;
-  if (iterated.host_free() && !cublas) face_times = {};  // those of the few hops outside the loop
-  report.times = time_table(iterated, face_times, done.cg_seconds);
+  if (iterated.host_free() && !cublas) communication_times = {};  // those of the few hops outside the loop
+  report.times = time_table(iterated, communication_times, done.cg_seconds);
   report.seconds = {{"read", read_seconds},
                     {"setup", setup_seconds},
                     {"solve", done.cg_seconds},

@@ -34,7 +34,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
   // Everything below is in CPS phases.
   std::vector<VectorField> converted;
-  if (request.phases == Phases::milc) {
+  if (request.phases == PhaseConvention::milc) {
     converted.assign(sources.begin(), sources.end());
     for (VectorField& b : converted) apply_milc_signs(b);
     for (VectorField& x : solutions) apply_milc_signs(x);
@@ -53,7 +53,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   const CertifiedSolve done =
       certified_solve({all, links(), options().boundary, options().precision, *state_->pass, *state_->residual},
                       request, sources, b2, solutions, progress);
-  if (request.phases == Phases::milc)
+  if (request.phases == PhaseConvention::milc)
     for (VectorField& x : solutions) apply_milc_signs(x);
 
   const double source_bytes = double(2 * n_rhs + converted.size()) * double(sources[0].bytes());

@@ -46,8 +46,8 @@ def test_a_rank_that_stops_ends_the_run_on_all(long_run, limit):
     assert job.returncode == 4, stderr
     assert time.monotonic() - before < LIMIT + 20
     for rank in (0, 2):
-        assert re.search(rf"staghorn: rank {rank}: no progress for [\d.]+ s in phase '[^']+'", stderr), stderr
-    assert re.search(r"staghorn: rank 1: does not answer; last seen in phase '[^']+'", stderr), stderr
+        assert re.search(rf"staghorn: rank {rank}: no progress for [\d.]+ s during '[^']+'", stderr), stderr
+    assert re.search(r"staghorn: rank 1: does not answer; last seen during '[^']+'", stderr), stderr
     wait_until_gone(processes.values())
     assert not list(Path("/dev/shm").glob("staghorn-watchdog-*"))
 

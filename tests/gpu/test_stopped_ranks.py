@@ -61,8 +61,8 @@ def test_a_rank_that_stops_ends_the_run_on_all(iterations, way):
     _, stderr = job.communicate(timeout=60)
     assert job.returncode == 4, stderr
     assert time.monotonic() - before < LIMIT + 20
-    assert re.search(r"staghorn: rank 0: no progress for [\d.]+ s in phase '[^']+'|staghorn: rank 0 had no answer", stderr), stderr
-    silent = r"rank 1: does not answer; last seen in phase '[^']+'|had no answer from rank 1"
+    assert re.search(r"staghorn: rank 0: no progress for [\d.]+ s during '[^']+'|staghorn: rank 0 had no answer", stderr), stderr
+    silent = r"rank 1: does not answer; last seen during '[^']+'|had no answer from rank 1"
     if way == "nccl":  # which does not say whom it waits for
         silent += rf"|NCCL: no answer from another rank for {LIMIT} s"
     assert re.search(silent, stderr), stderr

@@ -11,7 +11,7 @@
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/transport/face_exchange.hpp"
-#include "halo/transport/patterned_faces.hpp"
+#include "halo/transport/test_faces.hpp"
 
 using namespace staghorn;
 
@@ -26,7 +26,7 @@ struct Case {
       : exchange(communicator, lattice, bytes, space, transport), faces(lattice, bytes, space) {}
 
   FaceExchange exchange;
-  PatternedFaces faces;
+  TestFaces faces;
 };
 
 int run(const Communicator& communicator, const std::string& transport, MemorySpace space, int rounds,

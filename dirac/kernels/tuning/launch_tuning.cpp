@@ -10,8 +10,8 @@
 #include "dirac/kernels/hop_tiles.hpp"
 #include "dirac/kernels/tuning/launch_cache.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/phase.hpp"
 
 namespace staghorn {
 
@@ -170,7 +170,7 @@ LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& w
                            Tuning mode) {
   LaunchTuning result;
   if (mode == Tuning::off || what.kernels.space != MemorySpace::cuda) return result;
-  const Phase phase("tuning launches");
+  const Activity activity("tuning launches");
   communicator.agree([&] {
     if (communicator.is_root()) result = tune(what, device, mode);
   });

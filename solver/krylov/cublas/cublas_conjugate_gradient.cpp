@@ -1,6 +1,6 @@
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
 
-#include "halo/watch/phase.hpp"
+#include "halo/watch/activity.hpp"
 #include "solver/krylov/cg_column.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 
@@ -12,7 +12,7 @@ std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOpe
                                                 ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
                                                 const CgStop& stop,
                                                 const std::function<void(const CgProgress&)>& progress) {
-  const Phase phase("CG iterations by cuBLAS");
+  const Activity activity("CG iterations by cuBLAS");
   const std::size_t n = stop.target_norm.size();
   auto& [cg, q] = work;
   ColorVectorField &r = cg.r, &p = cg.p, &tmp = cg.tmp;

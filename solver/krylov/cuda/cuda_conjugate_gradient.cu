@@ -24,8 +24,8 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
 #include "halo/transport/transport_p2p.hpp"
+#include "halo/watch/activity.hpp"
 #include "halo/watch/adverse_timing.hpp"
-#include "halo/watch/phase.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/krylov/cuda/cuda_nccl_iteration.cuh"
 #include "solver/krylov/cuda/cuda_one_kernel.hpp"
@@ -133,7 +133,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
                                                    const std::vector<double>& p2, const CgStop& stop,
                                                    const std::function<void(const CgProgress&)>& progress,
                                                    std::shared_ptr<CudaLoop>* keep) {
-  const Phase phase("CG iterations on the GPU");
+  const Activity activity("CG iterations on the GPU");
   const int n = int(r2.size());
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
   const std::shared_ptr<CudaLoop> loop = keep && *keep ? *keep : std::make_shared<CudaLoop>();

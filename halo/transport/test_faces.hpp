@@ -14,9 +14,9 @@ namespace staghorn {
 
 // Local, like all of its functions; for exchanges among the ranks of `lattice` with these face_bytes and `space`, which
 // run one after the other.
-class PatternedFaces {
+class TestFaces {
  public:
-  PatternedFaces(const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes, MemorySpace space);
+  TestFaces(const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes, MemorySpace space);
 
   // The faces of `round`, packed for the coming start() of `exchange`.
   void pack(const FaceExchange& exchange, std::uint64_t round);

@@ -8,14 +8,14 @@
 
 namespace staghorn {
 
-// This process is in the phase `text` until the end of the scope; phases nest. Entering and leaving count as progress.
+// This process does `text` until the end of the scope; activities nest. Entering and leaving count as progress.
 // `text` is kept as a pointer: a string literal. By the thread that calls MPI.
-class Phase {
+class Activity {
  public:
-  explicit Phase(const char* text) noexcept;
-  ~Phase();
-  Phase(const Phase&) = delete;
-  Phase& operator=(const Phase&) = delete;
+  explicit Activity(const char* text) noexcept;
+  ~Activity();
+  Activity(const Activity&) = delete;
+  Activity& operator=(const Activity&) = delete;
 };
 
 // Within its scope this process waits for others that may work for as long as they like.
@@ -27,14 +27,14 @@ class PatientWait {
   PatientWait& operator=(const PatientWait&) = delete;
 };
 
-// For loops inside long phases. By any thread.
+// For loops inside long activities. By any thread.
 void made_progress() noexcept;
 
 // How often progress was noted. By any thread.
 std::uint64_t progress_count() noexcept;
 bool waits_patiently() noexcept;
-// The phases this process is in, from the outermost: "CG iterations: sum over ranks"; "computing" in none. By any
-// thread.
-std::string current_phase();
+// What this process is doing, from the outermost: "CG iterations: sum over ranks"; "computing" where nothing is noted.
+// By any thread.
+std::string current_activity();
 
 }  // namespace staghorn

@@ -9,7 +9,7 @@ namespace staghorn {
 // The T that is kept with `communicator`, made by T() when first asked for. It is destroyed in MPI_Comm_free, hence on
 // all ranks together, and not at all where MPI is finalised first. Local.
 template <class T>
-T& kept_with(const Communicator& communicator) {
+T& communicator_attribute(const Communicator& communicator) {
   static const int key = [] {
     const auto forget = [](MPI_Comm, int, void* kept, void*) {
       delete static_cast<T*>(kept);

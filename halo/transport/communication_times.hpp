@@ -1,5 +1,5 @@
-// Where the time of hops goes whose faces travel: the phases of a hop, and how much of each the rank computed
-// meanwhile. Plain data, in seconds, of one rank. The phases are those of Kim & Lee, Lattice 2010.
+// Where the time of hops goes whose faces travel: its parts, and how much of each the rank computed
+// meanwhile. Plain data, in seconds, of one rank. The parts are those of Kim & Lee, Lattice 2010.
 #pragma once
 
 #include <algorithm>
@@ -16,30 +16,30 @@ inline double overlap_seconds(const Interval& a, const Interval& b) {
   return Interval{std::max(a.begin, b.begin), std::min(a.end, b.end)}.seconds();
 }
 
-struct PhaseTime {
+struct TimeSpent {
   double seconds = 0;
   double hidden = 0;  // of these, while the rank computed
 
-  PhaseTime& operator+=(const PhaseTime& other) {
+  TimeSpent& operator+=(const TimeSpent& other) {
     seconds += other.seconds;
     hidden += other.hidden;
     return *this;
   }
-  PhaseTime operator*(double factor) const { return {factor * seconds, factor * hidden}; }
+  TimeSpent operator*(double factor) const { return {factor * seconds, factor * hidden}; }
 };
 
 // Faces of different directions travel together, so the parts of the communication may add up to more than it.
-struct FaceTimes {
-  PhaseTime compute;    // hops, the lines of CG that are fused into them included
-  PhaseTime gather;     // faces packed
-  PhaseTime to_host;    // copies from a GPU
-  PhaseTime messages;   // from when the first leaves until all have arrived and left
-  PhaseTime to_device;  // copies to a GPU
-  PhaseTime sums;       // over ranks
+struct CommunicationTimes {
+  TimeSpent compute;    // hops, the lines of CG that are fused into them included
+  TimeSpent gather;     // faces packed
+  TimeSpent to_host;    // copies from a GPU
+  TimeSpent messages;   // from when the first leaves until all have arrived and left
+  TimeSpent to_device;  // copies to a GPU
+  TimeSpent sums;       // over ranks
 
-  PhaseTime communication;  // from packed faces to the last ghost in place
+  TimeSpent communication;  // from packed faces to the last ghost in place
 
-  FaceTimes& operator+=(const FaceTimes& other) {
+  CommunicationTimes& operator+=(const CommunicationTimes& other) {
     compute += other.compute;
     gather += other.gather;
     to_host += other.to_host;
@@ -49,7 +49,7 @@ struct FaceTimes {
     communication += other.communication;
     return *this;
   }
-  FaceTimes operator*(double factor) const {
+  CommunicationTimes operator*(double factor) const {
     return {compute * factor,   gather * factor, to_host * factor,      messages * factor,
             to_device * factor, sums * factor,   communication * factor};
   }

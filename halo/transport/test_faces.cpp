@@ -1,4 +1,4 @@
-#include "halo/transport/patterned_faces.hpp"
+#include "halo/transport/test_faces.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -21,7 +21,7 @@ void copy(std::byte* to, const std::byte* from, std::size_t bytes, MemorySpace s
 
 }  // namespace
 
-PatternedFaces::PatternedFaces(const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes, MemorySpace space)
+TestFaces::TestFaces(const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes, MemorySpace space)
     : lattice_(lattice), bytes_(face_bytes) {
   std::size_t total = 0;
   for (int face = 0; face < 8; ++face) {
@@ -34,7 +34,7 @@ PatternedFaces::PatternedFaces(const Lattice& lattice, const std::array<std::siz
   arrived_ = Buffer(largest);
 }
 
-void PatternedFaces::make(int face, int sender, std::uint64_t round) {
+void TestFaces::make(int face, int sender, std::uint64_t round) {
   // Weyl sequences with odd steps: words of a face differ, and so do faces, senders and rounds.
   const Word first = (Word(sender) * 8 + Word(face)) * 0x9e3779b97f4a7c15u + round * 0xbf58476d1ce4e5b9u;
   Word* words = reinterpret_cast<Word*>(made_.data());
@@ -42,7 +42,7 @@ void PatternedFaces::make(int face, int sender, std::uint64_t round) {
   for (std::size_t i = 0; i < n; ++i) words[i] = first + i * 0x94d049bb133111ebu;
 }
 
-void PatternedFaces::pack(const FaceExchange& exchange, std::uint64_t round) {
+void TestFaces::pack(const FaceExchange& exchange, std::uint64_t round) {
   for (int face = 0; face < 8; ++face) {
     if (bytes_[face] == 0) continue;
     make(face, lattice_.rank(), round);
@@ -51,13 +51,13 @@ void PatternedFaces::pack(const FaceExchange& exchange, std::uint64_t round) {
   pack_again(exchange);
 }
 
-void PatternedFaces::pack_again(const FaceExchange& exchange) const {
+void TestFaces::pack_again(const FaceExchange& exchange) const {
   const FacePointers places = exchange.outgoing();
   for (int face = 0; face < 8; ++face)
     if (bytes_[face] > 0) copy(places[face], faces_.data() + offset_[face], bytes_[face], faces_.space());
 }
 
-std::string PatternedFaces::fault(const FaceExchange& exchange, std::uint64_t round) {
+std::string TestFaces::fault(const FaceExchange& exchange, std::uint64_t round) {
   const FacePointers places = exchange.incoming();
   for (int face = 0; face < 8; ++face) {
     if (bytes_[face] == 0) continue;
