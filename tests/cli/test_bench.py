@@ -42,6 +42,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
     for result in found["results"]:
         assert {"microseconds", "gflops", "gb_s", "fraction_of_stream"} <= result.keys()
         assert result["what"].strip() in found["stdout"]
+        assert result["loop"] == ("host" if result["what"] == "cg iteration" else None)
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
     assert f"copy {found['copy_gb_s']:.1f} GB/s" in found["stdout"]
 

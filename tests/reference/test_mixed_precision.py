@@ -46,6 +46,7 @@ def test_mixed_precision_takes_few_more_iterations(staghorn, reference_data, tmp
         assert two["iterations"] <= 1.1 * one["iterations"]
         assert two["norm2"] == pytest.approx(one["norm2"], rel=1e-7)
         assert two["updates"] == sorted(two["updates"]) and len(two["updates"]) >= 1
+    assert mixed["loop"] == "host" and mixed["precise_loop"] is None
 
 
 @pytest.mark.parametrize("sloppy, more", [("fp32", 1.25), ("fp16", 1.4)])
@@ -64,6 +65,7 @@ def test_fixed_point_that_stagnates_goes_on_in_double_precision(staghorn, refere
     report = solve(staghorn, tmp_path, reference_data / "GF_555_6.1", 0.001, "--sloppy", "fp16", "--tolerance", 1e-12,
                    "--color", 0)
     assert report["outcome"] == "certified" and report["rhs"][0]["residual_true"] <= 1e-12
+    assert report["loop"] == report["precise_loop"] == "host"
 
 
 def test_answers_do_not_come_in_fixed_point(staghorn, reference_data):

@@ -258,6 +258,7 @@ static_assert(cuda::mail_bytes + sizeof(cuda::Meetings) <= PeerTransport::mailbo
 
 struct OneKernelLoop::State {
   StaggeredOperator& d;
+  LoopForm form;
   cuda::OneKernel kernel;
   cuda::OneKernelArguments arguments = {};
   int blocks = 0;
@@ -275,7 +276,8 @@ bool OneKernelLoop::can_run(StaggeredOperator& d, bool wide) {
 }
 
 OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
-    : state_(std::make_unique<State>(State{d, cuda::one_kernel_for(d.view(parity), wide)})) {
+    : state_(std::make_unique<State>(
+          State{d, wide ? LoopForm::wide_kernel : LoopForm::one_kernel, cuda::one_kernel_for(d.view(parity), wide)})) {
   State& s = *state_;
   const HopView &to_other = d.view(opposite(parity)), &to_parity = d.view(parity);
   s.arguments.hop = cuda::hop_arguments(to_other);
@@ -296,6 +298,8 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
 }
 
 OneKernelLoop::~OneKernelLoop() = default;
+
+LoopForm OneKernelLoop::form() const { return state_->form; }
 
 void OneKernelLoop::prepare(const OneKernelVectors& v, double four_m2) {
   State& s = *state_;
