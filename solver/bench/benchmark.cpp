@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "dirac/gauge/heatbath.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
@@ -149,7 +149,7 @@ void queue_pairs(Bench& bench, int pairs, void* stream) {
   for (int k = 0; k < 2 * pairs; ++k) {
     const bool to_odd = k % 2 == 0;
     HopView view = bench.d.view(to_odd ? Parity::odd : Parity::even);
-    view.stream = stream;
+    view.launch.stream = stream;
     HopCall call;
     call.in = (to_odd ? bench.even : bench.odd).data();
     call.out = (to_odd ? bench.odd : bench.even).data();
@@ -182,7 +182,7 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 }
 
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
-  const Kernels& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
+  const KernelTable& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
   const Buffer buffer(streamed_bytes(communicator, kernels.space), kernels.space);
   Buffer sum(sizeof(std::int64_t), kernels.space);
   const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
@@ -215,7 +215,7 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
       }
     };
     std::optional<cuda::RecordedWork> recorded;
-    if (options.cuda_device >= 0 && bench.d.view(Parity::even).boundary_sites == 0) {  // no faces
+    if (options.cuda_device >= 0 && bench.d.view(Parity::even).geometry.boundary_sites == 0) {  // no faces
       hops();  // what CUDA loads for the first use cannot be recorded
       recorded.emplace([&](void* stream) { queue_pairs(bench, pairs, stream); });
       hops = [&] { recorded->start(); };

@@ -48,7 +48,7 @@ CgResult conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parit
   const auto update_direction = [&] {
     std::vector<ExactSum> sums;
     for (const double near : p2) sums.push_back(sum_near(near));
-    p2 = d.update_direction(x, p, r, {pending.waiting, n}, beta, sums);
+    p2 = d.update_direction(x, p, r, parity, {pending.waiting, n}, beta, sums);
   };
 
   for (long iteration = 1; iteration <= stop.max_iterations && go_on(); ++iteration) {

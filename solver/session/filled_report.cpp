@@ -47,7 +47,7 @@ void Session::State::fill_setting(SolveReport& report) const {
   report.threads = omp_get_max_threads();
   report.gauge = gauge;
   report.provenance = run_provenance();
-  report.provenance["kernels"] = fast->kernels();
+  report.provenance["kernels"] = fast->kernel_set();
   if (cublas) report.provenance["cublas"] = cublas->version();
 }
 

@@ -288,8 +288,8 @@ CgResult cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity 
   if (seen->iteration > 0) {  // p as it goes on, and what x lacks
     std::vector<ExactSum> sums;
     for (const double near : direction_norm2) sums.push_back(sum_near(near));
-    direction_norm2 =
-        d.update_direction(x, p, r, {seen->pending.waiting, std::size_t(n)}, {seen->beta, std::size_t(n)}, sums);
+    direction_norm2 = d.update_direction(x, p, r, parity, {seen->pending.waiting, std::size_t(n)},
+                                         {seen->beta, std::size_t(n)}, sums);
   }
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {

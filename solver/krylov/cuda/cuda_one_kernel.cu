@@ -230,9 +230,9 @@ OneKernel one_kernel_for(Reconstruct reconstruct, bool wide) {
 
 OneKernel one_kernel_for(const HopView& view, bool wide) {
   OneKernel kernel = {};
-  with_stored(view.precision, view.links_here, [&]<class Stored>(const Stored*) {
-    kernel = view.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
-                                     : one_kernel_for<Stored, false>(view.reconstruct, wide);
+  with_stored(view.vectors.precision, view.links_here, [&]<class Stored>(const Stored*) {
+    kernel = view.geometry.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
+                                              : one_kernel_for<Stored, false>(view.reconstruct, wide);
   });
   return kernel;
 }
@@ -246,7 +246,7 @@ int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   const int resident = resident_blocks(reinterpret_cast<const void*>(kernel.function), kernel.threads);
-  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.n_rhs : 0;
+  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.vectors.n_rhs : 0;
   return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
 }
 
@@ -284,7 +284,7 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
   s.arguments.residual = cuda::hop_arguments(to_parity);
   const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
   const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
-  const int n = to_parity.n_rhs, ranks = d.communicator().size();
+  const int n = to_parity.vectors.n_rhs, ranks = d.communicator().size();
   if (ranks == 1) s.meetings = Buffer(sizeof(cuda::Meetings), MemorySpace::cuda);
   for (int rank = 0; rank < ranks; ++rank)
     s.arguments.meetings[rank] =
