@@ -38,7 +38,7 @@ struct GaugeHeader {
   bool big_endian = true;
   std::map<std::string, std::string> fields;  // every header field as text, for `inspect`
 
-  std::int64_t data_offset = -1;                 // byte of the first site; -1 where only the HDF5 library can read them
+  std::int64_t data_offset = -1;                 // byte of the first site; -1 where Hdf5SiteReader reads them
   std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
   std::vector<std::string> warnings;             // what the format defines and the file lacks
 };

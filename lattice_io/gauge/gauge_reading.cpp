@@ -8,10 +8,10 @@
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/checksums.hpp"
-#include "lattice_io/files/hdf5_dataset.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/gauge/link_bytes.hpp"
+#include "lattice_io/hdf5/dataset.hpp"
 
 namespace staghorn {
 
@@ -41,14 +41,14 @@ void require_matches(const std::string& path, const GaugeChecks& checks) {
   if (!wrong.empty()) throw Error(path + " is damaged or not what its header says: " + wrong);
 }
 
-// How the sites of an open file are fetched: at their offset, or through the HDF5 library.
+// How the sites of an open file are fetched: at their offset, or from the pieces that HDF5 stores.
 class SiteSource {
  public:
   explicit SiteSource(const GaugeHeader& header) : header_(header) {
     if (header.data_offset >= 0)
       file_.emplace(PosixFile::open_to_read(header.path));
     else
-      hdf5_.emplace(header.path, "links", 4);
+      hdf5_.emplace(describe_hdf5_dataset(header.path, "links"), 4);
   }
   void fetch(std::int64_t first_site, std::span<std::byte> sites) const {
     if (file_)

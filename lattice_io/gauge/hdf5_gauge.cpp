@@ -6,8 +6,9 @@
 #include <algorithm>
 
 #include "halo/watch/error.hpp"
-#include "lattice_io/files/hdf5_dataset.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/new_file.hpp"
 
 namespace staghorn {
 
@@ -17,21 +18,18 @@ class Hdf5Frame : public GaugeFrame {
  public:
   Hdf5Frame(const GaugeHeader& header, const Metadata& metadata) : header_(header), metadata_(metadata) {}
 
-  std::int64_t begin(const std::string& path) override {
-    const Extents& e = header_.extents;
-    const std::int64_t shape[] = {e[3], e[2], e[1], e[0], 4, 3, 3};
-    return create_hdf5_dataset(path, "links", shape, header_.precision);
-  }
+  std::int64_t begin(const std::string&) override { return hdf5_data_offset; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    Metadata texts = metadata_;
-    texts["creator"] = creator();
-    texts["date"] = creation_date();
-    for (const auto& [name, value] : numbers.checksums) texts[name] = value;
-    texts.erase("plaquette");
-    texts.erase("link_trace");
-    add_hdf5_attributes(path, "links", texts,
-                        {{"plaquette", numbers.plaquette}, {"link_trace", numbers.link_trace.real()}});
+    const Extents& e = header_.extents;
+    NewHdf5Dataset dataset{"links", {e[3], e[2], e[1], e[0], 4, 3, 3}, header_.precision, metadata_, {}};
+    dataset.texts["creator"] = creator();
+    dataset.texts["date"] = creation_date();
+    for (const auto& [name, value] : numbers.checksums) dataset.texts[name] = value;
+    dataset.texts.erase("plaquette");
+    dataset.texts.erase("link_trace");
+    dataset.numbers = {{"plaquette", numbers.plaquette}, {"link_trace", numbers.link_trace.real()}};
+    write_hdf5_metadata(path, dataset);
   }
 
  private:
@@ -56,10 +54,10 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path) {
   header.path = path;
   header.format = GaugeFormat::hdf5;
   header.precision = dataset.precision;
-  header.big_endian = false;
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   require_usable_extents(path, header.extents);
-  header.data_offset = dataset.data_offset;
+  header.big_endian = false;  // Hdf5SiteReader turns the others round
+  header.data_offset = dataset.big_endian ? -1 : dataset.data_offset;
   header.fields = dataset.attributes;
   for (const char* name : {"suma", "sumb", "plaquette"}) {
     if (dataset.attributes.count(name))

@@ -6,12 +6,13 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/checksums.hpp"
-#include "lattice_io/files/hdf5_dataset.hpp"
 #include "lattice_io/files/lime.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/new_file.hpp"
 
 namespace staghorn {
 
@@ -34,45 +35,45 @@ void require_extents(const std::string& where, const Lattice& lattice, const Ext
   if (found != lattice.global()) throw Error(where, "a lattice of " + to_string(lattice.global()), to_string(found));
 }
 
-// What read_hdf5 needs to know of (n_rhs, T, Z, Y, X, 3) or (T, Z, Y, X, 3).
-Hdf5Dataset describe_vectors(const std::string& path, const std::string& name, const Lattice& lattice) {
+// A dataset of shape (n_rhs, T, Z, Y, X, 3) or (T, Z, Y, X, 3), the latter with n_rhs = 1.
+struct VectorDataset {
+  Hdf5Dataset dataset;
+  std::int64_t n_rhs;
+};
+
+VectorDataset describe_vectors(const std::string& path, const std::string& name, const Lattice& lattice) {
   Hdf5Dataset dataset = describe_hdf5_dataset(path, name);
-  std::vector<std::int64_t>& shape = dataset.shape;
-  if (shape.size() == 5) shape.insert(shape.begin(), 1);
-  if (shape.size() != 6 || shape[5] != 3 || shape[0] < 1)
-    throw Error(path + ": shape of dataset " + name, "(n_rhs, T, Z, Y, X, 3)",
-                std::to_string(shape.size()) + " dimensions, the last of " +
-                    (shape.empty() ? "none" : std::to_string(shape.back())));
-  require_extents(path + ": dataset " + name, lattice, {int(shape[4]), int(shape[3]), int(shape[2]), int(shape[1])});
-  return dataset;
+  const std::vector<std::int64_t>& shape = dataset.shape;
+  const std::size_t rank = shape.size();
+  if ((rank != 5 && rank != 6) || shape.back() != 3 || shape.front() < 1)
+    throw Error(
+        path + ": shape of dataset " + name, "(n_rhs, T, Z, Y, X, 3)",
+        std::to_string(rank) + " dimensions, the last of " + (shape.empty() ? "none" : std::to_string(shape.back())));
+  const auto extent = [&](std::size_t from_behind) { return int(shape[rank - from_behind]); };
+  require_extents(path + ": dataset " + name, lattice, {extent(2), extent(3), extent(4), extent(5)});
+  const std::int64_t n_rhs = rank == 6 ? shape.front() : 1;
+  return {std::move(dataset), n_rhs};
 }
 
 std::vector<VectorField> read_hdf5(const Communicator& communicator, const std::string& path, const std::string& name,
                                    const Lattice& lattice) {
-  Hdf5Dataset dataset;
-  std::optional<PosixFile> file;
+  VectorDataset vectors;
   std::optional<Hdf5SiteReader> reader;
   communicator.agree([&] {
-    const int n_dimensions = int(describe_hdf5_dataset(path, name).shape.size());
-    dataset = describe_vectors(path, name, lattice);
-    if (dataset.data_offset >= 0)
-      file.emplace(PosixFile::open_to_read(path));
-    else
-      reader.emplace(path, name, n_dimensions - 1);
+    vectors = describe_vectors(path, name, lattice);
+    reader.emplace(vectors.dataset, int(vectors.dataset.shape.size()) - 1);
   });
+  const Hdf5Dataset& dataset = vectors.dataset;
   const std::int64_t site_bytes = reals_per_vector * bytes_per_real(dataset.precision);
   const auto checksum = scidac_checksum(site_bytes);
   const SiteSlabs slabs(communicator, lattice, site_bytes);
   std::vector<VectorField> fields;
-  for (std::int64_t rhs = 0; rhs < dataset.shape[0]; ++rhs) {
+  for (std::int64_t rhs = 0; rhs < vectors.n_rhs; ++rhs) {
     VectorField& field = fields.emplace_back(lattice);
     slabs.read(
         [&](std::int64_t first_site, std::span<std::byte> sites) {
           first_site += rhs * lattice.global_volume();
-          if (file)
-            file->read(dataset.data_offset + first_site * site_bytes, sites);
-          else
-            reader->read(first_site, sites);
+          reader->read(first_site, sites);
           checksum->add(first_site, sites);
         },
         [&](std::int64_t first_site, std::span<const std::byte> sites) {
@@ -155,13 +156,6 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
 
   OutputFile output(communicator, path, force);
   output.fill([&](const std::string& temporary) {
-    std::int64_t data_offset = 0;
-    communicator.agree([&] {
-      const std::int64_t shape[] = {std::int64_t(fields.size()), e[3], e[2], e[1], e[0], 3};
-      if (communicator.is_root()) data_offset = create_hdf5_dataset(temporary, name, shape, precision);
-    });
-    communicator.broadcast(&data_offset, sizeof data_offset);
-
     std::optional<PosixFile> file;
     communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
     const auto checksum = scidac_checksum(site_bytes);
@@ -174,17 +168,17 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
           },
           [&](std::int64_t first_site, std::span<std::byte> sites) {
             first_site += std::int64_t(rhs) * lattice.global_volume();
-            file->write(data_offset + first_site * site_bytes, sites);
+            file->write(hdf5_data_offset + first_site * site_bytes, sites);
             checksum->add(first_site, sites);
           });
     communicator.agree([&] { file->flush_and_close(); });
 
-    std::map<std::string, std::string> texts = attributes;
-    texts.try_emplace("creator", creator());
-    texts.try_emplace("date", creation_date());
-    for (const auto& [key, value] : checksum->combine(communicator)) texts[key] = value;
+    NewHdf5Dataset dataset{name, {std::int64_t(fields.size()), e[3], e[2], e[1], e[0], 3}, precision, attributes, {}};
+    dataset.texts.try_emplace("creator", creator());
+    dataset.texts.try_emplace("date", creation_date());
+    for (const auto& [key, value] : checksum->combine(communicator)) dataset.texts[key] = value;
     communicator.agree([&] {
-      if (communicator.is_root()) add_hdf5_attributes(temporary, name, texts, {});
+      if (communicator.is_root()) write_hdf5_metadata(temporary, dataset);
     });
   });
 }

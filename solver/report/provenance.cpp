@@ -1,6 +1,5 @@
 #include "solver/report/provenance.hpp"
 
-#include <hdf5.h>
 #include <mpi.h>
 #include <unistd.h>
 
@@ -41,8 +40,7 @@ std::string build_summary() {
   std::string mpi = "MPI";
   if (MPI_Get_library_version(library, &length) == MPI_SUCCESS) mpi.assign(library, length);
   mpi = mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4"
-  return std::string("gcc ") + __VERSION__ + ", " + mpi + ", HDF5 " + std::to_string(H5_VERS_MAJOR) + "." +
-         std::to_string(H5_VERS_MINOR) + "." + std::to_string(H5_VERS_RELEASE);
+  return std::string("gcc ") + __VERSION__ + ", " + mpi;
 }
 
 std::map<std::string, std::string> run_provenance() {

@@ -118,11 +118,9 @@ class Passes {
       progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const auto [solved, form, precise_form] =
+    const std::vector<CgColumn> solved =
         with_.pass.solve(target_, iterations_left_, progress ? show : std::function<void(const CgProgress&)>());
     done_.cg_seconds += solving.seconds();
-    done_.loop = to_string(form);
-    if (precise_form) done_.precise_loop = to_string(*precise_form);
     const Stopwatch converting;
     long longest = 0;
     for (std::size_t i = 0; i < sources_.size(); ++i) {

@@ -8,6 +8,7 @@ from __future__ import annotations
 import struct
 import zlib
 
+import h5py
 import numpy as np
 
 LIME_MAGIC = 0x456789AB
@@ -148,6 +149,22 @@ def ildg_file(links, bits=32, field="su3gauge", **options) -> bytes:
 def scidac_vector_file(vectors, bits=32, **options) -> bytes:
     """vectors: [T, Z, Y, X, 3]."""
     return scidac_records(vectors.shape[3::-1], "ColorVector", bits, 6 * bits // 8, 1, real_bytes(vectors, bits, ">"), **options)
+
+
+def h5py_checksums(dataset: np.ndarray) -> dict[str, str]:
+    """suma and sumb of links [..., 4, 3, 3] or vectors [..., 3] as they lie in memory."""
+    site_bytes = dataset.itemsize * (36 if dataset.shape[-3:] == (4, 3, 3) else 3)
+    suma, sumb = scidac_checksums(np.ascontiguousarray(dataset).tobytes(), site_bytes)
+    return {"suma": f"{suma:08x}", "sumb": f"{sumb:08x}"}
+
+
+def h5py_file(path, name, numbers, attributes=None, **options):
+    """Writes links or vectors as h5py does, checksums and all; texts have variable length there. Returns `path`."""
+    with h5py.File(path, "w") as file:
+        dataset = file.create_dataset(name, data=numbers, **options)
+        dataset.attrs.update(h5py_checksums(np.asarray(numbers).astype(dataset.dtype.newbyteorder("<"))))
+        dataset.attrs.update(attributes or {})
+    return path
 
 
 # Readers

@@ -163,6 +163,49 @@ def test_any_hdf5_layout_of_h5py_is_read(variant, ranks, links, read_links, insp
     assert any("plaquette" in warning for warning in found["warnings"])
 
 
+H5PY_FILES = {
+    "latest": {"libver": "latest"},
+    "version-1.8": {"libver": ("v108", "v108")},
+}
+
+
+@pytest.mark.parametrize("name", H5PY_FILES)
+def test_any_hdf5_version_of_h5py_is_read(name, links, read_links, tmp_path):
+    path = tmp_path / "links.h5"
+    with h5py.File(path, "w", **H5PY_FILES[name]) as file:
+        file["other"] = np.arange(5)
+        file["links"] = links
+        file["links"].attrs.update(formats.h5py_checksums(links))
+    assert np.array_equal(read_links(path), links)
+
+
+def test_hdf5_library_may_change_our_files(hdf5_links, staghorn, inspect, tmp_path):
+    """Attributes that h5py adds move the header of the dataset; many stay readable."""
+    path = tmp_path / "links.h5"
+    staghorn("convert", hdf5_links, path, "--format", "hdf5", check=True)
+    with h5py.File(path, "r+") as file:
+        for k in range(20):
+            file["links"].attrs[f"note {k}"] = "x" * 100 * k
+        file["links"].attrs["list"] = np.arange(4)
+        file["links"].attrs["number"], file["links"].attrs["count"] = np.float32(0.5), np.int16(-3)
+        del file["links"].attrs["note 3"]
+        file["more"] = np.arange(3)
+    found = inspect(path)
+    assert found["intact"] and found["header"]["note 19"] == "x" * 1900 and "note 3" not in found["header"]
+    assert (found["header"]["number"], found["header"]["count"]) == ("0.5", "-3") and "list" not in found["header"]
+
+
+def test_our_hdf5_needs_no_padding_and_keeps_texts_in_place(hdf5_links, staghorn, tmp_path):
+    """Metadata carry checksums (superblock 2) and texts a fixed length, so that nothing lies in a heap without any."""
+    path = tmp_path / "links.h5"
+    staghorn("convert", hdf5_links, path, "--format", "hdf5", check=True)
+    content = path.read_bytes()
+    assert content[8] == 2 and content.count(b"OHDR") == 2 and b"GCOL" not in content and b"TREE" not in content
+    with h5py.File(path) as file:
+        assert file["links"].attrs.get_id("suma").get_type().is_variable_str() == 0
+        assert file["links"].id.get_offset() % 4096 == 0
+
+
 @pytest.mark.reference
 @pytest.mark.parametrize("name", ["lat.sample.l4448", "lat.sample.l4448.scidac", "lat.sample.l4444.ildg"])
 def test_numpy_agrees_on_files_of_other_codes(name, reference_data, read_links):

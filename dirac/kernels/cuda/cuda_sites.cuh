@@ -7,7 +7,7 @@
 
 #include <bit>
 
-#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/kernels/kernels.hpp"
 
 namespace staghorn::cuda {
 

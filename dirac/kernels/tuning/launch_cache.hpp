@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/kernels/kernels.hpp"
 
 namespace staghorn {
 

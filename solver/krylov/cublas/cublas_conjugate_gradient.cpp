@@ -8,9 +8,10 @@ namespace staghorn {
 
 // Memory moved per iteration and site of `parity`: two passes over the links and 126 reals of vectors (each hop 12; q
 // -= 4m^2 p 18; p.q 12; x 18; r 18; r.r 6; p = beta p 12; p += r 18).
-CgResult cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
-                                   ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
-                                   const CgStop& stop, const std::function<void(const CgProgress&)>& progress) {
+std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
+                                                ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
+                                                const CgStop& stop,
+                                                const std::function<void(const CgProgress&)>& progress) {
   const Activity activity("CG iterations by cuBLAS");
   const std::size_t n = stop.target_norm.size();
   auto& [cg, q] = work;
@@ -49,7 +50,7 @@ CgResult cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, dou
     judge(columns, r2, stop);
     if (progress) progress({iteration, worst_ratio(columns, stop)});
   }
-  return {take_results(columns), LoopForm::cublas, {}};
+  return take_results(columns);
 }
 
 }  // namespace staghorn

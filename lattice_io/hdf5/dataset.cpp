@@ -1,0 +1,87 @@
+#include "lattice_io/hdf5/dataset.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/hdf5/attributes.hpp"
+#include "lattice_io/hdf5/value_type.hpp"
+
+namespace staghorn {
+
+namespace {
+
+Hdf5Message& required(std::vector<Hdf5Message>& messages, Hdf5Message::Type type, const std::string& what) {
+  for (Hdf5Message& message : messages)
+    if (message.type == type && !message.shared) return message;
+  throw Error(what, "a message of type " + std::to_string(type) + " in its header", "none");
+}
+
+void set_type(MetadataBytes& bytes, const std::string& what, Hdf5Dataset& dataset) {
+  const Hdf5Type type = read_hdf5_type(bytes);
+  if (type.kind != Hdf5Type::Kind::complex)
+    throw Error(what, "complex numbers: a compound {r, i} of 32- or 64-bit reals", "another type");
+  dataset.precision = type.bytes == 16 ? Precision::fp64 : Precision::fp32;
+  dataset.big_endian = type.big_endian;
+}
+
+void set_layout(const Hdf5File& file, std::vector<Hdf5Message>& messages, const std::string& what,
+                Hdf5Dataset& dataset) {
+  MetadataBytes& bytes = required(messages, Hdf5Message::layout, what).bytes;
+  const std::string advice = "; h5repack -l CONTI -f NONE writes a dataset that can be read";
+  const std::uint64_t value_bytes = 2 * std::uint64_t(bytes_per_real(dataset.precision));
+  const std::uint64_t data_bytes = std::uint64_t(number_of_values(dataset.shape)) * value_bytes;
+  const std::uint64_t version = bytes.number(1), layout = bytes.number(1);
+  for (const Hdf5Message& message : messages)
+    if (message.type == Hdf5Message::external_files)
+      throw Error(what, "numbers in the file", "in other files" + advice);
+  if (layout == 1 && (version == 3 || version == 4)) {
+    const std::uint64_t address = bytes.address(), stored = bytes.number(8);
+    if (address == undefined_address) throw Error(what, std::to_string(data_bytes) + " bytes of numbers", "none");
+    if (stored != data_bytes)
+      throw Error(what + " is damaged", std::to_string(data_bytes) + " bytes of numbers", stored);
+    dataset.data_offset = file.offset(address, data_bytes, what);
+  } else if (layout == 2 && version == 3) {
+    dataset.chunks = read_hdf5_chunks(file, bytes, messages, dataset.shape, value_bytes, what);
+  } else {
+    throw Error(what, "numbers in one piece, or in chunks as HDF5 1.8 writes them",
+                "layout " + std::to_string(layout) + " of version " + std::to_string(version) + advice);
+  }
+}
+
+}  // namespace
+
+Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name) {
+  const Hdf5File file(path);
+  const std::string what = path + ": dataset " + name;
+  std::vector<Hdf5Message> messages = file.object(name);
+  Hdf5Dataset dataset;
+  dataset.path = path;
+  dataset.name = name;
+  dataset.shape = read_hdf5_shape(required(messages, Hdf5Message::dataspace, what).bytes);
+  set_type(required(messages, Hdf5Message::datatype, what).bytes, what, dataset);
+  set_layout(file, messages, what, dataset);
+  dataset.attributes = read_hdf5_attributes(file, messages);
+  return dataset;
+}
+
+Hdf5SiteReader::Hdf5SiteReader(const Hdf5Dataset& dataset, int n_site_dimensions)
+    : dataset_(dataset), file_(PosixFile::open_to_read(dataset.path)) {
+  for (std::size_t k = std::size_t(n_site_dimensions); k < dataset_.shape.size(); ++k)
+    site_values_ *= dataset_.shape[k];
+}
+
+void Hdf5SiteReader::read(std::int64_t first_site, std::span<std::byte> sites) const {
+  const std::int64_t value_bytes = 2 * bytes_per_real(dataset_.precision);
+  const std::int64_t first_value = first_site * site_values_;
+  if (dataset_.data_offset >= 0)
+    file_.read(dataset_.data_offset + first_value * value_bytes, sites);
+  else
+    read_from_chunks(file_, dataset_.chunks, dataset_.shape, first_value, sites);
+  if (!dataset_.big_endian) return;
+  const auto real_bytes = std::size_t(value_bytes / 2);
+  for (std::size_t at = 0; at < sites.size(); at += real_bytes)
+    std::reverse(sites.begin() + std::ptrdiff_t(at), sites.begin() + std::ptrdiff_t(at + real_bytes));
+}
+
+}  // namespace staghorn

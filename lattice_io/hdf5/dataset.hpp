@@ -1,0 +1,45 @@
+// Datasets of complex numbers in HDF5 files, as h5py and Staghorn write them: a compound {r, i} of two reals. Local.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dirac/algebra/precision.hpp"
+#include "lattice_io/files/posix_file.hpp"
+#include "lattice_io/hdf5/chunks.hpp"
+
+namespace staghorn {
+
+struct Hdf5Dataset {
+  std::string path, name;
+  std::vector<std::int64_t> shape;
+  Precision precision = Precision::fp64;
+  bool big_endian = false;
+  std::int64_t data_offset = -1;  // of the first number in the file; -1 where the dataset is stored in chunks
+  Hdf5Chunks chunks;              // empty unless it is
+  std::map<std::string, std::string> attributes;  // texts as they are, numbers as %.17g, others left out
+};
+
+// What dataset `name` of a file is. Throws Error if it is absent, not complex, not complete, or stored in a way that
+// Staghorn cannot read.
+Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name);
+
+// Reads runs of consecutive sites of any such dataset.
+class Hdf5SiteReader {
+ public:
+  // The first `n_site_dimensions` of the dataset count sites, lexicographically; the others are a site's components.
+  Hdf5SiteReader(const Hdf5Dataset& dataset, int n_site_dimensions);
+  // Fills `sites` with little-endian numbers of the dataset's own precision.
+  void read(std::int64_t first_site, std::span<std::byte> sites) const;
+
+ private:
+  Hdf5Dataset dataset_;
+  std::int64_t site_values_ = 1;  // complex numbers a site
+  PosixFile file_;
+};
+
+}  // namespace staghorn

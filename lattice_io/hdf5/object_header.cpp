@@ -1,0 +1,178 @@
+#include "lattice_io/hdf5/object_header.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/hdf5/btree.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::uint64_t longest_block = std::uint64_t{64} << 20;  // bytes of metadata that are read at once
+constexpr std::size_t most_messages = 1 << 16;
+constexpr std::size_t most_continuations = 1 << 12;
+
+struct Block {
+  std::uint64_t address, bytes;
+};
+
+// Takes one message after the other. Version 2 headers have shorter ones, and maybe a creation order.
+struct MessageForm {
+  bool version_2;
+  bool creation_order;
+  std::uint64_t prefix_bytes() const { return version_2 ? (creation_order ? 6 : 4) : 8; }
+};
+
+void take_messages(MetadataBytes& from, std::uint64_t end, const MessageForm& form, std::vector<Hdf5Message>& messages,
+                   std::vector<Block>& continuations) {
+  while (end - from.at() >= form.prefix_bytes()) {
+    const int type = int(from.number(form.version_2 ? 1 : 2));
+    const std::uint64_t bytes = from.number(2), flags = from.number(1);
+    from.skip(form.version_2 ? (form.creation_order ? 2 : 0) : 3);
+    if (bytes > end - from.at())
+      throw Error(from.what() + " is damaged: message", "at most " + std::to_string(end - from.at()) + " bytes", bytes);
+    MetadataBytes body = from.part(bytes, from.what());
+    if (type == Hdf5Message::continuation) {
+      const std::uint64_t address = body.address(), length = body.number(8);
+      continuations.push_back({address, length});
+    } else {
+      messages.push_back({type, (flags & 2) != 0, std::move(body)});
+    }
+    if (messages.size() > most_messages || continuations.size() > most_continuations)
+      throw Error(from.what() + " is damaged", "fewer messages", "more than " + std::to_string(most_messages));
+  }
+}
+
+}  // namespace
+
+Hdf5File::Hdf5File(const std::string& path) : file_(PosixFile::open_to_read(path)) {
+  const std::string what = path + ": HDF5 superblock";
+  constexpr std::int64_t longest_superblock = 96;
+  MetadataBytes bytes(file_.read_text(0, std::min(longest_superblock, file_.size())), what);
+  bytes.require_text("\x89HDF\r\n\x1a\n");
+  const std::uint64_t version = bytes.require_number(1, "version", 0, 3);
+  std::uint64_t end = 0;
+  if (version >= 2) {
+    bytes.require_number(1, "bytes of an address", 8, 8);
+    bytes.require_number(1, "bytes of a length", 8, 8);
+    bytes.skip(1);
+    bytes.require_number(8, "base address", 0, 0);
+    bytes.skip(8);
+    end = bytes.address();
+    root_ = bytes.address();
+    bytes.require_checksum();
+  } else {
+    bytes.skip(4);
+    bytes.require_number(1, "bytes of an address", 8, 8);
+    bytes.require_number(1, "bytes of a length", 8, 8);
+    bytes.skip(version == 0 ? 9 : 13);
+    bytes.require_number(8, "base address", 0, 0);
+    bytes.skip(8);
+    end = bytes.address();
+    bytes.skip(16);
+    root_ = bytes.address();
+  }
+  if (end > std::uint64_t(file_.size()))
+    throw Error(path + " is truncated", std::to_string(end) + " bytes", std::to_string(file_.size()) + " bytes");
+}
+
+std::int64_t Hdf5File::offset(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
+  const auto size = std::uint64_t(file_.size());
+  if (address > size || n_bytes > size - address)
+    throw Error(what + " is damaged", std::to_string(n_bytes) + " bytes within the file",
+                "address " + std::to_string(address) + " in " + std::to_string(size) + " bytes");
+  return std::int64_t(address);
+}
+
+MetadataBytes Hdf5File::block(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
+  if (n_bytes > longest_block)
+    throw Error(what + " is damaged", "at most " + std::to_string(longest_block) + " bytes", n_bytes);
+  return {file_.read_text(offset(address, n_bytes, what), std::int64_t(n_bytes)), what};
+}
+
+std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::string& what) const {
+  std::vector<Hdf5Message> messages;
+  std::vector<Block> continuations;
+  MessageForm form{false, false};
+  if (block(address, 4, what).text(4) == "OHDR") {
+    // signature | version | flags | times | attribute limits | bytes of messages | messages | checksum
+    MetadataBytes start = block(address, 6, what);
+    start.skip(4);
+    start.require_number(1, "version", 2, 2);
+    const std::uint64_t flags = start.number(1);
+    form = {true, (flags & 4) != 0};
+    const std::uint64_t before_size = 6 + (flags & 0x20 ? 16 : 0) + (flags & 0x10 ? 4 : 0);
+    const int size_bytes = 1 << (flags & 3);
+    MetadataBytes prefix = block(address, before_size + std::uint64_t(size_bytes), what);
+    prefix.skip(before_size);
+    const std::uint64_t first = before_size + std::uint64_t(size_bytes);
+    const std::uint64_t bytes = prefix.require_number(size_bytes, "bytes of messages", 0, longest_block - 64);
+    MetadataBytes whole = block(address, first + bytes + 4, what);
+    MetadataBytes verified = whole;
+    verified.skip(first + bytes);
+    verified.require_checksum();
+    whole.skip(first);
+    take_messages(whole, first + bytes, form, messages, continuations);
+  } else {
+    // version | reserved | number of messages | references | bytes of messages | padding | messages
+    MetadataBytes start = block(address, 16, what);
+    start.require_number(1, "version", 1, 1);
+    start.skip(7);
+    const std::uint64_t bytes = start.require_number(4, "bytes of messages", 0, longest_block);
+    MetadataBytes body = block(address + 16, bytes, what);
+    take_messages(body, bytes, form, messages, continuations);
+  }
+  for (std::size_t k = 0; k < continuations.size(); ++k) {
+    const Block next = continuations[k];
+    MetadataBytes body = block(next.address, next.bytes, what + ", continued");
+    std::uint64_t end = next.bytes;
+    if (form.version_2) {
+      if (end < 8) throw Error(what + " is damaged: continuation", "at least 8 bytes", end);
+      end -= 4;
+      MetadataBytes verified = body;
+      verified.skip(end);
+      verified.require_checksum();
+      body.require_text("OCHK");
+    }
+    take_messages(body, end, form, messages, continuations);
+  }
+  return messages;
+}
+
+std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group) const {
+  const std::string what = path() + ": HDF5 root group";
+  std::map<std::string, std::uint64_t> members;
+  for (Hdf5Message& message : messages(group, what)) {
+    MetadataBytes& bytes = message.bytes;
+    if (message.type == Hdf5Message::symbol_table) {
+      const std::uint64_t tree = bytes.address(), heap = bytes.address();
+      members.merge(read_symbol_table(*this, tree, heap, what));
+    } else if (message.type == Hdf5Message::link) {
+      bytes.require_number(1, "version of a link", 1, 1);
+      const std::uint64_t flags = bytes.number(1), type = flags & 8 ? bytes.number(1) : 0;
+      bytes.skip((flags & 4 ? 8 : 0) + (flags & 0x10 ? 1 : 0));
+      const std::string name = bytes.text(bytes.number(1 << (flags & 3)));
+      if (type == 0) members[name] = bytes.address();
+    } else if (message.type == Hdf5Message::link_info) {
+      bytes.require_number(1, "version of link information", 0, 0);
+      const std::uint64_t flags = bytes.number(1);
+      bytes.skip(flags & 1 ? 8 : 0);
+      if (bytes.address() != undefined_address)
+        throw Error(what, "at most a few datasets in the file", "an index of many; copy the dataset into a new file");
+    }
+  }
+  return members;
+}
+
+std::vector<Hdf5Message> Hdf5File::object(const std::string& name) const {
+  const std::map<std::string, std::uint64_t> found = members(root_);
+  if (found.count(name)) return messages(found.at(name), path() + ": HDF5 dataset " + name);
+  std::string names;
+  for (const auto& [other, address] : found) names += (names.empty() ? "" : ", ") + printable(other.substr(0, 64));
+  throw Error(path(), "an HDF5 dataset " + name, names.empty() ? "none" : names);
+}
+
+}  // namespace staghorn
