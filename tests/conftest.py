@@ -165,3 +165,20 @@ def small_gauge(staghorn, tmp_path_factory) -> Path:
     staghorn("generate", "--lattice", 4, 6, 8, 10, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 7,
              "--format", "hdf5", "--precision", "fp64", "--output", path, check=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def expect_error():
+    """expect_error(result, status, *words) -> the message. Asserts that exit status, and one message of all ranks together that
+    has all the words."""
+
+    def check(result, status, *words):
+        assert result.returncode == status, result.stderr
+        lines = [line for line in result.stderr.splitlines() if line.startswith("staghorn: ")]  # mpirun adds its own
+        assert len(lines) == 1, result.stderr
+        assert lines[0].startswith("staghorn: error: ")
+        missing = [word for word in words if str(word) not in lines[0]]
+        assert not missing, (lines[0], missing)
+        return lines[0]
+
+    return check

@@ -8,6 +8,10 @@ import re
 import subprocess
 
 
+# What the loop of CG runs as on a GPU by STAGHORN_CG_KERNELS, on few sites and without NCCL.
+LOOP_OF_CHOICE = {"one": "one kernel", "wide": "wide kernel", "two": "two kernels"}
+
+
 @functools.cache
 def gpu_count() -> int:
     """GPUs that programs may use: those of the machine, or fewer where CUDA_VISIBLE_DEVICES says so."""

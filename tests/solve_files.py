@@ -38,6 +38,22 @@ def solve(staghorn, folder: Path, gauge: Path, *options, name: str = "solve", ra
     return json.loads(report.read_text()), read_solution(output)
 
 
+ROUNDING = {"fp32": 2.0**-24, "fp16": 2.0**-16}
+
+
+def assert_iterated_in(sloppy: str, mixed: dict, double: dict):
+    """Asserts that a solve iterated in precision `sloppy`. `mixed` and `double` are one right-hand side of its report and of
+    the report of the same solve in fp64.
+
+    The solution was updated in fp64 at least once, and the first ten residuals carry the rounding of `sloppy`: they differ
+    from those of fp64 by at least a hundredth of it.
+    """
+    assert mixed["updates"] == sorted(mixed["updates"]) and len(mixed["updates"]) >= 1
+    first = slice(1, 1 + min(10, mixed["updates"][0]))
+    deviation = max(abs(found / exact - 1) for found, exact in zip(mixed["history"][first], double["history"][first]))
+    assert deviation > ROUNDING[sloppy] / 100
+
+
 def relative_difference(found: np.ndarray, expected: np.ndarray) -> float:
     """|found - expected| / |expected|."""
     return float(np.linalg.norm(found - expected) / np.linalg.norm(expected))

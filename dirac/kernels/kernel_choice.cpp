@@ -1,16 +1,16 @@
 // Chooses among the instruction sets that the CPU kernels were built for.
 #include "dirac/fields/cuda_conversions.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
 
-extern const Kernels cpu_kernels_baseline;
+extern const KernelTable cpu_kernels_baseline;
 #ifdef STAGHORN_X86
-extern const Kernels cpu_kernels_avx2, cpu_kernels_avx512;
+extern const KernelTable cpu_kernels_avx2, cpu_kernels_avx512;
 #endif
 
-const Kernels& cpu_kernels(const std::string& name) {
+const KernelTable& cpu_kernels(const std::string& name) {
   std::string available = "auto, baseline";
 #ifdef STAGHORN_X86
   const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
@@ -35,7 +35,7 @@ void cuda_unpack_vectors(Precision, const void*, int, int, int, ColorVector<doub
 void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) { refuse(); }
 void cuda_pack_links(Precision, int, void*, int, int, int, int, const ColorMatrix<double>*) { refuse(); }
 void cuda_convert_links(Precision, int, void*, const void*, int, int, int) { refuse(); }
-const Kernels& cuda_kernels() { refuse(); }
+const KernelTable& cuda_kernels() { refuse(); }
 #endif
 
 }  // namespace staghorn

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "dirac/fields/site_field.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "dirac/stencil/neighbour_table.hpp"
 #include "halo/pinned_pieces.hpp"
 #include "halo/transport/transport_p2p.hpp"
@@ -36,7 +36,7 @@ double face_buffers(const Lattice& lattice, int lanes, double bytes_per_site) {
   return 2 * sites * bytes_per_site;
 }
 
-// Bytes of the links of a face, sent and received, while links are packed: see GaugeField.
+// Bytes of the links of a face, sent and received, while links are packed: see KernelLinks.
 double neighbour_links(const Lattice& lattice) {
   double sites = 0;
   for (int mu = 0; mu < 4; ++mu)

@@ -28,7 +28,7 @@ std::array<std::size_t, 8> bytes_of_faces(const FaceSites& faces, const SiteLayo
 
 constexpr int interior_parts = 2;  // messages get a chance to advance between them
 
-const Kernels& chosen_kernels(const OperatorOptions& options) {
+const KernelTable& chosen_kernels(const OperatorOptions& options) {
   if (options.cuda_device < 0) return cpu_kernels(options.instruction_set);
   cuda::select_device(options.cuda_device);
   return cuda_kernels();
@@ -43,61 +43,62 @@ const OperatorOptions& checked(const OperatorOptions& options) {
 }  // namespace
 
 StaggeredOperator::State::State(const Communicator& communicator, const LinkField& links,
-                                const OperatorOptions& options_in, std::shared_ptr<const PackedLinks> from)
+                                const OperatorOptions& options_in, std::shared_ptr<const HopData> from)
     : communicator(communicator),
       options(checked(options_in)),
       kernels(chosen_kernels(options)),
-      packed(from && from->serve(options) ? std::move(from)
-                                          : std::make_shared<const PackedLinks>(
-                                                communicator, links, kernels.layout(links.lattice(), options.precision),
-                                                options, from.get(), pieces)),
-      layout(packed->layout),
+      data(from && from->serves(options) ? std::move(from)
+                                         : std::make_shared<const HopData>(
+                                               communicator, links, kernels.layout(links.lattice(), options.precision),
+                                               options, from.get(), pieces)),
+      layout(data->layout),
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
-      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options),
+      transport(choose_transport(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options),
                                  kernels.space, options.transport)),
-      exchange(communicator, links.lattice(), bytes_of_faces(packed->faces[0], layout, options), kernels.space,
+      exchange(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options), kernels.space,
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
 }
 
 HopView StaggeredOperator::State::view_of(Parity target) {
-  const NeighbourTable& table = packed->tables[int(target)];
   HopView v;
-  v.precision = options.precision;
+  v.vectors = vector_shape(layout, options.precision, options.n_rhs);
   v.reconstruct = options.reconstruct;
-  v.n_rhs = options.n_rhs;
-  v.blocks = layout.blocks();
-  v.lanes = layout.lanes();
-  v.lanes_in_last_block = int(layout.lattice().local_volume() / 2 - (v.blocks - 1) * layout.lanes());
   v.target = int(target);
-  v.extents = layout.lattice().local();
-  v.theta = options.boundary.theta;
-  v.scratch = scratch.data();
-  v.scratch_host = scratch_host.data();
-  v.boundary = reinterpret_cast<const std::int32_t*>(packed->boundary[int(target)].data());
-  v.boundary_sites = int(packed->boundary[int(target)].bytes() / sizeof(std::int32_t));
-  for (int mu = 0; mu < 4; ++mu) {
-    const Lattice& lattice = layout.lattice();
-    const int place = lattice.grid_coordinates()[mu];
-    v.cut[mu] = lattice.partitioned(mu);
-    v.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
-    v.at_lattice_edge[2 * mu + 1] = place == 0;
-    v.ghost_links[mu] = packed->gauge.ghost_links(target, mu);
-  }
-  v.neighbours = table.neighbours.data();
-  v.special = table.special.data();
-  v.special_link = table.special_link.data();
-  v.links_here = packed->gauge.links(target);
-  v.links_there = packed->gauge.links(opposite(target));
-  v.links_special = packed->gauge.special_links(target);
+  v.links_here = data->links.links(target);
+  v.links_there = data->links.links(opposite(target));
   for (int hop = 0; hop < 8; ++hop) {
     const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
     v.phase[hop][0] = std::cos(angle);
     v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
   }
+  const NeighbourTable& table = data->tables[int(target)];
+  v.neighbourhood = {table.neighbours.data(), table.special.data(), table.special_link.data(),
+                     data->links.special_links(target)};
+  v.geometry = geometry_of(target);
+  v.launch.scratch = scratch.data();
+  v.launch.scratch_host = scratch_host.data();
   return v;
+}
+
+DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
+  const Lattice& lattice = layout.lattice();
+  const Buffer& boundary = data->boundary[int(target)];
+  DeviceGeometry g;
+  g.extents = lattice.local();
+  g.theta = options.boundary.theta;
+  g.boundary = reinterpret_cast<const std::int32_t*>(boundary.data());
+  g.boundary_sites = int(boundary.bytes() / sizeof(std::int32_t));
+  for (int mu = 0; mu < 4; ++mu) {
+    const int place = lattice.grid_coordinates()[mu];
+    g.cut[mu] = lattice.partitioned(mu);
+    g.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
+    g.at_lattice_edge[2 * mu + 1] = place == 0;
+    g.ghost_links[mu] = data->links.ghost_links(target, mu);
+  }
+  return g;
 }
 
 void StaggeredOperator::State::tune() {
@@ -105,22 +106,22 @@ void StaggeredOperator::State::tune() {
   const HopView& view = views[0];
   const std::string device =
       cuda::device_name(options.cuda_device) + " " + cuda::device_architecture(options.cuda_device);
-  const bool whole = view.boundary_sites == 0 || exchange.peers();
+  const bool whole = view.geometry.boundary_sites == 0 || exchange.peers();
   tuning = tune_launches(communicator, {kernels, layout, view, exchange.incoming(), whole}, device, options.tuning);
-  for (HopView& v : views) v.launches = tuning.choices;
+  for (HopView& v : views) v.launch.choices = tuning.choices;
 }
 
 void StaggeredOperator::State::pack(const HopView& view, const void* in) {
   if (kernels.space == MemorySpace::cuda)
     kernels.pack_faces(view, in, exchange.outgoing());
   else
-    pack_faces(packed->faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in,
+    pack_faces(data->faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in,
                exchange.send_buffer());
 }
 
 void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const Activity activity("hop");
-  const NeighbourTable& table = packed->tables[int(target)];
+  const NeighbourTable& table = data->tables[int(target)];
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
     ScopedTimer timer(seconds);
@@ -160,7 +161,7 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
   if (sums) kernels.start_sums(view, call);
-  if (view.boundary_sites == 0) {
+  if (view.geometry.boundary_sites == 0) {
     kernels.hop(view, call);
   } else {
     sampled.begin(exchange);
@@ -211,9 +212,8 @@ CommunicationTimes StaggeredOperator::State::communication_times() {
 
 void StaggeredOperator::State::norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids,
                                      std::vector<ExactPartial>& partials) {
-  HopView view = views[0];
-  view.precision = v.precision();
-  kernels.norm2(view, v.data(), grids.data(), partials.data());
+  kernels.norm2(vector_shape(layout, v.precision(), v.n_rhs()), views[0].launch, v.data(), grids.data(),
+                partials.data());
 }
 
 std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,

@@ -2,8 +2,8 @@
 // queued. Private to staggered_operator.cpp and operator_state.cpp.
 #pragma once
 
-#include "dirac/kernels/kernels.hpp"
-#include "dirac/operators/packed_links.hpp"
+#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/operators/hop_data.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/stencil/face_packing.hpp"
 #include "halo/transport/face_exchange.hpp"
@@ -12,7 +12,7 @@ namespace staghorn {
 
 struct StaggeredOperator::State {
   State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
-        std::shared_ptr<const PackedLinks> from);
+        std::shared_ptr<const HopData> from);
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
@@ -25,7 +25,7 @@ struct StaggeredOperator::State {
 
   CommunicationTimes communication_times();
 
-  // Adds up |v|^2 of a field in the operator's precision or, of x, in the one it computes with.
+  // Adds up |v|^2 of a field in the operator's precision or, for x, in the precision that it computes with.
   void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);
 
   // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
@@ -35,10 +35,10 @@ struct StaggeredOperator::State {
 
   const Communicator& communicator;
   OperatorOptions options;
-  const Kernels& kernels;
+  const KernelTable& kernels;
   PinnedPieces pieces;  // GPU only
-  const std::shared_ptr<const PackedLinks> packed;
-  const SiteLayout& layout;  // of these
+  const std::shared_ptr<const HopData> data;
+  const SiteLayout& layout;  // of data
   Buffer scratch, scratch_host;
   TransportChoice transport;
   FaceExchange exchange;
@@ -49,6 +49,7 @@ struct StaggeredOperator::State {
 
  private:
   HopView view_of(Parity target);
+  DeviceGeometry geometry_of(Parity target) const;
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);
 };

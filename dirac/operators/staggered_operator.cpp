@@ -6,7 +6,7 @@
 namespace staghorn {
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
-                                     const OperatorOptions& options, std::shared_ptr<const PackedLinks> from) {
+                                     const OperatorOptions& options, std::shared_ptr<const HopData> from) {
   const Activity activity("setting up the operator");
   state_ = std::make_unique<State>(communicator, links, options, std::move(from));
 }
@@ -16,11 +16,11 @@ const Communicator& StaggeredOperator::communicator() const { return state_->com
 const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
 const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
-std::string StaggeredOperator::kernels() const { return state_->kernels.name; }
-std::shared_ptr<const PackedLinks> StaggeredOperator::packed_links() const { return state_->packed; }
-std::int64_t StaggeredOperator::link_bytes() const { return state_->packed->gauge.bytes(); }
+std::string StaggeredOperator::kernel_set() const { return state_->kernels.name; }
+std::shared_ptr<const HopData> StaggeredOperator::hop_data() const { return state_->data; }
+std::int64_t StaggeredOperator::link_bytes() const { return state_->data->links.bytes(); }
 std::int64_t StaggeredOperator::halo_bytes() const {
-  return state_->exchange.bytes() + state_->packed->tables[0].bytes() + state_->packed->tables[1].bytes();
+  return state_->exchange.bytes() + state_->data->tables[0].bytes() + state_->data->tables[1].bytes();
 }
 const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return state_->exchange.face_bytes(); }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
@@ -99,12 +99,13 @@ std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, Colo
 }
 
 std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, ColorVectorField& p,
-                                                        const ColorVectorField& r, std::span<const double> alpha,
-                                                        std::span<const double> beta, std::span<ExactSum> sums) {
+                                                        const ColorVectorField& r, Parity parity,
+                                                        std::span<const double> alpha, std::span<const double> beta,
+                                                        std::span<ExactSum> sums) {
   std::vector<SumGrid> grids = grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());
-  state_->kernels.update_direction(
-      state_->views[0], {x.data(), p.data(), r.data(), alpha.data(), beta.data(), grids.data(), partials.data()});
+  state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(), beta.data(),
+                                                                grids.data(), partials.data()});
   return state_->collect(partials, grids, p, sums);
 }
 

@@ -12,51 +12,37 @@
 #include <vector>
 
 #include "dirac/algebra/exact_sum.hpp"
-#include "dirac/algebra/precision.hpp"
 #include "dirac/fields/color_vector_field.hpp"
 #include "dirac/fields/site_field.hpp"
-#include "dirac/kernels/launch_choice.hpp"
 #include "dirac/operators/hop_times.hpp"
-#include "dirac/stencil/boundary.hpp"
+#include "dirac/operators/operator_options.hpp"
 #include "halo/communicator.hpp"
 #include "halo/transport/transport_choice.hpp"
 
 namespace staghorn {
 
+struct HopData;
 struct HopView;
-struct PackedLinks;
 class FaceExchange;
 class PeerTransport;
-
-struct OperatorOptions {
-  Boundary boundary;
-  Precision precision = Precision::fp64;
-  Reconstruct reconstruct = Reconstruct::none18;
-  int n_rhs = 1;                         // at most 64
-  int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
-  std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
-  bool overlap = true;                   // faces travel while interior sites are computed
-  std::string transport = "auto";    // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
-  Tuning tuning = default_tuning();  // of launches on a GPU (launch_tuning.hpp); the result never depends on it
-};
 
 class StaggeredOperator {
  public:
   // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
   // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
+  // `from`: the data of another operator on the same links. If its precision, link form and boundary match, both
+  // operators share the data; else if it holds uncompressed fp64 links on the same GPU, links are converted from there.
   // Collective.
-  // from: of an operator with the same links. Where they are as this one reads them, both have them together; where
-  // they are uncompressed in fp64 on the same GPU, they come from there.
   StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
-                    std::shared_ptr<const PackedLinks> from = {});
+                    std::shared_ptr<const HopData> from = {});
   ~StaggeredOperator();
 
   const Communicator& communicator() const;
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
-  std::string kernels() const;  // the ones in use: "avx512", "avx2", "baseline" or "cuda"
-  std::shared_ptr<const PackedLinks> packed_links() const;
+  std::string kernel_set() const;                   // the kernels in use: "avx512", "avx2", "baseline" or "cuda"
+  std::shared_ptr<const HopData> hop_data() const;  // to be shared with another operator
   std::int64_t link_bytes() const;                  // this rank
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
@@ -92,9 +78,10 @@ class StaggeredOperator {
   std::vector<double> update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
                                       const ColorVectorField& tmp, Parity parity, double four_m2, const CgStep& step,
                                       std::span<ExactSum> sums);
-  // x += alpha p, then p = r + beta p; returns |p|^2. Where alpha is 0, x is not touched. No communication but the sum.
+  // x += alpha p, then p = r + beta p, where x, p and r live on `parity`; returns |p|^2. Where alpha is 0, x is not
+  // touched. No communication but the sum.
   std::vector<double> update_direction(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
-                                       std::span<const double> alpha, std::span<const double> beta,
+                                       Parity parity, std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
   // Of a hop into `target` the faces of `in` alone, packed, sent and waited for, to time them; on a GPU queued.

@@ -33,7 +33,7 @@ struct NeighbourTable {
   // neighbours[8 block + 2 mu + (0 forward, 1 backward)] >= 0: 2 * block + (sign is -1);  < 0: special[~value].
   std::vector<std::int32_t> neighbours;
   std::vector<SpecialNeighbour> special;
-  // Index into the copies of links-behind for specials of backward hops (GaugeField::special_links), else -1.
+  // Index into the copies of links-behind for specials of backward hops (KernelLinks::special_links), else -1.
   std::vector<std::int32_t> special_link;
   // Special backward hops in order: which block and direction each copy belongs to.
   std::vector<std::array<std::int32_t, 2>> special_link_of;

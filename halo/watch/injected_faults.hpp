@@ -1,6 +1,11 @@
-// Failures on request, to test that one rank's ends them all, with a message, and that nothing is left half-done. Off
-// unless the environment asks for them: with STAGHORN_FAIL_CUDA=RANK:COUNT the COUNT-th checked call of CUDA or cuBLAS
-// fails on that rank (of MPI_COMM_WORLD), with STAGHORN_FAIL_MPI=RANK:COUNT that of MPI. The call itself is made.
+// Failures on request. Tests use them to see that the failure of one rank ends all ranks with a message, and that
+// nothing is left half-done. The environment asks for a failure:
+//
+//   STAGHORN_FAIL_CUDA=RANK:COUNT               the COUNT-th checked call of CUDA or cuBLAS fails on that rank
+//   STAGHORN_FAIL_MPI=RANK:COUNT                the COUNT-th checked call of MPI fails on that rank
+//   STAGHORN_FAIL_MPI=RANK:COUNT in ACTIVITY    only calls within that activity (watch/activity.hpp) are counted
+//
+// RANK is the rank in MPI_COMM_WORLD. The call itself is made.
 #pragma once
 
 namespace staghorn {

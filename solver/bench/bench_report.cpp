@@ -124,6 +124,7 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
       std::snprintf(line, sizeof line, " %14.2f", r.site_iterations_per_second * 1e-6);
       out << line;
     }
+    if (!r.loop.empty() && r.loop != "host") out << "   " << r.loop;
     out << "\n";
   }
   print_times(out, results);
@@ -206,7 +207,8 @@ Json to_json(const BenchmarkResult& r) {
             {"fraction_of_stream", r.fraction_of_stream},
             {"site_iterations_per_second", r.site_iterations_per_second},
             {"transport", r.transport},
-            {"tuning", to_json(r.tuning)}};
+            {"tuning", to_json(r.tuning)},
+            {"loop", r.loop.empty() ? Json(nullptr) : Json(r.loop)}};
   if (!r.times.rows.empty()) json["times"] = to_json(r.times);
   if (r.faces.bytes > 0) json["faces"] = to_json(r.faces);
   return json;

@@ -8,7 +8,7 @@
 #include <optional>
 
 #include "dirac/gauge/heatbath.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
@@ -98,7 +98,12 @@ std::vector<BenchmarkResult> for_each_choice(
   return results;
 }
 
-double time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
+struct CgTime {
+  double seconds;  // of an iteration
+  LoopForm form;
+};
+
+CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
                          const Cublas* cublas = nullptr) {
   std::optional<CgVectors> fused;
   std::optional<CublasVectors> baseline;
@@ -108,6 +113,7 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     fused.emplace(bench.d);
   ColorVectorField x = bench.d.make_solution();
   const std::vector<double> b2 = bench.d.norm2(bench.even, bench.sums);
+  LoopForm form = LoopForm::host;
   const auto run = [&](long iterations) {
     CgStop stop;
     stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
@@ -115,12 +121,12 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     stop.stagnation_window = 0;
     x.set_zero();
     if (cublas) {
-      cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop);
+      form = cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop).form;
     } else {
       auto& [r, p, tmp, loop] = *fused;  // r = p = b
       r.copy_from(bench.even);
       p.copy_from(bench.even);
-      conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop, {}, &loop);
+      form = conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop, {}, &loop).form;
     }
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
@@ -134,7 +140,7 @@ double time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     const double once = communicator.max(omp_get_wtime() - start) / fewest;
     iterations = std::clamp(long(seconds / 2 / once), fewest, 500L);
   }
-  return best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations);
+  return {best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations), form};
 }
 
 // Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
@@ -143,7 +149,7 @@ void queue_pairs(Bench& bench, int pairs, void* stream) {
   for (int k = 0; k < 2 * pairs; ++k) {
     const bool to_odd = k % 2 == 0;
     HopView view = bench.d.view(to_odd ? Parity::odd : Parity::even);
-    view.stream = stream;
+    view.launch.stream = stream;
     HopCall call;
     call.in = (to_odd ? bench.even : bench.odd).data();
     call.out = (to_odd ? bench.odd : bench.even).data();
@@ -176,7 +182,7 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 }
 
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
-  const Kernels& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
+  const KernelTable& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
   const Buffer buffer(streamed_bytes(communicator, kernels.space), kernels.space);
   Buffer sum(sizeof(std::int64_t), kernels.space);
   const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
@@ -209,7 +215,7 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
       }
     };
     std::optional<cuda::RecordedWork> recorded;
-    if (options.cuda_device >= 0 && bench.d.view(Parity::even).boundary_sites == 0) {  // no faces
+    if (options.cuda_device >= 0 && bench.d.view(Parity::even).geometry.boundary_sites == 0) {  // no faces
       hops();  // what CUDA loads for the first use cannot be recorded
       recorded.emplace([&](void* stream) { queue_pairs(bench, pairs, stream); });
       hops = [&] { recorded->start(); };
@@ -230,9 +236,10 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
       lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
         const auto time = [&](const char* name, const Cublas* blas, double vectors) {
-          const double seconds = time_cg_iteration(communicator, bench, options.seconds, blas);
+          const auto [seconds, form] = time_cg_iteration(communicator, bench, options.seconds, blas);
           // 84 flop besides the hops: 7 vector operations of 6 fma
           results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vectors, stream_read));
+          results.back().loop = to_string(form);
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
         if (options.fused) time("cg iteration", nullptr, vectors_per_iteration(precision));
@@ -253,12 +260,13 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
           if (options.cuda_device >= 0) cuda::synchronize();
         });
         const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
-        const double iteration = time_cg_iteration(communicator, bench, options.seconds);
+        const auto [iteration, form] = time_cg_iteration(communicator, bench, options.seconds);
         results.push_back(bench.result("hop", plain, flops_per_hop, 1, 2, stream_read));
         results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 2, stream_read));
         results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 24, 0, 0, stream_read));
         results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2,
                                        vectors_per_iteration(precision), stream_read));
+        results.back().loop = to_string(form);
       });
 }
 

@@ -32,6 +32,7 @@ struct BenchmarkResult {
   TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
   FaceRates faces{};                      // of `exchange`: faces and sums on their own
   LaunchTuning tuning{};
+  std::string loop{};  // CG: what its loop ran as (krylov/loop_form.hpp)
 };
 
 struct BenchmarkOptions {

@@ -2,7 +2,7 @@
 
 #include <vector>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/cuda_mailbox_sums.hpp"

@@ -12,7 +12,7 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn {
 

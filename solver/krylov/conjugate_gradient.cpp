@@ -8,9 +8,9 @@
 
 namespace staghorn {
 
-std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                         const ColorVectorField& b, CgVectors& work, const CgStop& stop,
-                                         const std::function<void(const CgProgress&)>& progress) {
+CgResult conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                            const ColorVectorField& b, CgVectors& work, const CgStop& stop,
+                            const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
   auto& [r, p, tmp, loop] = work;
   std::vector<ExactSum> sums(n, ExactSum(1));
@@ -22,11 +22,11 @@ std::vector<CgColumn> conjugate_gradient(StaggeredOperator& d, double mass, Pari
 
 // Memory moved per iteration and site of `parity`: two passes over the links and 54 reals of vectors (hop: r, tmp, tmp;
 // residual: tmp, p, p, r, r, in every second iteration x, x), and in one iteration of cg_refresh_interval 18 more.
-std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                              ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
-                                              std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
-                                              const std::function<void(const CgProgress&)>& progress,
-                                              std::shared_ptr<CudaLoop>* keep) {
+CgResult conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                 ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
+                                 std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
+                                 const std::function<void(const CgProgress&)>& progress,
+                                 std::shared_ptr<CudaLoop>* keep) {
   if (d.host_free()) return cuda_conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, p2, stop, progress, keep);
 
   const Activity activity("CG iterations");
@@ -48,7 +48,7 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
   const auto update_direction = [&] {
     std::vector<ExactSum> sums;
     for (const double near : p2) sums.push_back(sum_near(near));
-    p2 = d.update_direction(x, p, r, {pending.waiting, n}, beta, sums);
+    p2 = d.update_direction(x, p, r, parity, {pending.waiting, n}, beta, sums);
   };
 
   for (long iteration = 1; iteration <= stop.max_iterations && go_on(); ++iteration) {
@@ -74,15 +74,14 @@ std::vector<CgColumn> conjugate_gradient_loop(StaggeredOperator& d, double mass,
   if (!beta.empty()) update_direction();
 
   for (std::size_t i = 0; i < n; ++i) columns[i].result.direction_norm2 = p2[i];
-  return take_results(columns);
+  return {take_results(columns), LoopForm::host, {}};
 }
 
 #ifndef STAGHORN_CUDA
-std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator&, double, Parity, ColorVectorField&,
-                                                   ColorVectorField&, ColorVectorField&, ColorVectorField&,
-                                                   const std::vector<double>&, const std::vector<double>&,
-                                                   const CgStop&, const std::function<void(const CgProgress&)>&,
-                                                   std::shared_ptr<CudaLoop>*) {
+CgResult cuda_conjugate_gradient_loop(StaggeredOperator&, double, Parity, ColorVectorField&, ColorVectorField&,
+                                      ColorVectorField&, ColorVectorField&, const std::vector<double>&,
+                                      const std::vector<double>&, const CgStop&,
+                                      const std::function<void(const CgProgress&)>&, std::shared_ptr<CudaLoop>*) {
   throw Error("this build of Staghorn has no CUDA code");
 }
 #endif

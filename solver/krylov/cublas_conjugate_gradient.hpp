@@ -17,9 +17,8 @@ struct CublasVectors {
 
 // As conjugate_gradient, for `d` on the GPU and without any sum or update inside a hop. Its sums are made in cuBLAS's
 // own order and in the precision of the vectors, so its bits are those of no other path, nor the same on other grids.
-std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
-                                                ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
-                                                const CgStop& stop,
-                                                const std::function<void(const CgProgress&)>& progress = {});
+CgResult cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
+                                   ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
+                                   const CgStop& stop, const std::function<void(const CgProgress&)>& progress = {});
 
 }  // namespace staghorn

@@ -10,11 +10,10 @@ namespace staghorn {
 // on the vectors of `d`, which is on a GPU; same bits as on the CPU. No host synchronisation inside an iteration: the
 // host looks at the residuals between batches of iterations while the next batch runs. `keep`: see
 // conjugate_gradient_loop.
-std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
-                                                   ColorVectorField& x, ColorVectorField& r, ColorVectorField& p,
-                                                   ColorVectorField& tmp, const std::vector<double>& r2,
-                                                   const std::vector<double>& p2, const CgStop& stop,
-                                                   const std::function<void(const CgProgress&)>& progress,
-                                                   std::shared_ptr<CudaLoop>* keep);
+CgResult cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                      ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
+                                      const std::vector<double>& r2, const std::vector<double>& p2, const CgStop& stop,
+                                      const std::function<void(const CgProgress&)>& progress,
+                                      std::shared_ptr<CudaLoop>* keep);
 
 }  // namespace staghorn

@@ -67,8 +67,8 @@ void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
   other_has_source_ = other_has_source_ || !is_zero_on(opposite(parity_), b);
 }
 
-std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
-                                         const std::function<void(const CgProgress&)>& progress) {
+CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
+                            const std::function<void(const CgProgress&)>& progress) {
   const double two_m = 2 * mass_;
   const bool full = system_ == System::full;
   // |r| of CG = norm_of_cg |b - M x|
@@ -83,16 +83,16 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
   CgStop stop;
   stop.max_iterations = max_iterations;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
-  std::vector<CgColumn> columns;
+  CgResult result;
   if (auto* work = std::get_if<ReliableVectors>(&work_))
-    columns = reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, *work, stop, {}, progress);
+    result = reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, *work, stop, {}, progress);
   else if (auto* baseline = std::get_if<CublasVectors>(&work_))
-    columns = cublas_conjugate_gradient(*cublas_, d_, mass_, parity_, x_, b_, *baseline, stop, progress);
+    result = cublas_conjugate_gradient(*cublas_, d_, mass_, parity_, x_, b_, *baseline, stop, progress);
   else
-    columns = conjugate_gradient(d_, mass_, parity_, x_, b_, std::get<CgVectors>(work_), stop, progress);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    columns[i].residual_norm /= norm_of_cg(i);
-    for (double& norm2 : columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
+    result = conjugate_gradient(d_, mass_, parity_, x_, b_, std::get<CgVectors>(work_), stop, progress);
+  for (std::size_t i = 0; i < result.columns.size(); ++i) {
+    result.columns[i].residual_norm /= norm_of_cg(i);
+    for (double& norm2 : result.columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
   }
 
   if (full) {
@@ -101,7 +101,7 @@ std::vector<CgColumn> EvenOddPass::solve(std::vector<double> target_norm, long m
     const ColorVectorField& d_oe_x_e = reliable ? reliable->tmp : b_;
     d_.combine(-1 / two_m, d_oe_x_e, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
   }
-  return columns;
+  return result;
 }
 
 void EvenOddPass::add_solution(int rhs, VectorField& x) const {

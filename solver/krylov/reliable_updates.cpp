@@ -11,10 +11,13 @@ namespace {
 // An update that leaves more than this share of the residual has met the end of what the sloppy operator can do.
 constexpr double least_gain = 0.9;
 
-// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x. Returns whether it did.
-bool go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x, ColorVectorField& r,
-                             ColorVectorField& tmp, const std::vector<double>& r2, const CgStop& stop,
-                             std::vector<CgColumn>& columns, const std::function<void(const CgProgress&)>& progress) {
+// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x. Returns how it ran, or
+// nothing where there was nothing left to do.
+std::optional<LoopForm> go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                                ColorVectorField& r, ColorVectorField& tmp,
+                                                const std::vector<double>& r2, const CgStop& stop,
+                                                std::vector<CgColumn>& columns,
+                                                const std::function<void(const CgProgress&)>& progress) {
   CgStop rest = stop;
   bool any = false;
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -25,10 +28,10 @@ bool go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
     else
       rest.target_norm[i] = std::numeric_limits<double>::infinity();  // leaves this one as it is
   }
-  if (!any || rest.max_iterations <= 0) return false;
+  if (!any || rest.max_iterations <= 0) return {};
   ColorVectorField p = d.make_vector();
   p.copy_from(r);
-  const std::vector<CgColumn> found = conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, rest, progress);
+  const auto [found, form, unused] = conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, rest, progress);
   for (std::size_t i = 0; i < columns.size(); ++i) {
     if (std::isinf(rest.target_norm[i])) continue;
     columns[i].outcome = found[i].outcome;
@@ -36,7 +39,7 @@ bool go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, C
     columns[i].residual_norm = found[i].residual_norm;
     columns[i].history.insert(columns[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
   }
-  return true;
+  return form;
 }
 
 // The factor by which the residual may fall until an update.
@@ -62,11 +65,10 @@ double next_fall(double largest, double rest) {
 
 }  // namespace
 
-std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
-                                                  Parity parity, ColorVectorField& x, const ColorVectorField& b,
-                                                  ReliableVectors& work, const CgStop& stop,
-                                                  const ReliableUpdates& updates,
-                                                  const std::function<void(const CgProgress&)>& progress) {
+CgResult reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass, Parity parity,
+                                     ColorVectorField& x, const ColorVectorField& b, ReliableVectors& work,
+                                     const CgStop& stop, const ReliableUpdates& updates,
+                                     const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n = stop.target_norm.size();
   auto& [r, tmp, sloppy_x, sloppy_vectors] = work;
   auto& [sloppy_r, p, sloppy_tmp, loop] = sloppy_vectors;
@@ -80,7 +82,9 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     return d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
   };
 
-  std::vector<CgColumn> columns(n);
+  CgResult result;
+  std::vector<CgColumn>& columns = result.columns;
+  columns.resize(n);
   std::vector<bool> active(n, true);
   const double largest = largest_fall(updates, sloppy, mass);
   std::vector<double> aim;  // slightly below the target: the sloppy residual is not quite the true one
@@ -128,9 +132,10 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
         if (active[i]) worst = std::max(worst, inner.target_norm[i] / stop.target_norm[i]);
       progress({iterations + at.iteration, at.worst_ratio * worst});
     };
-    const std::vector<CgColumn> inner_columns =
+    const CgResult inner_result =
         conjugate_gradient_loop(sloppy, mass, parity, sloppy_x, sloppy_r, p, sloppy_tmp, sloppy_r2, p2, inner,
                                 progress ? show : std::function<void(const CgProgress&)>(), &loop);
+    result.form = inner_result.form;
     tmp.convert_from(sloppy_x);
     d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
     const std::vector<double> before = r2;
@@ -139,10 +144,10 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
 
     long longest = 0;
     for (std::size_t i = 0; i < n; ++i) {
-      p2[i] = inner_columns[i].direction_norm2;
+      p2[i] = inner_result.columns[i].direction_norm2;
       if (!active[i]) continue;
       CgColumn& column = columns[i];
-      const CgColumn& found = inner_columns[i];
+      const CgColumn& found = inner_result.columns[i];
       column.iterations += found.iterations;
       longest = std::max(longest, found.iterations);
       column.history.insert(column.history.end(), found.history.begin() + 1, found.history.end());
@@ -157,9 +162,9 @@ std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, Staggere
     if (longest == 0) break;
   }
   for (std::size_t i = 0; i < n; ++i) columns[i].residual_norm = std::sqrt(r2[i]);
-  if (go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress) || !updated)
-    d.hop(tmp, x, opposite(parity));
-  return columns;
+  result.precise_form = go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress);
+  if (result.precise_form || !updated) d.hop(tmp, x, opposite(parity));
+  return result;
 }
 
 }  // namespace staghorn

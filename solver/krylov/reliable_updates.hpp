@@ -29,10 +29,9 @@ struct ReliableVectors {
 // and every residual that a target is judged by are at the precision and with the links of `d`; the search direction is
 // kept across updates. Where iterations on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are updated
 // together, so unlike plain CG a column's bits depend on its batch.
-std::vector<CgColumn> reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass,
-                                                  Parity parity, ColorVectorField& x, const ColorVectorField& b,
-                                                  ReliableVectors& work, const CgStop& stop,
-                                                  const ReliableUpdates& updates = {},
-                                                  const std::function<void(const CgProgress&)>& progress = {});
+CgResult reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass, Parity parity,
+                                     ColorVectorField& x, const ColorVectorField& b, ReliableVectors& work,
+                                     const CgStop& stop, const ReliableUpdates& updates = {},
+                                     const std::function<void(const CgProgress&)>& progress = {});
 
 }  // namespace staghorn

@@ -94,7 +94,7 @@ std::string to_json(const Machine& machine) {
   return json.dump(2);
 }
 
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked) {
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
   const Reconstruct form = iterated_links(shape.options);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "halo/communicator.hpp"
-#include "solver/krylov/cg_kernels.hpp"
+#include "solver/krylov/loop_form.hpp"
 #include "solver/machine/memory_estimate.hpp"
 
 namespace staghorn {
@@ -37,12 +37,12 @@ struct IterationTime {
   double total() const { return memory + communication + latency; }
 };
 
-// In the form of the loop that a solve takes (cg_kernels.hpp; p2p is there on one host, where options.transport is not
+// In the form of the loop that a solve takes (loop_form.hpp; p2p is there on one host, where options.transport is not
 // another). With R reals a link, n right-hand sides and w bytes a real its phases move per site of one parity
 //   hop (8 R + 18 n) w   residual update (8 R + 36 n) w   in one iteration of 16 direction update 18 n w
 // of which x in every second residual update is 6 n w (in fp16 of fp32).
 // Faces (6 n w a site, both ways in each cut direction) travel while interior sites of hop and residual update are
 // computed; boundary sites wait for them. With options.sloppy it is an iteration in that precision. Local.
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape, CgKernels asked = default_cg_kernels());
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked = default_loop_choice());
 
 }  // namespace staghorn

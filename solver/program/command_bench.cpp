@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/device_choice.hpp"

@@ -95,6 +95,11 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
                 seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
                 report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  if (!report.loop.empty() && report.loop != "host") {
+    out << "  CG ran as " << report.loop;
+    if (!report.precise_loop.empty()) out << ", in the high precision as " << report.precise_loop;
+    out << "\n";
+  }
   print_times(out, report.times);
   print_transports(out, report.transports, "");
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");

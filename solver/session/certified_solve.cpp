@@ -118,9 +118,11 @@ class Passes {
       progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const std::vector<CgColumn> solved =
+    const auto [solved, form, precise_form] =
         with_.pass.solve(target_, iterations_left_, progress ? show : std::function<void(const CgProgress&)>());
     done_.cg_seconds += solving.seconds();
+    done_.loop = to_string(form);
+    if (precise_form) done_.precise_loop = to_string(*precise_form);
     const Stopwatch converting;
     long longest = 0;
     for (std::size_t i = 0; i < sources_.size(); ++i) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dirac/fields/site_field.hpp"
@@ -24,7 +25,8 @@ struct CertifiedWork {
 };
 
 struct CertifiedSolve {
-  std::vector<RhsReport> rhs;  // complete but for the colour of the source
+  std::string loop, precise_loop;  // as in the report
+  std::vector<RhsReport> rhs;      // complete but for the colour of the source
   // CG iterations as the wall clock saw them: the most of any right-hand side in each pass, summed over passes.
   long cg_iterations = 0;
   // Seconds of this rank: in CG, in the plain residuals, and in converting vectors to the kernels' form and back.

@@ -47,7 +47,7 @@ void Session::State::fill_setting(SolveReport& report) const {
   report.threads = omp_get_max_threads();
   report.gauge = gauge;
   report.provenance = run_provenance();
-  report.provenance["kernels"] = fast->kernels();
+  report.provenance["kernels"] = fast->kernel_set();
   if (cublas) report.provenance["cublas"] = cublas->version();
 }
 
@@ -95,6 +95,8 @@ SolveReport Session::State::filled_report(const SolveRequest& request, const Cer
                                           double source_bytes) const {
   SolveReport report;
   report.rhs = done.rhs;
+  report.loop = done.loop;
+  report.precise_loop = done.precise_loop;
   report.outcome = Outcome::certified;
   for (const RhsReport& rhs : report.rhs) report.outcome = std::max(report.outcome, rhs.outcome);
   report.request = request;

@@ -113,8 +113,8 @@ SolveShape Session::State::shape(int n_rhs, System system) const {
 
 void Session::State::make_operators(int n_rhs, System system) {
   const bool on_gpu = cuda_device >= 0;
-  const auto packed = fast ? fast->packed_links() : nullptr;  // links that are there stay
-  const auto sloppy_packed = sloppy ? sloppy->packed_links() : nullptr;
+  const auto packed = fast ? fast->hop_data() : nullptr;  // links that are there stay
+  const auto sloppy_packed = sloppy ? sloppy->hop_data() : nullptr;
   const double held_links = double((fast ? fast->link_bytes() : 0) + (sloppy ? sloppy->link_bytes() : 0));
   pass.reset();  // frees its memory before the next takes its own
   fast.reset();
@@ -138,7 +138,7 @@ void Session::State::make_operators(int n_rhs, System system) {
     wanted.precision = *options.sloppy;
     wanted.reconstruct = iterated_links(options);
     sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted,
-                                                 sloppy_packed ? sloppy_packed : made->packed_links());
+                                                 sloppy_packed ? sloppy_packed : made->hop_data());
   }
   fast = std::move(made);  // both are there, or, where one fails, neither
 }

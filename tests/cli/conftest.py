@@ -1,4 +1,4 @@
-"""A solve that takes no time, to hang options on, and the one line that an error consists of."""
+"""A solve that takes no time, to hang options on."""
 
 from __future__ import annotations
 
@@ -26,23 +26,3 @@ def solve(staghorn, small_gauge, tmp_path):
                                report=json.loads(report.read_text()) if report.exists() else None)
 
     return run
-
-
-def error_lines(result) -> list[str]:
-    """The program's own lines on stderr (mpirun adds its own)."""
-    return [line for line in result.stderr.splitlines() if line.startswith("staghorn: ")]
-
-
-@pytest.fixture
-def expect_error():
-    """expect_error(result, status, *words): that exit status, and one message that has all the words."""
-
-    def check(result, status, *words):
-        assert result.returncode == status, result.stderr
-        lines = error_lines(result)
-        assert len(lines) == 1, result.stderr
-        assert lines[0].startswith("staghorn: error: ")
-        missing = [word for word in words if str(word) not in lines[0]]
-        assert not missing, (lines[0], missing)
-
-    return check

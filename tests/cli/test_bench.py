@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from math import prod
+from pathlib import Path
 
 import pytest
 
@@ -24,7 +25,8 @@ def bench(staghorn, tmp_path):
 
     def run(what, *options, **keywords):
         path = tmp_path / "bench.json"
-        result = staghorn("bench", what, "--lattice", *LATTICE, "--seconds", 0.05, "--json", path, *options, check=True,
+        lattice = [] if "--lattice" in options else ["--lattice", *LATTICE]
+        result = staghorn("bench", what, *lattice, "--seconds", 0.05, "--json", path, *options, check=True,
                           **keywords)
         return json.loads(path.read_text()) | {"stdout": result.stdout}
 
@@ -42,6 +44,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
     for result in found["results"]:
         assert {"microseconds", "gflops", "gb_s", "fraction_of_stream"} <= result.keys()
         assert result["what"].strip() in found["stdout"]
+        assert result["loop"] == ("host" if result["what"] == "cg iteration" else None)
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
     assert f"copy {found['copy_gb_s']:.1f} GB/s" in found["stdout"]
 
@@ -52,7 +55,9 @@ def test_faces_and_sums_stand_alone_beside_the_hops(bench):
     found = bench("exchange", "--grid", "1,1,1,2", "--rhs", 3, "--precision", "fp32", "--links", 12, ranks=2)
     faces = found["results"][0]["faces"]
     assert faces["bytes"] == 2 * 4**3 / 2 * 6 * 4 * 3
-    assert faces["exchange_gb_s"] == pytest.approx(faces["bytes"] / faces["exchange_microseconds"] * 1e-3)
+    # The best exchange alone is no slower than the average one within a hop; the factor is for machines whose load changes.
+    within = {row["what"].strip(): row["microseconds"] for row in found["results"]}
+    assert 0.2 < faces["exchange_microseconds"] < 3 * (within["pack, no overlap"] + within["wait, no overlap"])
     assert faces["sum_through_host_microseconds"] == faces["sum_by_mpi_microseconds"] > 0
     for name in ("stored_microseconds", "copied_microseconds", "stored_share_of_copied", "sum_in_kernels_microseconds"):
         assert faces[name] is None  # of GPUs
@@ -71,6 +76,16 @@ def test_figures_follow_from_the_time(bench, precision, links, rhs):
     assert result["gflops"] == pytest.approx(570 * rhs * SITES_PER_PARITY / seconds * 1e-9)
     assert result["gb_s"] == pytest.approx((8 * links * width + 2 * vector * rhs) * SITES_PER_PARITY / seconds * 1e-9)
     assert result["fraction_of_stream"] == pytest.approx(result["gb_s"] / found["stream_read_gb_s"])
+
+
+def test_an_iteration_takes_as_long_as_in_a_solve(staghorn, bench, tmp_path):
+    """Two clocks: `bench` takes the best of ten batches, a report the average; a load beside a solve makes it slower."""
+    gauge, path = Path(__file__).parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc", tmp_path / "report.json"
+    staghorn("solve", "--gauge", gauge, "--mass", 0.05, "--color", 0, "--report", path, check=True)
+    report = json.loads(path.read_text())
+    in_solve = report["seconds"]["solve"] / report["rhs"][0]["iterations"] * 1e6
+    (found,) = bench("cg", "--lattice", 8, 8, 8, 16, "--precision", "fp64", "--links", 18)["results"]
+    assert in_solve / 20 < found["microseconds"] < 2 * in_solve
 
 
 @pytest.mark.mpi

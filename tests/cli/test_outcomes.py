@@ -25,6 +25,7 @@ def test_report_has_the_names_that_scripts_rely_on(solve):
              "pion_correlator", "condensate", "seconds", "memory_bytes"}
     assert names <= set(report)
     assert (report["device"], report["precision"], report["links"]) == ("cpu", "fp64", 18)
+    assert report["loop"] == "host" and "precise_loop" not in report
     assert (report["lattice"], report["grid"], report["mass"]) == ([4, 6, 8, 10], [1, 1, 1, 1], 0.5)
     assert {"file", "format", "plaquette", "plaquette_space", "plaquette_time", "link_trace", "max_unitarity_deviation",
             "checksums"} <= set(report["gauge"])
@@ -65,7 +66,7 @@ def test_solution_is_certified_again_without_iterations(solve):
     first = solve()
     again = solve("--guess", first.output_path, "--max-iterations", 0, name="again")
     assert again.returncode == 0, again.stderr
-    assert again.report["rhs"][0]["iterations"] == 0
+    assert again.report["rhs"][0]["iterations"] == 0 and again.report["loop"] is None
     assert again.report["rhs"][0]["residual_true"] == first.report["rhs"][0]["residual_true"]
 
 

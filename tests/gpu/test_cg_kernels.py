@@ -1,13 +1,15 @@
-"""The loop of CG gives the bits of the CPU as one kernel, as a wide one and as two: on one GPU, cut on it, and on several by p2p."""
+"""The loop of CG runs in the form asked for and gives the bits of the CPU: as one kernel, as a wide one and as two, on one GPU,
+cut on it, and on several by p2p; and with faces by NCCL or by the host."""
 
 from __future__ import annotations
 
+import json
 import math
 
 import h5py
 import pytest
 
-from gpus import gpu_count
+from gpus import LOOP_OF_CHOICE, gpu_count
 
 pytestmark = pytest.mark.gpu
 
@@ -37,7 +39,8 @@ CUTS = {
 
 @pytest.fixture(scope="module")
 def check(solve_many, gauge_to_cut):
-    """check(requests, n_rhs, cut, transport, kernels, status): every request has the answer of the CPU, and ends alike."""
+    """check(requests, n_rhs, cut, transport, kernels, status): every request runs in the form asked for, has the answer of the
+    CPU, and ends alike."""
 
     def run(requests, n_rhs, cut, transport, kernels, status):
         ranks = ranks_of(cut)
@@ -46,6 +49,8 @@ def check(solve_many, gauge_to_cut):
         found = solve_many(gauge_to_cut, requests, *request, "--device", "cuda", *CUTS[cut], *between, ranks=ranks,
                            env={"STAGHORN_CG_KERNELS": kernels})
         assert found.statuses == {status}
+        form = {"nccl": "nccl", "staged": "host"}.get(transport) or LOOP_OF_CHOICE[kernels]
+        assert [report["loop"] for report in found.reports] == [form] * len(requests)
         assert found.answers == solve_many(gauge_to_cut, requests, *request, "--device", "cpu").answers
 
     return run
@@ -53,17 +58,18 @@ def check(solve_many, gauge_to_cut):
 
 @pytest.fixture(scope="module")
 def solve_large(staghorn, tmp_path_factory):
-    """solve_large(*options) -> bytes of the solution after 7 iterations, on so many sites that GPUs' blocks take chunks."""
+    """solve_large(*options) -> bytes of the solution after 7 iterations on so many sites that GPUs' blocks take chunks, and the
+    form of the loop."""
     folder = tmp_path_factory.mktemp("large")
-    gauge, output = folder / "hot.h5", folder / "x.h5"
+    gauge, output, report = folder / "hot.h5", folder / "x.h5", folder / "x.json"
     staghorn("generate", "--lattice", 24, 24, 24, 24, "--start", "hot", "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)
 
     def run(*options, kernels="auto"):
         result = staghorn("solve", "--gauge", gauge, "--mass", 0.2, "--source", "gaussian:5", "--max-iterations", 7, "--output",
-                          output, "--force", *options, env={"STAGHORN_CG_KERNELS": kernels})
+                          output, "--report", report, "--force", *options, env={"STAGHORN_CG_KERNELS": kernels})
         assert result.returncode == 3, result.stderr
         with h5py.File(output) as file:
-            return file["solution"][...].tobytes()
+            return file["solution"][...].tobytes(), json.loads(report.read_text())["loop"]
 
     return run
 
@@ -96,5 +102,6 @@ def test_every_form_stops_after_odd_and_even_iterations_as_the_cpu_does(check, t
 @pytest.mark.parametrize("request_name", ["fp64-12", "fp32-12", "fp32-8", "fp64-12-fp16-12", "fp64-18-fp16-18"])
 def test_chunks_that_blocks_take_change_no_bit(solve_large, request_name, kernels):
     request = REQUESTS.get(request_name, ["--links", 12, "--sloppy", "fp16"])
-    found = solve_large("--device", "cuda", *request, kernels=kernels)
-    assert found == solve_large("--device", "cpu", *request)
+    found, form = solve_large("--device", "cuda", *request, kernels=kernels)
+    assert form == LOOP_OF_CHOICE[kernels]
+    assert (found, "host") == solve_large("--device", "cpu", *request)

@@ -40,6 +40,7 @@ def test_baseline_is_certified_after_as_many_iterations(staghorn, tmp_path, gaug
                "--system", system)
     fused, cublas = (solve(staghorn, tmp_path, gauge, blas, *options) for blas in ("fused", "cublas"))
     assert (fused["blas"], cublas["blas"]) == ("fused", "cublas") and cublas["provenance"]["cublas"]
+    assert fused["loop"] in ("one kernel", "two kernels") and cublas["loop"] == "cublas"
     tolerance = cublas["tolerance"]
     for a, b in zip(fused["rhs"], cublas["rhs"], strict=True):
         assert b["outcome"] == "certified" and b["residual_true"] <= tolerance
@@ -61,6 +62,7 @@ def test_bench_reports_the_baseline_beside_the_fused_loop(staghorn, tmp_path):
              "--links", 18, "--json", tmp_path / "b.json", check=True)
     rows = json.loads((tmp_path / "b.json").read_text())["results"]
     assert [row["what"] for row in rows] == ["cg iteration", "cg iteration, cublas"]
+    assert rows[0]["loop"] in ("one kernel", "two kernels") and rows[1]["loop"] == "cublas"
 
 
 def test_missing_library_is_named_and_only_the_baseline_needs_it(staghorn, tmp_path, gauge):

@@ -12,39 +12,47 @@ pytestmark = [pytest.mark.gpu, pytest.mark.alone]
 
 @pytest.fixture
 def faces(staghorn, tmp_path):
-    """faces(*options, ranks=) -> what was measured of faces of 16^3 / 2 sites of 48 bytes, 2 right-hand sides, both ways."""
+    """faces(*options, ranks=, extent=16) -> what was measured of faces of extent^3 / 2 sites of 48 bytes, 2 right-hand sides,
+    both ways. What any exchange obeys is asserted."""
 
-    def run(*options, ranks=1):
+    def run(*options, ranks=1, extent=16):
         path = tmp_path / "bench.json"
-        result = staghorn("bench", "exchange", "--lattice", 16, 16, 16, 8, "--device", "cuda", "--precision", "fp64",
-                          "--links", 18, "--rhs", 2, "--seconds", 0.1, "--json", path, *options, ranks=ranks)
+        result = staghorn("bench", "exchange", "--lattice", extent, extent, extent, 8, "--device", "cuda", "--precision", "fp64",
+                          "--links", 12, "--rhs", 2, "--seconds", 0.1, "--json", path, *options, ranks=ranks)
         if obstacle := transport_obstacle(result.stderr):
             pytest.skip(obstacle)
         assert result.returncode == 0, result.stderr
-        found = json.loads(path.read_text())["results"][0]["faces"]
-        assert found["bytes"] == 2 * 16**3 / 2 * 48 * 2
+        bench = json.loads(path.read_text())
+        found = bench["results"][0]["faces"]
+        assert found["bytes"] == 2 * extent**3 / 2 * 48 * 2
+        assert 1 < found["exchange_microseconds"] < 1e5  # a kernel takes longer than the one, half a second is no exchange
+        # Each byte is read and written. No way is faster than a copy within the memory, counted so.
+        for name in ("exchange", "stored", "copied"):
+            assert found[f"{name}_gb_s"] is None or found[f"{name}_gb_s"] < bench["copy_gb_s"]
         return found
 
     return run
 
 
-def check_rates(found):
-    for name in ("exchange", "stored", "copied"):
-        rate = found["bytes"] / found[f"{name}_microseconds"] * 1e-3
-        assert found[f"{name}_gb_s"] == pytest.approx(rate)
-    assert found["exchange_microseconds"] > 0.7 * found["stored_microseconds"]  # which is a part of it
-    assert 0.2 < found["stored_share_of_copied"] < 5
+def check_beside_copies(found, least_share):
+    """The kernel that stores faces is a part of the exchange. It stores at `least_share` of the rate of plain copies or more;
+    it is not faster than the wire that both use."""
+    assert found["exchange_microseconds"] > 0.7 * found["stored_microseconds"]
+    assert least_share < found["stored_share_of_copied"] < 1.5
 
 
-def test_faces_that_stay_on_a_gpu_are_timed_beside_copies(faces):
-    found = faces("--loopback", "t")
-    check_rates(found)
+def test_large_faces_that_stay_on_a_gpu_are_stored_as_fast_as_copies(faces):
+    found = faces("--loopback", "t", extent=48)
+    check_beside_copies(found, 0.4)
     assert found["sum_through_host_microseconds"] is None
 
 
-def test_faces_and_sums_by_p2p_are_timed_beside_the_other_ways(faces):
+def test_large_faces_by_p2p_are_stored_as_fast_as_copies(faces):
+    check_beside_copies(faces("--grid", "1,1,1,2", "--transport", "p2p", ranks=2, extent=48), 0.7)
+
+
+def test_sums_by_p2p_are_timed_beside_the_other_ways(faces):
     found = faces("--grid", "1,1,1,2", "--transport", "p2p", ranks=2)
-    check_rates(found)
     assert found["sum_in_kernels_microseconds"] < found["sum_through_host_microseconds"]
     assert found["sum_by_mpi_microseconds"] < found["sum_through_host_microseconds"]
 

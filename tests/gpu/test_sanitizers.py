@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 
 import pytest
+from gpus import LOOP_OF_CHOICE
 
 pytestmark = pytest.mark.gpu
 
@@ -40,6 +41,7 @@ def check(staghorn, solve_many, tmp_path_factory, under):
         found = solve_many(gauge, requests, "--mass", 0.3, "--source", "gaussian:5", "--device", "cuda", "--max-iterations",
                            iterations, env={"STAGHORN_CG_KERNELS": kernels}, under=under(tool))
         assert found.statuses == {3}  # out of iterations
+        assert {report["loop"] for report in found.reports} == {LOOP_OF_CHOICE[kernels]}
 
     return run
 

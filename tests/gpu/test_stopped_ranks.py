@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -15,25 +16,48 @@ pytestmark = pytest.mark.gpu
 
 LIMIT = 8  # seconds: others may share the GPUs
 SETTING_UP = 10  # seconds, NCCL among it
-LONG_RUN = ["bench", "cg", "--lattice", 8, 8, 8, 16, "--seconds", 1000, "--precision", "fp64", "--links", 18, "--device", "cuda",
+BENCH_CG = ["bench", "cg", "--lattice", 8, 8, 8, 16, "--precision", "fp64", "--links", 18, "--device", "cuda",
             "--blas", "fused", "--tuning", "off", "--watchdog", LIMIT]
-WAYS = {
-    "p2p, one kernel": ("p2p", "one"),
-    "p2p, two kernels": ("p2p", "two"),
-    "nccl": ("nccl", "auto"),
-    "staged": ("staged", "auto"),
-    "mapped": ("mapped", "auto"),
+WAYS = {  # transport, STAGHORN_CG_KERNELS, and what the loop runs as
+    "p2p, one kernel": ("p2p", "one", "one kernel"),
+    "p2p, two kernels": ("p2p", "two", "two kernels"),
+    "nccl": ("nccl", "auto", "nccl"),
+    "staged": ("staged", "auto", "host"),
+    "mapped": ("mapped", "auto", "host"),
 }
 
 
+@pytest.fixture(scope="module")
+def form_of(staghorn, tmp_path_factory):
+    """form_of(way) -> what the loop of a short run of two ranks ran as; skips where the transport cannot be used."""
+    path = tmp_path_factory.mktemp("form") / "bench.json"
+    known = {}
+
+    def run(way):
+        if way not in known:
+            transport, kernels, _ = WAYS[way]
+            result = staghorn(*BENCH_CG, "--seconds", 0.1, "--transport", transport, "--json", path, ranks=2,
+                              env={"STAGHORN_CG_KERNELS": kernels})
+            if obstacle := transport_obstacle(result.stderr):
+                pytest.skip(obstacle)
+            assert result.returncode == 0, result.stderr
+            (row,) = json.loads(path.read_text())["results"]
+            known[way] = row["loop"]
+        return known[way]
+
+    return run
+
+
 @pytest.fixture
-def iterations(launch):
-    """iterations(way) -> a job of two ranks in the middle of iterations of CG, and its processes by rank."""
+def iterations(launch, form_of):
+    """iterations(way) -> a job of two ranks in the middle of iterations of CG, and its processes by rank. The iterations have
+    the form that the way names."""
     jobs = []
 
     def start(way):
-        transport, kernels = WAYS[way]
-        job = launch(*LONG_RUN, "--transport", transport, ranks=2, env={"STAGHORN_CG_KERNELS": kernels})
+        transport, kernels, form = WAYS[way]
+        assert form_of(way) == form
+        job = launch(*BENCH_CG, "--seconds", 1000, "--transport", transport, ranks=2, env={"STAGHORN_CG_KERNELS": kernels})
         jobs.append(job)
         line = job.stdout.readline()
         processes = ranks_below(job.pid)

@@ -25,6 +25,15 @@ def times(staghorn, small_gauge, tmp_path):
     return run
 
 
+def check_that_phases_make_up_the_solve(rows, report):
+    """What is not hidden of computing, packing, communication and sums follows one another and fills the solve. One hop in 15 is
+    measured and stands for the others, so there is room."""
+    compute, communication = rows["compute"]["seconds"], rows["communication"]["seconds"]
+    hidden = rows["communication"]["hidden_share"] * min(compute, communication)
+    filled = compute + rows["gather"]["seconds"] + communication - hidden + rows["sums"]["seconds"]
+    assert 0.3 * report["seconds"]["solve"] < filled < 1.5 * report["seconds"]["solve"]
+
+
 @pytest.mark.parametrize("sloppy", [[], ["--sloppy", "fp32"]])
 @pytest.mark.parametrize("transport, within", [("staged", {}), ("mapped", {"DtoH": "within gather"})])
 def test_phases_are_measured_where_faces_pass_through_the_host(times, transport, within, sloppy):
@@ -35,11 +44,11 @@ def test_phases_are_measured_where_faces_pass_through_the_host(times, transport,
         if phase in within:
             assert row["seconds"] is None and row["note"] == within[phase]
             continue
-        # Samples stand for all hops, so leave some room.
-        assert 0 < row["seconds"] < 1.5 * report["seconds"]["solve"]
+        assert row["seconds"] > 0
         assert phase == "compute" or 0 <= row["hidden_share"] <= 1
-    copies = sum(rows[phase]["seconds"] or 0 for phase in ("DtoH", "HtoD"))
-    assert copies < 2 * rows["communication"]["seconds"]
+    check_that_phases_make_up_the_solve(rows, report)
+    for phase in ("DtoH", "MPI", "HtoD"):  # each is part of it
+        assert (rows[phase]["seconds"] or 0) < 1.1 * rows["communication"]["seconds"]
     assert rows["scatter"]["seconds"] == 0 and rows["scatter"]["note"] == "ghosts are read in place"
 
 

@@ -46,16 +46,12 @@ def read_links(staghorn, tmp_path_factory):
 
 
 @pytest.fixture
-def rejected(staghorn):
+def rejected(staghorn, expect_error):
     """rejected(path, *words, ranks=1): reading `path` fails with one message that names it and says all `words`."""
 
     def run(path, *words, ranks=1) -> str:
-        result = staghorn("inspect", path, ranks=ranks)
-        assert result.returncode == 1
-        for word in (str(path), *words):
-            assert str(word) in result.stderr
-        assert result.stderr.count("error") == 1 or ranks > 1
-        assert result.stderr.count(str(path)) == 1
-        return result.stderr
+        message = expect_error(staghorn("inspect", path, ranks=ranks), 1, path, *words)
+        assert message.count(str(path)) == 1
+        return message
 
     return run

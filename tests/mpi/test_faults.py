@@ -40,7 +40,7 @@ def test_an_error_that_only_one_rank_meets_ends_all(program):
     assert re.search("staghorn: error: rank 1: STAGHORN_STRESS_DELAYS", result.stderr), result.stderr
 
 
-@pytest.mark.parametrize("text", ["1", "1:", "1:0", "one:2", "-1:2", "1:2:3"])
+@pytest.mark.parametrize("text", ["1", "1:", "1:0", "one:2", "-1:2", "1:2:3", "1:2 in ", "1:2 of hop"])
 def test_a_fault_that_is_none_is_refused(staghorn, text):
     result = staghorn("bench", "hop", "--lattice", 4, 4, 4, 4, env={"STAGHORN_FAIL_MPI": text})
     assert result.returncode == 1 and "STAGHORN_FAIL_MPI: expected RANK:COUNT" in result.stderr

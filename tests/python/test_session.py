@@ -149,26 +149,37 @@ def test_a_call_of_mpi_that_fails_is_an_exception(small_gauge):
             "    print('caught', error)\n")
     package = str(Path(staghorn.__file__).parent.parent)
     result = subprocess.run([sys.executable, "-c", code, small_gauge], capture_output=True, text=True, timeout=60,
-                            env={**os.environ, "STAGHORN_FAIL_MPI": "0:40", "PYTHONPATH": package})
+                            env={**os.environ, "STAGHORN_FAIL_MPI": "0:1 in setting up the operator", "PYTHONPATH": package})
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("caught MPI_")
 
 
-@pytest.mark.parametrize("call", range(34, 44, 2))
-def test_a_set_up_that_failed_is_made_whole_by_the_next_solve(call):
-    """The calls of MPI that a set-up makes, between the operators of both precisions too."""
-    code = ("import staghorn\n"
-            "from staghorn import reference\n"
-            "session = staghorn.Session(reference.random_links((4, 4, 2, 6), seed=41), sloppy='fp32', loopback='t')\n"
-            "try:\n"
-            "    session.solve(0.5, 'gaussian:1')\n"
-            "except staghorn.Error as error:\n"
-            "    print(error)\n"
-            "report = session.solve(0.5, 'gaussian:1')[1]\n"
-            "print(report['outcome'], len(report['rhs'][0]['updates']) > 0)\n")
+SET_UP_THAT_FAILS = """
+import staghorn
+from staghorn import reference
+session = staghorn.Session(reference.random_links((4, 4, 2, 6), seed=41), sloppy="fp32", loopback="t")
+try:
+    session.solve(0.5, "gaussian:1")
+except staghorn.Error as error:
+    print(error)
+report = session.solve(0.5, "gaussian:1")[1]
+print(report["outcome"], len(report["rhs"][0]["updates"]) > 0)
+"""
+
+
+def test_a_set_up_that_failed_is_made_whole_by_the_next_solve():
+    """Each call of MPI that setting up the operators of both precisions makes fails once, until no call is left to fail."""
     package = str(Path(staghorn.__file__).parent.parent)
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
-                            env={**os.environ, "STAGHORN_FAIL_MPI": f"0:{call}", "PYTHONPATH": package})
-    assert result.returncode == 0, result.stderr
-    failure, answer = result.stdout.splitlines()
-    assert failure.startswith("MPI_") and answer == "certified True"
+    failed = 0
+    while failed < 50:
+        fault = f"0:{failed + 1} in setting up the operator"
+        result = subprocess.run([sys.executable, "-c", SET_UP_THAT_FAILS], capture_output=True, text=True, timeout=60,
+                                env={**os.environ, "STAGHORN_FAIL_MPI": fault, "PYTHONPATH": package})
+        assert result.returncode == 0, result.stderr
+        *failure, answer = result.stdout.splitlines()
+        assert answer == "certified True"
+        if not failure:
+            break
+        assert failure[0].startswith("MPI_")
+        failed += 1
+    assert 2 <= failed < 50  # one call of each operator at least

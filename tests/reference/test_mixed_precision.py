@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from solve_files import assert_iterated_in
 
 pytestmark = pytest.mark.reference
 
@@ -45,7 +46,8 @@ def test_mixed_precision_takes_few_more_iterations(staghorn, reference_data, tmp
     for one, two in zip(double["rhs"], mixed["rhs"]):
         assert two["iterations"] <= 1.1 * one["iterations"]
         assert two["norm2"] == pytest.approx(one["norm2"], rel=1e-7)
-        assert two["updates"] == sorted(two["updates"]) and len(two["updates"]) >= 1
+        assert_iterated_in(sloppy, two, one)
+    assert (mixed["loop"] == "host") == (not mixed["device"].startswith("cuda")) and mixed["precise_loop"] is None
 
 
 @pytest.mark.parametrize("sloppy, more", [("fp32", 1.25), ("fp16", 1.4)])
@@ -57,6 +59,7 @@ def test_mixed_precision_reaches_1e_12(staghorn, reference_data, tmp_path, name,
     # the worst conditioned of them needs more: rounding makes CG forget which directions it has searched
     double = solve(staghorn, tmp_path, reference_data / name, 0.05, "--tolerance", 1e-12)
     for one, two in zip(double["rhs"], report["rhs"]):
+        assert_iterated_in(sloppy, two, one)
         assert two["iterations"] <= more * one["iterations"]
 
 
@@ -64,6 +67,7 @@ def test_fixed_point_that_stagnates_goes_on_in_double_precision(staghorn, refere
     report = solve(staghorn, tmp_path, reference_data / "GF_555_6.1", 0.001, "--sloppy", "fp16", "--tolerance", 1e-12,
                    "--color", 0)
     assert report["outcome"] == "certified" and report["rhs"][0]["residual_true"] <= 1e-12
+    assert report["precise_loop"] and (report["precise_loop"] == "host") == (not report["device"].startswith("cuda"))
 
 
 def test_answers_do_not_come_in_fixed_point(staghorn, reference_data):

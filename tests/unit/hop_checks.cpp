@@ -8,7 +8,7 @@
 #include <cstring>
 #include <limits>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "halo/cuda/cuda_device.hpp"
@@ -113,7 +113,7 @@ Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, cons
     step.norms.push_back(d.update_residual(out, p, in, target, 0.04, alpha, sums));
     step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, {}, of_new, of_old}, sums));
     step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, beta, of_new, of_old}, sums));
-    step.norms.push_back(d.update_direction(x, p, out, at_once, beta, sums));
+    step.norms.push_back(d.update_direction(x, p, out, target, at_once, beta, sums));
     step.norms.push_back(d.norm2(x, sums));
     for (int r = 0; r < n; ++r) {
       out.unpack(target, r, step.updated_r[r]);

@@ -27,10 +27,10 @@ struct TemporaryFolder {
 
 HopView some_view() {
   HopView view;
-  view.precision = Precision::fp32;
+  view.vectors.precision = Precision::fp32;
   view.reconstruct = Reconstruct::row12;
-  view.n_rhs = 6;
-  view.extents = {4, 6, 8, 10};
+  view.vectors.n_rhs = 6;
+  view.geometry.extents = {4, 6, 8, 10};
   return view;
 }
 
@@ -43,12 +43,12 @@ bool a_key_tells_all_that_a_choice_depends_on() {
     ++keys[launch_key("hop", other, "GPU A")];
   };
   count([](HopView&) {});
-  count([](HopView& v) { v.precision = Precision::fp64; });
+  count([](HopView& v) { v.vectors.precision = Precision::fp64; });
   count([](HopView& v) { v.reconstruct = Reconstruct::su3_8; });
-  count([](HopView& v) { v.n_rhs = 3; });
-  count([](HopView& v) { v.extents = {6, 4, 8, 10}; });
-  count([](HopView& v) { v.cut[3] = true; });
-  count([](HopView& v) { v.cut[0] = true; });
+  count([](HopView& v) { v.vectors.n_rhs = 3; });
+  count([](HopView& v) { v.geometry.extents = {6, 4, 8, 10}; });
+  count([](HopView& v) { v.geometry.cut[3] = true; });
+  count([](HopView& v) { v.geometry.cut[0] = true; });
   ++keys[launch_key("residual", view, "GPU A")];
   ++keys[launch_key("hop", view, "GPU B")];
   return CHECK(keys.size() == 9);

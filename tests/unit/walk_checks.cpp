@@ -105,10 +105,10 @@ bool check_slabs() {
   for (const Cut& cut : {Cut{}, Cut{true, true, false, true}})
     for (const int target : {0, 1}) {
       HopView view;
-      view.extents = {32, 34, 24, 6};
-      view.lanes = 32 * 34 * 24 * 6 / 2;
-      view.n_rhs = 16;
-      view.cut = cut;
+      view.geometry.extents = {32, 34, 24, 6};
+      view.vectors.lanes = 32 * 34 * 24 * 6 / 2;
+      view.vectors.n_rhs = 16;
+      view.geometry.cut = cut;
       view.target = target;
       const cuda::LocalSites sites = cuda::hop_arguments(view).sites;
       Buffer times(std::size_t(sites.V) * sizeof(int), MemorySpace::cuda);

@@ -9,7 +9,7 @@
 #include "dirac/algebra/lanes.hpp"
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/algebra/su3.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn {
 
@@ -159,7 +159,7 @@ struct CpuAccess {
   int first_rhs;
   Real* gathered;  // room for one special neighbour
 
-  const std::int32_t* codes() const { return view.neighbours + block * 8; }
+  const std::int32_t* codes() const { return view.neighbourhood.neighbours + block * 8; }
 
   // Links are read through one pointer and vectors through another, whatever the case, so that the arithmetic below
   // them is compiled once and free of branches.
@@ -179,13 +179,13 @@ struct CpuAccess {
   }
 
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_here(int mu) const {
-    return load_link(view.links_here, mu * view.blocks + block);
+    return load_link(view.links_here, mu * view.vectors.blocks + block);
   }
 
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_behind(int mu) const {
     const std::int32_t code = codes()[2 * mu + 1];
-    return load_link(code >= 0 ? view.links_there : view.links_special,
-                     code >= 0 ? mu * view.blocks + (code >> 1) : view.special_link[~code]);
+    return load_link(code >= 0 ? view.links_there : view.neighbourhood.links_special,
+                     code >= 0 ? mu * view.vectors.blocks + (code >> 1) : view.neighbourhood.special_link[~code]);
   }
 
   STAGHORN_INLINE ColorVector<Block<Real>> vector(int mu, bool forward, int r) const {
@@ -193,16 +193,16 @@ struct CpuAccess {
     const std::int32_t code = codes()[hop];
     const Stored* in = static_cast<const Stored*>(call.in);
     if (code < 0) [[unlikely]] {
-      load_special(view.special[~code], in, static_cast<const Stored*>(call.ghost), view.n_rhs, rhs, view.phase[hop],
-                   link_unit<Stored, Reals>, gathered);
+      load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,
+                   rhs, view.phase[hop], link_unit<Stored, Reals>, gathered);
       if constexpr (is_fixed_point<Stored>) return load_vector(static_cast<const Real*>(gathered));
     }
     const Real sign = code < 0 || (code & 1) == 0 ? Real(1) : Real(-1);
     if constexpr (is_fixed_point<Stored>) {
-      return load_vector(in + (std::int64_t{code >> 1} * view.n_rhs + rhs) * vector_stride<Stored>,
+      return load_vector(in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>,
                          sign * link_unit<Stored, Reals>);
     } else {
-      const Real* from = in + (std::int64_t{code >> 1} * view.n_rhs + rhs) * vector_stride<Stored>;
+      const Real* from = in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
       return load_vector(code < 0 ? gathered : from, sign);
     }
   }

@@ -14,7 +14,7 @@
 #include "dirac/algebra/lane_sum.hpp"
 #include "dirac/kernels/cpu/cpu_access.hpp"
 #include "dirac/kernels/hop_kernel.hpp"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn {
 
@@ -110,15 +110,16 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
   ColorVector<Block<Real>> acc[Tile];
   alignas(64) Real gathered[6 * V];
   hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, block, rhs, gathered}, acc);
-  if (block == view.blocks - 1 && view.lanes_in_last_block < V) [[unlikely]] {  // lanes without a site hold zero
+  if (block == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
+      [[unlikely]] {  // lanes without a site hold zero
     STAGHORN_UNROLL
     for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
     for (int c = 0; c < 3; ++c)
-      for (int l = view.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
+      for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
   }
   STAGHORN_UNROLL
   for (int r = 0; r < Tile; ++r) {
-    const std::int64_t offset = (block * view.n_rhs + rhs + r) * vector_stride<Stored>;
+    const std::int64_t offset = (block * view.vectors.n_rhs + rhs + r) * vector_stride<Stored>;
     Stored* out = static_cast<Stored*>(call.out) + offset;
     if constexpr (Use == HopUse::store_norm)
       if (call.beta) {
@@ -130,7 +131,7 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
       Stored* const stored_p = static_cast<Stored*>(call.p) + offset;
       const BlockVector<Stored> residual = load_vector(static_cast<const Stored*>(out));
       BlockVector<Stored> p = load_vector(static_cast<const Stored*>(stored_p));
-      Real* const x = static_cast<Real*>(call.x) + (block * view.n_rhs + rhs + r) * vector_stride<Real>;
+      Real* const x = static_cast<Real*>(call.x) + (block * view.vectors.n_rhs + rhs + r) * vector_stride<Real>;
       const Real of_old = call.x ? Real(call.of_old[rhs + r]) : 0, of_new = call.x ? Real(call.of_new[rhs + r]) : 0;
       const bool grows = of_old != 0 || of_new != 0;
       if (grows) add_to_solution(x, of_old, p);  // at once: two p at hand would find no registers
@@ -158,37 +159,39 @@ STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int
 template <class Stored, int Reals, HopUse Use>
 void hop_blocks(const HopView& view, const HopCall& call) {
   constexpr bool sums_up = Use == HopUse::store_norm || Use == HopUse::update_residual;
-  for_blocks(call.blocks, std::int64_t(call.blocks.size()), sums_up ? view.n_rhs : 0, call.grids, call.sums,
+  for_blocks(call.blocks, std::int64_t(call.blocks.size()), sums_up ? view.vectors.n_rhs : 0, call.grids, call.sums,
              [&](std::int64_t block, ThreadSum* sums) {
                int rhs = 0;
-               for (; rhs + 4 <= view.n_rhs; rhs += 4) hop_tile<Stored, Reals, Use, 4>(view, call, block, rhs, sums);
-               if (rhs + 3 == view.n_rhs) return hop_tile<Stored, Reals, Use, 3>(view, call, block, rhs, sums);
-               for (; rhs < view.n_rhs; ++rhs) hop_tile<Stored, Reals, Use, 1>(view, call, block, rhs, sums);
+               for (; rhs + 4 <= view.vectors.n_rhs; rhs += 4)
+                 hop_tile<Stored, Reals, Use, 4>(view, call, block, rhs, sums);
+               if (rhs + 3 == view.vectors.n_rhs) return hop_tile<Stored, Reals, Use, 3>(view, call, block, rhs, sums);
+               for (; rhs < view.vectors.n_rhs; ++rhs) hop_tile<Stored, Reals, Use, 1>(view, call, block, rhs, sums);
              });
 }
 
 template <class Stored>
 void update_direction_blocks(const HopView& view, const DirectionCall& call) {
   using Real = Arithmetic<Stored>;
-  for_blocks({}, view.blocks, view.n_rhs, call.grids, call.sums, [&](std::int64_t block, ThreadSum* sums) {
-    for (int r = 0; r < view.n_rhs; ++r) {
-      const std::int64_t vector = block * view.n_rhs + r;
-      Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
-      const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
-      BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
-      if (call.x && Real(call.alpha[r]) != 0)
-        add_to_solution(static_cast<Real*>(call.x) + vector * vector_stride<Real>, Real(call.alpha[r]), direction);
-      next_direction(p, direction, Real(call.beta[r]), load_vector(residual));
-      add_norm2(p, sums[r], call.grids[r]);
-    }
-  });
+  for_blocks(
+      {}, view.vectors.blocks, view.vectors.n_rhs, call.grids, call.sums, [&](std::int64_t block, ThreadSum* sums) {
+        for (int r = 0; r < view.vectors.n_rhs; ++r) {
+          const std::int64_t vector = block * view.vectors.n_rhs + r;
+          Stored* p = static_cast<Stored*>(call.p) + vector * vector_stride<Stored>;
+          const Stored* residual = static_cast<const Stored*>(call.r) + vector * vector_stride<Stored>;
+          BlockVector<Stored> direction = load_vector(static_cast<const Stored*>(p));
+          if (call.x && Real(call.alpha[r]) != 0)
+            add_to_solution(static_cast<Real*>(call.x) + vector * vector_stride<Real>, Real(call.alpha[r]), direction);
+          next_direction(p, direction, Real(call.beta[r]), load_vector(residual));
+          add_norm2(p, sums[r], call.grids[r]);
+        }
+      });
 }
 
 template <class Stored>
-void norm2_blocks(const HopView& view, const Stored* v, const SumGrid* grids, ExactPartial* totals) {
-  for_blocks({}, view.blocks, view.n_rhs, grids, totals, [&](std::int64_t block, ThreadSum* sums) {
-    for (int r = 0; r < view.n_rhs; ++r)
-      add_norm2(v + (block * view.n_rhs + r) * vector_stride<Stored>, sums[r], grids[r]);
+void norm2_blocks(const VectorShape& shape, const Stored* v, const SumGrid* grids, ExactPartial* totals) {
+  for_blocks({}, shape.blocks, shape.n_rhs, grids, totals, [&](std::int64_t block, ThreadSum* sums) {
+    for (int r = 0; r < shape.n_rhs; ++r)
+      add_norm2(v + (block * shape.n_rhs + r) * vector_stride<Stored>, sums[r], grids[r]);
   });
 }
 
@@ -213,11 +216,11 @@ void hop_for_links(const HopView& view, const HopCall& call) {
 }
 
 void hop(const HopView& view, const HopCall& call) {
-  with_stored(view.precision, call.in, [&]<class Stored>(const Stored*) { hop_for_links<Stored>(view, call); });
+  with_stored(view.vectors.precision, call.in, [&]<class Stored>(const Stored*) { hop_for_links<Stored>(view, call); });
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  with_stored(view.precision, call.r,
+  with_stored(view.vectors.precision, call.r,
               [&]<class Stored>(const Stored*) { update_direction_blocks<Stored>(view, call); });
 }
 
@@ -253,8 +256,8 @@ void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
   *sum += total;
 }
 
-void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
-  with_stored(view.precision, v, [&](const auto* stored) { norm2_blocks(view, stored, grids, sums); });
+void norm2(const VectorShape& shape, const LaunchContext&, const void* v, const SumGrid* grids, ExactPartial* sums) {
+  with_stored(shape.precision, v, [&](const auto* stored) { norm2_blocks(shape, stored, grids, sums); });
 }
 
 }  // namespace
@@ -264,18 +267,18 @@ void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartia
 #define STAGHORN_JOIN_VALUES(a, b) a##b
 #define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
 
-extern const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
-const Kernels STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(STAGHORN_ISA),
-                                                           MemorySpace::host,
-                                                           vector_bytes,
-                                                           0,
-                                                           hop,
-                                                           update_direction,
-                                                           nullptr,
-                                                           nullptr,
-                                                           nullptr,
-                                                           norm2,
-                                                           combine,
-                                                           read_stream};
+extern const KernelTable STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
+const KernelTable STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(STAGHORN_ISA),
+                                                               MemorySpace::host,
+                                                               vector_bytes,
+                                                               0,
+                                                               hop,
+                                                               update_direction,
+                                                               nullptr,
+                                                               nullptr,
+                                                               nullptr,
+                                                               norm2,
+                                                               combine,
+                                                               read_stream};
 
 }  // namespace staghorn

@@ -8,7 +8,7 @@
 #include "dirac/kernels/cuda/cuda_sites.cuh"
 #include "dirac/kernels/cuda/cuda_sums.cuh"
 #include "dirac/kernels/cuda/cuda_walk.cuh"
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn::cuda {
 

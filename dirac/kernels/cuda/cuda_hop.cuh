@@ -208,8 +208,8 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
 
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
-  const LaunchChoice& choice = Use == HopUse::update_residual ? view.launches.residual : view.launches.hop;
-  with_stored(view.precision, a.in, [&]<class Stored>(const Stored*) {
+  const LaunchChoice& choice = Use == HopUse::update_residual ? view.launch.choices.residual : view.launch.choices.hop;
+  with_stored(view.vectors.precision, a.in, [&]<class Stored>(const Stored*) {
     switch (view.reconstruct) {
       case Reconstruct::none18:
         return launch_hop_tiles<Stored, 18, Use>(a, finish, how, choice);
@@ -224,9 +224,10 @@ void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish
 template <class Finish>
 void launch_direction(const HopView& view, const DirectionArguments& a, const Finish& finish, const Launch& how) {
   const ChunkRange range = chunk_range(a.sites, update_threads, how.part, how.reversed);
-  with_stored(view.precision, a.r, [&]<class Stored>(const Stored*) {
+  with_stored(view.vectors.precision, a.r, [&]<class Stored>(const Stored*) {
     const auto kernel = direction_kernel<Stored, Finish>;
-    const dim3 grid(grid_size(kernel, update_threads, range.count, view.launches.direction.waves), view.n_rhs);
+    const dim3 grid(grid_size(kernel, update_threads, range.count, view.launch.choices.direction.waves),
+                    view.vectors.n_rhs);
     const SharedRange shared = share_range(range, int(grid.x));
     kernel<<<grid, update_threads, 0, how.stream>>>(a, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(direction_kernel);

@@ -11,33 +11,33 @@ namespace staghorn::cuda {
 
 namespace {
 
-// The layout of HopView::scratch and scratch_host.
+// The layout of LaunchContext::scratch and scratch_host.
 struct Scratch {
   double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_new[max_rhs], of_old[max_rhs];
   SumCell cells[max_rhs * cells_per_sum];
 };
 
-Scratch* on_device(const HopView& view) { return static_cast<Scratch*>(view.scratch); }
-Scratch* on_host(const HopView& view) { return static_cast<Scratch*>(view.scratch_host); }
+Scratch* on_device(const LaunchContext& launch) { return static_cast<Scratch*>(launch.scratch); }
+Scratch* on_host(const LaunchContext& launch) { return static_cast<Scratch*>(launch.scratch_host); }
 
 // Queues what kernels will read: scalars (nullptr: zeros), grids, empty sums. The copy on the host is free again after
 // the next collect_sums.
-void send_scalars(const HopView& view, const DeviceScalars& given, const SumGrid* grids) {
-  Scratch* host = on_host(view);
+void send_scalars(const LaunchContext& launch, int n_rhs, const DeviceScalars& given, const SumGrid* grids) {
+  Scratch* host = on_host(launch);
   for (const auto& [to, from] : {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
                                  std::pair{host->of_new, given.of_new}, std::pair{host->of_old, given.of_old}})
-    for (int r = 0; r < view.n_rhs; ++r) to[r] = from ? from[r] : 0;
-  for (int r = 0; r < view.n_rhs; ++r) host->bound[r] = grids[r].bound;
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(view.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
-  STAGHORN_CUDA_CHECK(cudaMemsetAsync(on_device(view)->cells, 0, view.n_rhs * cells_per_sum * sizeof(SumCell)));
+    for (int r = 0; r < n_rhs; ++r) to[r] = from ? from[r] : 0;
+  for (int r = 0; r < n_rhs; ++r) host->bound[r] = grids[r].bound;
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(launch.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(on_device(launch)->cells, 0, n_rhs * cells_per_sum * sizeof(SumCell)));
 }
 
-void collect_sums(const HopView& view, ExactPartial* sums) {
-  const SumCell* cells = on_host(view)->cells;
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(on_host(view)->cells, on_device(view)->cells,
-                                      view.n_rhs * cells_per_sum * sizeof(SumCell), cudaMemcpyDeviceToHost));
+void collect_sums(const LaunchContext& launch, int n_rhs, ExactPartial* sums) {
+  const SumCell* cells = on_host(launch)->cells;
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(on_host(launch)->cells, on_device(launch)->cells,
+                                      n_rhs * cells_per_sum * sizeof(SumCell), cudaMemcpyDeviceToHost));
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  for (int r = 0; r < view.n_rhs; ++r)
+  for (int r = 0; r < n_rhs; ++r)
     for (int c = 0; c < cells_per_sum; ++c) {
       const SumCell& cell = cells[r * cells_per_sum + c];
       sums[r].total += (static_cast<__int128>(cell.high) << 42) + cell.low;
@@ -45,24 +45,24 @@ void collect_sums(const HopView& view, ExactPartial* sums) {
     }
 }
 
-// What kernels use: what the call gives, or the view's scratch.
-DeviceScalars scalars_for(const HopView& view, const DeviceScalars* given) {
+// What kernels use: the scalars that the call gives, or those of the scratch.
+DeviceScalars scalars_for(const LaunchContext& launch, const DeviceScalars* given) {
   if (given) return *given;
-  Scratch* scratch = on_device(view);
+  Scratch* scratch = on_device(launch);
   return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_new, scratch->of_old, scratch->cells, nullptr};
 }
 
-cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.stream); }
+cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.launch.stream); }
 
 void start_sums(const HopView& view, const HopCall& call) {
-  send_scalars(view, {.alpha = call.alpha, .beta = call.beta, .of_new = call.of_new, .of_old = call.of_old},
-               call.grids);
+  send_scalars(view.launch, view.vectors.n_rhs,
+               {.alpha = call.alpha, .beta = call.beta, .of_new = call.of_new, .of_old = call.of_old}, call.grids);
 }
-void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view, call.sums); }
+void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view.launch, view.vectors.n_rhs, call.sums); }
 
 void hop(const HopView& view, const HopCall& call) {
   HopArguments a = hop_arguments(view);
-  const DeviceScalars scalars = scalars_for(view, call.device);
+  const DeviceScalars scalars = scalars_for(view.launch, call.device);
   a.in = call.in;
   a.ghosts = faces(call.ghost_faces);
   a.push = faces(call.push);
@@ -114,15 +114,15 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
     }
   if (list.count == 0) return;
   const dim3 grid((largest + update_threads - 1) / update_threads, list.count);
-  with_stored(view.precision, v, [&](const auto* stored) {
-    pack_kernel<<<grid, update_threads, 0, stream_of(view)>>>(sites, stored, view.n_rhs, faces(to), list);
+  with_stored(view.vectors.precision, v, [&](const auto* stored) {
+    pack_kernel<<<grid, update_threads, 0, stream_of(view)>>>(sites, stored, view.vectors.n_rhs, faces(to), list);
   });
   STAGHORN_CUDA_CHECK_LAUNCH(pack_kernel);
 }
 
 void update_direction(const HopView& view, const DirectionCall& call) {
-  if (!call.device) send_scalars(view, {.alpha = call.alpha, .beta = call.beta}, call.grids);
-  const DeviceScalars scalars = scalars_for(view, call.device);
+  if (!call.device) send_scalars(view.launch, view.vectors.n_rhs, {.alpha = call.alpha, .beta = call.beta}, call.grids);
+  const DeviceScalars scalars = scalars_for(view.launch, call.device);
   DirectionArguments a = {};
   a.sites = hop_arguments(view).sites;
   a.x = call.x;
@@ -134,7 +134,7 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   a.bound = scalars.bound;
   a.cells = static_cast<SumCell*>(scalars.cells);
   launch_direction(view, a, NoFinish{scalars.done}, {stream_of(view)});
-  if (!call.device) collect_sums(view, call.sums);
+  if (!call.device) collect_sums(view.launch, view.vectors.n_rhs, call.sums);
 }
 
 template <class Stored>
@@ -152,15 +152,16 @@ __global__ void __launch_bounds__(update_threads)
   flush<update_threads>(sum, bound[rhs], cells + rhs * cells_per_sum);
 }
 
-void norm2(const HopView& view, const void* v, const SumGrid* grids, ExactPartial* sums) {
-  send_scalars(view, {}, grids);
-  Scratch* scratch = on_device(view);
-  const dim3 grid((view.lanes + update_threads - 1) / update_threads, view.n_rhs);
-  with_stored(view.precision, v, [&](const auto* stored) {
-    norm2_kernel<<<grid, update_threads>>>(stored, view.lanes, scratch->bound, scratch->cells);
+void norm2(const VectorShape& shape, const LaunchContext& launch, const void* v, const SumGrid* grids,
+           ExactPartial* sums) {
+  send_scalars(launch, shape.n_rhs, {}, grids);
+  Scratch* scratch = on_device(launch);
+  const dim3 grid((shape.lanes + update_threads - 1) / update_threads, shape.n_rhs);
+  with_stored(shape.precision, v, [&](const auto* stored) {
+    norm2_kernel<<<grid, update_threads>>>(stored, shape.lanes, scratch->bound, scratch->cells);
   });
   STAGHORN_CUDA_CHECK_LAUNCH(norm2_kernel);
-  collect_sums(view, sums);
+  collect_sums(launch, shape.n_rhs, sums);
 }
 
 template <class Real>
@@ -201,8 +202,8 @@ void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
 // 918, 922; with 6.3, 3.1 and 1.6: fp32 474, 476, 497, 18 reals 507, 505, 524.
 int slab_extent(const HopView& view, int box_extent) {
   constexpr std::int64_t most_bytes = 3'200'000;
-  const std::int64_t plane =
-      std::int64_t(view.extents[0]) / 2 * view.extents[1] * view.n_rhs * bytes_per_vector(view.precision);
+  const std::int64_t plane = std::int64_t(view.geometry.extents[0]) / 2 * view.geometry.extents[1] *
+                             view.vectors.n_rhs * bytes_per_vector(view.vectors.precision);
   int slab = box_extent;
   for (int extent = box_extent; extent >= 4 && slab * plane > most_bytes; --extent)
     if (box_extent % extent == 0) slab = extent;
@@ -215,20 +216,21 @@ HopArguments hop_arguments(const HopView& view) {
   HopArguments a = {};
   a.links_here = view.links_here;
   a.links_there = view.links_there;
-  a.n_rhs = view.n_rhs;
+  a.n_rhs = view.vectors.n_rhs;
   LocalSites& s = a.sites;
   s.parity = view.target;
-  s.boundary = view.boundary;
-  s.boundary_sites = view.boundary_sites;
-  s.V = view.lanes;
-  const int sites = view.extents[0] / 2 * view.extents[1] * view.extents[2] * view.extents[3];
+  s.boundary = view.geometry.boundary;
+  s.boundary_sites = view.geometry.boundary_sites;
+  s.V = view.vectors.lanes;
+  const int sites =
+      view.geometry.extents[0] / 2 * view.geometry.extents[1] * view.geometry.extents[2] * view.geometry.extents[3];
   s.box_sites = 1;
   for (int mu = 0; mu < 4; ++mu) {
-    s.extents[mu] = view.extents[mu];
+    s.extents[mu] = view.geometry.extents[mu];
     s.strides[mu] = mu == 0 ? 0 : mu == 1 ? s.extents[0] / 2 : s.strides[mu - 1] * s.extents[mu - 1];
-    s.cut[mu] = view.cut[mu];
+    s.cut[mu] = view.geometry.cut[mu];
     s.face_sites[mu] = sites / s.extents[mu];
-    s.box_origin[mu] = view.cut[mu] ? 1 : 0;
+    s.box_origin[mu] = view.geometry.cut[mu] ? 1 : 0;
     const int box = s.extents[mu] - 2 * s.box_origin[mu], step = mu == 0 ? 2 : 1;  // along x
     s.box_sites *= box / step;
     const Divisor of_box(std::max(1, box / step));  // of an empty box: any
@@ -241,14 +243,14 @@ HopArguments hop_arguments(const HopView& view) {
       s.slab_digits[0] = Divisor(std::max(1, s.slab));
     }
     if (mu == 3) s.slab_digits[1] = of_box;
-    a.ghost_links[mu] = view.ghost_links[mu];
+    a.ghost_links[mu] = view.geometry.ghost_links[mu];
     a.cosine[mu] = view.phase[2 * mu][0];
     a.sine[mu] = view.phase[2 * mu][1];
   }
   for (int hop = 0; hop < 8; ++hop) {
-    const double theta = view.theta[hop / 2];
-    a.antiperiodic[hop] = view.at_lattice_edge[hop] && theta == 1;
-    a.phase[hop] = view.at_lattice_edge[hop] && theta != 0 && theta != 1;
+    const double theta = view.geometry.theta[hop / 2];
+    a.antiperiodic[hop] = view.geometry.at_lattice_edge[hop] && theta == 1;
+    a.phase[hop] = view.geometry.at_lattice_edge[hop] && theta != 0 && theta != 1;
   }
   return a;
 }
@@ -257,19 +259,19 @@ HopArguments hop_arguments(const HopView& view) {
 
 namespace staghorn {
 
-const Kernels& cuda_kernels() {
-  static const Kernels table = {"cuda",
-                                MemorySpace::cuda,
-                                0,
-                                std::int64_t(sizeof(cuda::Scratch)),
-                                cuda::hop,
-                                cuda::update_direction,
-                                cuda::start_sums,
-                                cuda::finish_sums,
-                                cuda::pack_faces,
-                                cuda::norm2,
-                                cuda::combine,
-                                cuda::read_stream};
+const KernelTable& cuda_kernels() {
+  static const KernelTable table = {"cuda",
+                                    MemorySpace::cuda,
+                                    0,
+                                    std::int64_t(sizeof(cuda::Scratch)),
+                                    cuda::hop,
+                                    cuda::update_direction,
+                                    cuda::start_sums,
+                                    cuda::finish_sums,
+                                    cuda::pack_faces,
+                                    cuda::norm2,
+                                    cuda::combine,
+                                    cuda::read_stream};
   return table;
 }
 

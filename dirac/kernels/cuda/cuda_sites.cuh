@@ -7,7 +7,7 @@
 
 #include <bit>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn::cuda {
 

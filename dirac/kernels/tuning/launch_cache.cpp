@@ -37,9 +37,9 @@ std::optional<LaunchChoice> parse_choice(const std::string& text) {
 std::string launch_key(const std::string& kernel, const HopView& view, const std::string& device) {
   std::string cut;
   for (int mu = 0; mu < 4; ++mu)
-    if (view.cut[mu]) cut += "xyzt"[mu];
-  std::string key = kernel + " " + to_string(view.precision) + " " + to_string(view.reconstruct) + " rhs " +
-                    std::to_string(view.n_rhs) + " local " + to_string(view.extents) + " cut " +
+    if (view.geometry.cut[mu]) cut += "xyzt"[mu];
+  std::string key = kernel + " " + to_string(view.vectors.precision) + " " + to_string(view.reconstruct) + " rhs " +
+                    std::to_string(view.vectors.n_rhs) + " local " + to_string(view.geometry.extents) + " cut " +
                     (cut.empty() ? "-" : cut) + " " + device;
   std::replace(key.begin(), key.end(), '\n', ' ');
   return key;

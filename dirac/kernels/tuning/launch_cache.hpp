@@ -11,7 +11,7 @@
 #include <map>
 #include <string>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn {
 

@@ -45,13 +45,13 @@ class TimedKernels {
   explicit TimedKernels(const TuningCase& what)
       : what_(what),
         view_(what.view),
-        x_(what.layout, arithmetic_of(view_.precision), view_.n_rhs, MemorySpace::cuda),
-        r_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
-        p_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
-        tmp_(what.layout, view_.precision, view_.n_rhs, MemorySpace::cuda),
-        zeros_(std::size_t(view_.n_rhs), 0.0),
-        grids_(std::size_t(view_.n_rhs), SumGrid::for_bound(1)),
-        sums_(std::size_t(view_.n_rhs)) {
+        x_(what.layout, arithmetic_of(view_.vectors.precision), view_.vectors.n_rhs, MemorySpace::cuda),
+        r_(what.layout, view_.vectors.precision, view_.vectors.n_rhs, MemorySpace::cuda),
+        p_(what.layout, view_.vectors.precision, view_.vectors.n_rhs, MemorySpace::cuda),
+        tmp_(what.layout, view_.vectors.precision, view_.vectors.n_rhs, MemorySpace::cuda),
+        zeros_(std::size_t(view_.vectors.n_rhs), 0.0),
+        grids_(std::size_t(view_.vectors.n_rhs), SumGrid::for_bound(1)),
+        sums_(std::size_t(view_.vectors.n_rhs)) {
     if (x_.precision() == Precision::fp64)
       fill_with_noise<double>(x_);
     else
@@ -60,15 +60,15 @@ class TimedKernels {
   }
 
   double hop(const LaunchChoice& choice) {
-    view_.launches.hop = choice;
+    view_.launch.choices.hop = choice;
     return time_hop(HopUse::store_norm, p_, tmp_);
   }
   double residual(const LaunchChoice& choice) {
-    view_.launches.residual = choice;
+    view_.launch.choices.residual = choice;
     return time_hop(HopUse::update_residual, tmp_, r_);
   }
   double direction(const LaunchChoice& choice) {
-    view_.launches.direction = choice;
+    view_.launch.choices.direction = choice;
     DirectionCall call;
     call.p = p_.data();
     call.r = r_.data();
@@ -129,9 +129,9 @@ LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode
   const std::filesystem::path file = launch_file();
   result.file = file.string();
   const KnownLaunches known = mode == Tuning::on ? read_launches(file) : KnownLaunches();
-  const std::vector<LaunchChoice> tiles =
-      tile_candidates(what.view.precision, what.view.n_rhs, what.whole && what.view.boundary_sites > 0);
-  const bool large = what.layout.lattice().local_volume() / 2 * what.view.n_rhs > sites_at_once;
+  const std::vector<LaunchChoice> tiles = tile_candidates(what.view.vectors.precision, what.view.vectors.n_rhs,
+                                                          what.whole && what.view.geometry.boundary_sites > 0);
+  const bool large = what.layout.lattice().local_volume() / 2 * what.view.vectors.n_rhs > sites_at_once;
   std::optional<TimedKernels> kernels;  // made where something is to be timed
   std::string lines;
   const auto choose = [&](const char* kernel, LaunchChoice& choice, double (TimedKernels::*time)(const LaunchChoice&),

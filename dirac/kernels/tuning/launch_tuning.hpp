@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/communicator.hpp"
 
 namespace staghorn {
 
 // What is timed: one parity's view of an operator on a GPU.
 struct TuningCase {
-  const Kernels& kernels;
+  const KernelTable& kernels;
   const SiteLayout& layout;
   const HopView& view;
   FacePointers ghosts;  // readable; what they hold does not matter

@@ -8,10 +8,9 @@ namespace staghorn {
 
 // Memory moved per iteration and site of `parity`: two passes over the links and 126 reals of vectors (each hop 12; q
 // -= 4m^2 p 18; p.q 12; x 18; r 18; r.r 6; p = beta p 12; p += r 18).
-std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
-                                                ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
-                                                const CgStop& stop,
-                                                const std::function<void(const CgProgress&)>& progress) {
+CgResult cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
+                                   ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
+                                   const CgStop& stop, const std::function<void(const CgProgress&)>& progress) {
   const Activity activity("CG iterations by cuBLAS");
   const std::size_t n = stop.target_norm.size();
   auto& [cg, q] = work;
@@ -50,7 +49,7 @@ std::vector<CgColumn> cublas_conjugate_gradient(const Cublas& blas, StaggeredOpe
     judge(columns, r2, stop);
     if (progress) progress({iteration, worst_ratio(columns, stop)});
   }
-  return take_results(columns);
+  return {take_results(columns), LoopForm::cublas, {}};
 }
 
 }  // namespace staghorn

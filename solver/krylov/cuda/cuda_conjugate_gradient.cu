@@ -108,7 +108,7 @@ Scalars starting_scalars(StaggeredOperator& d, double mass, const std::vector<do
 }
 
 // Whether the loop runs as one kernel. Alike on all ranks. Collective.
-bool in_one_kernel(StaggeredOperator& d, CgKernels kernels) {
+bool in_one_kernel(StaggeredOperator& d, LoopChoice kernels) {
   const OperatorOptions& of = d.options();
   const std::int64_t local_volume = d.lattice().local_volume();
   return takes_one_kernel(kernels, of.precision, of.n_rhs, local_volume) &&
@@ -127,12 +127,11 @@ struct CudaLoop {
   std::unique_ptr<OneKernelLoop> one_kernel[2];   // by parity
 };
 
-std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity,
-                                                   ColorVectorField& x, ColorVectorField& r, ColorVectorField& p,
-                                                   ColorVectorField& tmp, const std::vector<double>& r2,
-                                                   const std::vector<double>& p2, const CgStop& stop,
-                                                   const std::function<void(const CgProgress&)>& progress,
-                                                   std::shared_ptr<CudaLoop>* keep) {
+CgResult cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
+                                      ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
+                                      const std::vector<double>& r2, const std::vector<double>& p2, const CgStop& stop,
+                                      const std::function<void(const CgProgress&)>& progress,
+                                      std::shared_ptr<CudaLoop>* keep) {
   const Activity activity("CG iterations on the GPU");
   const int n = int(r2.size());
   const Scalars start = starting_scalars(d, mass, r2, p2, stop);
@@ -152,11 +151,13 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   PeerTransport* peers = d.peers();
   const bool several_ranks = start.n_ranks > 1;
   OneKernelLoop* one_kernel = nullptr;
+  LoopForm form = d.faces().nccl() ? LoopForm::nccl : LoopForm::two_kernels;
   if (in_one_kernel(d, stop.kernels)) {
     std::unique_ptr<OneKernelLoop>& made = one_kernels[int(parity)];
-    if (!made)
-      made = std::make_unique<OneKernelLoop>(d, parity, takes_wide_kernel(stop.kernels, d.lattice().local_volume()));
+    const bool wide = takes_wide_kernel(stop.kernels, d.lattice().local_volume());
+    if (!made) made = std::make_unique<OneKernelLoop>(d, parity, wide);
     one_kernel = made.get();
+    form = one_kernel->form();
     one_kernel->prepare({x.data(), r.data(), p.data(), tmp.data()}, start.four_m2);
   }
   constexpr int set_of_r = 0, set_of_tmp = 1;  // of ghosts; those of p, where it is given, are with r
@@ -287,8 +288,8 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
   if (seen->iteration > 0) {  // p as it goes on, and what x lacks
     std::vector<ExactSum> sums;
     for (const double near : direction_norm2) sums.push_back(sum_near(near));
-    direction_norm2 =
-        d.update_direction(x, p, r, {seen->pending.waiting, std::size_t(n)}, {seen->beta, std::size_t(n)}, sums);
+    direction_norm2 = d.update_direction(x, p, r, parity, {seen->pending.waiting, std::size_t(n)},
+                                         {seen->beta, std::size_t(n)}, sums);
   }
   std::vector<CgColumn> columns;
   for (int i = 0; i < n; ++i) {
@@ -301,7 +302,7 @@ std::vector<CgColumn> cuda_conjugate_gradient_loop(StaggeredOperator& d, double 
     column.direction_norm2 = direction_norm2[std::size_t(i)];
     columns.push_back(std::move(column));
   }
-  return columns;
+  return {std::move(columns), form, {}};
 }
 
 }  // namespace staghorn

@@ -41,9 +41,9 @@ NcclIteration::NcclIteration(StaggeredOperator& d, Parity parity, const CgPointe
       overlap_(d.options().overlap),
       stream_(stream) {
   for (HopView* view : {&to_other_, &to_parity_}) {
-    view->stream = stream_;
-    view->launches.hop.waves = std::max(view->launches.hop.waves, interior_waves);
-    view->launches.residual.waves = std::max(view->launches.residual.waves, interior_waves);
+    view->launch.stream = stream_;
+    view->launch.choices.hop.waves = std::max(view->launch.choices.hop.waves, interior_waves);
+    view->launch.choices.residual.waves = std::max(view->launch.choices.residual.waves, interior_waves);
   }
 }
 
@@ -117,7 +117,7 @@ void NcclIteration::sum() {
   constexpr std::size_t words = 3;
   static_assert(sizeof(SumCell) == words * sizeof(std::int64_t));
   transport_.nccl().sum(reinterpret_cast<std::int64_t*>(scalars_->cells[phase]),
-                        words * cuda::cells_per_sum * std::size_t(to_other_.n_rhs), stream_);
+                        words * cuda::cells_per_sum * std::size_t(to_other_.vectors.n_rhs), stream_);
 }
 
 template <cuda::Phase phase>

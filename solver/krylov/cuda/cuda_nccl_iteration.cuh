@@ -9,7 +9,7 @@
 
 #include <string>
 
-#include "dirac/kernels/kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "halo/transport/transport_nccl.hpp"
 #include "solver/krylov/cuda/cuda_scalars.cuh"
@@ -45,7 +45,7 @@ class NcclIteration {
   void finish();
   DeviceScalars scalars_of(cuda::Phase phase) const;
 
-  const Kernels& kernels_;
+  const KernelTable& kernels_;
   FaceExchange& faces_;
   NcclTransport& transport_;
   HopView to_other_, to_parity_;

@@ -230,9 +230,9 @@ OneKernel one_kernel_for(Reconstruct reconstruct, bool wide) {
 
 OneKernel one_kernel_for(const HopView& view, bool wide) {
   OneKernel kernel = {};
-  with_stored(view.precision, view.links_here, [&]<class Stored>(const Stored*) {
-    kernel = view.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
-                                     : one_kernel_for<Stored, false>(view.reconstruct, wide);
+  with_stored(view.vectors.precision, view.links_here, [&]<class Stored>(const Stored*) {
+    kernel = view.geometry.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
+                                              : one_kernel_for<Stored, false>(view.reconstruct, wide);
   });
   return kernel;
 }
@@ -246,7 +246,7 @@ int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   const int resident = resident_blocks(reinterpret_cast<const void*>(kernel.function), kernel.threads);
-  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.n_rhs : 0;
+  const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.vectors.n_rhs : 0;
   return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
 }
 
@@ -258,6 +258,7 @@ static_assert(cuda::mail_bytes + sizeof(cuda::Meetings) <= PeerTransport::mailbo
 
 struct OneKernelLoop::State {
   StaggeredOperator& d;
+  LoopForm form;
   cuda::OneKernel kernel;
   cuda::OneKernelArguments arguments = {};
   int blocks = 0;
@@ -275,14 +276,15 @@ bool OneKernelLoop::can_run(StaggeredOperator& d, bool wide) {
 }
 
 OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
-    : state_(std::make_unique<State>(State{d, cuda::one_kernel_for(d.view(parity), wide)})) {
+    : state_(std::make_unique<State>(
+          State{d, wide ? LoopForm::wide_kernel : LoopForm::one_kernel, cuda::one_kernel_for(d.view(parity), wide)})) {
   State& s = *state_;
   const HopView &to_other = d.view(opposite(parity)), &to_parity = d.view(parity);
   s.arguments.hop = cuda::hop_arguments(to_other);
   s.arguments.residual = cuda::hop_arguments(to_parity);
   const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
   const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
-  const int n = to_parity.n_rhs, ranks = d.communicator().size();
+  const int n = to_parity.vectors.n_rhs, ranks = d.communicator().size();
   if (ranks == 1) s.meetings = Buffer(sizeof(cuda::Meetings), MemorySpace::cuda);
   for (int rank = 0; rank < ranks; ++rank)
     s.arguments.meetings[rank] =
@@ -296,6 +298,8 @@ OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
 }
 
 OneKernelLoop::~OneKernelLoop() = default;
+
+LoopForm OneKernelLoop::form() const { return state_->form; }
 
 void OneKernelLoop::prepare(const OneKernelVectors& v, double four_m2) {
   State& s = *state_;

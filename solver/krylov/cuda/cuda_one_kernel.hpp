@@ -1,10 +1,11 @@
 // The loop of CG as one cooperative kernel: no launches between its phases, and sums that are what all blocks meet for.
-// Wide: with the threads of large local lattices (cg_kernels.hpp); the result is the same.
+// Wide: with the threads of large local lattices (loop_form.hpp); the result is the same.
 #pragma once
 
 #include <memory>
 
 #include "dirac/operators/staggered_operator.hpp"
+#include "solver/krylov/loop_form.hpp"
 
 namespace staghorn {
 
@@ -23,6 +24,8 @@ class OneKernelLoop {
   // For solves on `parity` of d, which must outlive it. Collective.
   OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide);
   ~OneKernelLoop();
+
+  LoopForm form() const;  // one_kernel or wide_kernel
 
   // Before the first launch of a solve: empties sums, fetches the ghosts of p. Collective.
   void prepare(const OneKernelVectors& v, double four_m2);

@@ -14,20 +14,20 @@
 
 namespace staghorn {
 
-class GaugeField {
+class KernelLinks {
  public:
   // Packs `links` for the CPU, and the links behind of every special backward hop of `tables` (by target parity): lanes
   // that are permuted or remote get a copy in the order in which they are read. Collective.
-  GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
-             Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
+  KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
+              Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
 
   // The same for the GPU, and the links behind the faces x_mu = 0 that are cut. Collective.
-  GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
-             Reconstruct reconstruct, PinnedPieces& pieces);
+  KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
+              Reconstruct reconstruct, PinnedPieces& pieces);
 
   // The links of `full`, which has them on the GPU in fp64 with 18 reals, as packing would give them: without the host.
   // Local.
-  GaugeField(const GaugeField& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct);
+  KernelLinks(const KernelLinks& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct);
 
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }

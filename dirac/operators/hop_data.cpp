@@ -1,4 +1,4 @@
-#include "dirac/operators/packed_links.hpp"
+#include "dirac/operators/hop_data.hpp"
 
 #include <algorithm>
 #include <set>
@@ -11,7 +11,7 @@ MemorySpace space_of(const OperatorOptions& options) {
   return options.cuda_device >= 0 ? MemorySpace::cuda : MemorySpace::host;
 }
 
-// The CPU reads where neighbours are, the GPU computes it.
+// The CPU reads from tables where neighbours are; the GPU computes it.
 std::array<NeighbourTable, 2> both_tables(const SiteLayout& layout, const OperatorOptions& options,
                                           const std::array<FaceSites, 2>& faces) {
   if (space_of(options) == MemorySpace::cuda) return {};
@@ -30,29 +30,29 @@ Buffer boundary_list(const OperatorOptions& options, const FaceSites& faces) {
   return device;
 }
 
-GaugeField make_gauge_field(const Communicator& communicator, const LinkField& links, const PackedLinks& packed,
-                            const PackedLinks* from, PinnedPieces& pieces) {
-  const OperatorOptions& options = packed.options;
+KernelLinks make_links(const Communicator& communicator, const LinkField& links, const HopData& data,
+                       const HopData* from, PinnedPieces& pieces) {
+  const OperatorOptions& options = data.options;
   if (space_of(options) == MemorySpace::host)
-    return GaugeField(communicator, links, packed.layout, options.precision, options.reconstruct, packed.tables);
+    return KernelLinks(communicator, links, data.layout, options.precision, options.reconstruct, data.tables);
   const bool full = from && from->options.cuda_device == options.cuda_device &&
                     from->options.precision == Precision::fp64 && from->options.reconstruct == Reconstruct::none18;
-  if (full) return GaugeField(from->gauge, packed.layout, options.precision, options.reconstruct);
-  return GaugeField(communicator, links, packed.layout, options.precision, options.reconstruct, pieces);
+  if (full) return KernelLinks(from->links, data.layout, options.precision, options.reconstruct);
+  return KernelLinks(communicator, links, data.layout, options.precision, options.reconstruct, pieces);
 }
 
 }  // namespace
 
-PackedLinks::PackedLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                         const OperatorOptions& options, const PackedLinks* from, PinnedPieces& pieces)
+HopData::HopData(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+                 const OperatorOptions& options, const HopData* from, PinnedPieces& pieces)
     : options(options),
       layout(layout),
       faces{face_sites(layout, Parity::even), face_sites(layout, Parity::odd)},
       tables(both_tables(layout, options, faces)),
       boundary{boundary_list(options, faces[0]), boundary_list(options, faces[1])},
-      gauge(make_gauge_field(communicator, links, *this, from, pieces)) {}
+      links(make_links(communicator, links, *this, from, pieces)) {}
 
-bool PackedLinks::serve(const OperatorOptions& other) const {
+bool HopData::serves(const OperatorOptions& other) const {
   return options.cuda_device == other.cuda_device && options.precision == other.precision &&
          options.reconstruct == other.reconstruct && options.boundary.theta == other.boundary.theta &&
          options.instruction_set == other.instruction_set;

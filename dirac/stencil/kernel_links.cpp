@@ -1,4 +1,4 @@
-#include "dirac/stencil/gauge_field.hpp"
+#include "dirac/stencil/kernel_links.hpp"
 
 #include <utility>
 
@@ -51,8 +51,8 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
 
 }  // namespace
 
-GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                       Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
+KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+                         Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
   const int reals = reals_per_link(reconstruct);
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
@@ -70,8 +70,8 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   }
 }
 
-GaugeField::GaugeField(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                       Precision precision, Reconstruct reconstruct, PinnedPieces& pieces) {
+KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+                         Precision precision, Reconstruct reconstruct, PinnedPieces& pieces) {
   const Lattice& lattice = layout.lattice();
   const int reals = reals_per_link(reconstruct);
   const std::size_t link_bytes = reals * bytes_per_real(precision);
@@ -107,7 +107,8 @@ GaugeField::GaugeField(const Communicator& communicator, const LinkField& links,
   }
 }
 
-GaugeField::GaugeField(const GaugeField& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct) {
+KernelLinks::KernelLinks(const KernelLinks& full, const SiteLayout& layout, Precision precision,
+                         Reconstruct reconstruct) {
   const int reals = reals_per_link(reconstruct);
   const auto converted = [&](const Buffer& from, int sites, int directions) {
     constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
@@ -127,7 +128,7 @@ GaugeField::GaugeField(const GaugeField& full, const SiteLayout& layout, Precisi
   cuda::synchronize();
 }
 
-std::int64_t GaugeField::bytes() const {
+std::int64_t KernelLinks::bytes() const {
   std::int64_t total = 0;
   for (int parity : {0, 1}) {
     total += std::int64_t(links_[parity].bytes() + special_links_[parity].bytes());

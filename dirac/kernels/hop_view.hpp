@@ -1,0 +1,56 @@
+// What a hop reads besides vectors: neighbours and links of one target parity. Plain pointers and numbers; the owner is
+// the operator (dirac/operators/).
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "dirac/algebra/precision.hpp"
+#include "dirac/fields/vector_shape.hpp"
+#include "dirac/kernels/launch_choice.hpp"
+#include "dirac/stencil/neighbour_table.hpp"
+
+namespace staghorn {
+
+// Most right-hand sides in one batch: kernels keep the scalars and sums of a batch in arrays of this length.
+constexpr int max_rhs = 64;
+
+// CPU: the neighbours of every block, from a table (NeighbourTable).
+struct Neighbourhood {
+  const std::int32_t* neighbours = nullptr;
+  const SpecialNeighbour* special = nullptr;
+  const std::int32_t* special_link = nullptr;
+  const void* links_special = nullptr;  // [copy][real][lane], the links behind where lanes are permuted or remote
+};
+
+// GPU: the local lattice. Kernels find neighbours by arithmetic and address faces by their bytes in a buffer.
+struct DeviceGeometry {
+  std::array<int, 4> extents{};            // of the local lattice
+  std::array<bool, 4> cut{};               // faces travel in this direction
+  std::array<bool, 8> at_lattice_edge{};   // for each hop: a hop over the local edge leaves the global lattice
+  std::array<double, 4> theta{};           // boundary condition, in units of pi
+  const std::int32_t* boundary = nullptr;  // sites that need a ghost, in device memory
+  int boundary_sites = 0;
+  std::array<const void*, 4> ghost_links{};  // links behind the sites x_mu = 0
+};
+
+// GPU: where kernels are queued, and with which launches. No result depends on it.
+struct LaunchContext {
+  void *scratch = nullptr, *scratch_host = nullptr;  // scalars and sums, in device and in pinned memory: scratch_bytes
+  void* stream = nullptr;  // the cudaStream_t on which hops, direction updates and packing are queued
+  LaunchChoices choices;
+};
+
+struct HopView {
+  VectorShape vectors;
+  Reconstruct reconstruct = Reconstruct::none18;
+  int target = 0;                     // parity of the target sites
+  const void* links_here = nullptr;   // [mu][block][real][lane], sites of the target parity
+  const void* links_there = nullptr;  // the same for the opposite parity
+  double phase[8][2] = {};            // e^(+-i pi theta) for each hop, for sites that cross a boundary with a phase
+  Neighbourhood neighbourhood;
+  DeviceGeometry geometry;
+  LaunchContext launch;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,33 @@
+// The forms of the loop of Conjugate Gradient (README.md), and the rule that chooses among those on GPUs: one rule for
+// the loop and for the machine model. The result never depends on the form, but for `cublas`.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "dirac/algebra/precision.hpp"
+
+namespace staghorn {
+
+// What a loop ran as.
+//   host         scalars on the host: on a CPU, or on a GPU whose faces need the host
+//   two_kernels  two kernels an iteration, scalars on the GPU
+//   one_kernel   one kernel for many iterations
+//   wide_kernel  the same with more threads, for many sites
+//   nccl         two kernels an iteration, faces and sums by NCCL
+//   cublas       the baseline: each vector operation is a call of cuBLAS
+enum class LoopForm { host, two_kernels, one_kernel, wide_kernel, nccl, cublas };
+std::string to_string(LoopForm form);  // "host", "two kernels", "one kernel", "wide kernel", "nccl", "cublas"
+
+// What is asked for on a GPU. Where one kernel cannot run, two kernels do, and the report says so.
+// wide: one kernel, and wide whatever the number of sites.
+enum class LoopChoice { automatic, one, wide, two };
+LoopChoice default_loop_choice();  // STAGHORN_CG_KERNELS: auto (where not set), one, wide, two
+
+// Whether one kernel is taken where the GPUs allow it: a single GPU, or several GPUs of one host by p2p.
+bool takes_one_kernel(LoopChoice asked, Precision precision, int n_rhs, std::int64_t local_volume);
+
+// Whether that one kernel is the wide one.
+bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume);
+
+}  // namespace staghorn
