@@ -1,4 +1,6 @@
 // Chooses among the instruction sets that the CPU kernels were built for.
+#include <vector>
+
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "halo/watch/error.hpp"
@@ -6,23 +8,36 @@
 namespace staghorn {
 
 extern const KernelTable cpu_kernels_baseline;
-#ifdef STAGHORN_X86
 extern const KernelTable cpu_kernels_avx2, cpu_kernels_avx512;
+
+namespace {
+
+// The CPU kernels of this build (STAGHORN_INSTRUCTION_SETS of CMake) that this machine can run, the fastest first.
+std::vector<const KernelTable*> kernels_that_run() {
+  std::vector<const KernelTable*> found;
+#ifdef STAGHORN_KERNELS_AVX512
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("avx512f") &&
+      __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl"))
+    found.push_back(&cpu_kernels_avx512);
 #endif
+#ifdef STAGHORN_KERNELS_AVX2
+  if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")) found.push_back(&cpu_kernels_avx2);
+#endif
+#ifdef STAGHORN_KERNELS_BASELINE
+  found.push_back(&cpu_kernels_baseline);
+#endif
+  return found;
+}
+
+}  // namespace
 
 const KernelTable& cpu_kernels(const std::string& name) {
-  std::string available = "auto, baseline";
-#ifdef STAGHORN_X86
-  const bool avx2 = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
-  const bool avx512 = avx2 && __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") &&
-                      __builtin_cpu_supports("avx512bw") && __builtin_cpu_supports("avx512vl");
-  if (avx512 && (name == "auto" || name == "avx512")) return cpu_kernels_avx512;
-  if (avx2 && (name == "auto" || name == "avx2")) return cpu_kernels_avx2;
-  if (avx2) available += ", avx2";
-  if (avx512) available += ", avx512";
-#endif
-  if (name == "auto" || name == "baseline") return cpu_kernels_baseline;
-  throw Error("instruction set", "one this machine has (" + available + ")", "'" + name + "'");
+  std::string names = "auto";
+  for (const KernelTable* kernels : kernels_that_run()) {
+    if (name == "auto" || name == kernels->name) return *kernels;
+    names += std::string(", ") + kernels->name;
+  }
+  throw Error("instruction set", "one of this build that this machine can run (" + names + ")", "'" + name + "'");
 }
 
 #ifndef STAGHORN_CUDA

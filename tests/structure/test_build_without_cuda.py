@@ -1,4 +1,4 @@
-"""Without nvcc the program is built too, and says what it cannot do."""
+"""Without nvcc, and with the kernels of one instruction set, the program is built too, and says what it cannot do."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ ROOT = Path(__file__).parents[2]
 
 @pytest.fixture(scope="module")
 def without_cuda(tmp_path_factory):
-    """The program built without CUDA, not optimised: that is quick."""
+    """The program built without CUDA, with baseline kernels only, not optimised: that is quick."""
     if shutil.which("cmake") is None or shutil.which("ninja") is None:
         pytest.skip("no cmake, or no ninja, on this machine")
     folder = tmp_path_factory.mktemp("without-cuda")
     for command in (["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Debug",
-                     "-DCMAKE_CXX_FLAGS_DEBUG=-O0"],
+                     "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline"],
                     ["cmake", "--build", folder, "--target", "staghorn", "--parallel", str(os.cpu_count())]):
         result = subprocess.run(command, capture_output=True, text=True, timeout=900)
         assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
@@ -38,3 +38,12 @@ def test_program_without_cuda_refuses_a_gpu(without_cuda, small_gauge):
     result = subprocess.run([without_cuda, "solve", "--gauge", small_gauge, "--mass", "1", "--device", "cuda"], capture_output=True, text=True)
     assert result.returncode == 1
     assert "CUDA" in result.stderr, result.stderr
+
+
+@pytest.mark.slow
+def test_program_names_the_instruction_sets_it_was_built_for(without_cuda):
+    command = [without_cuda, "bench", "hop", "--lattice", "4", "4", "4", "4", "--seconds", "0.001", "--instruction-set"]
+    assert subprocess.run([*command, "baseline"], capture_output=True).returncode == 0
+    refused = subprocess.run([*command, "avx2"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "(auto, baseline)" in refused.stderr and "avx2" in refused.stderr, refused.stderr
