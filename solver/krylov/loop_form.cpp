@@ -9,7 +9,7 @@ namespace staghorn {
 namespace {
 
 // Local volumes up to which one kernel was measured to be faster, and beyond which it is the wide one
-// (docs/experiments.md).
+// (decision 006).
 constexpr std::int64_t most_fast_sites = 32 * 32 * 32 * 64, most_narrow_sites = 24 * 24 * 24 * 48;
 
 }  // namespace

@@ -1,10 +1,12 @@
-"""`./dev measure`: it reads what the program prints and writes, and judges figures by their bounds."""
+"""`./dev measure`: it reads what the program prints and writes, judges figures by their bounds, and writes docs/performance.md."""
 
 from __future__ import annotations
 
 import importlib.util
+import json
 from pathlib import Path
 
+import performance_page
 import pytest
 
 spec = importlib.util.spec_from_file_location("measure", Path(__file__).parents[1] / "gpu" / "measure.py")
@@ -49,3 +51,42 @@ def test_what_was_not_measured_is_said_so(figures):
     shown = measure.tables(figures)
     assert shown.count("not measured") == len(list(measure.aims(figures)))
     assert "| fp64, 12 reals | - |" in shown
+
+
+def test_figures_that_docs_keep_give_the_same_figures_back(figures):
+    figures.bench("hop", TINY, precisions=("fp64",), links=(18, 12))
+    figures.bench("cg", TINY, "--blas", "fused", precisions=("fp64",), links=(18,))
+    kept = performance_page.Figures(json.loads(performance_page.dumps(figures.kept())))
+    hop = measure.Timed("hop", TINY, "fp64", 12)
+    assert kept.us("hop", TINY, ("fp64", 12)) == pytest.approx(figures.us(hop), abs=0.01)
+    assert kept.row("hop", TINY, ("fp64", 12))["of_stream"] == pytest.approx(figures.of_stream(hop), abs=1e-4)
+    assert "of_floor" in kept.row("cg iteration", TINY, ("fp64", 18)) and not kept.row("hop", TINY, ("fp32", 12))
+    assert kept.data["date"] in kept.caption() and "threads" in kept.caption()
+
+
+@pytest.mark.mpi
+def test_scaling_is_kept_by_number_of_ranks(figures):
+    figures.scaling(2, "--lattice", *TINY)
+    (fp64, fp32) = figures.kept_of_several()["rows"]
+    assert (fp64["series"], fp64["precision"], fp32["precision"]) == ("strong", "fp64", "fp32")
+    assert set(fp64["us"]) == {"1", "2"} and min(fp64["us"].values()) > 0
+    table = performance_page.several_table({"measurements": [figures.kept_of_several()]})
+    assert "| strong, 4x4x4x8, fp64 |" in table and "2 GPUs | efficiency" in table
+
+
+def test_tables_of_the_page_are_those_of_the_figures():
+    page = performance_page.PAGE.read_text()
+    assert performance_page.with_tables(page) == page, "run python tests/performance_page.py"
+
+
+def test_an_older_measurement_gives_what_the_newest_has_not():
+    def row(**us):
+        return {"series": "strong", "lattice": [4, 4, 4, 8], "precision": "fp64", "links": 12, "us": us}
+
+    def measured(date, **us):
+        return {"machine": f"machine of {date}", "date": date, "rows": [row(**{name[1:]: value for name, value in us.items()})]}
+
+    table = performance_page.several_table({"measurements": [measured("2026-01-01", n1=200, n2=150, n4=50),
+                                                             measured("2026-02-02", n1=100, n2=[60, 65])]})
+    assert "| 100.0 | 60.0-65.0 | 80 % | 50.0 | 100 % |" in table
+    assert "2 GPUs: machine of 2026-02-02" in table and "4 GPUs: machine of 2026-01-01" in table

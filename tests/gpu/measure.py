@@ -1,6 +1,8 @@
-"""`./dev measure`: times on one GPU what docs/performance.md says of it, and prints its tables, aims first.
+"""`./dev measure FOLDER`: times what docs/performance.md says of this machine, and prints tables.
 
-Every figure is of `staghorn bench` or `staghorn solve`, whose JSON is kept in the folder given. Interrupted, it prints what it has.
+It measures one GPU where there is one, and else the CPU; with `--ranks N` it measures 1, 2, 4, ... N GPUs. Every figure comes
+from `staghorn bench` or `staghorn solve`, whose JSON is kept in FOLDER. With `--write` the figures also go to docs/figures/ and
+from there into the tables of docs/performance.md. Interrupted, it prints what it has.
 """
 
 from __future__ import annotations
@@ -8,99 +10,31 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import re
-import subprocess
+import shutil
 import sys
-import time
 from pathlib import Path
 from typing import NamedTuple
 
-SMALL, MIDDLE, LARGE = (16, 16, 16, 32), (24, 24, 24, 48), (32, 32, 32, 64)
-LARGE_HOP, LARGEST = (48, 48, 48, 48), (48, 48, 48, 96)
-BYTES = {"fp64": 8, "fp32": 4, "fp16": 2}
-LINKS = (18, 12, 8)
-MANY_RHS = (3, 4, 8, 16)
-MIXED = {"fp64 12": "--links 12", "fp64/fp32 12": "--sloppy fp32", "fp64/fp32 8": "--sloppy fp32 --sloppy-links 8",
-         "fp64/fp16 12": "--sloppy fp16", "fp64/fp16 18": "--sloppy fp16 --sloppy-links 18"}
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+import performance_page  # noqa: E402
+from measured_figures import (  # noqa: E402
+    BYTES, CPU_LARGE, EACH_GPU, LARGE, LARGE_HOP, LARGEST, LINKS, MANY_RHS, MIDDLE, MIXED, SMALL, Figures, ProgramFailed, Timed)
+from performance_page import extents  # noqa: E402
+
+def measure_cpu(figures: Figures):
+    figures.bench("hop", CPU_LARGE, precisions=("fp64", "fp32"))
+    figures.bench("hop", SMALL, precisions=("fp64", "fp32"), rhs=16)
+    for lattice in (CPU_LARGE, SMALL):
+        figures.bench("cg", lattice)
 
 
-class Timed(NamedTuple):
-    """What a figure of `staghorn bench` is of."""
-
-    what: str  # "hop", "cg iteration" or "cg iteration, cublas"
-    lattice: tuple[int, ...]
-    precision: str
-    links: int
-    rhs: int = 1
+def measure_several(figures: Figures, ranks: int):
+    for lattice in (LARGEST, LARGE, MIDDLE, SMALL):
+        figures.scaling(ranks, "--lattice", *lattice)
+    figures.scaling(ranks, "--local", *EACH_GPU)
 
 
-class ProgramFailed(Exception):
-    """The program ended with another status than 0."""
-
-
-class Figures:
-    """Runs the program and keeps its figures."""
-
-    def __init__(self, program: str, folder: Path, device: str = "cuda", seconds: float = 0.2):
-        self.program, self.folder, self.device, self.seconds = program, folder, device, seconds
-        self.bench_rows: dict[Timed, dict] = {}  # those of the program, with "stream" and "copy" in GB/s
-        self.solves: dict[str, dict] = {}  # iterations, updates, microseconds an iteration
-        self.sweeps: dict[tuple[int, ...], float] = {}  # seconds a heatbath sweep
-
-    def run(self, *words) -> str:
-        start = time.monotonic()
-        words = [str(word) for word in words]
-        done = subprocess.run([self.program, *words, "--device", self.device], capture_output=True, text=True)
-        print(f"{time.monotonic() - start:6.1f} s  staghorn {' '.join(words)}", file=sys.stderr, flush=True)
-        if done.returncode:
-            raise ProgramFailed(f"it ended with status {done.returncode}: {done.stderr.strip()}")
-        return done.stdout
-
-    def bench(self, what: str, lattice, *options, precisions=tuple(BYTES), links=LINKS, rhs=1):
-        path = self.folder / f"bench-{len(list(self.folder.glob('bench-*'))):02}.json"
-        self.run("bench", what, "--lattice", *lattice, "--precision", ",".join(precisions), "--links",
-                 ",".join(map(str, links)), "--rhs", rhs, "--seconds", self.seconds, "--tuning", "off", "--json", path,
-                 *options)
-        found = json.loads(path.read_text())
-        for row in found["results"]:
-            key = Timed(row["what"], tuple(lattice), row["precision"], row["links"], row["rhs"])
-            self.bench_rows[key] = {**row, "stream": found["stream_read_gb_s"], "copy": found["copy_gb_s"]}
-
-    def solve(self, name: str, gauge: Path):
-        path = self.folder / f"{name.replace('/', '-').replace(' ', '-')}.json"
-        self.run("solve", "--gauge", gauge, "--mass", 0.05, "--source", "point:0,0,0,0", "--color", 0, "--tolerance",
-                 1e-10, "--tuning", "off", *MIXED[name].split(), "--report", path, "--force")
-        report = json.loads(path.read_text())
-        iterations = report["rhs"][0]["iterations"]
-        self.solves[name] = {"iterations": iterations, "updates": len(report["rhs"][0].get("updates") or []),
-                             "us": report["seconds"]["solve"] / iterations * 1e6}
-
-    def generate(self, lattice, gauge: Path, sweeps: int):
-        said = self.run("generate", "--lattice", *lattice, "--beta", 6.0, "--sweeps", sweeps, "--seed", 1, "--output",
-                        gauge, "--force")
-        self.sweeps[lattice] = float(re.search(r"([\d.]+) s each", said)[1])
-
-    # --- what the tables show; None where it was not measured ---
-
-    def us(self, timed: Timed) -> float | None:
-        return self.bench_rows[timed]["microseconds"] if timed in self.bench_rows else None
-
-    def of_stream(self, timed: Timed) -> float | None:
-        return self.bench_rows[timed]["fraction_of_stream"] if timed in self.bench_rows else None
-
-    def tflops(self, timed: Timed) -> float | None:
-        return self.bench_rows[timed]["gflops"] / 1000 if timed in self.bench_rows else None
-
-    def of_floor(self, timed: Timed) -> float | None:
-        """The floor of docs/performance.md, (16 R + 60 n) w bytes a site of one parity at the stream, over the time."""
-        if timed not in self.bench_rows:
-            return None
-        x, y, z, t = timed.lattice
-        floor_bytes = (16 * timed.links + 60 * timed.rhs) * BYTES[timed.precision] * (x * y * z * t // 2)
-        return floor_bytes / (self.bench_rows[timed]["stream"] * 1e3) / self.us(timed)
-
-
-def measure(figures: Figures):
+def measure_gpu(figures: Figures):
     for lattice in (LARGE, LARGE_HOP, SMALL):
         figures.bench("hop", lattice)
     figures.bench("hop", LARGE, precisions=("fp64", "fp32"), rhs=16)
@@ -159,10 +93,6 @@ def aims(figures: Figures):
         yield Aim(f"{name}, whole solve, us an iteration", bound, solved and solved["us"], "{:.1f}", at_least=False)
         ratio = solved["iterations"] / plain["iterations"] if solved and plain else None
         yield Aim(f"{name}, iterations over those of fp64", 1.1, ratio, "{:.3f}", at_least=False)
-
-
-def extents(lattice) -> str:
-    return "x".join(map(str, lattice))
 
 
 def markdown(title: str, heads: list[str], rows: list[list]) -> str:
@@ -233,23 +163,53 @@ def tables(figures: Figures) -> str:
     return "\n".join(parts)
 
 
+def write(figures: Figures, several: bool):
+    """Puts the figures into docs/figures/ and the tables of docs/performance.md."""
+    name = "several-gpus" if several else "cpu" if figures.device == "cpu" else "gpu"
+    path = performance_page.FIGURES / f"{name}.json"
+    kept = figures.kept_of_several() if several else figures.kept()
+    if several:  # older measurements stay for numbers of GPUs that this one has not
+        now = {n for row in kept["rows"] for n in row["us"]}
+        older = [m for m in json.loads(path.read_text())["measurements"] if {n for row in m["rows"] for n in row["us"]} - now]
+        kept = {"measurements": [kept, *older]}
+    path.write_text(performance_page.dumps(kept))
+    performance_page.write_page()
+
+
+def printed(figures: Figures, several: bool) -> str:
+    if several:
+        return performance_page.several_table({"measurements": [figures.kept_of_several()]})
+    if figures.device == "cpu":
+        return performance_page.cpu_table(figures.kept())
+    return tables(figures)
+
+
 def main():
     parser = argparse.ArgumentParser(prog="./dev measure", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="new; JSON of every run and a gauge configuration of 1.2 GB go there")
     parser.add_argument("--seconds", type=float, default=0.2, help="spent on each figure of bench (default: %(default)s)")
+    parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda" if shutil.which("nvidia-smi") else "cpu",
+                        help="what to measure (default here: %(default)s)")
+    parser.add_argument("--ranks", type=int, default=1, help="measure 1, 2, 4, ... so many GPUs, not one")
+    parser.add_argument("--write", action="store_true", help="write docs/figures/ and the tables of docs/performance.md")
     options = parser.parse_args()
     try:
         options.folder.mkdir(parents=True)
     except FileExistsError:
         sys.exit(f"measure: {options.folder} exists already; name a new folder")
-    figures = Figures(os.environ.get("STAGHORN_PROGRAM", "build/staghorn"), options.folder, seconds=options.seconds)
+    figures = Figures(os.environ.get("STAGHORN_PROGRAM", "build/staghorn"), options.folder, options.device, options.seconds)
+    several, failure = options.ranks > 1, None
     try:
-        measure(figures)
-        failure = None
+        if several:
+            measure_several(figures, options.ranks)
+        else:
+            (measure_cpu if options.device == "cpu" else measure_gpu)(figures)
     except (ProgramFailed, KeyboardInterrupt) as stopped:
         failure = f"measure: {stopped or 'interrupted'}"
-    if figures.bench_rows:
-        print(tables(figures))
+    if figures.bench_rows or figures.scaling_rows:
+        print(printed(figures, several))
+    if options.write and failure is None:
+        write(figures, several)
     sys.exit(failure)
 
 

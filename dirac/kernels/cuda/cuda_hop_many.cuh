@@ -16,7 +16,7 @@ struct ManyRhs {
   static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
   static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
-  // Of a multiprocessor; more of those with 4 would spill what they gain (docs/experiments.md).
+  // Of a multiprocessor; more of those with 4 would spill what they gain (decision 010).
   static constexpr int least_blocks(bool cut) {
     if (sizeof(Stored) == 8 && Tile == 4 && (cut || Reals == 18)) return 4;
     return per_thread * sizeof(Stored) < 32 ? 8 : 6;

@@ -27,7 +27,7 @@ struct Form {
   bool takes;
 };
 
-// As measured on one H200, 512 to 1024 threads (docs/experiments.md): the more of them, the more loads are in flight,
+// As measured on one H200, 512 to 1024 threads (decision 006): the more of them, the more loads are in flight,
 // and the fewer registers each of them has. Wide: for many sites, of which each thread has several.
 template <class Stored, int Reals, bool Cut, bool Wide>
 constexpr Form form_for() {
