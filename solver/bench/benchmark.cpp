@@ -105,12 +105,13 @@ struct CgTime {
 
 CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
                          const Cublas* cublas = nullptr) {
+  std::unique_ptr<KrylovSolver> baseline;
   std::optional<CgVectors> fused;
-  std::optional<CublasVectors> baseline;
   if (cublas)
-    baseline.emplace(bench.d);
+    baseline = make_cublas_solver(*cublas, bench.d);
   else
     fused.emplace(bench.d);
+  const ParitySystem system = parity_system(bench.d, Parity::even, mass);
   ColorVectorField x = bench.d.make_solution();
   const std::vector<double> b2 = bench.d.norm2(bench.even, bench.sums);
   LoopForm form = LoopForm::host;
@@ -119,14 +120,16 @@ CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
     stop.max_iterations = iterations;
     stop.stagnation_window = 0;
+    stop.choice = default_loop_choice();
     x.set_zero();
     if (cublas) {
-      form = cublas_conjugate_gradient(*cublas, bench.d, mass, Parity::even, x, bench.even, *baseline, stop).form;
+      form = baseline->solve(system, x, bench.even, stop, {}).form;
     } else {
       auto& [r, p, tmp, loop] = *fused;  // r = p = b
       r.copy_from(bench.even);
       p.copy_from(bench.even);
-      form = conjugate_gradient_loop(bench.d, mass, Parity::even, x, r, p, tmp, b2, b2, stop, {}, &loop).form;
+      CgState state{x, r, p, tmp, b2, b2, &loop};
+      form = conjugate_gradient_loop(system, state, stop, {}).form;
     }
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };

@@ -6,23 +6,23 @@
 #include "halo/transport/transport_p2p.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/bench/cuda_mailbox_sums.hpp"
-#include "solver/krylov/cuda/cuda_scalars.cuh"
+#include "solver/krylov/cuda/cuda_last_block.cuh"
 
 namespace staghorn::cuda {
 
 namespace {
 
-// As LastBlock has it, fences included. Phases take turns, so that no mailbox is written before it was read.
+// As LastBlock has it, fences included. Steps take turns, so that no mailbox is written before it was read.
 __global__ void __launch_bounds__(hop_threads) sums_kernel(Scalars* scalars, int rounds) {
   __shared__ double sums[max_rhs];
   Scalars& s = *scalars;
   for (int k = 0; k < rounds; ++k) {
     __threadfence_system();
-    take_sums(s, Phase(k % n_phases), sums);
+    take_sums(s, CgStep(k % n_steps), sums);
     __syncthreads();
     if (s.silent_rank >= 0) return;
     if (threadIdx.x == 0) {
-      if (k % n_phases == n_phases - 1) ++s.iteration;
+      if (k % n_steps == n_steps - 1) ++s.iteration;
       __threadfence_system();
     }
     __syncthreads();
@@ -52,7 +52,7 @@ void MailboxSums::run(int rounds) {
   copy_to_host(s.get(), scalars, sizeof *s);
   if (s->silent_rank >= 0)
     throw Stalled("rank " + std::to_string(s->rank) + " had no answer from rank " + std::to_string(s->silent_rank));
-  peers.use_tags(std::uint32_t(rounds / n_phases + 1));
+  peers.use_tags(std::uint32_t(rounds / n_steps + 1));
 }
 
 }  // namespace staghorn::cuda

@@ -6,9 +6,13 @@
 //   |p|^2                                     |r|^2 + beta^2 |p|^2: the new r is orthogonal to the old p
 //   x += alpha p                              in every second iteration, by two directions at once
 //
-// So an iteration has two sums to wait for, and 54 reals of vectors to move instead of 66. Rounding lets tmp drift away
-// from D p, and |p|^2 from what it is: every cg_refresh_interval iterations both are computed from p itself.
+// So an iteration waits for two sums, and it moves 54 reals of vectors instead of 66. Rounding lets tmp drift away from
+// D p, and the recurrence of |p|^2 away from its true value. Every cg_refresh_interval iterations both are computed
+// from p itself.
 #pragma once
+
+#include <span>
+#include <vector>
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3.hpp"
@@ -19,24 +23,33 @@ namespace staghorn {
 // Even, so that x is complete whenever p is given.
 constexpr int cg_refresh_interval = 16;
 
-// Whether p is there before iteration 1, 2, ..., so that tmp = D p is computed from it.
+// Whether p is given before iteration 1, 2, ..., so that tmp = D p is computed from it.
 STAGHORN_INLINE bool cg_direction_is_given(long long iteration) { return (iteration - 1) % cg_refresh_interval == 0; }
+
+// (p, A p) = shift |p|^2 + |D p|^2, since D is anti-Hermitian.
+STAGHORN_INLINE double p_dot_A_p(double shift, double p2, double hop2) { return shift * p2 + hop2; }
 
 STAGHORN_INLINE double next_direction_norm2(double r2, double beta, double p2) { return r2 + beta * beta * p2; }
 
-// For a sum of about this value.
+// Running sums that expect values near these, one for each right-hand side.
 inline ExactSum sum_near(double value) { return ExactSum(value > 0 ? value : 1); }
+inline std::vector<ExactSum> sums_near(std::span<const double> values) {
+  std::vector<ExactSum> sums;
+  for (const double value : values) sums.push_back(sum_near(value));
+  return sums;
+}
 
-// The coefficients of one loop, per right-hand side. Where both of an update are 0 it leaves x alone.
+// The coefficients of x in one loop, for each right-hand side. An update whose coefficients are both 0 leaves x alone.
 struct PendingSolution {
-  double of_new[max_rhs] = {}, of_old[max_rhs] = {};  // residual update: x = of_new p + (of_old p_before + x)
-  double waiting[max_rhs] = {};                       // alpha of the last p, where x lacks it
+  // Residual update: x = new_weight p + (old_weight p_before + x).
+  double new_weight[max_rhs] = {}, old_weight[max_rhs] = {};
+  double waiting[max_rhs] = {};  // alpha of the last p, if x lacks alpha p, else 0
 
-  // Before the residual update of iteration 1, 2, ..., with its alpha.
+  // Called before the residual update of iteration 1, 2, ..., with its alpha.
   STAGHORN_INLINE void before_residual(int i, long long iteration, double alpha) {
     const bool adds = iteration % 2 == 0;
-    of_new[i] = adds ? alpha : 0;
-    of_old[i] = adds ? waiting[i] : 0;
+    new_weight[i] = adds ? alpha : 0;
+    old_weight[i] = adds ? waiting[i] : 0;
     waiting[i] = adds ? 0 : alpha;
   }
 };

@@ -1,68 +1,44 @@
-// Conjugate Gradient [Hestenes & Stiefel 1952] for A x = b, A = 4 m^2 - D^2 on the sites of one parity.
+// Conjugate Gradient [Hestenes & Stiefel 1952] for A x = b, A = shift - D^2 on the sites of one parity.
 #pragma once
 
-#include <functional>
 #include <memory>
-#include <optional>
 #include <vector>
 
-#include "dirac/fields/color_vector_field.hpp"
-#include "dirac/operators/staggered_operator.hpp"
-#include "solver/krylov/cg_progress.hpp"
-#include "solver/krylov/loop_form.hpp"
+#include "solver/krylov/krylov_solver.hpp"
 
 namespace staghorn {
 
-enum class CgOutcome { converged, out_of_iterations, stagnated, breakdown };
+struct CudaLoop;  // stream, buffers and graphs of the loop on a GPU
 
-struct CgStop {
-  std::vector<double> target_norm;  // per right-hand side: stop when |r| <= target_norm (absolute)
-  long max_iterations = 10000;
-  // Iterations without a new smallest residual after which a right-hand side counts as stagnated; 0 = never.
-  long stagnation_window = 1000;
-  LoopChoice kernels = default_loop_choice();
-  bool until_first = false;  // stop as soon as one right-hand side that was not done at the start is
+// What the loop works on. At its start r = b - A x, p is a search direction, r2 = |r|^2 and p2 = |p|^2; tmp is work
+// space. At its end r, p and p2 are such that the search can go on.
+struct CgState {
+  ColorVectorField &x, &r, &p, &tmp;
+  std::vector<double> r2, p2;                 // one for each right-hand side
+  std::shared_ptr<CudaLoop>* loop = nullptr;  // if set: empty at first, then kept between loops of the same operator
 };
 
-struct CgColumn {  // one right-hand side
-  CgOutcome outcome = CgOutcome::out_of_iterations;
-  long iterations = 0;
-  double residual_norm = 0;     // |r| as iterated, absolute
-  std::vector<double> history;  // |r|^2 before the first and after each iteration
-  std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
-  double direction_norm2 = 0;   // |p|^2, with which the search could go on
-};
+// The loop alone. Each right-hand side has the bits that it would have alone. Collective.
+CgResult conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
+                                 const ShowProgress& show);
 
-struct CgResult {
-  std::vector<CgColumn> columns;         // one for each right-hand side
-  LoopForm form = LoopForm::host;        // what the iterations ran as
-  std::optional<LoopForm> precise_form;  // mixed precision: the same of iterations in the high precision, if any ran
-};
-
-struct CudaLoop;  // stream, buffers and graph of the loop on a GPU
-
-// What CG works on besides x and b: made once, used by every solve on the same operator.
+// The vectors of CG besides x and b.
 struct CgVectors {
   ColorVectorField r, p, tmp;
-  std::shared_ptr<CudaLoop> loop = nullptr;  // kept from solve to solve
+  std::shared_ptr<CudaLoop> loop = nullptr;
   explicit CgVectors(const StaggeredOperator& d) : r(d.make_vector()), p(d.make_vector()), tmp(d.make_vector()) {}
   std::int64_t bytes() const { return r.bytes() + p.bytes() + tmp.bytes(); }
 };
 
-// Solves A x = b from x = 0, which `x` must hold, until every right-hand side meets its target. Converged right-hand
-// sides freeze; each column has the bits it would have alone. Collective; never throws for non-convergence.
-// `progress`, if set, is called on every rank after each iteration.
-CgResult conjugate_gradient(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                            const ColorVectorField& b, CgVectors& work, const CgStop& stop,
-                            const std::function<void(const CgProgress&)>& progress = {});
+class ConjugateGradient final : public KrylovSolver {
+ public:
+  explicit ConjugateGradient(const StaggeredOperator& d) : work_(d) {}
+  CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                 const ShowProgress& show) override;
+  std::int64_t bytes() const override { return work_.bytes(); }
 
-// The loop alone: r = b - A x and a search direction p are there, r2 = |r|^2 and p2 = |p|^2 known; tmp is work space.
-// Leaves r and p as they are at the end. Calls with the same operator may share what a GPU needs set up, in `keep`,
-// empty at first.
-CgResult conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                 ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
-                                 std::vector<double> r2, std::vector<double> p2, const CgStop& stop,
-                                 const std::function<void(const CgProgress&)>& progress = {},
-                                 std::shared_ptr<CudaLoop>* keep = nullptr);
+ private:
+  CgVectors work_;
+};
 
 }  // namespace staghorn

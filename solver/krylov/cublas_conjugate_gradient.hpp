@@ -2,23 +2,19 @@
 // [Kim & Lee, Lattice 2010] beside which the fused kernels are measured.
 #pragma once
 
-#include "solver/krylov/conjugate_gradient.hpp"
+#include <memory>
+
+#include "solver/krylov/krylov_solver.hpp"
 
 namespace staghorn {
 
 class Cublas;  // cublas/cublas.hpp
 
-struct CublasVectors {
-  CgVectors cg;
-  ColorVectorField q;
-  explicit CublasVectors(const StaggeredOperator& d) : cg(d), q(d.make_vector()) {}
-  std::int64_t bytes() const { return cg.bytes() + q.bytes(); }
-};
+// For systems of `d` on a GPU; no sum and no update is fused into a hop. `blas` must outlive the solver. cuBLAS sums in
+// its own order and in the precision of the vectors, so the bits are those of no other solver and depend on the grid.
+std::unique_ptr<KrylovSolver> make_cublas_solver(const Cublas& blas, const StaggeredOperator& d);
 
-// As conjugate_gradient, for `d` on the GPU and without any sum or update inside a hop. Its sums are made in cuBLAS's
-// own order and in the precision of the vectors, so its bits are those of no other path, nor the same on other grids.
-CgResult cublas_conjugate_gradient(const Cublas& blas, StaggeredOperator& d, double mass, Parity parity,
-                                   ColorVectorField& x, const ColorVectorField& b, CublasVectors& work,
-                                   const CgStop& stop, const std::function<void(const CgProgress&)>& progress = {});
+// The vectors of that solver, besides x and b: r, p, tmp, q.
+constexpr int cublas_vectors = 4;
 
 }  // namespace staghorn

@@ -1,19 +1,14 @@
-// Conjugate Gradient whose scalars live on the GPU: the loop of conjugate_gradient.cpp as two kernels an iteration
-// in a CUDA graph, as one kernel, or with faces and sums by NCCL.
+// Conjugate Gradient whose scalars live on the GPU: the loop of conjugate_gradient.cpp, in one of the forms on GPUs.
 #pragma once
 
 #include "solver/krylov/conjugate_gradient.hpp"
 
 namespace staghorn {
 
-// Continues where conjugate_gradient has set up: r = b - A x, p = r, r2 = |r|^2, p2 = |p|^2 per right-hand side. Works
-// on the vectors of `d`, which is on a GPU; same bits as on the CPU. No host synchronisation inside an iteration: the
-// host looks at the residuals between batches of iterations while the next batch runs. `keep`: see
-// conjugate_gradient_loop.
-CgResult cuda_conjugate_gradient_loop(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                      ColorVectorField& r, ColorVectorField& p, ColorVectorField& tmp,
-                                      const std::vector<double>& r2, const std::vector<double>& p2, const CgStop& stop,
-                                      const std::function<void(const CgProgress&)>& progress,
-                                      std::shared_ptr<CudaLoop>* keep);
+// As conjugate_gradient_loop, on the vectors of an operator on a GPU that is host_free(); the same bits as on the CPU.
+// The host does not wait within an iteration: it looks at the residuals of one batch of iterations while the next batch
+// runs. Throws Stalled if another rank does not answer. Collective.
+CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
+                                      const ShowProgress& show);
 
 }  // namespace staghorn

@@ -2,12 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace staghorn {
 
 namespace {
-
-using Work = std::variant<CgVectors, ReliableVectors, CublasVectors>;
 
 // Whether the field is zero on the sites of `parity` of this rank.
 bool is_zero_on(Parity parity, const VectorField& b) {
@@ -21,22 +20,15 @@ bool is_zero_on(Parity parity, const VectorField& b) {
   return !found;
 }
 
-Work make_work(const StaggeredOperator& d, const StaggeredOperator* sloppy, const Cublas* cublas) {
-  if (sloppy) return ReliableVectors(d, *sloppy);
-  if (cublas) return CublasVectors(d);
-  return CgVectors(d);
-}
-
 }  // namespace
 
-EvenOddPass::EvenOddPass(StaggeredOperator& d, StaggeredOperator* sloppy, const Cublas* cublas)
+EvenOddPass::EvenOddPass(StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver, LoopChoice choice)
     : d_(d),
-      sloppy_(sloppy),
-      cublas_(cublas),
+      solver_(std::move(solver)),
+      choice_(choice),
       scale_(std::size_t(d.options().n_rhs), 1),
       x_(d.make_vector()),
-      b_(d.make_vector()),
-      work_(make_work(d, sloppy, cublas)) {}
+      b_(d.make_vector()) {}
 
 void EvenOddPass::rehearse(System system) {
   begin(1, system);
@@ -67,8 +59,7 @@ void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
   other_has_source_ = other_has_source_ || !is_zero_on(opposite(parity_), b);
 }
 
-CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations,
-                            const std::function<void(const CgProgress&)>& progress) {
+CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations, const ShowProgress& show) {
   const double two_m = 2 * mass_;
   const bool full = system_ == System::full;
   // |r| of CG = norm_of_cg |b - M x|
@@ -82,23 +73,17 @@ CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations
 
   CgStop stop;
   stop.max_iterations = max_iterations;
+  stop.choice = choice_;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
-  CgResult result;
-  if (auto* work = std::get_if<ReliableVectors>(&work_))
-    result = reliable_conjugate_gradient(d_, *sloppy_, mass_, parity_, x_, b_, *work, stop, {}, progress);
-  else if (auto* baseline = std::get_if<CublasVectors>(&work_))
-    result = cublas_conjugate_gradient(*cublas_, d_, mass_, parity_, x_, b_, *baseline, stop, progress);
-  else
-    result = conjugate_gradient(d_, mass_, parity_, x_, b_, std::get<CgVectors>(work_), stop, progress);
-  for (std::size_t i = 0; i < result.columns.size(); ++i) {
-    result.columns[i].residual_norm /= norm_of_cg(i);
-    for (double& norm2 : result.columns[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
+  CgResult result = solver_->solve(parity_system(d_, parity_, mass_), x_, b_, stop, show);
+  for (std::size_t i = 0; i < result.rhs.size(); ++i) {
+    result.rhs[i].residual_norm /= norm_of_cg(i);
+    for (double& norm2 : result.rhs[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
   }
 
   if (full) {
-    const auto* const reliable = std::get_if<ReliableVectors>(&work_);
-    if (!reliable) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
-    const ColorVectorField& d_oe_x_e = reliable ? reliable->tmp : b_;
+    if (!result.hop_of_x) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
+    const ColorVectorField& d_oe_x_e = result.hop_of_x ? *result.hop_of_x : b_;
     d_.combine(-1 / two_m, d_oe_x_e, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
   }
   return result;
@@ -111,8 +96,7 @@ void EvenOddPass::add_solution(int rhs, VectorField& x) const {
 }
 
 std::int64_t EvenOddPass::vector_bytes() const {
-  return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) +
-         std::visit([](const auto& work) { return work.bytes(); }, work_);
+  return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) + solver_->bytes();
 }
 
 }  // namespace staghorn

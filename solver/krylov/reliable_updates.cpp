@@ -8,162 +8,197 @@ namespace staghorn {
 
 namespace {
 
-// An update that leaves more than this share of the residual has met the end of what the sloppy operator can do.
-constexpr double least_gain = 0.9;
+// A target that every residual meets: its right-hand side stays as it is.
+constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
-// Where the sloppy operator can do no more, plain CG goes on from what it reached. r = b - A x. Returns how it ran, or
-// nothing where there was nothing left to do.
-std::optional<LoopForm> go_on_in_high_precision(StaggeredOperator& d, double mass, Parity parity, ColorVectorField& x,
-                                                ColorVectorField& r, ColorVectorField& tmp,
-                                                const std::vector<double>& r2, const CgStop& stop,
-                                                std::vector<CgColumn>& columns,
-                                                const std::function<void(const CgProgress&)>& progress) {
-  CgStop rest = stop;
-  bool any = false;
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    const bool gave_up = columns[i].outcome == CgOutcome::stagnated || columns[i].outcome == CgOutcome::breakdown;
-    rest.max_iterations = std::min(rest.max_iterations, stop.max_iterations - columns[i].iterations);
-    if (gave_up && std::isfinite(r2[i]) && r2[i] > 0)
-      any = true;
-    else
-      rest.target_norm[i] = std::numeric_limits<double>::infinity();  // leaves this one as it is
-  }
-  if (!any || rest.max_iterations <= 0) return {};
-  ColorVectorField p = d.make_vector();
-  p.copy_from(r);
-  const auto [found, form, unused] = conjugate_gradient_loop(d, mass, parity, x, r, p, tmp, r2, r2, rest, progress);
-  for (std::size_t i = 0; i < columns.size(); ++i) {
-    if (std::isinf(rest.target_norm[i])) continue;
-    columns[i].outcome = found[i].outcome;
-    columns[i].iterations += found[i].iterations;
-    columns[i].residual_norm = found[i].residual_norm;
-    columns[i].history.insert(columns[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
-  }
-  return form;
-}
+// An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
+constexpr double largest_share_left = 0.9;
 
 // The factor by which the residual may fall until an update.
-double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double mass) {
-  // CG gains so much an iteration where A has eigenvalues from 4 m^2 to 4 m^2 + 16, as on free fields; what it gains at
-  // first, while large eigenvalues go, would promise too much.
-  const double root = std::hypot(mass, 2), rate = (root - std::abs(mass)) / (root + std::abs(mass));
+double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift) {
+  // On free fields A has eigenvalues from 4 m^2 to 4 m^2 + 16, and CG gains `rate` an iteration. The first iterations
+  // gain more, while large eigenvalues go; their rate would promise too much.
+  const double mass = std::sqrt(shift) / 2;
+  const double root = std::hypot(mass, 2), rate = (root - mass) / (root + mass);
   const bool fp16 = sloppy.options().precision == Precision::fp16;
   const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
   const double unknowns = 1.5 * double(sloppy.lattice().global_volume());
-  const double spacing = std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.of_unknowns * unknowns);
+  const double spacing =
+      std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.most_unknowns_share * unknowns);
   const double gained = std::pow(rate, spacing);
-  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.for_8_reals : 1) : updates.least_fp32;
+  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.least_ratio_8_reals : 1) : updates.least_fp32;
   return std::clamp(gained, least, updates.most);
 }
 
-// The factor by which the residual falls until the next update, such that all falls that are left, by `rest` in all,
-// are alike; a little more than the largest rather than one update more.
+// The factor by which the residual falls until the next update. All falls that are left are alike, `rest` in all; each
+// may be a little more than the largest, which saves an update.
 double next_fall(double largest, double rest) {
   if (rest <= 0) return largest;
   return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
 }
 
+void append_history(SolvedRhs& to, const SolvedRhs& from) {
+  to.iterations += from.iterations;
+  to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
+}
+
+// The right-hand sides of a solve, by their residuals in high precision.
+class UpdatedRhs {
+ public:
+  UpdatedRhs(const CgStop& stop, std::span<const double> r2) : stop_(stop), rhs_(r2.size()), active_(r2.size(), true) {
+    for (std::size_t i = 0; i < r2.size(); ++i) rhs_[i].history.push_back(r2[i]);
+  }
+
+  // Ends right-hand sides that are done by their |r|^2 in high precision. Returns whether any is left.
+  bool apply_stop_rule(std::span<const double> r2) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      rhs_[i].residual_norm = std::sqrt(r2[i]);
+      double smallest = met_at_once;
+      long since_smallest = 0;  // stagnation is judged by what an update gains
+      if (active_[i]) active_[i] = !is_done(r2[i], stop_.target_norm[i], 0L, smallest, since_smallest, rhs_[i].outcome);
+    }
+    return std::any_of(active_.begin(), active_.end(), [](bool active) { return active; });
+  }
+
+  // Targets of the sloppy iterations until the next update.
+  std::vector<double> targets_of_update(double largest_fall) const {
+    // Slightly below the target, since the sloppy residual is not quite the true one.
+    const auto aim = [&](std::size_t i) { return 0.95 * stop_.target_norm[i]; };
+    double rest = 1;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (active_[i]) rest = std::min(rest, aim(i) / rhs_[i].residual_norm);
+    const double fall = next_fall(largest_fall, rest);
+    std::vector<double> targets;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      targets.push_back(active_[i] ? std::max(fall * rhs_[i].residual_norm, aim(i)) : met_at_once);
+    return targets;
+  }
+
+  // The largest target of an active right-hand side relative to its target in the end.
+  double worst_target_ratio(std::span<const double> targets) const {
+    double worst = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (active_[i]) worst = std::max(worst, targets[i] / stop_.target_norm[i]);
+    return worst;
+  }
+
+  // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2` instead of `before`. Returns the
+  // most iterations of any right-hand side.
+  long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> before) {
+    long longest = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      SolvedRhs& rhs = rhs_[i];
+      rhs.residual_norm = std::sqrt(r2[i]);
+      if (!active_[i]) continue;
+      longest = std::max(longest, found[i].iterations);
+      append_history(rhs, found[i]);
+      rhs.history.back() = r2[i];
+      rhs.updates.push_back(rhs.iterations);
+      if (found[i].iterations == 0 || r2[i] > largest_share_left * largest_share_left * before[i]) {
+        rhs.outcome = found[i].outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
+        active_[i] = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule then says that it is converged
+      }
+    }
+    return longest;
+  }
+
+  // What plain CG in high precision is asked for after all this, nothing if it has nothing to do: right-hand sides that
+  // stagnated or broke down go on from where they are.
+  std::optional<CgStop> rest(std::span<const double> r2) const {
+    CgStop rest = stop_;
+    bool any = false;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      const bool gave_up = rhs_[i].outcome == CgOutcome::stagnated || rhs_[i].outcome == CgOutcome::breakdown;
+      rest.max_iterations = std::min(rest.max_iterations, stop_.max_iterations - rhs_[i].iterations);
+      if (gave_up && std::isfinite(r2[i]) && r2[i] > 0)
+        any = true;
+      else
+        rest.target_norm[i] = met_at_once;
+    }
+    if (!any || rest.max_iterations <= 0) return {};
+    return rest;
+  }
+
+  // Records what plain CG did with the rest.
+  void record_rest(const CgStop& rest, std::span<const SolvedRhs> found) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (rest.target_norm[i] == met_at_once) continue;
+      rhs_[i].outcome = found[i].outcome;
+      rhs_[i].residual_norm = found[i].residual_norm;
+      append_history(rhs_[i], found[i]);
+    }
+  }
+
+  std::vector<SolvedRhs> results() { return std::move(rhs_); }
+
+ private:
+  const CgStop& stop_;
+  std::vector<SolvedRhs> rhs_;
+  std::vector<bool> active_;
+};
+
 }  // namespace
 
-CgResult reliable_conjugate_gradient(StaggeredOperator& d, StaggeredOperator& sloppy, double mass, Parity parity,
-                                     ColorVectorField& x, const ColorVectorField& b, ReliableVectors& work,
-                                     const CgStop& stop, const ReliableUpdates& updates,
-                                     const std::function<void(const CgProgress&)>& progress) {
+CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                                 const CgStop& stop, const ShowProgress& show) {
+  const auto& [d, parity, shift] = system;
+  const ParitySystem sloppy_system{sloppy_, parity, shift};
+  CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
-  auto& [r, tmp, sloppy_x, sloppy_vectors] = work;
-  auto& [sloppy_r, p, sloppy_tmp, loop] = sloppy_vectors;
   std::vector<ExactSum> sums(n, ExactSum(1)), sloppy_sums = sums;
   const std::vector<double> one(n, 1);
-
-  // r = b - A x in high precision; |r|^2
-  const auto true_residual = [&] {
-    r.copy_from(b);
-    d.hop(tmp, x, opposite(parity));
-    return d.update_residual(r, x, tmp, parity, 4 * mass * mass, one, sums);
-  };
-
+  const double largest = largest_fall(updates_, sloppy_, shift);
   CgResult result;
-  std::vector<CgColumn>& columns = result.columns;
-  columns.resize(n);
-  std::vector<bool> active(n, true);
-  const double largest = largest_fall(updates, sloppy, mass);
-  std::vector<double> aim;  // slightly below the target: the sloppy residual is not quite the true one
-  for (const double target : stop.target_norm) aim.push_back(0.95 * target);
-  r.copy_from(b);
-  std::vector<double> r2 = d.norm2(r, sums), p2;
-  for (std::size_t i = 0; i < n; ++i) columns[i].history.push_back(r2[i]);
 
+  r_.copy_from(b);
+  std::vector<double> r2 = d.norm2(r_, sums);
+  UpdatedRhs rhs(stop, r2);
   bool updated = false;  // tmp is D x
-  for (long iterations = 0;;) {
-    CgStop inner;
-    inner.until_first = true;
-    inner.max_iterations = stop.max_iterations - iterations;
-    inner.stagnation_window = stop.stagnation_window;
-    inner.kernels = stop.kernels;
-    for (std::size_t i = 0; i < n; ++i) {
-      columns[i].residual_norm = std::sqrt(r2[i]);
-      if (active[i] && !std::isfinite(r2[i])) {
-        columns[i].outcome = CgOutcome::breakdown;
-        active[i] = false;
-      } else if (active[i] && columns[i].residual_norm <= stop.target_norm[i]) {
-        columns[i].outcome = CgOutcome::converged;
-        active[i] = false;
-      }
-    }
-    if (std::none_of(active.begin(), active.end(), [](bool a) { return a; }) || inner.max_iterations <= 0) break;
-    double rest = 1;
-    for (std::size_t i = 0; i < n; ++i)
-      if (active[i]) rest = std::min(rest, aim[i] / columns[i].residual_norm);
-    const double fall = next_fall(largest, rest);
-    for (std::size_t i = 0; i < n; ++i)
-      inner.target_norm.push_back(active[i] ? std::max(fall * columns[i].residual_norm, aim[i])
-                                            : std::numeric_limits<double>::infinity());
+  long iterations = 0;
+  while (rhs.apply_stop_rule(r2) && iterations < stop.max_iterations) {
+    CgStop until_update = stop;
+    until_update.until_first = true;
+    until_update.max_iterations = stop.max_iterations - iterations;
+    until_update.target_norm = rhs.targets_of_update(largest);
 
-    sloppy_r.convert_from(r);
-    const std::vector<double> sloppy_r2 = sloppy.norm2(sloppy_r, sloppy_sums);
-    if (p2.empty()) {  // the first direction is the residual; later ones go on from where they were
-      p.copy_from(sloppy_r);
-      p2 = sloppy_r2;
+    sloppy.r.convert_from(r_);
+    sloppy.r2 = sloppy_.norm2(sloppy.r, sloppy_sums);
+    if (!updated) {  // the first direction is the residual; later ones go on from where they were
+      sloppy.p.copy_from(sloppy.r);
+      sloppy.p2 = sloppy.r2;
     }
-    sloppy_x.set_zero();
-    const auto show = [&](const CgProgress& at) {
-      double worst = 0;  // the inner ratio is relative to the inner target
-      for (std::size_t i = 0; i < n; ++i)
-        if (active[i]) worst = std::max(worst, inner.target_norm[i] / stop.target_norm[i]);
-      progress({iterations + at.iteration, at.worst_ratio * worst});
-    };
-    const CgResult inner_result =
-        conjugate_gradient_loop(sloppy, mass, parity, sloppy_x, sloppy_r, p, sloppy_tmp, sloppy_r2, p2, inner,
-                                progress ? show : std::function<void(const CgProgress&)>(), &loop);
-    result.form = inner_result.form;
-    tmp.convert_from(sloppy_x);
-    d.combine(1, tmp, 1, x);  // x += what the sloppy iterations found
+    sloppy.x.set_zero();
+    const double worst = rhs.worst_target_ratio(until_update.target_norm);
+    const auto show_whole = [&](const CgProgress& at) { show({iterations + at.iteration, at.worst_ratio * worst}); };
+    const CgResult found =
+        conjugate_gradient_loop(sloppy_system, sloppy, until_update, show ? show_whole : ShowProgress());
+    result.form = found.form;
+
+    // x += what the sloppy iterations found;  r = b - A x in high precision
+    tmp_.convert_from(sloppy.x);
+    d.combine(1, tmp_, 1, x);
+    r_.copy_from(b);
+    d.hop(tmp_, x, opposite(parity));
     const std::vector<double> before = r2;
-    r2 = true_residual();
+    r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
     updated = true;
-
-    long longest = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      p2[i] = inner_result.columns[i].direction_norm2;
-      if (!active[i]) continue;
-      CgColumn& column = columns[i];
-      const CgColumn& found = inner_result.columns[i];
-      column.iterations += found.iterations;
-      longest = std::max(longest, found.iterations);
-      column.history.insert(column.history.end(), found.history.begin() + 1, found.history.end());
-      column.history.back() = r2[i];
-      column.updates.push_back(column.iterations);
-      if (found.iterations == 0 || r2[i] > least_gain * least_gain * before[i]) {
-        column.outcome = found.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
-        active[i] = std::sqrt(r2[i]) <= stop.target_norm[i];  // judged once more above
-      }
-    }
+    const long longest = rhs.record_update(found.rhs, r2, before);
     iterations += longest;
     if (longest == 0) break;
   }
-  for (std::size_t i = 0; i < n; ++i) columns[i].residual_norm = std::sqrt(r2[i]);
-  result.precise_form = go_on_in_high_precision(d, mass, parity, x, r, tmp, r2, stop, columns, progress);
-  if (result.precise_form || !updated) d.hop(tmp, x, opposite(parity));
+
+  if (const std::optional<CgStop> rest = rhs.rest(r2)) {
+    ColorVectorField p = d.make_vector();
+    p.copy_from(r_);
+    CgState precise{x, r_, p, tmp_, r2, r2};
+    const CgResult found = conjugate_gradient_loop(system, precise, *rest, show);
+    result.precise_form = found.form;
+    rhs.record_rest(*rest, found.rhs);
+    updated = false;
+  }
+  if (!updated) d.hop(tmp_, x, opposite(parity));
+  result.rhs = rhs.results();
+  result.hop_of_x = &tmp_;
   return result;
 }
 

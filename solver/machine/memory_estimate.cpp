@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "dirac/operators/operator_memory.hpp"
+#include "solver/krylov/solver_table.hpp"
 
 namespace staghorn {
 
@@ -45,18 +46,18 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     sloppy = predict_operator_bytes(lattice, options);
   }
   const bool full = shape.system == System::full;
-  const int of_cg = shape.options.sloppy ? 2 : shape.options.blas == Blas::cublas ? 4 : 3;
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
 
   MemoryEstimate estimate;
   estimate.on_gpu = shape.on_gpu;
-  estimate.objects = {{"links", fast.links},
-                      {"sloppy_links", sloppy.links},
-                      {"halo", fast.halo + sloppy.halo},
-                      {"vectors", ((full ? 3 : 2) + of_cg) * fast.vector + 3 * sloppy.vector + sloppy.solution},
-                      {"certificate_links", sites * sizeof(Links)},
-                      {"certificate_vectors", field},
-                      {"sources_solutions", 2 * field * shape.n_rhs}};
+  estimate.objects = {
+      {"links", fast.links},
+      {"sloppy_links", sloppy.links},
+      {"halo", fast.halo + sloppy.halo},
+      {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
+      {"certificate_links", sites * sizeof(Links)},
+      {"certificate_vectors", field},
+      {"sources_solutions", 2 * field * shape.n_rhs}};
   estimate.packing = std::max(fast.packing, sloppy.packing);
   estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;

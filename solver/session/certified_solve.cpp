@@ -54,13 +54,13 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
 }
 
 // Adds the iterations of one pass to the report. Residuals are relative to |b|.
-void record(RhsReport& rhs, const CgColumn& column, double source_norm) {
-  rhs.iterations += column.iterations;
-  rhs.residual_iterated = column.residual_norm / source_norm;
+void record(RhsReport& rhs, const SolvedRhs& solved, double source_norm) {
+  rhs.iterations += solved.iterations;
+  rhs.residual_iterated = solved.residual_norm / source_norm;
   // The first residual of a later pass is the last of the pass before.
-  for (long update : column.updates) rhs.updates.push_back(rhs.iterations - column.iterations + update);
-  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < column.history.size(); ++i)
-    rhs.history.push_back(std::sqrt(column.history[i]) / source_norm);
+  for (long update : solved.updates) rhs.updates.push_back(rhs.iterations - solved.iterations + update);
+  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < solved.history.size(); ++i)
+    rhs.history.push_back(std::sqrt(solved.history[i]) / source_norm);
 }
 
 // The passes of one solve: certify and iterate take turns.
@@ -118,19 +118,18 @@ class Passes {
       progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const auto [solved, form, precise_form] =
-        with_.pass.solve(target_, iterations_left_, progress ? show : std::function<void(const CgProgress&)>());
+    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress());
     done_.cg_seconds += solving.seconds();
-    done_.loop = to_string(form);
-    if (precise_form) done_.precise_loop = to_string(*precise_form);
+    done_.loop = to_string(cg.form);
+    if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
     const Stopwatch converting;
     long longest = 0;
     for (std::size_t i = 0; i < sources_.size(); ++i) {
       if (memory_[i].outcome) continue;
-      record(done_.rhs[i], solved[i], std::sqrt(b2_[i]));
-      memory_[i].broke_down = solved[i].outcome == CgOutcome::breakdown;
-      longest = std::max(longest, solved[i].iterations);
-      if (std::isfinite(solved[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
+      record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
+      memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
+      longest = std::max(longest, cg.rhs[i].iterations);
+      if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
     }
     done_.convert_seconds += converting.seconds();
     done_.cg_iterations += longest;

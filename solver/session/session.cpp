@@ -5,6 +5,7 @@
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/gauge_summary.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -148,7 +149,9 @@ void Session::State::prepare(int n_rhs, System system) {
   const bool first = !pass;
   // The allocations that are left fail on every rank alike.
   communicator.agree([&] {
-    if (!pass) pass = std::make_unique<EvenOddPass>(*fast, sloppy.get(), cublas.get());
+    if (!pass)
+      pass = std::make_unique<EvenOddPass>(*fast, solver_for(options).make({*fast, sloppy.get(), cublas.get()}),
+                                           default_loop_choice());
     if (!residual) residual.emplace(lattice());
   });
   if (first && cuda_device >= 0) pass->rehearse(system);

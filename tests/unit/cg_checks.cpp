@@ -111,17 +111,17 @@ double target(const Textbook& column, int end) {
 
 struct Found {
   std::vector<VectorField> x;
-  std::vector<CgColumn> columns;
+  std::vector<SolvedRhs> columns;
   LoopForm form = LoopForm::host;
 };
 
 // The loop on some of the right-hand sides, again and again with the same vectors.
 class Loop {
  public:
-  Loop(const Problem& problem, const std::vector<int>& which, const OperatorOptions& options, LoopChoice kernels)
+  Loop(const Problem& problem, const std::vector<int>& which, const OperatorOptions& options, LoopChoice choice)
       : problem_(problem),
         which_(which),
-        kernels_(kernels),
+        choice_(choice),
         d_(problem.communicator, problem.links, options),
         x_(d_.make_solution()),
         work_(d_) {}
@@ -129,7 +129,7 @@ class Loop {
   Found run(int max_iterations, const std::vector<int>& ends, bool until_first = false) {
     CgStop stop;
     stop.max_iterations = max_iterations;
-    stop.kernels = kernels_;
+    stop.choice = choice_;
     stop.until_first = until_first;
     for (std::size_t i = 0; i < which_.size(); ++i) {
       const Textbook& column = problem_.columns[std::size_t(which_[i])];
@@ -140,9 +140,9 @@ class Loop {
     }
     std::vector<ExactSum> sums(which_.size(), ExactSum(1e6));
     const std::vector<double> r2 = d_.norm2(work_.r, sums);
-    CgResult result = conjugate_gradient_loop(d_, problem_.mass, parity, x_, work_.r, work_.p, work_.tmp, r2, r2, stop,
-                                              {}, &work_.loop);
-    Found found{std::vector(which_.size(), VectorField(problem_.lattice)), std::move(result.columns), result.form};
+    CgState state{x_, work_.r, work_.p, work_.tmp, r2, r2, &work_.loop};
+    CgResult result = conjugate_gradient_loop(parity_system(d_, parity, problem_.mass), state, stop, {});
+    Found found{std::vector(which_.size(), VectorField(problem_.lattice)), std::move(result.rhs), result.form};
     for (std::size_t i = 0; i < which_.size(); ++i) x_.unpack(parity, int(i), found.x[i]);
     return found;
   }
@@ -150,7 +150,7 @@ class Loop {
  private:
   const Problem& problem_;
   std::vector<int> which_;
-  LoopChoice kernels_;
+  LoopChoice choice_;
   StaggeredOperator d_;
   ColorVectorField x_;
   CgVectors work_;
@@ -179,7 +179,7 @@ double epsilon(Precision precision) {
 // At mass 10 and 100, where A is nearly a multiple of 1, beta is about 1e-3 and 1e-7.
 Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, LoopForm form) {
   const bool on_gpu = form != LoopForm::host;
-  const LoopChoice kernels = form == LoopForm::one_kernel ? LoopChoice::one : LoopChoice::two;
+  const LoopChoice choice = form == LoopForm::one_kernel ? LoopChoice::one : LoopChoice::two;
   if (on_gpu && cuda::device_count() == 0) {
     std::printf("no GPU, or a build without CUDA\n");
     return Verdict::cannot_run;
@@ -190,9 +190,9 @@ Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, LoopForm 
   options.precision = precision;
   options.n_rhs = n_columns;
   const std::vector<int> all{0, 1, 2, 3, 4, 5}, as_said(std::begin(ends), std::end(ends));
-  Loop on_cpu(problem, all, options, kernels);
+  Loop on_cpu(problem, all, options, choice);
   if (on_gpu) options.cuda_device = 0;
-  Loop loop(problem, all, options, kernels);
+  Loop loop(problem, all, options, choice);
   std::vector<Found> stopped;
   double worst = 0;
   for (int k = 0; k <= most_iterations; ++k) {
@@ -225,7 +225,7 @@ Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, LoopForm 
   // Alone; and until the first that ends, at an odd and at an even iteration.
   options.n_rhs = 1;
   for (const int i : all) {
-    Loop alone(problem, {i}, options, kernels);
+    Loop alone(problem, {i}, options, choice);
     for (const int k : {2, 3, 4, most_iterations})
       if (!same_bits(alone.run(k, {ends[i]}), 0, stopped[k], i)) {
         std::printf("number %d after %d iterations: other bits alone\n", i, k);

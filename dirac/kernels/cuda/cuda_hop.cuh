@@ -139,6 +139,9 @@ struct Launch {
 };
 
 HopArguments hop_arguments(const HopView& view);
+// With the vectors, faces and scalars of a call.
+HopArguments hop_arguments(const HopView& view, const HopCall& call);
+DirectionArguments direction_arguments(const HopView& view, const DirectionCall& call);
 
 // The blocks of a hop kernel.
 struct HopBlocks {

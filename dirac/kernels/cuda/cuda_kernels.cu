@@ -61,26 +61,13 @@ void start_sums(const HopView& view, const HopCall& call) {
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view.launch, view.vectors.n_rhs, call.sums); }
 
 void hop(const HopView& view, const HopCall& call) {
-  HopArguments a = hop_arguments(view);
-  const DeviceScalars scalars = scalars_for(view.launch, call.device);
-  a.in = call.in;
-  a.ghosts = faces(call.ghost_faces);
-  a.push = faces(call.push);
-  a.out = call.out;
-  a.p = call.p;
-  a.four_m2 = call.four_m2;
-  a.alpha = scalars.alpha;
-  if (call.device || call.beta) a.beta = scalars.beta;
-  a.x = call.x;
-  a.of_new = scalars.of_new;
-  a.of_old = scalars.of_old;
-  a.cells = static_cast<SumCell*>(scalars.cells);
-  if (call.use != HopUse::store) a.bound = scalars.bound;
+  const HopArguments a = hop_arguments(view, call);
+  const int* done = scalars_for(view.launch, call.device).done;
   const Launch how{stream_of(view), call.part, call.reversed};
   if (call.use == HopUse::update_residual)
-    launch_hop<HopUse::update_residual>(view, a, NoFinish{scalars.done}, how);
+    launch_hop<HopUse::update_residual>(view, a, NoFinish{done}, how);
   else
-    launch_hop<HopUse::store_norm>(view, a, NoFinish{scalars.done}, how);
+    launch_hop<HopUse::store_norm>(view, a, NoFinish{done}, how);
 }
 
 struct FaceList {
@@ -122,18 +109,8 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
 
 void update_direction(const HopView& view, const DirectionCall& call) {
   if (!call.device) send_scalars(view.launch, view.vectors.n_rhs, {.alpha = call.alpha, .beta = call.beta}, call.grids);
-  const DeviceScalars scalars = scalars_for(view.launch, call.device);
-  DirectionArguments a = {};
-  a.sites = hop_arguments(view).sites;
-  a.x = call.x;
-  a.p = call.p;
-  a.r = call.r;
-  a.push = faces(call.push);
-  a.alpha = scalars.alpha;
-  a.beta = scalars.beta;
-  a.bound = scalars.bound;
-  a.cells = static_cast<SumCell*>(scalars.cells);
-  launch_direction(view, a, NoFinish{scalars.done}, {stream_of(view)});
+  launch_direction(view, direction_arguments(view, call), NoFinish{scalars_for(view.launch, call.device).done},
+                   {stream_of(view)});
   if (!call.device) collect_sums(view.launch, view.vectors.n_rhs, call.sums);
 }
 
@@ -211,6 +188,40 @@ int slab_extent(const HopView& view, int box_extent) {
 }
 
 }  // namespace
+
+HopArguments hop_arguments(const HopView& view, const HopCall& call) {
+  HopArguments a = hop_arguments(view);
+  const DeviceScalars scalars = scalars_for(view.launch, call.device);
+  a.in = call.in;
+  a.ghosts = faces(call.ghost_faces);
+  a.push = faces(call.push);
+  a.out = call.out;
+  a.p = call.p;
+  a.four_m2 = call.four_m2;
+  a.alpha = scalars.alpha;
+  if (call.device || call.beta) a.beta = scalars.beta;
+  a.x = call.x;
+  a.of_new = scalars.of_new;
+  a.of_old = scalars.of_old;
+  a.cells = static_cast<SumCell*>(scalars.cells);
+  if (call.use != HopUse::store) a.bound = scalars.bound;
+  return a;
+}
+
+DirectionArguments direction_arguments(const HopView& view, const DirectionCall& call) {
+  const DeviceScalars scalars = scalars_for(view.launch, call.device);
+  DirectionArguments a = {};
+  a.sites = hop_arguments(view).sites;
+  a.x = call.x;
+  a.p = call.p;
+  a.r = call.r;
+  a.push = faces(call.push);
+  a.alpha = scalars.alpha;
+  a.beta = scalars.beta;
+  a.bound = scalars.bound;
+  a.cells = static_cast<SumCell*>(scalars.cells);
+  return a;
+}
 
 HopArguments hop_arguments(const HopView& view) {
   HopArguments a = {};

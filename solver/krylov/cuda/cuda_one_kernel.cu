@@ -1,15 +1,15 @@
-// The iterations of cuda_conjugate_gradient.cu as one kernel. All blocks of all ranks meet after each phase
-// (cuda_rendezvous.cuh), and all of them compute the scalars. The same numbers in the same formulas, hence the same
-// bits.
+// The loop as one cooperative kernel for many iterations: nothing is launched between its steps. All blocks of all
+// ranks meet after each step (cuda_rendezvous.cuh), and every block computes the scalars from the sums that it finds
+// there. The numbers and formulas are those of two kernels, hence the same bits.
 //
-// Across ranks, faces of tmp and r, and of p where it is given, are stored straight into the ghosts of their readers
-// before a meeting, and read after it.
+// Across ranks, the faces of tmp and r, and of p where it is given, are stored straight into the ghosts of their
+// readers before a rendezvous, and read after it.
 #include <algorithm>
 
 #include "dirac/kernels/cuda/cuda_hop.cuh"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/transport/transport_p2p.hpp"
-#include "solver/krylov/cuda/cuda_one_kernel.hpp"
+#include "solver/krylov/cuda/cuda_binding.cuh"
 #include "solver/krylov/cuda/cuda_rendezvous.cuh"
 
 namespace staghorn {
@@ -47,8 +47,8 @@ __device__ __forceinline__ T load(const T& value) {
   return value;
 }
 
-// What a block works on: it is the number-th of so many `blocks` of its right-hand side. turn: the meeting that comes
-// next, of all since the loop began.
+// What a block works on: it is block `number` of the `blocks` of its right-hand side. turn: which rendezvous comes
+// next, counted since the loop began.
 struct Task {
   int n_rhs, rhs, number, blocks;
   std::uint64_t turn;
@@ -57,7 +57,7 @@ struct Task {
 struct OneKernelArguments {
   HopArguments hop, residual;  // hop.in is r
   SharedRange hop_range, residual_range, direction_range;
-  Meetings* meetings[max_peers];  // of every rank
+  RendezvousRing* rings[max_peers];  // of every rank
   Scalars* scalars;
   int iterations;
 };
@@ -74,7 +74,7 @@ struct ScalarsOfBlock {
   using Real = Arithmetic<Stored>;
   const Scalars& s;
   const Task& task;
-  Phase phase;
+  CgStep step;
   bool given;  // p is the direction already
 
   __device__ __forceinline__ bool recurs() const { return !given; }
@@ -82,9 +82,9 @@ struct ScalarsOfBlock {
   __device__ __forceinline__ bool sums() const { return true; }
   __device__ __forceinline__ Real alpha(int) const { return Real(of_rhs(s.alpha)); }
   __device__ __forceinline__ Real beta(int) const { return Real(of_rhs(s.beta)); }
-  __device__ __forceinline__ Real of_new(int) const { return Real(of_rhs(s.pending.of_new)); }
-  __device__ __forceinline__ Real of_old(int) const { return Real(of_rhs(s.pending.of_old)); }
-  __device__ __forceinline__ double bound(int) const { return of_rhs(s.bound[phase]); }
+  __device__ __forceinline__ Real of_new(int) const { return Real(of_rhs(s.pending.new_weight)); }
+  __device__ __forceinline__ Real of_old(int) const { return Real(of_rhs(s.pending.old_weight)); }
+  __device__ __forceinline__ double bound(int) const { return of_rhs(s.bound[step]); }
 
  private:
   __device__ __forceinline__ double of_rhs(const double (&all)[max_rhs]) const {
@@ -129,18 +129,18 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
   const bool keeps_task = !at_use || threadIdx.x == 0;
   if (keeps_task) {
     const int n = s.n_rhs, block = int(blockIdx.x);
-    const long long meetings_before = 2 * s.iteration + (s.iteration - 1) / cg_refresh_interval;
-    task = {n, block % n, block / n, int(gridDim.x) / n, std::uint64_t(meetings_before) + 1};
+    const long long rendezvous_before = 2 * s.iteration + (s.iteration - 1) / cg_refresh_interval;
+    task = {n, block % n, block / n, int(gridDim.x) / n, std::uint64_t(rendezvous_before) + 1};
   }
   __syncthreads();
 
-  // One phase: work(place, ghosts, sum, scalars) at all sites, then all blocks add their shares to the sums of this
-  // meeting and wait for those of all others.
-  const auto pass = [&](Phase phase, bool given, const LocalSites& sites, const SharedRange& range, const auto& work) {
+  // One step: work(place, ghosts, sum, scalars) at all sites. Then all blocks add their shares to the sums of this
+  // rendezvous and wait for the shares of all others.
+  const auto pass = [&](CgStep step, bool given, const LocalSites& sites, const SharedRange& range, const auto& work) {
     ThreadSum sum[1];
-    const ScalarsOfBlock<Stored, at_use> scalars{s, task, phase, given};
+    const ScalarsOfBlock<Stored, at_use> scalars{s, task, step, given};
     const int chunk = load<at_use>(task.number) + load<at_use>(task.blocks) * (int(threadIdx.x) / team_threads);
-    unsigned* const taken = a.meetings[s.rank]->at(load<at_use>(task.turn)).taken + load<at_use>(task.rhs);
+    unsigned* const taken = a.rings[s.rank]->at(load<at_use>(task.turn)).taken + load<at_use>(task.rhs);
     for_sites<teams, Cut, takes>(sites, range, chunk, taken,
                                  [&](const Place& place, auto ghosts) { work(place, ghosts, sum, scalars); });
 
@@ -149,18 +149,18 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
     // Other GPUs read what these blocks store, and add to cells that block 0 has cleared: it is one of them if there
     // are any.
     const bool pushes = Cut && at.number < a.hop_range.chunks.listed;
-    const BlockShare share = block_share<threads>(sum[0], s.bound[phase][at.rhs]);
-    Meetings& meetings = *a.meetings[s.rank];
-    if (blockIdx.x == 0) clear_meeting(meetings.at(at.turn + 2), at.n_rhs);
-    if (warp == 0) arrive(s, a.meetings, at.turn, at.rhs, at.number, share, pushes);
-    for (int of = warp; of < at.n_rhs; of += threads / 32) take_sum(s, meetings, at.turn, of, at.blocks, phase, sums);
+    const BlockShare share = block_share<threads>(sum[0], s.bound[step][at.rhs]);
+    RendezvousRing& ring = *a.rings[s.rank];
+    if (blockIdx.x == 0) clear_rendezvous(ring.at(at.turn + 2), at.n_rhs);
+    if (warp == 0) arrive(s, a.rings, at.turn, at.rhs, at.number, share, pushes);
+    for (int of = warp; of < at.n_rhs; of += threads / 32) take_sum(s, ring, at.turn, of, at.blocks, step, sums);
     if (keeps_task) task.turn = at.turn + 1;
     __syncthreads();
   };
   // The same with a hop.
-  const auto pass_hop = [&]<HopUse Use>(Phase phase, bool given, const HopArguments& hop, const void* in,
+  const auto pass_hop = [&]<HopUse Use>(CgStep step, bool given, const HopArguments& hop, const void* in,
                                         const SharedRange& range) {
-    pass(phase, given, hop.sites, range,
+    pass(step, given, hop.sites, range,
          [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], const ScalarsOfBlock<Stored, at_use>& scalars) {
            constexpr bool Ghosts = decltype(ghosts)::value;
            const StoredVectors<Stored, Caching::plain> neighbours{in, hop.ghosts, load<at_use>(task.rhs)};
@@ -174,7 +174,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
     const bool given = cg_direction_is_given(s.iteration + 1);  // of the iteration that comes
     if (given && s.iteration > 0) {
       const HopArguments& at = a.residual;
-      pass(direction_phase, given, at.sites, a.direction_range,
+      pass(direction_step, given, at.sites, a.direction_range,
            [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], const ScalarsOfBlock<Stored, at_use>& scalars) {
              using Real = Arithmetic<Stored>;
              const int rhs = load<at_use>(task.rhs);
@@ -187,10 +187,11 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
       if (int(threadIdx.x) < s.n_rhs) s.p2[threadIdx.x] = sums[threadIdx.x];
       __syncthreads();
     }
-    pass_hop.template operator()<HopUse::store_norm>(hop_phase, given, a.hop, given ? a.hop.p : a.hop.in, a.hop_range);
+    pass_hop.template operator()<HopUse::store_norm>(hop_step, given, a.hop, given ? a.residual.p : a.hop.in,
+                                                     a.hop_range);
     if (int(threadIdx.x) < s.n_rhs) finish_hop(s, int(threadIdx.x), sums[threadIdx.x]);
     __syncthreads();
-    pass_hop.template operator()<HopUse::update_residual>(residual_phase, given, a.residual, a.residual.in,
+    pass_hop.template operator()<HopUse::update_residual>(residual_step, given, a.residual, a.residual.in,
                                                           a.residual_range);
     finish_residual(s, sums, blockIdx.x == 0);
     if (threadIdx.x == 0 && s.silent_rank >= 0) s.done = 1;
@@ -254,18 +255,64 @@ int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
 
 }  // namespace cuda
 
-static_assert(cuda::mail_bytes + sizeof(cuda::Meetings) <= PeerTransport::mailbox_bytes);
+static_assert(cuda::mail_bytes + sizeof(cuda::RendezvousRing) <= PeerTransport::mailbox_bytes);
 
-struct OneKernelLoop::State {
-  StaggeredOperator& d;
-  LoopForm form;
-  cuda::OneKernel kernel;
-  cuda::OneKernelArguments arguments = {};
-  int blocks = 0;
-  Buffer meetings;  // of one rank; of several in their mailboxes
+namespace {
+
+class OneKernelForm final : public CudaLoopForm {
+ public:
+  OneKernelForm(const LoopContext& context, bool wide)
+      : CudaLoopForm(context), wide_(wide), kernel_(cuda::one_kernel_for(to_parity(), wide)) {
+    StaggeredOperator& d = context.d;
+    const int n = to_parity().vectors.n_rhs, ranks = d.communicator().size();
+    if (ranks == 1) ring_ = Buffer(sizeof(cuda::RendezvousRing), MemorySpace::cuda);
+    for (int rank = 0; rank < ranks; ++rank)
+      arguments_.rings[rank] = reinterpret_cast<cuda::RendezvousRing*>(
+          ranks == 1 ? ring_.data() : d.peers()->mailbox(rank) + cuda::mail_bytes);
+    arguments_.scalars = context.scalars;
+    arguments_.iterations = 128;  // of a batch: a launch takes time, but the kernel ends where the loop does
+    const auto chunks = [](const HopView& view, bool reversed) {
+      return cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, reversed);
+    };
+    const cuda::ChunkRange forth = chunks(to_other(), false);
+    blocks_ = std::min(cuda::most_blocks(d, kernel_), forth.count) * n;
+    const int teams = blocks_ / n * kernel_.teams();
+    arguments_.hop_range = cuda::share_range(forth, teams);
+    arguments_.residual_range = cuda::share_range(chunks(to_parity(), true), teams);
+    arguments_.direction_range = cuda::share_range(chunks(to_parity(), false), teams);
+  }
+
+  LoopForm form() const override { return wide_ ? LoopForm::wide_kernel : LoopForm::one_kernel; }
+
+  // Also empties the sums.
+  void begin(const LoopVectors& vectors, double shift) override {
+    const CgBinding binding(vectors, shift, context_.scalars, peer_faces(context_.d));
+    arguments_.hop = cuda::hop_arguments(to_other(), binding.hop(false));
+    arguments_.residual = cuda::hop_arguments(to_parity(), binding.residual(false));
+    const int rank = context_.d.communicator().rank();
+    STAGHORN_CUDA_CHECK(cudaMemset(arguments_.rings[rank], 0, sizeof(cuda::RendezvousRing)));
+    store_first_faces(vectors.p);
+    cuda::synchronize();
+  }
+
+  void queue(long) override {
+    void* arguments[] = {&arguments_};
+    STAGHORN_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel_.function),
+                                                    dim3(unsigned(blocks_)), dim3(unsigned(kernel_.threads)), arguments,
+                                                    0, context_.stream));
+  }
+
+ private:
+  bool wide_;
+  cuda::OneKernel kernel_;
+  cuda::OneKernelArguments arguments_ = {};
+  int blocks_ = 0;
+  Buffer ring_;  // of a single rank; of several ranks the rings lie in their mailboxes
 };
 
-bool OneKernelLoop::can_run(StaggeredOperator& d, bool wide) {
+}  // namespace
+
+bool can_be_one_kernel(StaggeredOperator& d, bool wide) {
   const HopView& view = d.view(Parity::even);
   if (!d.host_free()) return false;
   if (d.communicator().size() > 1 && (!d.peers() || !d.peers()->adds_for_all())) return false;
@@ -275,65 +322,8 @@ bool OneKernelLoop::can_run(StaggeredOperator& d, bool wide) {
   return blocks > 0 && chunks <= blocks * kernel.teams() * cuda::ThreadSum::max_in_block_share;
 }
 
-OneKernelLoop::OneKernelLoop(StaggeredOperator& d, Parity parity, bool wide)
-    : state_(std::make_unique<State>(
-          State{d, wide ? LoopForm::wide_kernel : LoopForm::one_kernel, cuda::one_kernel_for(d.view(parity), wide)})) {
-  State& s = *state_;
-  const HopView &to_other = d.view(opposite(parity)), &to_parity = d.view(parity);
-  s.arguments.hop = cuda::hop_arguments(to_other);
-  s.arguments.residual = cuda::hop_arguments(to_parity);
-  const cuda::ChunkRange forth = cuda::chunk_range(s.arguments.hop.sites, cuda::team_threads, HopPart::all, false);
-  const cuda::ChunkRange back = cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, true);
-  const int n = to_parity.vectors.n_rhs, ranks = d.communicator().size();
-  if (ranks == 1) s.meetings = Buffer(sizeof(cuda::Meetings), MemorySpace::cuda);
-  for (int rank = 0; rank < ranks; ++rank)
-    s.arguments.meetings[rank] =
-        reinterpret_cast<cuda::Meetings*>(ranks == 1 ? s.meetings.data() : d.peers()->mailbox(rank) + cuda::mail_bytes);
-  s.blocks = std::min(cuda::most_blocks(d, s.kernel), forth.count) * n;
-  const int teams = s.blocks / n * s.kernel.teams();
-  s.arguments.hop_range = cuda::share_range(forth, teams);
-  s.arguments.residual_range = cuda::share_range(back, teams);
-  s.arguments.direction_range =
-      cuda::share_range(cuda::chunk_range(s.arguments.residual.sites, cuda::team_threads, HopPart::all, false), teams);
-}
-
-OneKernelLoop::~OneKernelLoop() = default;
-
-LoopForm OneKernelLoop::form() const { return state_->form; }
-
-void OneKernelLoop::prepare(const OneKernelVectors& v, double four_m2) {
-  State& s = *state_;
-  cuda::HopArguments &hop = s.arguments.hop, &residual = s.arguments.residual;
-  hop.in = v.r;
-  hop.p = residual.p = v.p;
-  residual.four_m2 = four_m2;
-  hop.out = v.tmp;
-  residual.in = v.tmp;
-  residual.out = v.r;
-  residual.x = v.x;
-  STAGHORN_CUDA_CHECK(cudaMemset(s.arguments.meetings[s.d.communicator().rank()], 0, sizeof(cuda::Meetings)));
-  if (PeerTransport* peers = s.d.peers()) {
-    constexpr int set_of_r = 0, set_of_tmp = 1;
-    hop.ghosts = cuda::faces(peers->incoming(set_of_r));
-    hop.push = cuda::faces(peers->outgoing(set_of_tmp));
-    residual.ghosts = cuda::faces(peers->incoming(set_of_tmp));
-    residual.push = cuda::faces(peers->outgoing(set_of_r));
-    // Those of p, where it is given, are with r.
-    cuda_kernels().pack_faces(s.d.view(Parity(1 - residual.sites.parity)), v.p, peers->outgoing(set_of_r));
-    cuda::synchronize();
-    s.d.communicator().barrier();
-  }
-  cuda::synchronize();
-}
-
-void OneKernelLoop::launch(void* scalars, int iterations, void* stream) {
-  State& s = *state_;
-  s.arguments.scalars = static_cast<cuda::Scalars*>(scalars);
-  s.arguments.iterations = iterations;
-  void* arguments[] = {&s.arguments};
-  STAGHORN_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(s.kernel.function),
-                                                  dim3(unsigned(s.blocks)), dim3(unsigned(s.kernel.threads)), arguments,
-                                                  0, static_cast<cudaStream_t>(stream)));
+std::unique_ptr<CudaLoopForm> make_one_kernel(const LoopContext& context, bool wide) {
+  return std::make_unique<OneKernelForm>(context, wide);
 }
 
 }  // namespace staghorn

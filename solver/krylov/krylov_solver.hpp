@@ -1,0 +1,67 @@
+// What a Krylov solver is given, and what it gives back: one interface for all of them (solver_table.hpp lists them).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "dirac/fields/color_vector_field.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "solver/krylov/cg_progress.hpp"
+#include "solver/krylov/loop_form.hpp"
+#include "solver/krylov/stop_rule.hpp"
+
+namespace staghorn {
+
+// A x = b on the sites of one parity, where A = shift - D^2. A is Hermitian and positive for shift > 0.
+struct ParitySystem {
+  StaggeredOperator& d;
+  Parity parity;
+  double shift;
+};
+// The system of a mass: shift = 4 m^2.
+inline ParitySystem parity_system(StaggeredOperator& d, Parity parity, double mass) {
+  return {d, parity, 4 * mass * mass};
+}
+
+struct CgStop {
+  std::vector<double> target_norm;  // for each right-hand side: stop when |r| <= target_norm (absolute)
+  long max_iterations = 10000;
+  long stagnation_window = 1000;  // of the stop rule (stop_rule.hpp)
+  LoopChoice choice = LoopChoice::automatic;
+  bool until_first = false;  // return as soon as the first active right-hand side is done
+};
+
+struct SolvedRhs {  // one right-hand side
+  CgOutcome outcome = CgOutcome::out_of_iterations;
+  long iterations = 0;
+  double residual_norm = 0;     // |r| as iterated, absolute
+  std::vector<double> history;  // |r|^2 before the first and after each iteration
+  std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
+};
+
+struct CgResult {
+  std::vector<SolvedRhs> rhs;
+  LoopForm form = LoopForm::host;              // what the iterations ran as
+  std::optional<LoopForm> precise_form;        // mixed precision: the form of iterations in high precision, if any ran
+  const ColorVectorField* hop_of_x = nullptr;  // D x where the solver has it; valid until its next solve
+};
+
+using ShowProgress = std::function<void(const CgProgress&)>;
+
+class KrylovSolver {
+ public:
+  virtual ~KrylovSolver() = default;
+
+  // Solves A x = b from x = 0, which `x` must hold, until every right-hand side meets its target. Right-hand sides that
+  // are done no longer change. Non-convergence is a result, not an exception. `show`, if set, is called on every rank
+  // after each iteration, or on a GPU after some of them. Collective.
+  virtual CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                         const ShowProgress& show) = 0;
+
+  // Of its vectors, without x and b; this rank. solver_table.hpp predicts this number.
+  virtual std::int64_t bytes() const = 0;
+};
+
+}  // namespace staghorn

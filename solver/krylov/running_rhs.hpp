@@ -1,0 +1,87 @@
+// The right-hand sides of a loop whose scalars are on the host: which of them still run, and what each has done so far.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "solver/krylov/krylov_solver.hpp"
+
+namespace staghorn {
+
+class RunningRhs {
+ public:
+  // Takes |r|^2 at the start; a right-hand side that has reached its target never runs.
+  RunningRhs(std::span<const double> r2, const CgStop& stop) : stop_(stop), rhs_(r2.size()) {
+    take_residuals(r2);
+    least_active_ = least_active(stop.until_first, count_active());
+  }
+
+  // Whether iteration 1, 2, ... takes place.
+  bool go_on(long iteration) const { return iteration <= stop_.max_iterations && count_active() >= least_active_; }
+
+  // Ends right-hand sides whose (p, A p) is not positive. Returns alpha = |r|^2 / (p, A p), as `ratio` does.
+  std::vector<double> alpha(std::span<const double> r2, std::span<const double> p_A_p) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active && is_breakdown(p_A_p[i])) {
+        rhs_[i].done.outcome = CgOutcome::breakdown;
+        rhs_[i].active = false;
+      }
+    return ratio(r2, p_A_p);
+  }
+
+  // numerator / denominator for active right-hand sides. The others get 0 and so stay as they are.
+  std::vector<double> ratio(std::span<const double> numerator, std::span<const double> denominator) const {
+    std::vector<double> result(rhs_.size(), 0);
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active) result[i] = numerator[i] / denominator[i];
+    return result;
+  }
+
+  // Ends an iteration: records the new |r|^2 of every active right-hand side, and applies the stop rule.
+  void take_residuals(std::span<const double> r2) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      auto& [done, active, smallest, since_smallest] = rhs_[i];
+      if (!active) continue;
+      done.history.push_back(r2[i]);
+      done.iterations = long(done.history.size()) - 1;
+      done.residual_norm = std::sqrt(r2[i]);
+      active = !is_done(r2[i], stop_.target_norm[i], stop_.stagnation_window, smallest, since_smallest, done.outcome);
+    }
+  }
+
+  // The largest |r| / target_norm, for progress.
+  double worst_ratio() const {
+    double worst = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      worst = std::max(worst, rhs_[i].done.residual_norm / stop_.target_norm[i]);
+    return worst;
+  }
+
+  std::vector<SolvedRhs> results() {
+    std::vector<SolvedRhs> results;
+    for (Running& running : rhs_) results.push_back(std::move(running.done));
+    return results;
+  }
+
+ private:
+  struct Running {
+    SolvedRhs done;
+    bool active = true;
+    double smallest = std::numeric_limits<double>::infinity();
+    long since_smallest = 0;
+  };
+
+  int count_active() const {
+    return int(std::count_if(rhs_.begin(), rhs_.end(), [](const Running& running) { return running.active; }));
+  }
+
+  const CgStop& stop_;
+  std::vector<Running> rhs_;
+  int least_active_ = 1;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,38 @@
+// The Krylov solvers there are: one line each. A new solver is a file of its own and a line in solver_table.cpp
+// (docs/how-to-add-a-solver.md).
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string>
+
+#include "dirac/operators/operator_memory.hpp"
+#include "solver/krylov/krylov_solver.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+class Cublas;
+
+// What a solver is made of. All of it must outlive the solver.
+struct SolverParts {
+  StaggeredOperator& d;                 // in the precision of the answer
+  StaggeredOperator* sloppy = nullptr;  // in lower precision, if the request has mixed precision
+  const Cublas* cublas = nullptr;       // the library, if the request has it
+};
+
+struct SolverEntry {
+  const char* name;
+  // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
+  std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);
+  // KrylovSolver::bytes() before anything is made, from the bytes of the operators' vectors.
+  double (*predicted_bytes)(const OperatorBytes& precise, const OperatorBytes& sloppy);
+};
+
+std::span<const SolverEntry> solver_table();
+
+// The solver that a session takes: "mixed" if its options ask for sloppy iterations, "cublas" if they ask for cuBLAS,
+// else "cg".
+const SolverEntry& solver_for(const SessionOptions& options);
+
+}  // namespace staghorn
