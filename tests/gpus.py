@@ -1,4 +1,4 @@
-"""What GPUs and transports between them tests find."""
+"""Which GPUs and transports the tests find on this machine."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Reading and writing the HDF5 files of a solve from tests."""
+"""Solves through files, and reads and writes these files."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@
 //
 //   STAGHORN_FAIL_CUDA=RANK:COUNT               the COUNT-th checked call of CUDA or cuBLAS fails on that rank
 //   STAGHORN_FAIL_MPI=RANK:COUNT                the COUNT-th checked call of MPI fails on that rank
-//   STAGHORN_FAIL_MPI=RANK:COUNT in ACTIVITY    only calls within that activity (watch/activity.hpp) are counted
+//   ...=RANK:COUNT in ACTIVITY                  only calls within that activity (watch/activity.hpp) are counted
 //
 // RANK is the rank in MPI_COMM_WORLD. The call itself is made.
 #pragma once

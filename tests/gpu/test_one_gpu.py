@@ -77,7 +77,7 @@ def test_a_source_on_the_other_parity_is_refused(staghorn, gauge, expect_error, 
 
 
 def test_fields_that_travel_in_pieces_keep_their_bits(staghorn, tmp_path):
-    """A right-hand side of 4.7 MB a parity, links of 57: more than fit into one piece of pinned memory."""
+    """A right-hand side has 4.7 MB a parity, the links have 57 MB: more than fits into one piece of pinned memory."""
     gauge = tmp_path / "large.h5"
     staghorn("generate", "--lattice", 16, 16, 16, 48, "--sweeps", 0, "--seed", 4, "--output", gauge, check=True)
     options = ("--source", "gaussian:5", "--tolerance", 1e-6, "--loopback", "z")
@@ -86,7 +86,7 @@ def test_fields_that_travel_in_pieces_keep_their_bits(staghorn, tmp_path):
 
 
 def test_gpu_stops_where_the_cpu_stops(staghorn, tmp_path, gauge):
-    """Out of iterations: the same number, the same solution."""
+    """Where iterations run out, the number of iterations and the solution are the CPU's."""
     for device in ("cpu", "cuda"):
         result = staghorn("solve", "--gauge", gauge, "--mass", 0.01, "--device", device, "--max-iterations", 17,
                           "--output", tmp_path / f"{device}.h5", "--report", tmp_path / f"{device}.json")
@@ -108,7 +108,7 @@ BENCH_ROWS = {"hop": ["hop"], "cg": ["cg iteration"], "sums": ["hop", "hop and n
 
 @pytest.mark.parametrize("what", BENCH_ROWS)
 def test_bench_times_every_row_on_the_gpu(staghorn, tmp_path, what):
-    """A kernel of a GPU takes longer than a microsecond, one on 2048 sites less than a millisecond; an iteration has two hops."""
+    """A kernel takes longer than a microsecond. On 2048 sites it takes less than a millisecond."""
     choice = ["--precision", "fp64", "--links", "18,12"] + (["--blas", "fused"] if what == "cg" else [])
     staghorn("bench", what, "--lattice", 8, 8, 8, 8, "--device", "cuda", "--seconds", 0.05, *choice, "--json",
              tmp_path / "b.json", check=True)

@@ -23,6 +23,14 @@ def rhs_of(staghorn, tmp_path):
     return run
 
 
+@pytest.mark.parametrize("sloppy", ["fp32", "fp16"])
+@pytest.mark.parametrize("links", [18, 12, 8])
+def test_residuals_carry_the_rounding_of_the_sloppy_precision(rhs_of, small_gauge, sloppy, links):
+    system = ("--mass", 0.2, "--source", "point:0,0,0,0", "--color", 0)
+    double = rhs_of(small_gauge, *system)
+    assert_iterated_in(sloppy, rhs_of(small_gauge, *system, "--sloppy", sloppy, "--sloppy-links", links), double)
+
+
 def test_few_updates_and_no_more_iterations_on_large_lattices(staghorn, rhs_of, tmp_path):
     gauge = tmp_path / "hot.h5"
     staghorn("generate", "--lattice", 16, 16, 16, 32, "--start", "hot", "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)

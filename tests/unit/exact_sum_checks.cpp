@@ -1,4 +1,4 @@
-// Exact sums: the right value, whatever the order and the partition, and a word when something does not fit.
+// Exact sums have the right value, whatever the order and the partition. A term that does not fit is reported.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -20,7 +20,8 @@ double value_of(ExactPartial partial, const SumGrid& grid, bool* overflow = null
   return value;
 }
 
-// Terms over forty binary orders of magnitude, of both signs, in two orders; and a sum that cancels.
+// The terms span forty binary orders of magnitude and have both signs. They are added in two orders. A second sum
+// cancels.
 bool exact_sum_does_not_depend_on_the_order() {
   const Communicator communicator(MPI_COMM_SELF);
   std::vector<double> terms;
@@ -39,7 +40,8 @@ bool exact_sum_reports_what_is_not_a_number() {
          CHECK(exact_sum(communicator, std::vector<double>{0, 0}) == 0);
 }
 
-// The same terms dealt at random to 1 to 40 partial sums (ranks, threads), which are then added in a random order.
+// The same terms are dealt at random to 1 to 40 partial sums, as to ranks and threads, and then added in a random
+// order.
 bool exact_sum_does_not_depend_on_the_partition() {
   const SumGrid grid = SumGrid::for_bound(0x1p20);
   RandomStream random = test_stream(2);
@@ -59,7 +61,7 @@ bool exact_sum_does_not_depend_on_the_partition() {
   return true;
 }
 
-// Whole numbers below 2^40, whose sum an integer can hold.
+// The terms are whole numbers below 2^40. An integer holds their sum.
 bool exact_sum_is_the_sum_of_whole_numbers() {
   RandomStream random = test_stream(3);
   const SumGrid grid = SumGrid::for_bound(0x1p40);
@@ -92,7 +94,7 @@ bool lane_sums_are_the_plain_sums() {
   return CHECK(!lanes.overflow) && CHECK(lanes.total == plain.total);
 }
 
-// Exactly the bound fits; the next number, infinity and NaN do not: then the value is NaN and the flag is up.
+// The bound itself fits. The next number, infinity and NaN do not fit: then the value is NaN and the flag is set.
 bool exact_sum_detects_what_does_not_fit() {
   const SumGrid grid = SumGrid::for_bound(1.0);
   const double above = std::nextafter(1.0, 2.0), infinity = std::numeric_limits<double>::infinity();
@@ -116,7 +118,7 @@ bool exact_sum_detects_what_does_not_fit() {
   return holds;
 }
 
-// 2^20 times the last value that was not zero.
+// The bound of the grid is 2^20 times the last value that was not zero.
 bool running_sum_chooses_its_grid_by_the_previous_value() {
   ExactSum sum(1.0);
   const double first = sum.grid().bound;

@@ -17,7 +17,7 @@ using namespace staghorn;
 
 namespace {
 
-// Single bytes, and sizes on both sides of those where MPI changes the way in which it sends.
+// A single byte, and sizes below and above those at which MPI changes its way of sending.
 constexpr std::size_t sizes[] = {1, 4000, 70000, 300000};
 
 struct Case {

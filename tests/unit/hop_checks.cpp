@@ -27,8 +27,8 @@ struct HopCase {
   const char* boundary;
 };
 
-// 2^4: every neighbour is met twice. 4x6x8x10, 6x6x2x6: lanes are consecutive sites, the last block may be padded.
-// 8x8x4x4: virtual nodes for all widths. 2x16x4x2: lanes along one direction.
+// 2^4: every neighbour is met twice. 4x6x8x10 and 6x6x2x6: lanes are consecutive sites, and the last block may be
+// padded. 8x8x4x4: lanes are virtual nodes for all widths. 2x16x4x2: all lanes lie along one direction.
 constexpr HopCase cases[] = {
     {{2, 2, 2, 2}, "periodic,periodic,periodic,antiperiodic"},
     {{4, 6, 8, 10}, "periodic,periodic,periodic,antiperiodic"},
@@ -81,8 +81,9 @@ struct Problem {
   std::vector<VectorField> vectors, hopped;
 };
 
-// Everything that CG computes, per right-hand side: D a on both parities; then r, x and p after a hop that adds,
-// updates of the residual in all forms and one of the direction, which add to x but for one right-hand side; all norms.
+// Everything that CG computes, for each right-hand side: D a on both parities; all norms; r, x and p after a hop that
+// adds, after updates of the residual in all forms, and after an update of the direction. One right-hand side leaves x
+// alone.
 struct Step {
   std::vector<VectorField> hopped, updated_r, updated_x, updated_p;
   std::vector<std::vector<double>> norms;
@@ -147,7 +148,7 @@ bool same_bits(const Step& found, const Step& expected, int rhs) {
          same_bits(found.updated_p[rhs], expected.updated_p[rhs]);
 }
 
-// Whether this machine can run them; prints why not.
+// Whether this machine can run these kernels. Prints why not.
 bool can_run(const std::string& kernels) {
   if (kernels == "cuda") {
     if (cuda::device_count() == 0) std::printf("no GPU, or a build without CUDA\n");

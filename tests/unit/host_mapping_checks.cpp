@@ -1,4 +1,4 @@
-// Which rank holds which part of the process grid: hosts hold the boxes that leave least face area between them.
+// Which rank holds which part of the process grid: hosts hold the boxes that leave the least face area between hosts.
 #include <algorithm>
 #include <cstdio>
 #include <numeric>
@@ -94,7 +94,7 @@ bool hosts_hold_the_boxes_with_most_area_within() {
   return true;
 }
 
-// The picture in halo/README.md.
+// The case is the picture in halo/README.md.
 bool eight_by_two_ranks_on_four_hosts() {
   const std::vector<int> hosts = consecutive(16, 4);
   const Case& c = cases[0];

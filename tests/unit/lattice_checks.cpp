@@ -11,7 +11,7 @@ namespace staghorn {
 
 namespace {
 
-// Sites that one rank sends, by definition; -1 where the grid does not divide the lattice into even extents.
+// How many sites one rank sends, by definition. -1 if the grid does not divide the lattice into even extents.
 std::int64_t surface(const Extents& global, const Extents& grid) {
   std::int64_t area = 0;
   for (int mu = 0; mu < 4; ++mu) {
@@ -50,7 +50,8 @@ constexpr Extents layouts_tried[] = {{2, 2, 2, 2},   {2, 2, 2, 4},     {4, 6, 8,
                                      {6, 6, 6, 6},   {12, 12, 12, 12}, {8, 8, 4, 4},   {16, 4, 2, 8},
                                      {2, 2, 2, 128}, {64, 2, 2, 2},    {16, 16, 24, 4}};
 
-// Runs `holds` for every layout there is; false, with the layout printed, at the first for which it does not hold.
+// Runs `holds` for every layout. Stops at the first layout for which the property does not hold, and prints this
+// layout.
 template <class Property>
 bool for_every_layout(const Property& holds) {
   int tried = 0, virtual_nodes = 0;
@@ -69,7 +70,7 @@ bool for_every_layout(const Property& holds) {
   return true;
 }
 
-// slot() and site() are inverse, every slot is taken once, lanes that pad the last block have no site.
+// slot() and site() are inverse. Every slot is taken once. A lane that pads the last block has no site.
 bool slots_and_sites_are_one_to_one() {
   return for_every_layout([](const SiteLayout& layout) {
     const Lattice& lattice = layout.lattice();
@@ -91,7 +92,7 @@ bool slots_and_sites_are_one_to_one() {
   });
 }
 
-// What virtual nodes are for: the neighbours of all lanes of a block lie in one block.
+// Virtual nodes exist for this: the neighbours of all lanes of a block lie in one block.
 bool neighbours_of_virtual_nodes_share_a_block() {
   return for_every_layout([](const SiteLayout& layout) {
     if (!layout.virtual_nodes()) return true;

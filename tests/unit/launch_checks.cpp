@@ -1,4 +1,4 @@
-// Launches of kernels: how the fastest is chosen, and the file that remembers it.
+// How the fastest launch of a kernel is chosen, and how the file remembers it.
 #include <unistd.h>
 
 #include <cstdlib>

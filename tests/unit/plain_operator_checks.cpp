@@ -1,4 +1,5 @@
-// The plain operator against its formula, term by term and to the last bit; hops to one parity; norms by parity.
+// The plain operator has the bits of its formula, added up term by term. A hop to one parity leaves the other alone.
+// Norms by parity are exact sums.
 #include <cstring>
 #include <vector>
 
@@ -43,7 +44,7 @@ std::vector<Problem> problems() {
 
 bool same_bits(const Vector& a, const Vector& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-// D in(x), the eight terms one after the other.
+// D in(x): the eight terms are added one after the other.
 Vector hop_at(const Problem& problem, const Coordinates& x) {
   Vector sum{};
   for (int mu = 0; mu < 4; ++mu)

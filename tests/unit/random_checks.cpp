@@ -1,4 +1,4 @@
-// The random generator and the logarithm: known answers, accuracy, moments.
+// The random generator gives the published words and has the right moments. The logarithm is accurate.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -31,7 +31,7 @@ bool philox_gives_the_published_words() {
   return true;
 }
 
-// Compared with the C library in extended precision, over ten decades and close to 1.
+// The logarithm is compared with the C library in extended precision, over many decades and close to 1.
 bool logarithm_is_within_one_unit_in_the_last_place() {
   double worst = 0;
   RandomStream random = test_stream(0);
@@ -47,7 +47,8 @@ bool logarithm_is_within_one_unit_in_the_last_place() {
   return CHECK(worst < 1) && CHECK(portable_log(1) == 0);
 }
 
-// Mean 1/2, variance 1/12; <|z|^2> = 1, <|z|^4> = 2 for the complex Gaussian. Within five standard errors.
+// Uniform numbers have mean 1/2 and variance 1/12. Complex Gaussian numbers have <|z|^2> = 1 and <|z|^4> = 2. The
+// bounds are five standard errors.
 bool random_numbers_have_their_moments() {
   const int n = 400000;
   double mean = 0, square = 0, norm2 = 0, norm4 = 0;

@@ -1,4 +1,4 @@
-// SU(3) matrices and what the heatbath does with their SU(2) subgroups.
+// Projection onto SU(3), the heatbath in SU(2) subgroups, and links stored as eight reals.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -30,7 +30,8 @@ bool projected_matrices_are_in_su3() {
   return CHECK(worst < 1e-13);
 }
 
-// <h0> = I2(alpha) / I1(alpha) and no preferred direction; both ways of drawing, within five standard errors.
+// <h0> = I2(alpha) / I1(alpha), and no direction is preferred. Both ways of drawing are tested. The bounds are five
+// standard errors.
 bool heatbath_draws_have_the_exact_mean() {
   const int n = 200000;
   bool holds = true;
@@ -90,7 +91,7 @@ constexpr double epsilon = std::numeric_limits<Stored>::epsilon();
 template <>
 constexpr double epsilon<std::int16_t> = 1.0 / 32767;
 
-// The largest deviation of a link from itself after a journey through eight reals, in units of what they resolve.
+// The largest deviation of a link that was stored as eight reals and rebuilt, in units of what the reals resolve.
 template <class Stored>
 double eight_reals_deviation(const ColorMatrix<double>& u) {
   Stored stored[8];
@@ -120,8 +121,9 @@ bool eight_reals_hold_any_link() {
   take(identity_matrix<double>());
   if (!CHECK(worst[0] == 0) || !CHECK(worst[1] == 0) || !CHECK(worst[2] == 0)) return false;
 
-  // Matrices with one element a row, each 1, -1, i or -i: the poles of both spheres and the points farthest from them.
-  // All places, all phases; then a small step away from them, of every size, and random links.
+  // A corner is a matrix with one element a row, each 1, -1, i or -i. Corners are the poles of both spheres and the
+  // points farthest from the poles. All corners are tried, then links a small step away from a corner, then random
+  // links.
   constexpr int places[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {1, 0, 2}, {2, 1, 0}};
   constexpr Complex<double> phases[4] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}};
   std::vector<ColorMatrix<double>> corners;

@@ -26,7 +26,7 @@ struct UnitCheck {
   static Verdict as_verdict(Verdict v) { return v; }
 };
 
-// A check that is called as its function is.
+// A check with the name of its function.
 #define UNIT_CHECK(function) UnitCheck(#function, function)
 
 // The checks of the file of that name. unit_checks.cpp lists the files.

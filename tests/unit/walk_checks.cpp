@@ -19,7 +19,7 @@ namespace {
 constexpr int teams = 4;
 constexpr int team_threads = 64;
 
-// Every thread counts its visits to each chunk, and those of its team; the first team is late.
+// Every thread counts its visits to each chunk, and the visits of its team. The first team is late.
 template <int n_teams>
 __global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visits, int* of_team) {
   using Walk = cuda::Walk<team_threads, n_teams, true>;
@@ -34,7 +34,7 @@ __global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visit
   }
 }
 
-// As many chunks as keep all threads' sums exact, so that the other teams must leave some to the one that is late.
+// There are as many chunks as keep the sums of all threads exact. So the other teams must leave some to the late team.
 template <int n_teams>
 bool all_chunks_are_visited_once(int blocks, int chunks) {
   const int stride = blocks * n_teams, most = cuda::ThreadSum::max_in_block_share;
@@ -63,7 +63,7 @@ bool check_walk() {
   return good;
 }
 
-// Numbers about each multiple of the divisor, and about 2^31.
+// The numbers lie close to each multiple of the divisor, and close to 2^31.
 __global__ void divide(int divisor, const cuda::Divisor by, int* wrong) {
   const unsigned thread = blockIdx.x * blockDim.x + threadIdx.x, most = 0x7fffffff;
   const unsigned about = unsigned(((unsigned long long)thread * (most / (gridDim.x * blockDim.x))) / divisor * divisor);
@@ -90,7 +90,7 @@ bool check_division() {
   return found == 0;
 }
 
-// Counts each site of the box up in the order of slabs, and down in the other.
+// Counts each site of the box up in the order of slabs, and down in the other order.
 __global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
   const int number = int(blockIdx.x * blockDim.x + threadIdx.x);
   if (number >= sites.box_sites) return;
@@ -98,7 +98,7 @@ __global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
   atomicAdd(times + cuda::place_of<false>(sites, number).site, -1);
 }
 
-// Lattices whose slices with 16 right-hand sides are more than a slab's may be.
+// A slice of these lattices with 16 right-hand sides is larger than a slab may be.
 bool check_slabs() {
   bool good = true;
   using Cut = std::array<bool, 4>;
@@ -124,12 +124,12 @@ bool check_slabs() {
 
 constexpr int sum_threads = 128;
 
-// Close to the bound, with bits in the last places of both limbs.
+// A number close to the bound, with bits in the last places of both limbs.
 __host__ __device__ double contribution(double bound, int thread, int k) {
   return bound * (1 - 0x1p-50 * ((thread * 7919 + k * 104729) % 65536));
 }
 
-// lanes: how many threads side by side add up for themselves; 0: the block as one.
+// lanes: how many neighbouring threads have a sum of their own; 0: the block has one sum.
 template <int lanes>
 __global__ void add_up(double bound, int contributions, cuda::SumCell* cells) {
   cuda::ThreadSum sum;
@@ -140,7 +140,7 @@ __global__ void add_up(double bound, int contributions, cuda::SumCell* cells) {
     cuda::flush<sum_threads>(sum, bound, cells);
 }
 
-// The most contributions that a thread may add, as large as they may be, against the host's sum.
+// A thread adds as many contributions as it may, each as large as it may be. The sum must be the host's.
 template <int lanes>
 bool sums_of_threads_are_exact(int contributions) {
   const SumGrid grid = SumGrid::for_bound(3.0);

@@ -1,0 +1,229 @@
+"""`./dev mutate`: breaks one rule of the program after the other and asks that a test fails for each. It is no test itself.
+
+    mutations.py [--list] [--only WORD ...] [--cuda]
+
+Each mutation is an exact edit of one text of the sources. The edit is made in a copy of the tree (build-mutate/tree), what
+changed is rebuilt there without optimisation, and the tests that guard the rule are run. At least one of them must fail. Before
+the first edit the same tests must pass. The exit status is 0 if every mutation was noticed.
+
+The texts stand below with the rule that they break. A text that is not found exactly once ends the run: it has been rewritten
+and the mutation must follow. Mutations of the GPU's code are compiled, with --cuda, and run where there is a GPU.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parent.parent
+FOLDER = ROOT / "build-mutate"
+TREE, BUILD, BUILD_CUDA = FOLDER / "tree", FOLDER / "build", FOLDER / "build-cuda"
+CODE = {".hpp", ".cpp", ".cu", ".cuh"}
+
+
+class Mutation(NamedTuple):
+    rule: str
+    old: str  # stands once in the sources
+    new: str
+    tests: list[str]  # names for pytest
+    gpu: bool = False  # code of GPUs: compiled, and tested where there is one
+
+
+HOP = ["tests/unit/test_unit_checks.py::test_unit_check[hop_baseline_2x2x2x2_periodic_periodic_periodic_antiperiodic]"]
+CG = ["tests/unit/test_unit_checks.py::test_unit_check[cg_cpu_fp64_mass_0.3]"]  # against the textbook, wherever it stops
+EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"  # against the NumPy operator
+BITS = "tests/mpi/test_same_bits.py::test_solution_has_the_bits_of_one_rank"
+
+MUTATIONS = [
+    # the answer
+    Mutation("the stop rule: a right-hand side ends at its target",
+             "if (std::sqrt(r2) <= target) {", "if (std::sqrt(r2) <= 4 * target) {", CG),
+    Mutation("x: what of it waits is added at the end",
+             "if (!beta.empty()) update_direction();", "if (beta.size() > 1000) update_direction();", CG),
+    Mutation("the certificate says what the true residual says",
+             "if (rhs.residual_true <= tolerance) return Outcome::certified;", "return Outcome::certified;",
+             ["tests/cli/test_outcomes.py::test_out_of_iterations_writes_solution_and_report"]),
+    Mutation("the certificate is computed from b - M x, not believed",
+             "rhs.residual_true = std::sqrt(r2 / b2_[i]);", "rhs.residual_true = from_zero ? 1 : rhs.residual_iterated;",
+             ["tests/cli/test_outcomes.py::test_fp32_answers_are_certified_in_fp64[None-18]"]),
+    Mutation("even-odd: b' has the sign of D_eo b_o",
+             "d_.combine(-1, x_, two_m, b_);", "d_.combine(1, x_, two_m, b_);", [EQUATION + "[full-fp64-18-]"]),
+    Mutation("mixed precision iterates in the sloppy precision",
+             "wanted.precision = *options.sloppy;", "wanted.precision = options.precision;",
+             ["tests/physics/test_mixed_precision.py::test_residuals_carry_the_rounding_of_the_sloppy_precision[12-fp32]"]),
+    # the operator
+    Mutation("the hop: backward hops are subtracted",
+             "    adjoint_multiply_subtract(out, u, v);\n  } else {", "    multiply_add(out, u, v);\n  } else {", HOP),
+    Mutation("12 reals: the third row is a complex conjugate",
+             "u.e[2][c] = {re, -im};", "u.e[2][c] = {re, im};", HOP),
+    Mutation("boundary: antiperiodic fields change their sign",
+             "if (theta == 1)\n        result", "if (theta == -1)\n        result", HOP),
+    Mutation("staggered phases: eta of x, y, z, t",
+             "for (int nu = 0; nu < mu; ++nu) exponent += x[nu];", "for (int nu = 0; nu <= mu; ++nu) exponent += x[nu];",
+             [EQUATION + "[full-fp64-18-]"]),
+    Mutation("MILC's phases: the sign of (-1)^(t(x+y+z))",
+             "(x[3] * (x[0] + x[1] + x[2])) & 1", "(x[3] + x[0] + x[1] + x[2]) & 1",
+             ["tests/property/test_solver.py::test_milc_phases_are_an_exact_sign_away[full]"]),
+    # sums and ranks
+    Mutation("exact sums: the low limb carries into the next",
+             "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",
+             [BITS + "[full-fp64-8-2ranks-1threads-auto]"]),
+    Mutation("faces: each goes to the neighbour on its side",
+             "from = face % 2 == 0 ? +1 : -1;\n    const FaceChannel", "from = face % 2 == 0 ? -1 : +1;\n    const FaceChannel", [BITS + "[full-fp64-8-4ranks-1threads-4,1,1,1]"]),
+    Mutation("a failed call of MPI is an error",
+             "if (mpi_call_is_to_fail()) code = MPI_ERR_OTHER;", "if (mpi_call_is_to_fail()) code = MPI_SUCCESS;",
+             ["tests/mpi/test_faults.py::test_a_failed_mpi_call_of_one_rank_ends_all[20-0]"]),
+    # sources
+    Mutation("sources: an even wall is even",
+             "return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;",
+             "return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::odd;",
+             ["tests/physics/test_sources.py::test_source_is_one_where_it_is_defined[even-wall:3]"]),
+    Mutation("sources: each noise vector has a stream of its own",
+             "RandomPurpose::z2_noise, std::uint32_t(number)", "RandomPurpose::z2_noise, std::uint32_t(0 * number)",
+             ["tests/physics/test_sources.py::test_z2_noise_is_a_sign_everywhere"]),
+    Mutation("sources: noise belongs to the global site",
+             "RandomStream random(spec.seed, RandomPurpose::gaussian_noise, std::uint32_t(number), std::uint64_t(global));",
+             "RandomStream random(spec.seed, RandomPurpose::gaussian_noise, std::uint32_t(number), std::uint64_t(site));",
+             ["tests/physics/test_sources.py::test_source_does_not_depend_on_the_process_grid[gaussian:5]"]),
+    # files
+    Mutation("gauge files: a checksum that differs is an error",
+             "same_hexadecimal(stored, computed)}", "true}", ["tests/io/test_damaged_files.py::test_reader_rejects_flipped_bit[milc-1]"]),
+    Mutation("gauge files: links outside SU(3) are refused",
+             "unitarity_tolerance = 1e-5;", "unitarity_tolerance = 1;", ["tests/cli/test_bad_input.py::test_links_that_are_not_unitary[1.0001---reunitarize]"]),
+    # GPUs
+    Mutation("the form of the loop that is asked for runs",
+             "if (asked == LoopChoice::two ||", "if (asked != LoopChoice::two ||", ["tests/gpu/test_cg_kernels.py"], gpu=True),
+]
+
+
+def sources() -> list[Path]:
+    names = subprocess.run(["git", "ls-files", "--cached", "--others", "--exclude-standard"], cwd=ROOT, capture_output=True,
+                           text=True, check=True).stdout.splitlines()
+    return [Path(name) for name in names if (ROOT / name).is_file()]
+
+
+def copy_tree():
+    """The files of the project as they are now. A file that is already there keeps its time, so that it is not built again."""
+    wanted = sources()
+    for path in wanted:
+        content = (ROOT / path).read_bytes()
+        copy = TREE / path
+        if copy.is_file() and copy.read_bytes() == content:
+            continue
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        copy.write_bytes(content)
+        shutil.copymode(ROOT / path, copy)
+    for path in [path for path in TREE.rglob("*") if path.is_file() and "__pycache__" not in path.parts]:
+        if path.relative_to(TREE) not in set(wanted):
+            path.unlink()
+
+
+def files_of(mutations: list[Mutation]) -> list[Path]:
+    """The one file that holds the text of each mutation, from the root."""
+    texts = {path: (ROOT / path).read_text() for path in sources() if path.suffix in CODE and path.parts[0] != "tests"}
+    files, wrong = [], []
+    for mutation in mutations:
+        found = [path for path, text in texts.items() for _ in range(text.count(mutation.old))]
+        files += found[:1]
+        if len(found) != 1:
+            wrong.append(f"'{mutation.rule}': expected its text once, found it {len(found)} times: {mutation.old}")
+    if wrong:
+        sys.exit("\n".join(wrong))
+    return files
+
+
+def run(command: list, log: Path, **how) -> int:
+    with log.open("a") as out:
+        print("$", *command, file=out, flush=True)
+        return subprocess.run([str(word) for word in command], stdout=out, stderr=subprocess.STDOUT, **how).returncode
+
+
+def build(folder: Path, targets: list[str], log: Path) -> bool:
+    return run(["ninja", "-C", folder, "-j", os.environ.get("STAGHORN_JOBS", str(os.cpu_count())), *targets], log) == 0
+
+
+def configure(folder: Path, log: Path, *options: str):
+    if not (folder / "build.ninja").is_file() and run(
+            ["cmake", "-S", TREE, "-B", folder, "-G", "Ninja", "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", *options], log):
+        sys.exit(f"cmake failed: {log}")
+
+
+def failing_tests(tests: list[str], log: Path) -> tuple[int, str]:
+    """(exit status of pytest, the first test that failed)."""
+    environment = {**os.environ, "STAGHORN_PROGRAM": str(BUILD / "staghorn"), "PYTHONDONTWRITEBYTECODE": "1"}
+    done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests], cwd=TREE, env=environment,
+                          capture_output=True, text=True)
+    with log.open("a") as out:
+        print(done.stdout, done.stderr, file=out)
+    failed = [line.split()[1] for line in done.stdout.splitlines() if line.startswith(("FAILED", "ERROR"))]
+    return done.returncode, failed[0] if failed else ""
+
+
+def has_gpu() -> bool:
+    return bool(shutil.which("nvidia-smi")) and subprocess.run(["nvidia-smi", "-L"], capture_output=True).returncode == 0
+
+
+def check(mutation: Mutation, file: Path, cuda: bool, log: Path) -> tuple[bool, str]:
+    """Whether a test notices the mutation, and which. One that cannot run here passes, and says so."""
+    if mutation.gpu and not cuda:
+        return True, "not compiled: --cuda compiles it"
+    original = (TREE / file).read_text()
+    (TREE / file).write_text(original.replace(mutation.old, mutation.new))
+    try:
+        if not build(BUILD_CUDA if mutation.gpu else BUILD, [], log):
+            return False, f"does not compile: {log}"
+        if mutation.gpu and not has_gpu():
+            return True, "compiles; no GPU to run tests on"
+        status, failed = failing_tests(mutation.tests, log)
+        if status == 1:
+            return True, failed
+        return False, "NOT NOTICED" if status == 0 else f"pytest ended with {status}: {log}"
+    finally:
+        (TREE / file).write_text(original)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--list", action="store_true", help="print rules, files and tests, and run nothing")
+    parser.add_argument("--only", nargs="+", default=[], metavar="WORD", help="only rules with one of these words")
+    parser.add_argument("--cuda", action="store_true", help="compile the mutations of the GPU's code too")
+    options = parser.parse_args()
+    mutations = [m for m in MUTATIONS if not options.only or any(word in m.rule for word in options.only)]
+    chosen = list(zip(mutations, files_of(mutations)))
+    if options.list:
+        for mutation, file in chosen:
+            print(f"| {mutation.rule} | `{file}` | `{' '.join(mutation.tests)}` |")
+        return 0
+
+    FOLDER.mkdir(exist_ok=True)
+    log = FOLDER / "log"
+    log.write_text("")
+    copy_tree()
+    configure(BUILD, log, "-DSTAGHORN_CUDA=OFF", "-DSTAGHORN_PYTHON=ON",
+              f"-DPython_EXECUTABLE={sys.executable}")
+    if options.cuda:
+        configure(BUILD_CUDA, log, "-DSTAGHORN_CUDA=ON", "-DSTAGHORN_CUDA_ARCHITECTURES=90-real", "-DSTAGHORN_PYTHON=OFF")
+    if not build(BUILD, [], log):
+        sys.exit(f"the sources as they are do not compile: {log}")
+    status, failed = failing_tests(sorted({test for m in mutations if not m.gpu for test in m.tests}), log)
+    if status:
+        sys.exit(f"the sources as they are fail: {failed or log}")
+    missed = 0
+    for mutation, file in chosen:
+        start = time.monotonic()
+        noticed, what = check(mutation, file, options.cuda, log)
+        missed += not noticed
+        print(f"{'noticed' if noticed else 'MISSED ':8} {mutation.rule}  [{file}, {time.monotonic() - start:.0f} s]\n         {what}", flush=True)
+    build(BUILD, [], log)
+    print(f"{len(chosen) - missed} of {len(chosen)} mutations noticed")
+    return 1 if missed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
