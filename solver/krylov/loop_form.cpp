@@ -43,7 +43,8 @@ LoopChoice default_loop_choice() {
 }
 
 bool takes_one_kernel(LoopChoice asked, Precision precision, int n_rhs, std::int64_t local_volume) {
-  // Beyond these, sums in a thread would not stay exact (with fewer than 128 multiprocessors: before).
+  // With more sites the sums in a thread would not stay exact. On GPUs with fewer than 128 multiprocessors that begins
+  // with fewer sites; can_be_one_kernel finds it there.
   constexpr std::int64_t most_exact_sites = 1 << 23;
   if (asked == LoopChoice::two || n_rhs * local_volume > most_exact_sites) return false;
   if (asked != LoopChoice::automatic) return true;

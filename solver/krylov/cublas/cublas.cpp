@@ -11,7 +11,7 @@ namespace staghorn {
 
 namespace {
 
-// The few declarations of cublas_v2.h that are used, with 64-bit sizes (cuBLAS 12 and newer).
+// The declarations of cublas_v2.h that are used here, with 64-bit sizes (cuBLAS 12 and newer).
 using Handle = struct cublasContext*;
 using Status = int;  // 0 is success
 constexpr Status execution_failed = 13;
@@ -26,7 +26,7 @@ using Copy = Status (*)(Handle, std::int64_t n, const Real* x, std::int64_t, Rea
 
 constexpr const char* library_names[] = {"libcublas.so.13", "libcublas.so.12", "libcublas.so"};
 
-// The loaded library, or null with what the loader said in `failures`.
+// Returns the loaded library, or null; `failures` then holds what the loader said.
 void* load_library(std::string& failures) {
   for (const char* name : library_names) {
     if (void* library = dlopen(name, RTLD_NOW | RTLD_LOCAL)) return library;

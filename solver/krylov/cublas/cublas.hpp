@@ -1,5 +1,6 @@
-// cuBLAS, loaded when it is asked for: dot, axpy, scal and copy on the columns of colour vectors in GPU memory. The
-// program neither needs the library to be built nor to run. All calls are local and work on the selected device.
+// cuBLAS, loaded when it is asked for: dot, axpy, scal and copy on the columns of colour vectors in GPU memory. A
+// column is one right-hand side. The program needs the library neither to be built nor to run. All calls are local and
+// work on the selected device.
 #pragma once
 
 #include <memory>
@@ -20,11 +21,11 @@ class Cublas {
   Cublas(const Cublas&) = delete;
   Cublas& operator=(const Cublas&) = delete;
 
-  static bool available();      // the library can be loaded here
+  static bool available();      // whether the library can be loaded here
   std::string version() const;  // "13.0.2"
 
-  // One scalar for each right-hand side; fp64 or fp32, summed in that precision and in the order that cuBLAS chooses.
-  // A column whose scalar makes the call a no-operation is skipped.
+  // Each call has one scalar for each column. Vectors are fp64 or fp32; sums are in that precision and in the order
+  // that cuBLAS chooses. A column whose scalar makes the call do nothing is skipped.
   std::vector<double> dot(const ColorVectorField& x, const ColorVectorField& y) const;
   void axpy(std::span<const double> alpha, const ColorVectorField& x, ColorVectorField& y) const;  // y += alpha x
   void scal(std::span<const double> alpha, ColorVectorField& x) const;                             // x = alpha x

@@ -20,7 +20,8 @@ __device__ inline void mail_total(const Scalars& s, CgStep step, int rhs, __int1
   if (lane < s.n_ranks) post(mail_slot(s, lane, s.rank, step, rhs), total, s.first_tag + std::uint32_t(s.iteration));
 }
 
-// The sum of the totals that all ranks mailed, waited for; does_not_fit if any did not. Called by a whole warp.
+// Waits for the totals of all ranks and returns their sum, does_not_fit if any total did not fit. Called by a whole
+// warp.
 __device__ inline __int128 collect_totals(Scalars& s, CgStep step, int rhs) {
   const int lane = int(threadIdx.x) % 32;
   __int128 total = 0;
@@ -38,7 +39,7 @@ __device__ inline __int128 collect_totals(Scalars& s, CgStep step, int rhs) {
   return fits ? total : does_not_fit;
 }
 
-// The sums of a step go into values[rhs], rounded once; NaN if anything did not fit. Cells are cleared for the next
+// Puts the sums of a step into values[rhs]: rounded once, NaN if anything did not fit. Clears the cells for the next
 // iteration. Called by all threads of a block.
 __device__ inline void take_sums(Scalars& s, CgStep step, double* values) {
   const int lane = int(threadIdx.x) % 32;
@@ -61,7 +62,7 @@ __device__ inline void take_sums(Scalars& s, CgStep step, double* values) {
   }
 }
 
-// What follows from the sums of a step, all of which are in its cells. Called by all threads of a block.
+// Computes what follows from the sums of a step, which are complete in its cells. Called by all threads of a block.
 template <CgStep step>
 __device__ void finish_step(Scalars& s) {
   __shared__ double sums[max_rhs];
@@ -100,7 +101,7 @@ struct LastBlock {
     if (threadIdx.x < max_rhs) s.taken[step][threadIdx.x] = 0;
     if (threadIdx.x == 0) {
       s.finished_blocks[step] = 0;
-      if (several_ranks) __threadfence_system();  // what the others stored, before what the next kernel reads
+      if (several_ranks) __threadfence_system();  // orders what other ranks stored before what the next kernel reads
     }
   }
 };

@@ -95,7 +95,7 @@ class NcclKernels final : public CudaLoopForm {
     finish<cuda::direction_step>();
   }
 
-  // Its faces have started.
+  // A hop whose faces have started to travel.
   void hop(HopView& view, HopCall call) {
     const bool overlap = context_.d.options().overlap;
     if (!overlap) transport_.finish_before(context_.stream);

@@ -18,17 +18,17 @@ namespace cuda {
 
 namespace {
 
-// One block a multiprocessor, of teams that each take a chunk of sites at a time.
+// A multiprocessor holds one block. Its threads form teams, and a team works on one chunk of sites at a time.
 constexpr int team_threads = 128;
 
-// Threads of a block, and whether its last chunks are taken (Walk).
+// Threads of a block, and whether blocks take the last chunks of sites instead of being dealt them (Walk).
 struct Form {
   int threads;
   bool takes;
 };
 
-// As measured on one H200, 512 to 1024 threads (decision 006): the more of them, the more loads are in flight,
-// and the fewer registers each of them has. Wide: for many sites, of which each thread has several.
+// Chosen by measurement (decision 006). More threads have more loads in flight, and fewer registers each. Wide: for
+// many sites, where each thread has several.
 template <class Stored, int Reals, bool Cut, bool Wide>
 constexpr Form form_for() {
   constexpr bool fixed = is_fixed_point<Stored>;
@@ -39,8 +39,8 @@ constexpr Form form_for() {
   return Wide && (Reals == 18 || !fixed) ? Form{1024, true} : Form{896, false};
 }
 
-// at_use: a value in shared memory is loaded where it is asked for. In a register it would last through all sites, and
-// where there are many threads be spilled, or take the register of a load in flight.
+// at_use: a value in shared memory is loaded where it is used. In a register it would last through all sites; with many
+// threads it would be spilled, or take the register of a load in flight.
 template <bool at_use, class T>
 __device__ __forceinline__ T load(const T& value) {
   if constexpr (at_use) return *static_cast<const volatile T*>(&value);
@@ -55,9 +55,9 @@ struct Task {
 };
 
 struct OneKernelArguments {
-  HopArguments hop, residual;  // hop.in is r
+  HopArguments hop, residual;  // as for iterations whose p is not given
   SharedRange hop_range, residual_range, direction_range;
-  RendezvousRing* rings[max_peers];  // of every rank
+  RendezvousRing* rings[max_peers];  // one for each rank
   Scalars* scalars;
   int iterations;
 };
@@ -68,7 +68,7 @@ __device__ __forceinline__ Task load_task(const Task& task) {
           load<at_use>(task.turn)};
 }
 
-// The scalars of an iteration for a block's right-hand side (ScalarsOfCall).
+// The scalars of a step for the right-hand side of a block; the counterpart of ScalarsOfCall.
 template <class Stored, bool at_use>
 struct ScalarsOfBlock {
   using Real = Arithmetic<Stored>;
@@ -92,8 +92,8 @@ struct ScalarsOfBlock {
   }
 };
 
-// Calls work(place, ghosts) for this thread's sites: those that may need ghosts first. `chunk`: the team's first;
-// `taken`: chunks (Walk).
+// Calls work(place, ghosts) for the sites of this thread. Sites that may need ghosts come first. `chunk` is the first
+// chunk of the team, `taken` counts the chunks that were taken (Walk).
 template <int teams, bool Cut, bool takes, class Work>
 __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedRange& range, int chunk, unsigned* taken,
                                           const Work& work) {
@@ -112,9 +112,10 @@ __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedR
 template <class Stored, int Reals, bool Cut, int threads, bool takes>
 __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
-  constexpr bool at_use = threads > (sizeof(Stored) == 8 ? 512 : 640);  // fewer have registers for all
+  constexpr bool at_use =
+      threads > (sizeof(Stored) == 8 ? 512 : 640);  // with fewer threads there are registers for all
   constexpr int teams = threads / team_threads;
-  __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own
+  __shared__ alignas(16) char book[offsetof(Scalars, cells)];  // every block keeps its own copy of the scalars
   __shared__ double sums[max_rhs];
   Scalars& s = *reinterpret_cast<Scalars*>(book);
   for (unsigned k = threadIdx.x; k < sizeof book / 4; k += threads)
@@ -122,7 +123,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
   Walk<team_threads, teams, takes>::prepare();
   __syncthreads();
 
-  // With at_use one for the block, which its first thread keeps.
+  // With at_use there is one task for the block, which its first thread keeps.
   __shared__ Task shared_task;
   Task own_task;
   Task& task = at_use ? shared_task : own_task;
@@ -144,10 +145,10 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
     for_sites<teams, Cut, takes>(sites, range, chunk, taken,
                                  [&](const Place& place, auto ghosts) { work(place, ghosts, sum, scalars); });
 
-    const Task at = load_task<at_use>(task);  // by all threads, before the barriers of block_share
+    const Task at = load_task<at_use>(task);  // all threads load it before the barriers of block_share
     const int warp = thread_here() / 32;
-    // Other GPUs read what these blocks store, and add to cells that block 0 has cleared: it is one of them if there
-    // are any.
+    // Blocks that push store what other GPUs read. Other GPUs also add to cells that block 0 has cleared; block 0
+    // pushes if any block does.
     const bool pushes = Cut && at.number < a.hop_range.chunks.listed;
     const BlockShare share = block_share<threads>(sum[0], s.bound[step][at.rhs]);
     RendezvousRing& ring = *a.rings[s.rank];
@@ -157,7 +158,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
     if (keeps_task) task.turn = at.turn + 1;
     __syncthreads();
   };
-  // The same with a hop.
+  // The same, where the work at a site is a hop and what follows from it.
   const auto pass_hop = [&]<HopUse Use>(CgStep step, bool given, const HopArguments& hop, const void* in,
                                         const SharedRange& range) {
     pass(step, given, hop.sites, range,
@@ -238,8 +239,8 @@ OneKernel one_kernel_for(const HopView& view, bool wide) {
   return kernel;
 }
 
-// Blocks for each right-hand side: no more than the GPU of any rank holds at once, since they wait for each other. 0
-// where a GPU launches none such. Collective.
+// Blocks for each right-hand side. Blocks wait for each other, so there are no more than the GPU of any rank holds at
+// once. Returns 0 if the GPU of a rank has no cooperative launches. Collective.
 int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
   const HopView& view = d.view(Parity::even);
   const int ranks = d.communicator().size();

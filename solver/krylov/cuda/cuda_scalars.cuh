@@ -14,36 +14,36 @@ enum CgStep { hop_step, residual_step, direction_step, n_steps };
 
 constexpr int max_peers = 16;
 
-constexpr std::size_t mail_bytes = sizeof(Mail) * n_steps * max_rhs * max_peers;  // of a mailbox
+constexpr std::size_t mail_bytes = sizeof(Mail) * n_steps * max_rhs * max_peers;  // bytes of a mailbox
 
-// Everything that CG remembers besides vectors; one array entry per right-hand side. Lives on the device.
+// Everything that CG remembers besides vectors, on the device. Arrays have one entry for each right-hand side.
 struct Scalars {
   double alpha[max_rhs], beta[max_rhs], r2[max_rhs], p2[max_rhs], target[max_rhs], smallest[max_rhs];
-  double bound[n_steps][max_rhs];  // of the sums
+  double bound[n_steps][max_rhs];  // bounds of the sums
   PendingSolution pending;
   long long iterations[max_rhs], since_smallest[max_rhs];
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
   double* history;  // [iteration][rhs] |r|^2
   double shift;
-  long long iteration, max_iterations, stagnation_window;  // iteration: how many have ended
-  int n_rhs, least_active;                                 // the loop ends when fewer are active
+  long long iteration, max_iterations, stagnation_window;  // iteration: how many iterations have ended
+  int n_rhs, least_active;                                 // the loop ends when fewer right-hand sides are active
   unsigned finished_blocks[n_steps];
   int done;
 
   // Sums over ranks.
   int n_ranks, rank;
-  Mail* mailbox[max_peers];  // of every rank: [step][rhs][from rank]
+  Mail* mailbox[max_peers];  // one for each rank, with places [step][rhs][from rank]
   std::uint32_t first_tag;
   long long wait_limit_ns;
-  int silent_rank;  // one that did not answer in time, else -1
+  int silent_rank;  // a rank that did not answer in time, else -1
 
-  // From here on the host does not look.
+  // The host does not look at what follows.
   SumCell cells[n_steps][max_rhs * cells_per_sum];
-  unsigned taken[n_steps][max_rhs];  // chunks (dirac/kernels/cuda/cuda_walk.cuh)
+  unsigned taken[n_steps][max_rhs];  // chunks that blocks have taken (dirac/kernels/cuda/cuda_walk.cuh)
 };
 
-// SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below, as bits.
+// SumGrid::for_bound(value 2^20).bound: the smallest power of two that is not below value 2^20.
 __device__ inline double sum_bound(double value) {
   const double largest = value * 0x1p20;
   long long bits = __double_as_longlong(largest);
@@ -52,7 +52,7 @@ __device__ inline double sum_bound(double value) {
   return __longlong_as_double((exponent + 1023) << 52);
 }
 
-// The value of a sum, NaN if it does not fit, and the bound of the next.
+// Returns the value of a sum, NaN if it did not fit. Sets the bound of the next such sum.
 __device__ inline double rounded_sum(double& bound, __int128 total) {
   if (total == does_not_fit) return __longlong_as_double(0x7ff8000000000000LL);
   const double value = static_cast<double>(total) * (bound * 0x1p-84);
@@ -71,7 +71,7 @@ __device__ inline void finish_hop(Scalars& s, int i, double tmp2) {
   s.pending.before_residual(i, s.iteration + 1, s.alpha[i]);
 }
 
-// Applies the stop rule to |r|^2 of this iteration; `historian` writes it down.
+// Applies the stop rule to |r|^2 of this iteration. The block that is `historian` writes |r|^2 down.
 __device__ inline void apply_stop_rule(Scalars& s, int i, bool historian) {
   if (!s.active[i]) return;
   const double r2 = s.r2[i];
@@ -88,7 +88,7 @@ __device__ inline void finish_residual(Scalars& s, const double* r2, bool histor
     s.beta[i] = s.active[i] ? r2[i] / s.r2[i] : 0;
     s.r2[i] = r2[i];
     s.p2[i] = next_direction_norm2(r2[i], s.beta[i], s.p2[i]);
-    s.bound[direction_step][i] = sum_bound(s.p2[i] > 0 ? s.p2[i] : 1);  // as sum_near
+    s.bound[direction_step][i] = sum_bound(s.p2[i] > 0 ? s.p2[i] : 1);  // as sum_near has it
     apply_stop_rule(s, i, historian);
   }
   const int n_active = __syncthreads_count(i < s.n_rhs && s.active[i]);
