@@ -38,6 +38,14 @@ def test_documents_that_are_named_exist():
     assert not sorted({f"{path.relative_to(ROOT)}: {name}" for path, name in named if not (ROOT / name).exists()})
 
 
+def test_places_where_to_look_exist():
+    """The questions of a newcomer in docs/architecture.md lead to files and folders that are there."""
+    table = (DOCS / "architecture.md").read_text().split("## Where to look")[1].split("##")[0]
+    places = re.findall(r"`([\w/.]+)`", table)
+    assert len(places) > 15
+    assert not [place for place in places if not (ROOT / place).exists()]
+
+
 def test_decisions_that_are_cited_exist():
     known = {path.name[:3] for path in records()}
     cited = [(path, number) for path in files(*TEXT) for number in re.findall(r"\bdecision\s+(\d{3})\b", path.read_text(errors="replace"))]
