@@ -5,11 +5,15 @@
 #include <functional>
 #include <limits>
 
+#include "halo/named_choice.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
 
 namespace {
+
+constexpr NamedChoice<Mapping, 3> mappings{
+    "mapping", {{{Mapping::host, "host"}, {Mapping::natural, "natural"}, {Mapping::reversed, "reversed"}}}};
 
 // Sites on one face in direction mu of a local lattice.
 std::int64_t face(const Extents& global, const Extents& grid, int mu) {
@@ -68,23 +72,8 @@ double share_within_hosts(const Extents& global, const Extents& grid, std::span<
 
 }  // namespace
 
-std::string to_string(Mapping mapping) {
-  switch (mapping) {
-    case Mapping::host:
-      return "host";
-    case Mapping::natural:
-      return "natural";
-    case Mapping::reversed:
-      return "reversed";
-  }
-  throw Error("unknown mapping");
-}
-
-Mapping parse_mapping(const std::string& text) {
-  for (const Mapping mapping : {Mapping::host, Mapping::natural, Mapping::reversed})
-    if (text == to_string(mapping)) return mapping;
-  throw Error("mapping", "host, natural or reversed", "'" + text + "'");
-}
+std::string to_string(Mapping mapping) { return mappings.name(mapping); }
+Mapping parse_mapping(const std::string& text) { return mappings.parse(text); }
 
 Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host) {
   const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;

@@ -2,6 +2,7 @@
 // arrays into shape and documents every argument; here they are only handed on.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
@@ -11,6 +12,7 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "python/native_session.hpp"
+#include "solver/request/option_table.hpp"
 
 namespace nb = nanobind;
 using namespace staghorn;
@@ -64,39 +66,19 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
                         info);
 }
 
-using OptionalText = std::optional<std::string>;
-
-SessionOptions session_options(const std::string& boundary, const std::string& precision, const std::string& links,
-                               const OptionalText& sloppy, const OptionalText& sloppy_links, bool reunitarize,
-                               const std::string& loopback, const std::string& device, const OptionalText& tuning,
-                               const std::string& blas) {
-  SessionOptions options;
-  options.boundary = parse_boundary(boundary);
-  options.precision = parse_precision(precision);
-  options.links = parse_reconstruct(links);
-  if (sloppy) options.sloppy = parse_sloppy(*sloppy);
-  if (sloppy_links) options.sloppy_links = parse_reconstruct(*sloppy_links);
-  options.reunitarize = reunitarize;
-  for (char direction : loopback) {
-    const std::size_t mu = std::string("xyzt").find(direction);
-    if (mu == std::string::npos) throw Error("loopback", "letters among xyzt", "'" + loopback + "'");
-    options.loopback[mu] = true;
+// The options of Session and of solve, for their signatures and documentation.
+nb::list options() {
+  nb::list list;
+  for (const Option& option : solve_options()) {
+    nb::dict entry;
+    entry["name"] = option.name;
+    entry["of"] = option.of_session() ? "session" : "solve";
+    entry["value"] = option.is_switch() ? "on|off" : option.value;
+    entry["help"] = option.help;
+    entry["default"] = option.default_text ? nb::object(nb::cast(*option.default_text)) : nb::none();
+    list.append(entry);
   }
-  options.device = device;
-  if (tuning) options.tuning = parse_tuning(*tuning);
-  options.blas = parse_blas(blas);
-  return options;
-}
-
-SolveRequest solve_request(double mass, const std::string& system, std::optional<double> tolerance, long max_iterations,
-                           const std::string& phases) {
-  SolveRequest request;
-  request.mass = mass;
-  request.system = parse_system(system);
-  request.tolerance = tolerance;
-  request.max_iterations = max_iterations;
-  request.phases = parse_phase_convention(phases);
-  return request;
+  return list;
 }
 
 }  // namespace
@@ -114,33 +96,19 @@ NB_MODULE(_native, m) {
     return read_gauge_file(*process.lock(), path, verify);
   });
 
+  m.def("options", &options);
+
   using Gauge = std::variant<std::string, ComplexArray>;
   nb::class_<NativeSession>(m, "Session")
       .def(
           "__init__",
-          [process = std::weak_ptr<Process>(process)](
-              NativeSession* self, const Gauge& gauge, const std::string& boundary, const std::string& precision,
-              const std::string& links, const OptionalText& sloppy, const OptionalText& sloppy_links, bool reunitarize,
-              const std::string& loopback, const std::string& device, const OptionalText& tuning,
-              const std::string& blas) {
-            new (self) NativeSession(process.lock(), gauge,
-                                     session_options(boundary, precision, links, sloppy, sloppy_links, reunitarize,
-                                                     loopback, device, tuning, blas));
+          [process = std::weak_ptr<Process>(process)](NativeSession* self, const Gauge& gauge,
+                                                      const OptionTexts& options) {
+            new (self) NativeSession(process.lock(), gauge, options);
           },
-          nb::arg("gauge"), nb::arg("boundary"), nb::arg("precision"), nb::arg("links"), nb::arg("sloppy").none(),
-          nb::arg("sloppy_links").none(), nb::arg("reunitarize"), nb::arg("loopback"), nb::arg("device"),
-          nb::arg("tuning").none(), nb::arg("blas"))
+          nb::arg("gauge"), nb::arg("options"))
       .def_prop_ro("lattice", [](const NativeSession& self) { return self.session().lattice().global(); })
       .def("links", &NativeSession::links)
       .def("gauge", [](const NativeSession& self) { return to_dict(self.session().gauge()); })
-      .def(
-          "solve",
-          [](NativeSession& self, double mass, const std::string& system, std::optional<double> tolerance,
-             long max_iterations, const std::string& phases, const Gauge& source, const std::string& color,
-             int noise_vectors, const std::optional<ComplexArray>& guess) {
-            return self.solve(solve_request(mass, system, tolerance, max_iterations, phases), source, color,
-                              noise_vectors, guess);
-          },
-          nb::arg("mass"), nb::arg("system"), nb::arg("tolerance").none(), nb::arg("max_iterations"), nb::arg("phases"),
-          nb::arg("source"), nb::arg("color"), nb::arg("noise_vectors"), nb::arg("guess").none());
+      .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"));
 }

@@ -1,8 +1,8 @@
 #include "python/native_session.hpp"
 
 #include "halo/watch/error.hpp"
-#include "solver/report/propagator_observables.hpp"
-#include "solver/request/sources.hpp"
+#include "solver/request/option_table.hpp"
+#include "solver/session/solve_sources.hpp"
 
 namespace staghorn::python {
 
@@ -10,8 +10,15 @@ namespace nb = nanobind;
 
 namespace {
 
+SolveOptions read_options(const OptionTexts& texts) {
+  SolveOptions options;
+  for (const auto& [name, text] : texts) set_option(options, name, text);
+  return options;
+}
+
 Session make_session(const Communicator& communicator, const std::variant<std::string, ComplexArray>& gauge,
-                     const SessionOptions& options) {
+                     const OptionTexts& texts) {
+  const SessionOptions options = read_options(texts).session;
   if (const auto* path = std::get_if<std::string>(&gauge)) return Session(communicator, *path, options);
   const ComplexArray& links = std::get<ComplexArray>(gauge);
   const Lattice lattice = whole_lattice(extents_of(links, 0), options.loopback);
@@ -33,7 +40,7 @@ void check_interrupt(const CgProgress& progress) {
 }  // namespace
 
 NativeSession::NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
-                             const SessionOptions& options)
+                             const OptionTexts& options)
     : process_(std::move(process)), session_(make_session(process_->communicator, gauge, options)) {}
 
 NumpyArray NativeSession::links() const {
@@ -41,24 +48,23 @@ NumpyArray NativeSession::links() const {
   return to_array(copied(links.data(), std::size_t(links.bytes())), {}, session_.lattice().global(), {4, 3, 3});
 }
 
-std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& request,
-                                                        const std::variant<std::string, ComplexArray>& source,
-                                                        const std::string& color, int noise_vectors,
-                                                        const std::optional<ComplexArray>& guess) {
+std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::string, ComplexArray>& source,
+                                                        const std::optional<ComplexArray>& guess,
+                                                        const OptionTexts& options) {
   const Lattice& lattice = session_.lattice();
-  const Communicator& communicator = session_.communicator();
-  SourceSpec spec;
-  SourceSet sources;
   Buffer solved;
-  SolveReport report;
+  SolvedSources answer;
   {
     const nb::gil_scoped_release others_may_run;
+    SolveOptions asked = read_options(options);
+    SourceSet sources;
     if (const auto* words = std::get_if<std::string>(&source)) {
-      spec = parse_source(*words);
-      sources = make_sources(communicator, lattice, spec, parse_color(color), noise_vectors);
+      set_option(asked, "source", *words);
+      sources = make_sources(session_.communicator(), lattice, asked.source);
     } else {
       const ComplexArray& array = std::get<ComplexArray>(source);
       require_lattice(lattice, array, "source");
+      sources.name = "array";
       sources.fields = views<ColorVector<double>>(lattice, array.data(), array.shape(0));
       sources.colors.assign(sources.fields.size(), -1);
     }
@@ -69,16 +75,10 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const SolveRequest& requ
       if (guess->shape(0) != n) throw Error("guess", std::to_string(n) + " vectors", std::to_string(guess->shape(0)));
     }
     solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
-    std::vector<VectorField> solutions = views<ColorVector<double>>(lattice, solved.data(), n);
-    report = session_.solve(request, sources.fields, solutions, check_interrupt);
-    report.source = std::holds_alternative<std::string>(source) ? to_string(spec) : "array";
-    for (std::size_t i = 0; i < sources.colors.size(); ++i) report.rhs[i].color = sources.colors[i];
-    if (request.system == System::full && std::holds_alternative<std::string>(source)) {
-      if (spec.has_color() && solutions.size() == 3) report.pion_correlator = pion_correlator(communicator, solutions);
-      if (spec.is_noise()) report.condensate = estimate_condensate(communicator, sources.fields, solutions);
-    }
+    answer = solve_sources(session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
+                           check_interrupt);
   }
-  return {to_array(std::move(solved), {sources.fields.size()}, lattice.global(), {3}), to_json(report)};
+  return {to_array(std::move(solved), {answer.report.rhs.size()}, lattice.global(), {3}), to_json(answer.report)};
 }
 
 }  // namespace staghorn::python

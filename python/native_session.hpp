@@ -1,6 +1,7 @@
 // What Python holds: a Session on one rank, with everything it needs to live.
 #pragma once
 
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -20,22 +21,22 @@ struct Process {
   Communicator communicator{MPI_COMM_SELF};
 };
 
+using OptionTexts = std::map<std::string, std::string>;  // by the names of solver/request/option_table.hpp
+
 class NativeSession {
  public:
   // `gauge` is a path or links of shape (T, Z, Y, X, 4, 3, 3). Throws Error.
   NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
-                const SessionOptions& options);
+                const OptionTexts& options);
 
   const Session& session() const { return session_; }
   NumpyArray links() const;
 
-  // Solves for `source`, vectors of shape (n, T, Z, Y, X, 3) or a source in words (`color` and `noise_vectors` are for
-  // those only), from `guess`. Returns the solutions and the report as JSON. The interpreter may run other threads
-  // meanwhile, and an interrupt (Ctrl-C) stops the solve. Throws Error.
-  std::pair<NumpyArray, std::string> solve(const SolveRequest& request,
-                                           const std::variant<std::string, ComplexArray>& source,
-                                           const std::string& color, int noise_vectors,
-                                           const std::optional<ComplexArray>& guess);
+  // Solves for `source`, vectors of shape (n, T, Z, Y, X, 3) or a source in words, from `guess`. Returns the solutions
+  // and the report as JSON. The interpreter may run other threads meanwhile, and an interrupt (Ctrl-C) stops the solve.
+  // Throws Error.
+  std::pair<NumpyArray, std::string> solve(const std::variant<std::string, ComplexArray>& source,
+                                           const std::optional<ComplexArray>& guess, const OptionTexts& options);
 
  private:
   std::shared_ptr<Process> process_;

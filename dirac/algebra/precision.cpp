@@ -1,34 +1,30 @@
 #include "dirac/algebra/precision.hpp"
 
-#include "halo/watch/error.hpp"
+#include "halo/named_choice.hpp"
 
 namespace staghorn {
 
-std::string to_string(Precision precision) {
-  return precision == Precision::fp64 ? "fp64" : precision == Precision::fp32 ? "fp32" : "fp16";
-}
+namespace {
+
+constexpr NamedChoice<Precision, 3> precisions{
+    "precision", {{{Precision::fp64, "fp64"}, {Precision::fp32, "fp32"}, {Precision::fp16, "fp16"}}}};
+constexpr NamedChoice<Precision, 2> file_precisions{"precision",
+                                                    {{{Precision::fp64, "fp64"}, {Precision::fp32, "fp32"}}}};
+constexpr NamedChoice<Reconstruct, 3> link_forms{
+    "links", {{{Reconstruct::none18, "18"}, {Reconstruct::row12, "12"}, {Reconstruct::su3_8, "8"}}}};
+
+}  // namespace
+
+std::string to_string(Precision precision) { return precisions.name(precision); }
 
 Precision parse_precision(const std::string& text) {
-  if (text == "fp64") return Precision::fp64;
-  if (text == "fp32") return Precision::fp32;
-  throw Error("precision", text == "fp16" ? "fp64 or fp32 (fp16 only iterates: --sloppy fp16)" : "fp64 or fp32",
-              "'" + text + "'");
+  if (text == "fp16") throw Error("precision", "fp64 or fp32 (fp16 only iterates: `sloppy` fp16)", "'" + text + "'");
+  return file_precisions.parse(text);
 }
 
-Precision parse_kernel_precision(const std::string& text) {
-  if (text == "fp64") return Precision::fp64;
-  if (text == "fp32") return Precision::fp32;
-  if (text == "fp16") return Precision::fp16;
-  throw Error("precision", "fp64, fp32 or fp16", "'" + text + "'");
-}
+Precision parse_kernel_precision(const std::string& text) { return precisions.parse(text); }
 
-std::string to_string(Reconstruct reconstruct) { return std::to_string(reals_per_link(reconstruct)); }
-
-Reconstruct parse_reconstruct(const std::string& text) {
-  if (text == "18") return Reconstruct::none18;
-  if (text == "12") return Reconstruct::row12;
-  if (text == "8") return Reconstruct::su3_8;
-  throw Error("links", "18, 12 or 8 reals per link", "'" + text + "'");
-}
+std::string to_string(Reconstruct reconstruct) { return link_forms.name(reconstruct); }
+Reconstruct parse_reconstruct(const std::string& text) { return link_forms.parse(text); }
 
 }  // namespace staghorn

@@ -3,26 +3,24 @@
 #include <cstdio>
 #include <cstdlib>
 
-#include "halo/watch/error.hpp"
+#include "halo/named_choice.hpp"
 
 namespace staghorn {
 
-std::string to_string(Tuning tuning) { return tuning == Tuning::off ? "off" : tuning == Tuning::on ? "on" : "again"; }
+namespace {
 
-Tuning parse_tuning(const std::string& text) {
-  for (const Tuning tuning : {Tuning::off, Tuning::on, Tuning::again})
-    if (text == to_string(tuning)) return tuning;
-  throw Error("tuning", "on, off or again", "'" + text + "'");
-}
+constexpr NamedChoice<Tuning, 3> tunings{"tuning",
+                                         {{{Tuning::on, "on"}, {Tuning::off, "off"}, {Tuning::again, "again"}}}};
+
+}  // namespace
+
+std::string to_string(Tuning tuning) { return tunings.name(tuning); }
+Tuning parse_tuning(const std::string& text) { return tunings.parse(text); }
 
 Tuning default_tuning() {
   const char* text = std::getenv("STAGHORN_TUNING");
   if (!text || !*text) return Tuning::on;
-  try {
-    return parse_tuning(text);
-  } catch (const Error&) {
-    throw Error("STAGHORN_TUNING", "on, off or again", "'" + std::string(text) + "'");
-  }
+  return NamedChoice{"STAGHORN_TUNING", tunings.values}.parse(text);
 }
 
 std::string to_string(const LaunchTuning& tuning) {

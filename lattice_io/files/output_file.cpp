@@ -40,7 +40,7 @@ void refuse_to_replace(const std::string& path, bool force) {
   if (!fs::exists(status)) return;
   if (!fs::is_regular_file(status))
     throw Error(path, "the name of a file to write", fs::is_directory(status) ? "a directory" : "something else");
-  if (!force) throw Error(path + " exists already; --force replaces it");
+  if (!force) throw Error(path + " exists already; `force` replaces it");
 }
 
 // A symbolic link is followed, so that the file it names is replaced and not the link.

@@ -2,8 +2,8 @@
 #include "lattice_io/gauge/gauge_file.hpp"
 
 #include <algorithm>
-#include <array>
 
+#include "halo/named_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/checksums.hpp"
@@ -14,7 +14,12 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::array<const char*, 5> format_names = {"milc", "nersc", "ildg", "scidac", "hdf5"};
+constexpr NamedChoice<GaugeFormat, 5> formats{"gauge format",
+                                              {{{GaugeFormat::milc, "milc"},
+                                                {GaugeFormat::nersc, "nersc"},
+                                                {GaugeFormat::ildg, "ildg"},
+                                                {GaugeFormat::scidac, "scidac"},
+                                                {GaugeFormat::hdf5, "hdf5"}}}};
 
 GaugeHeader parse_header(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
@@ -37,13 +42,8 @@ GaugeHeader parse_header(const std::string& path) {
 
 }  // namespace
 
-std::string to_string(GaugeFormat format) { return format_names[std::size_t(format)]; }
-
-GaugeFormat parse_gauge_format(const std::string& text) {
-  for (std::size_t i = 0; i < format_names.size(); ++i)
-    if (text == format_names[i]) return GaugeFormat(i);
-  throw Error("gauge format", "milc, nersc, ildg, scidac or hdf5", "'" + text + "'");
-}
+std::string to_string(GaugeFormat format) { return formats.name(format); }
+GaugeFormat parse_gauge_format(const std::string& text) { return formats.parse(text); }
 
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path) {
   GaugeHeader header;

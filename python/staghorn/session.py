@@ -6,8 +6,11 @@ many configurations at once. To cut one lattice among ranks use the program `sta
 
 from __future__ import annotations
 
+import difflib
+import inspect
 import json
 import os
+import textwrap
 
 import numpy as np
 
@@ -32,31 +35,19 @@ def read_gauge(path, verify: bool = True) -> tuple[np.ndarray, dict]:
 class Session:
     """One gauge configuration, loaded and set up once, solved on many times.
 
-    gauge         path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]
-    boundary      "px,py,pz,pt": periodic, antiperiodic or a phase in units of pi; or four numbers in units of pi
-    precision     "fp64" or "fp32", of the solver; every answer is checked in fp64
-    links         reals stored per link: 18, or 12 or 8 (imply `reunitarize`)
-    sloppy        mixed precision: iterate in "fp32" or "fp16" (16-bit fixed point), update in fp64; None: do not
-    sloppy_links  reals per link in these iterations, 12 by default
-    reunitarize   project the links onto SU(3) first
-    device        "auto", "cpu", "cuda" or "cuda:n"
-    tuning        "on", "off" or "again": whether launches on a GPU are timed and remembered; $STAGHORN_TUNING, or "on"
-    blas          "fused", or "cublas": the baseline, on a GPU
-    loopback      directions ("xyzt") to cut although one process holds them; changes nothing but the speed
+    gauge: path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]. The options are those of the program:
+
+{session_options}
+
+    None stands for the default, True and False for on and off. `boundary` may be four numbers in units of pi.
     """
 
-    def __init__(self, gauge, *, boundary="periodic,periodic,periodic,antiperiodic", precision="fp64", links=18,
-                 sloppy=None, sloppy_links=None, reunitarize=False, device="auto", tuning=None, blas="fused",
-                 loopback=""):
-        if not isinstance(boundary, str):
-            boundary = ",".join(map(repr, map(float, boundary)))
-        if sloppy_links is not None:
-            sloppy_links = str(sloppy_links)
-        options = (boundary, precision, str(links), sloppy, sloppy_links, bool(reunitarize), loopback, device, tuning, blas)
+    def __init__(self, gauge, **options):
+        texts = option_texts("session", options)
         if isinstance(gauge, (str, os.PathLike)):
-            self._native = _native.Session(os.fspath(gauge), *options)
+            self._native = _native.Session(os.fspath(gauge), texts)
         else:
-            self._native = _native.Session(complex_array(gauge, "links", (4, 3, 3)), *options)
+            self._native = _native.Session(complex_array(gauge, "links", (4, 3, 3)), texts)
 
     @property
     def lattice(self) -> tuple[int, int, int, int]:
@@ -73,21 +64,21 @@ class Session:
         """File, format, plaquette, link trace, unitarity and checksums, as in the report."""
         return self._native.gauge()
 
-    def solve(self, mass: float, source, *, system="full", color="all", tolerance=None, max_iterations=10000,
-              phases="cps", noise_vectors=1, guess=None) -> tuple[np.ndarray, dict]:
+    def solve(self, mass: float, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
         """Solves (2 mass + D) x = b (system "full") or (4 mass^2 - D^2) x = b ("even", "odd").
 
+        mass     lattice mass a m; above 0 for the full system
         source   vector b[T, Z, Y, X, 3], several of them [n, T, Z, Y, X, 3], or a source as on the command line:
                  "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F.h5"
-        color    0, 1, 2 or "all": the colours of a named point or wall source
-        noise_vectors   how many, for a noise source; two or more give the condensate an error
         guess    initial guess of the shape of the solution; zero by default
-        phases   "cps" or "milc": convention of sources, guesses and solutions
 
-        Returns the solution, of the shape of the source ([n, T, Z, Y, X, 3] for a named source), and the report as a
-        dict. Non-convergence is a result (report["outcome"]); bad input raises Error.
+{solve_options}
+
+        `color` and `noise_vectors` are for sources in words. Returns the solution, of the shape of the source
+        ([n, T, Z, Y, X, 3] for a source in words), and the report as a dict. Non-convergence is a result
+        (report["outcome"]); bad input raises Error.
         """
-        request = (float(mass), system, tolerance, int(max_iterations), phases)
+        texts = option_texts("solve", {**options, "mass": float(mass)})
         single = False
         if not isinstance(source, str):
             source = complex_array(source, "source", (3,), (0, 1))
@@ -96,16 +87,67 @@ class Session:
         if guess is not None:
             guess = complex_array(guess, "guess", (3,), (0, 1))
             guess = guess if guess.ndim == 6 else guess[None]
-        solution, report = self._native.solve(*request, source, str(color), int(noise_vectors), guess)
+        solution, report = self._native.solve(source, guess, texts)
         return (solution[0] if single else solution), json.loads(report)
 
 
-def solve(gauge, mass: float, source, *, system="full", color="all", tolerance=None, max_iterations=10000, phases="cps",
-          noise_vectors=1, guess=None, **session_options) -> tuple[np.ndarray, dict]:
-    """Session(gauge, **session_options).solve(mass, source, ...): for one solve on a configuration."""
-    return Session(gauge, **session_options).solve(mass, source, system=system, color=color, tolerance=tolerance,
-                                                   max_iterations=max_iterations, phases=phases, noise_vectors=noise_vectors,
-                                                   guess=guess)
+def solve(gauge, mass: float, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
+    """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
+    known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
+    return Session(gauge, **known).solve(mass, source, guess=guess,
+                                         **{name: value for name, value in options.items() if name not in known})
+
+
+# name -> row of the table of options (solver/request/option_table.hpp). `mass` and `source` are arguments of their own.
+SESSION_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] == "session"}
+SOLVE_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] == "solve" and row["name"] not in ("mass", "source")}
+
+
+def option_texts(of: str, options: dict) -> dict[str, str]:
+    """The values of `options` as the texts that the table parses, without those that are None. Unknown names raise TypeError."""
+    known = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}[of]
+    for name in options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            raise TypeError(f"unexpected keyword argument {name!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+    return {name: option_text(value) for name, value in options.items() if value is not None}
+
+
+def option_text(value) -> str:
+    if isinstance(value, (bool, np.bool_)):
+        return "on" if value else "off"
+    if isinstance(value, (float, np.floating)) and float(value).is_integer():
+        return str(int(value))
+    if isinstance(value, (float, np.floating)):
+        return repr(float(value))
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return ",".join(map(option_text, value))
+    return str(value)
+
+
+def explain_options(function, rows: dict) -> None:
+    """Gives `function` the signature that its **options stand for."""
+    own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    of_table = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row["default"]) for name, row in rows.items()]
+    function.__signature__ = inspect.Signature(own + of_table)
+
+
+def option_list(rows: dict, indent: str) -> str:
+    """One paragraph for each option: name, values, default, help."""
+    width = max(map(len, rows))
+    lines = []
+    for name, row in rows.items():
+        default = f" (default: {row['default'] or 'none'})" if row["default"] is not None else ""
+        lines += textwrap.wrap(f"{name:<{width}}  {row['value']}: {row['help']}{default}", 118, initial_indent=indent,
+                               subsequent_indent=indent + " " * (width + 2))
+    return "\n".join(lines)
+
+
+Session.__doc__ = Session.__doc__.replace("{session_options}", option_list(SESSION_OPTIONS, "    "))
+Session.solve.__doc__ = Session.solve.__doc__.replace("{solve_options}", option_list(SOLVE_OPTIONS, "        "))
+explain_options(Session.__init__, SESSION_OPTIONS)
+explain_options(Session.solve, SOLVE_OPTIONS)
+explain_options(solve, {**SOLVE_OPTIONS, **SESSION_OPTIONS})
 
 
 def complex_array(values, what: str, site_shape: tuple, leading: tuple = (0,)) -> np.ndarray:

@@ -17,6 +17,7 @@
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
+#include "solver/request/operator_request.hpp"
 #include "solver/request/sources.hpp"
 
 namespace staghorn {
@@ -33,17 +34,14 @@ double vectors_per_iteration(Precision precision) {
          3.0 / cg_refresh_interval;
 }
 
-OperatorOptions operator_options(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
-                                 bool overlap) {
-  OperatorOptions result;
-  result.precision = precision;
-  result.reconstruct = reconstruct;
-  result.n_rhs = options.rhs;
+OperatorOptions measured_operator(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
+                                  bool overlap) {
+  SessionOptions session = options.session;
+  session.precision = precision;
+  session.links = reconstruct;
+  session.overlap = overlap && session.overlap;
+  OperatorOptions result = operator_options(session, options.rhs, options.cuda_device);
   result.instruction_set = options.instruction_set;
-  result.overlap = overlap && options.overlap;
-  result.transport = options.transport;
-  result.tuning = options.tuning;
-  result.cuda_device = options.cuda_device;
   return result;
 }
 
@@ -51,13 +49,13 @@ OperatorOptions operator_options(const BenchmarkOptions& options, Precision prec
 struct Bench {
   Bench(const Communicator& communicator, const LinkField& links, const BenchmarkOptions& options, Precision precision,
         Reconstruct reconstruct, bool overlap = true)
-      : d(communicator, links, operator_options(options, precision, reconstruct, overlap)),
+      : d(communicator, links, measured_operator(options, precision, reconstruct, overlap)),
         even(d.make_vector()),
         odd(d.make_vector()),
         sums(std::size_t(options.rhs), ExactSum(double(links.lattice().global_volume()))),
         sites_per_parity(double(links.lattice().global_volume()) / 2) {
-    const SourceSpec spec = parse_source("gaussian:1");
-    const VectorField noise = std::move(make_sources(communicator, links.lattice(), spec).fields.front());
+    const SourceRequest source{parse_source("gaussian:1"), std::nullopt, 1};
+    const VectorField noise = std::move(make_sources(communicator, links.lattice(), source).fields.front());
     for (int r = 0; r < options.rhs; ++r) {
       even.pack(Parity::even, r, noise);
       odd.pack(Parity::odd, r, noise);

@@ -14,6 +14,7 @@
 #include "halo/lattice.hpp"
 #include "solver/bench/benchmark_faces.hpp"
 #include "solver/report/time_table.hpp"
+#include "solver/request/solve_request.hpp"
 
 namespace staghorn {
 
@@ -41,9 +42,8 @@ struct BenchmarkOptions {
   int rhs = 1;
   double seconds = 1;    // spent on each figure
   int cuda_device = -1;  // >= 0: on that GPU
-  std::string instruction_set = "auto", transport = "auto";
-  bool overlap = true;
-  Tuning tuning = default_tuning();
+  std::string instruction_set = "auto";
+  SessionOptions session;             // its transport, overlap and tuning
   bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
 };
 

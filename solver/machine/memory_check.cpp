@@ -57,7 +57,7 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
     if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;
     SolveShape smaller = shape;
     smaller.options.links = links;
-    const std::string reals = to_string(links), what = reals + " reals a link (--links " + reals + ")";
+    const std::string reals = to_string(links), what = reals + " reals a link (`links` " + reals + ")";
     const bool whole = fits(estimate_memory(smaller), budget);
     const int n_rhs = !whole && list.empty() ? most_rhs(smaller, budget) : 0;
     if (!whole && n_rhs == 0) continue;

@@ -5,6 +5,7 @@
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/request/operator_request.hpp"
 
 namespace staghorn {
 
@@ -32,19 +33,12 @@ double MemoryEstimate::total() const {
 
 MemoryEstimate estimate_memory(const SolveShape& shape) {
   const Lattice lattice(shape.lattice, shape.grid, 0, shape.options.loopback);
-  OperatorOptions options;
-  options.boundary = shape.options.boundary;
-  options.precision = shape.options.precision;
-  options.reconstruct = shape.options.links;
-  options.n_rhs = shape.n_rhs;
-  options.cuda_device = shape.on_gpu ? 0 : -1;
-  const OperatorBytes fast = predict_operator_bytes(lattice, options);
+  const int cuda_device = shape.on_gpu ? 0 : -1;
+  const OperatorBytes fast = predict_operator_bytes(lattice, operator_options(shape.options, shape.n_rhs, cuda_device));
   OperatorBytes sloppy;
-  if (shape.options.sloppy) {
-    options.precision = *shape.options.sloppy;
-    options.reconstruct = iterated_links(shape.options);
-    sloppy = predict_operator_bytes(lattice, options);
-  }
+  if (shape.options.sloppy)
+    sloppy =
+        predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), shape.n_rhs, cuda_device));
   const bool full = shape.system == System::full;
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
 

@@ -114,9 +114,10 @@ BenchmarkOptions read_options(const OptionValues& values) {
   if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
-  options.transport = text("transport");
-  options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
-  options.tuning = tuning_choice(values);
+  SolveOptions of_session;
+  set_options(values, of_session, {"transport", "overlap", "tuning", "mapping", "loopback", "grid"});
+  options.session = of_session.session;
+  if (!options.session.tuning) options.session.tuning = default_tuning();
   options.fused = text("blas") != "cublas";
   options.cublas =
       text("blas") != "auto" && parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
@@ -129,12 +130,12 @@ void choose_machine(const Communicator& communicator, const OptionValues& values
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
   if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
   if (options.cublas && options.cuda_device < 0)
-    throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+    throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
 }
 
 std::optional<Extents> optional_extents(const OptionValues& values, const char* name) {
   if (!values.count(name)) return std::nullopt;
-  return parse_extents(values[name].as<std::vector<std::string>>(), name);
+  return extents_of(values, name);
 }
 
 }  // namespace
@@ -156,9 +157,8 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   ScalingCase cut;
   cut.strong = optional_extents(values, "lattice");
   cut.weak = optional_extents(values, "local");
-  if (values.count("grid")) cut.grid = parse_extents({text("grid")}, "grid");
-  cut.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
-  const auto loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
+  cut.grid = options.session.grid;
+  cut.mapping = options.session.mapping;
   cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
   if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
     throw UsageError("--along", "some of x, y, z, t", "none");
@@ -171,7 +171,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
 
   std::optional<PlacedLattice> placed;
-  if (!cuts) placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, loopback, cut.mapping));
+  if (!cuts) placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.loopback, cut.mapping));
   const Communicator& workers = placed ? placed->communicator : communicator;
   choose_machine(workers, values, options);
   if (cuts) options.cublas = false;

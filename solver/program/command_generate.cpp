@@ -74,8 +74,8 @@ struct GenerateCommand {
 GenerateCommand read_command(const OptionValues& values) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   GenerateCommand command;
-  command.extents = parse_extents(values["lattice"].as<std::vector<std::string>>(), "lattice");
-  if (values.count("grid")) command.grid = parse_extents({text("grid")}, "grid");
+  command.extents = extents_of(values, "lattice");
+  if (values.count("grid")) command.grid = extents_of(values, "grid");
   command.sweeps = values["sweeps"].as<int>();
   command.measure_every = values["measure-every"].as<int>();
   command.heatbath.overrelaxation_steps = values["overrelaxation"].as<int>();

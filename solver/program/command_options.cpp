@@ -14,15 +14,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-// What check_options says is a matter of usage here. Its messages begin with the name of an option.
-void require_fitting(const SessionOptions& options) {
-  try {
-    check_options(options);
-  } catch (const Error& error) {
-    throw UsageError(std::string("--") + error.what());
-  }
-}
-
 // Levenshtein's distance: insertions, deletions and replacements that turn one word into the other.
 int edit_distance(const std::string& a, const std::string& b) {
   std::vector<int> row(b.size() + 1);
@@ -104,44 +95,54 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
   return values;
 }
 
-po::options_description operator_options() {
-  po::options_description options("Operator");
-  options.add_options()("boundary",
-                        po::value<std::string>()->value_name("px,py,pz,pt")->default_value(to_string(Boundary{})),
-                        "boundary condition in each direction: periodic, antiperiodic, or a phase in units of pi")(
-      "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"),
-      "of the vectors and links that CG works on; the answer is always checked in fp64")(
-      "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"),
-      "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both imply "
-      "--reunitarize")("sloppy", po::value<std::string>()->value_name("fp32|fp16"),
-                       "mixed precision: iterate in this, update in --precision fp64 (reliable updates)")(
-      "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
-      "reals per link in the iterations (default: 12)")(
-      "reunitarize", po::bool_switch(), "project the links onto SU(3) first (files hold them to 1e-7 only)");
-  return options;
+std::string with_dashes(const std::string& name) {
+  std::string dashed = "--" + name;
+  std::replace(dashed.begin(), dashed.end(), '_', '-');
+  return dashed;
 }
 
-po::options_description machine_options() {
-  po::options_description options("Machine");
-  options.add_options()("grid", po::value<std::string>()->value_name("x,y,z,t"),
-                        "process grid, its product the number of ranks (default: the one with the least surface)")(
-      "mapping", po::value<std::string>()->value_name("host|natural|reversed")->default_value("host"),
-      "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t fastest")(
-      "loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
-      "directions to cut although one process holds them, so that the halo code runs")(
-      "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
-      "where to compute; auto and cuda deal the GPUs of a host to its ranks")(
-      "transport", po::value<std::string>()->value_name("NAME")->default_value("auto"),
-      "how faces travel between GPUs: p2p, nccl, staged, mapped or cuda-aware; auto tests all and takes the fastest")(
-      "overlap", po::value<std::string>()->value_name("on|off")->default_value("on"),
-      "compute interior sites while faces travel")(
-      "tuning", po::value<std::string>()->value_name("on|off|again"),
-      "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither "
-      "reads nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)")(
-      "blas", po::value<std::string>()->value_name("fused|cublas")->default_value("fused"),
-      "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU only; "
-      "alone without the promise of the same bits everywhere)");
-  return options;
+std::string in_words_of_the_program(const std::string& message) {
+  return with_option_names(message, {"force", "guess"}, with_dashes);  // options of the program alone
+}
+
+void add_options(po::options_description& to, OptionGroup group) {
+  for (const Option& option : solve_options()) {
+    if (option.group != group) continue;
+    const std::string name = with_dashes(option.name).substr(2), help = in_words_of_the_program(option.help);
+    if (option.is_switch()) {
+      to.add_options()(name.c_str(), po::bool_switch(), help.c_str());
+      continue;
+    }
+    auto* const value = po::value<std::string>()->value_name(option.value);
+    if (option.default_text) value->default_value(*option.default_text);
+    if (option.required) value->required();
+    to.add_options()(name.c_str(), value, help.c_str());
+  }
+}
+
+void set_options(const OptionValues& values, SolveOptions& options, const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
+    const std::string dashed = with_dashes(name).substr(2);
+    if (!values.count(dashed)) continue;
+    const std::string text =
+        find_option(name).is_switch() ? (values[dashed].as<bool>() ? "on" : "off") : values[dashed].as<std::string>();
+    try {
+      set_option(options, name, text);
+    } catch (const Error& error) {
+      throw UsageError(error.what());
+    }
+  }
+  try {
+    check_options(options.session);  // what does not go together is a matter of usage
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+}
+
+void set_options(const OptionValues& values, SolveOptions& options) {
+  std::vector<std::string> names;
+  for (const Option& option : solve_options()) names.push_back(option.name);
+  set_options(values, options, names);
 }
 
 po::options_description watchdog_options() {
@@ -159,68 +160,14 @@ double watchdog_limit(const OptionValues& values) {
   return seconds;
 }
 
-Tuning tuning_choice(const OptionValues& values) {
-  if (!values.count("tuning")) return default_tuning();
-  return parse_value("tuning", [&] { return parse_tuning(values["tuning"].as<std::string>()); });
-}
-
-void set_precisions(const OptionValues& values, SessionOptions& options) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  options.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
-  options.links = parse_value("links", [&] { return parse_reconstruct(text("links")); });
-  if (values.count("sloppy")) options.sloppy = parse_value("sloppy", [&] { return parse_sloppy(text("sloppy")); });
-  if (values.count("sloppy-links"))
-    options.sloppy_links = parse_value("sloppy-links", [&] { return parse_reconstruct(text("sloppy-links")); });
-  require_fitting(options);
-}
-
-SessionOptions session_options(const OptionValues& values) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  SessionOptions options;
-  options.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
-  set_precisions(values, options);
-  options.reunitarize = values["reunitarize"].as<bool>();
-  if (values.count("grid")) options.grid = parse_extents({text("grid")}, "grid");
-  options.mapping = parse_value("mapping", [&] { return parse_mapping(text("mapping")); });
-  options.loopback = parse_value("loopback", [&] { return parse_directions(text("loopback")); });
-  options.device = text("device");
-  options.transport = text("transport");
-  options.overlap = parse_value("overlap", [&] { return parse_switch(text("overlap")); });
-  options.tuning = tuning_choice(values);
-  options.blas = parse_value("blas", [&] { return parse_blas(text("blas")); });
-  require_fitting(options);
-  return options;
-}
-
-bool parse_switch(const std::string& text) {
-  if (text != "on" && text != "off") throw Error("switch", "on or off", "'" + text + "'");
-  return text == "on";
-}
-
-std::array<bool, 4> parse_directions(const std::string& text) {
-  std::array<bool, 4> directions{};
-  for (const char letter : text) {
-    const std::size_t mu = std::string("xyzt").find(letter);
-    if (mu == std::string::npos) throw Error("directions", "letters among xyzt", "'" + text + "'");
-    directions[mu] = true;
-  }
-  return directions;
-}
-
-Extents parse_extents(const std::vector<std::string>& words, const std::string& option) {
+Extents extents_of(const OptionValues& values, const std::string& option) {
+  const boost::any& value = values[option].value();
   std::string joined;
-  for (const std::string& word : words) joined += word + " ";
-  std::string spaced = joined;
-  std::replace_if(
-      spaced.begin(), spaced.end(), [](char c) { return c == 'x' || c == ','; }, ' ');
-  std::istringstream numbers(spaced);
-  Extents extents{};
-  for (int& extent : extents) numbers >> extent;
-  std::string rest;
-  if (!numbers || (numbers >> rest) || std::any_of(extents.begin(), extents.end(), [](int e) { return e < 1; }))
-    throw UsageError("--" + option, "four positive numbers for x, y, z, t",
-                     "'" + joined.substr(0, joined.size() - 1) + "'");
-  return extents;
+  if (const auto* words = boost::any_cast<std::vector<std::string>>(&value))
+    for (const std::string& word : *words) joined += (joined.empty() ? "" : " ") + word;
+  else
+    joined = values[option].as<std::string>();
+  return parse_value(option, [&] { return parse_extents(joined); });
 }
 
 void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata) {

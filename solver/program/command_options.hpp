@@ -1,8 +1,7 @@
-// What the commands share in reading their options: one parser for the command line and for .ini files, the options
-// of the operator and of the machine, and usage errors with a hint.
+// What the commands share in reading their options: one parser for the command line and for .ini files, the options of
+// the table, and usage errors with a hint.
 #pragma once
 
-#include <array>
 #include <boost/program_options.hpp>
 #include <iosfwd>
 #include <map>
@@ -13,7 +12,8 @@
 #include "halo/communicator.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
-#include "solver/request/solve_request.hpp"
+#include "solver/request/option_table.hpp"
+#include "solver/request/option_text.hpp"
 
 namespace staghorn {
 
@@ -43,24 +43,23 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
 // " Did you mean 'X'?" for the choice closest to `word`, or "" where none is close.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
-// Groups of options and what they say: --boundary --precision --links --reunitarize, and --grid --mapping --loopback
-// --device --transport --overlap --tuning --blas.
-boost::program_options::options_description operator_options();
-boost::program_options::options_description machine_options();
+// The options of a group of the table (solver/request/option_table.hpp), with dashes.
+void add_options(boost::program_options::options_description& to, OptionGroup group);
+// What `values` say of the options that are named, or of all that a command took from the table. Throws UsageError.
+void set_options(const OptionValues& values, SolveOptions& options, const std::vector<std::string>& names);
+void set_options(const OptionValues& values, SolveOptions& options);
+
+// "max_iterations" -> "--max-iterations".
+std::string with_dashes(const std::string& name);
+// A message of the library for users of the program: names of options become --options.
+std::string in_words_of_the_program(const std::string& message);
+
 // --watchdog; its default is that of STAGHORN_WATCHDOG.
 boost::program_options::options_description watchdog_options();
 double watchdog_limit(const OptionValues& values);  // seconds; throws UsageError
-Tuning tuning_choice(const OptionValues& values);   // --tuning, else the default; throws UsageError
-SessionOptions session_options(const OptionValues& values);
-// --precision, --links, --sloppy and --sloppy-links alone.
-void set_precisions(const OptionValues& values, SessionOptions& options);
 
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
-Extents parse_extents(const std::vector<std::string>& words, const std::string& option);
-
-// Directions as letters, "xt"; throws Error.
-bool parse_switch(const std::string& text);  // "on" or "off"
-std::array<bool, 4> parse_directions(const std::string& text);
+Extents extents_of(const OptionValues& values, const std::string& option);
 
 // --rows 2|3, how many rows of a link a NERSC file stores: sets `metadata` so that write_gauge does that. Left alone
 // where the option is not given. Throws UsageError for another format.
@@ -74,9 +73,7 @@ auto parse_value(const std::string& option, Parse&& parse) {
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
-    // Parsers begin their message with the name of what they parse.
-    const std::string message = error.what();
-    throw UsageError("--" + (message.starts_with(option + ":") ? message : option + ": " + message));
+    throw UsageError("--" + about_option(option, error.what()));
   }
 }
 

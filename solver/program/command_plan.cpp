@@ -82,11 +82,12 @@ std::vector<int> parse_counts(const std::string& list) {
 }
 
 SolveShape read_shape(const OptionValues& values) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   SolveShape shape;
-  shape.lattice = parse_extents(values["lattice"].as<std::vector<std::string>>(), "lattice");
-  set_precisions(values, shape.options);
-  shape.system = parse_value("system", [&] { return parse_system(text("system")); });
+  shape.lattice = extents_of(values, "lattice");
+  SolveOptions options;
+  set_options(values, options, {"precision", "links", "sloppy", "sloppy_links", "system"});
+  shape.options = options.session;
+  shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
   if (shape.n_rhs < 1 || shape.n_rhs > 64)
     throw UsageError("--rhs", "1 to 64 right-hand sides", std::to_string(shape.n_rhs));
@@ -112,7 +113,7 @@ Plan make_plan(const Machine& machine, const SolveShape& shape) {
   Plan plan{shape, iteration_time(machine, shape), estimate_memory(shape), 0, true, ""};
   plan.efficiency = plan.time.memory / plan.time.total();
   plan.fits = fits(plan.memory, budget);
-  if (!plan.fits) plan.fitting = what_would_fit(shape, budget);
+  if (!plan.fits) plan.fitting = in_words_of_the_program(what_would_fit(shape, budget));
   return plan;
 }
 
@@ -192,7 +193,7 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   std::vector<Extents> grids;
   if (values.count("grid")) {
     if (!values["gpus"].defaulted()) throw UsageError("--grid says how many GPUs there are: leave --gpus out");
-    grids.push_back(parse_extents({values["grid"].as<std::string>()}, "grid"));
+    grids.push_back(extents_of(values, "grid"));
   } else {
     for (const int gpus : parse_counts(values["gpus"].as<std::string>()))
       grids.push_back(choose_process_grid(shape.lattice, gpus, machine.gpus_per_host));

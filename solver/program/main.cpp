@@ -74,7 +74,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
   const Communicator farewell(communicator.handle());  // where ranks with an error meet, whatever the others wait for
   const auto give_up = [&](const std::exception& error, int status) {
     if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.what());
-    if (communicator.is_root()) std::cerr << "staghorn: error: " << error.what() << std::endl;
+    if (communicator.is_root()) std::cerr << "staghorn: error: " << in_words_of_the_program(error.what()) << std::endl;
     return status;
   };
   std::ostream nowhere(nullptr);
@@ -110,7 +110,7 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {  // a GPU, MPI, no memory, a bug: others would wait for this rank for ever
       const bool alone = communicator.size() == 1;
       const std::string rank = alone ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
-      std::cerr << "staghorn: error: " + rank + error.what() + "\n" << std::flush;
+      std::cerr << "staghorn: error: " + rank + in_words_of_the_program(error.what()) + "\n" << std::flush;
       if (!alone) end_job(communicator, exit_error);
       return exit_error;
     }

@@ -35,14 +35,14 @@ std::string explain(const SolveReport& report) {
                      " was asked for, after " + std::to_string(worst->iterations) + " iterations.";
   switch (worst->outcome) {
     case Outcome::out_of_iterations:
-      return text + " --max-iterations " + std::to_string(report.request.max_iterations) + " was the limit." +
+      return text + " `max_iterations` " + std::to_string(report.request.max_iterations) + " was the limit." +
              estimate_iterations(*worst, report.tolerance) +
-             " A small mass or a rough configuration needs many iterations; --guess continues from this solution.";
+             " A small mass or a rough configuration needs many iterations; `guess` continues from this solution.";
     case Outcome::stagnated:
       return text + " CG converged by its own count, but rounding in " + to_string(report.options.precision) +
-             " keeps the true residual from falling further: --tolerance " + number(2 * worst->residual_true) +
+             " keeps the true residual from falling further: `tolerance` " + number(2 * worst->residual_true) +
              " is within reach" +
-             (report.options.precision == Precision::fp32 ? ", --precision fp64 goes further." : ".");
+             (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
     case Outcome::breakdown:
       return text +
              " CG broke down: a search direction had no positive norm under A, or numbers overflowed. At mass 0 " +

@@ -26,7 +26,7 @@ void require_su3(const std::string& name, const UnitarityCheck& check, bool will
   const double deviation = std::max(check.max_deviation, check.max_determinant_deviation);
   if (deviation <= (will_reunitarize ? reunitarization_limit : unitarity_tolerance)) return;
   const std::string hint = deviation <= reunitarization_limit
-                               ? "--reunitarize projects them onto SU(3)."
+                               ? "`reunitarize` projects them onto SU(3)."
                                : "The naive staggered action takes thin links; smeared (fat) and Naik links, or links "
                                  "with staggered phases or boundary signs folded in, cannot be used.";
   throw Error(name + ": links are not in SU(3)",

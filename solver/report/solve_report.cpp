@@ -2,11 +2,17 @@
 
 #include <cstdio>
 
-#include "halo/watch/error.hpp"
+#include "halo/named_choice.hpp"
 
 namespace staghorn {
 
 namespace {
+
+constexpr NamedChoice<Outcome, 4> outcomes{"outcome",
+                                           {{{Outcome::certified, "certified"},
+                                             {Outcome::out_of_iterations, "out_of_iterations"},
+                                             {Outcome::stagnated, "stagnated"},
+                                             {Outcome::breakdown, "breakdown"}}}};
 
 std::string shortest(double value) {  // as few digits as give the same double back
   char text[32];
@@ -19,19 +25,7 @@ std::string shortest(double value) {  // as few digits as give the same double b
 
 }  // namespace
 
-std::string to_string(Outcome outcome) {
-  switch (outcome) {
-    case Outcome::certified:
-      return "certified";
-    case Outcome::out_of_iterations:
-      return "out_of_iterations";
-    case Outcome::stagnated:
-      return "stagnated";
-    case Outcome::breakdown:
-      return "breakdown";
-  }
-  throw Error("unknown outcome");
-}
+std::string to_string(Outcome outcome) { return outcomes.name(outcome); }
 
 std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";

@@ -49,9 +49,9 @@ void check_options(const SessionOptions& options) {
   if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
     throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
   if (options.sloppy_links && !options.sloppy)
-    throw Error("sloppy-links", "a sloppy precision, whose links they are", "none");
+    throw Error("sloppy_links", "a sloppy precision, whose links they are", "none");
   if (options.blas == Blas::cublas && options.sloppy)
-    throw Error("blas cublas", "no sloppy precision, as it is the plain baseline",
+    throw Error("`blas` cublas", "no sloppy precision, as it is the plain baseline",
                 "sloppy " + to_string(*options.sloppy));
 }
 
@@ -61,7 +61,7 @@ void check_request(const SolveRequest& request, Precision precision) {
     throw Error("mass", full ? "a number above 0 for the full system" : "a number of at least 0", request.mass);
   const double tolerance = tolerance_in_force(request, precision);
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
-  if (request.max_iterations < 0) throw Error("max-iterations", "a number of at least 0", request.max_iterations);
+  if (request.max_iterations < 0) throw Error("max_iterations", "a number of at least 0", request.max_iterations);
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

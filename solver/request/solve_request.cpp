@@ -1,48 +1,31 @@
 #include "solver/request/solve_request.hpp"
 
-#include "halo/watch/error.hpp"
+#include "halo/named_choice.hpp"
 
 namespace staghorn {
 
-std::string to_string(System system) {
-  switch (system) {
-    case System::full:
-      return "full";
-    case System::even:
-      return "even";
-    case System::odd:
-      return "odd";
-  }
-  throw Error("unknown system");
-}
+namespace {
 
-System parse_system(const std::string& text) {
-  for (System system : {System::full, System::even, System::odd})
-    if (text == to_string(system)) return system;
-  throw Error("system", "full, even or odd", "'" + text + "'");
-}
+constexpr NamedChoice<System, 3> systems{"system",
+                                         {{{System::full, "full"}, {System::even, "even"}, {System::odd, "odd"}}}};
+constexpr NamedChoice<PhaseConvention, 2> phase_conventions{
+    "phases", {{{PhaseConvention::cps, "cps"}, {PhaseConvention::milc, "milc"}}}};
+constexpr NamedChoice<Blas, 2> blas_choices{"blas", {{{Blas::fused, "fused"}, {Blas::cublas, "cublas"}}}};
+constexpr NamedChoice<Precision, 2> sloppy_precisions{"sloppy",
+                                                      {{{Precision::fp32, "fp32"}, {Precision::fp16, "fp16"}}}};
 
-std::string to_string(PhaseConvention phases) { return phases == PhaseConvention::cps ? "cps" : "milc"; }
+}  // namespace
 
-PhaseConvention parse_phase_convention(const std::string& text) {
-  for (PhaseConvention phases : {PhaseConvention::cps, PhaseConvention::milc})
-    if (text == to_string(phases)) return phases;
-  throw Error("phases", "cps or milc", "'" + text + "'");
-}
+std::string to_string(System system) { return systems.name(system); }
+System parse_system(const std::string& text) { return systems.parse(text); }
 
-std::string to_string(Blas blas) { return blas == Blas::fused ? "fused" : "cublas"; }
+std::string to_string(PhaseConvention phases) { return phase_conventions.name(phases); }
+PhaseConvention parse_phase_convention(const std::string& text) { return phase_conventions.parse(text); }
 
-Precision parse_sloppy(const std::string& text) {
-  for (Precision sloppy : {Precision::fp32, Precision::fp16})
-    if (text == to_string(sloppy)) return sloppy;
-  throw Error("sloppy", "fp32 or fp16", "'" + text + "'");
-}
+std::string to_string(Blas blas) { return blas_choices.name(blas); }
+Blas parse_blas(const std::string& text) { return blas_choices.parse(text); }
 
-Blas parse_blas(const std::string& text) {
-  for (Blas blas : {Blas::fused, Blas::cublas})
-    if (text == to_string(blas)) return blas;
-  throw Error("blas", "fused or cublas", "'" + text + "'");
-}
+Precision parse_sloppy(const std::string& text) { return sloppy_precisions.parse(text); }
 
 Reconstruct iterated_links(const SessionOptions& options) {
   return options.sloppy ? options.sloppy_links.value_or(Reconstruct::row12) : options.links;

@@ -46,16 +46,19 @@ struct SessionOptions {
   bool overlap = true;                      // faces travel while interior sites are computed
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
-  Tuning tuning = default_tuning();  // of launches on a GPU: the result never depends on it
-  // Of the solves to come: that memory suffices for them is checked before anything is read, and again by each solve.
-  int expected_rhs = 1;
-  System expected_system = System::full;
+  std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 
 // How links are stored that the iterations read.
 Reconstruct iterated_links(const SessionOptions& options);
 // "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link".
 std::string describe_numbers(const SessionOptions& options);
+
+// What the first solve will be. A session that knows it can refuse what does not fit before it reads anything.
+struct ExpectedSolve {
+  int n_rhs = 1;
+  System system = System::full;
+};
 
 struct SolveRequest {
   double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system

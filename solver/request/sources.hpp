@@ -41,19 +41,32 @@ std::string to_string(const SourceSpec& spec);
 // "0", "1", "2", or "all" (nothing). Throws Error. Local.
 std::optional<int> parse_color(const std::string& text);
 
+// A source in words, with what goes with some kinds.
+struct SourceRequest {
+  SourceSpec spec;
+  std::optional<int> color;  // of a point or wall; absent: all three
+  int noise_vectors = 1;     // of noise
+
+  // Right-hand sides that it makes; a file is taken to hold one.
+  int n_rhs() const { return spec.is_noise() ? noise_vectors : spec.has_color() && !color ? 3 : 1; }
+};
+
 // Throws Error naming the lattice unless the source's site or time slice lies on it. Local, the same on every rank.
 void check_source(const SourceSpec& spec, const Extents& global);
 
-// Right-hand sides with the colour each was made for: 0, 1, 2, or -1 where the source has none (noise, file).
+// Right-hand sides, with what the report says of them.
 struct SourceSet {
-  std::vector<VectorField> fields;
-  std::vector<int> colors;
+  std::string name;                 // "point:0,0,0,0"
+  std::vector<VectorField> fields;  // at least one
+  std::vector<int> colors;          // of each: 0, 1, 2, or -1 where the source has none (noise, file)
+  bool is_noise = false;
+
+  bool has_all_colors() const { return colors == std::vector<int>{0, 1, 2}; }
 };
 
-// The fields of `spec` on this rank's part of `lattice`: one for `color`, three (0, 1, 2) without it; `noise_vectors`
-// of them for noise, where colour does not matter; as many as the file has. Noise depends on (seed, number of the
-// vector, global site) alone, so it has the same bits on every process grid. Calls check_source. Collective.
-SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceSpec& spec,
-                       std::optional<int> color = std::nullopt, int noise_vectors = 1);
+// The fields of `source` on this rank's part of `lattice`: one for its colour, or three (0, 1, 2); as many as asked for
+// of noise; as many as the file has. Noise depends on (seed, number of the vector, global site) alone, so it has the
+// same bits on every process grid. Calls check_source. Collective.
+SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source);
 
 }  // namespace staghorn

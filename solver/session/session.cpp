@@ -8,6 +8,7 @@
 #include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/gauge_summary.hpp"
+#include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/session_state.hpp"
 
@@ -40,62 +41,76 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
   return summary;
 }
 
+// `options`, which must go together, with what they leave open filled in from the environment. A session reads the
+// environment here and nowhere else. Throws Error. Local.
+SessionOptions complete(SessionOptions options) {
+  check_options(options);
+  if (!options.tuning) options.tuning = default_tuning();
+  return options;
+}
+
 // The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
 std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
   if (options.blas != Blas::cublas) return nullptr;
-  if (cuda_device < 0) throw Error("blas cublas", "a GPU to compute on (device cuda)", "device cpu");
+  if (cuda_device < 0) throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
   cuda::select_device(cuda_device);
   return std::make_unique<Cublas>();
 }
 
 }  // namespace
 
-Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options) {
-  const Stopwatch reading;
-  check_options(options);
-  const GaugeHeader header = read_gauge_header(all, gauge_file);
-  PlacedLattice placed = place_lattice(all, header.extents, options.grid, options.loopback, options.mapping);
-  const Communicator& communicator = placed.communicator;
-  const Lattice& lattice = placed.lattice;
+// Where a session computes, and with which options. Links are not there yet.
+struct Session::Place {
+  PlacedLattice placed;
+  SessionOptions options;  // complete
   int cuda_device = -1;
-  const int rank_on_host = communicator.rank_on_host();
   std::unique_ptr<Cublas> cublas;
-  communicator.agree([&] {
-    cuda_device = choose_device(options.device, rank_on_host);
-    cublas = open_cublas(options, cuda_device);
-  });
-  require_memory(
-      communicator,
-      {lattice.global(), lattice.grid(), options, options.expected_rhs, options.expected_system, cuda_device >= 0},
-      cuda_device, {});
+
+  // `given`: the lattice of links that are there already. They must be cut as the session cuts them. Collective.
+  Place(PlacedLattice placed_lattice, const SessionOptions& asked, const Lattice* given = nullptr)
+      : placed(std::move(placed_lattice)), options(asked) {
+    const int rank_on_host = placed.communicator.rank_on_host();
+    placed.communicator.agree([&] {
+      cuda_device = choose_device(options.device, rank_on_host);
+      cublas = open_cublas(options, cuda_device);
+      const Lattice& expected = placed.lattice;
+      if (given && !(*given == expected))
+        throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
+                    "rank " + std::to_string(given->rank()) + " of grid " + to_string(given->grid()));
+    });
+  }
+};
+
+Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& asked,
+                 const ExpectedSolve& expected) {
+  const Stopwatch reading;
+  const SessionOptions options = complete(asked);
+  const GaugeHeader header = read_gauge_header(all, gauge_file);
+  Place place(place_lattice(all, header.extents, options.grid, options.loopback, options.mapping), options);
+  const auto& [communicator, lattice, placement] = place.placed;
+  require_memory(communicator,
+                 {lattice.global(), lattice.grid(), options, expected.n_rhs, expected.system, place.cuda_device >= 0},
+                 place.cuda_device, {});
   LinkField links = make_links(communicator, lattice);
   const GaugeChecks checks = read_gauge(communicator, header, links);
-  GaugeSummary summary = take_links(communicator, gauge_file, links, options, checks);
-  summary.format = to_string(header.format);
-  state_ = std::make_unique<State>(State{std::move(placed.communicator), std::move(placed.placement), options,
-                                         std::move(links), summary, reading.seconds(), cuda_device, nullptr, nullptr,
-                                         std::move(cublas)});
+  state_ = State::make(std::move(place), std::move(links), gauge_file, to_string(header.format), checks);
+  state_->read_seconds = reading.seconds();
 }
 
-Session::Session(const Communicator& communicator, LinkField links, const SessionOptions& options) {
-  check_options(options);
-  const Lattice expected = cut_lattice(communicator, links.lattice().global(), options.grid, options.loopback);
-  int cuda_device = -1;
-  const int rank_on_host = communicator.rank_on_host();
-  std::unique_ptr<Cublas> cublas;
-  communicator.agree([&] {
-    cuda_device = choose_device(options.device, rank_on_host);
-    cublas = open_cublas(options, cuda_device);
-    if (!(links.lattice() == expected))
-      throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
-                  "rank " + std::to_string(links.lattice().rank()) + " of grid " + to_string(links.lattice().grid()));
-  });
-  GaugeSummary summary = take_links(communicator, "", links, options, {});
-  summary.format = "memory";
-  state_ = std::make_unique<State>(
-      State{communicator.split(0, communicator.rank()),
-            place_ranks(expected.global(), expected.grid(), communicator.hosts(), Mapping::natural), options,
-            std::move(links), summary, 0, cuda_device, nullptr, nullptr, std::move(cublas)});
+Session::Session(const Communicator& all, LinkField links, const SessionOptions& asked) {
+  const SessionOptions options = complete(asked);
+  Place place(place_lattice(all, links.lattice().global(), options.grid, options.loopback, Mapping::natural), options,
+              &links.lattice());
+  state_ = State::make(std::move(place), std::move(links), "", "memory", {});
+}
+
+std::unique_ptr<Session::State> Session::State::make(Place place, LinkField links, const std::string& file,
+                                                     const std::string& format, const GaugeChecks& checks) {
+  GaugeSummary gauge = take_links(place.placed.communicator, file, links, place.options, checks);
+  gauge.format = format;
+  return std::make_unique<State>(State{std::move(place.placed.communicator), std::move(place.placed.placement),
+                                       std::move(place.options), std::move(links), std::move(gauge), 0,
+                                       place.cuda_device, nullptr, nullptr, std::move(place.cublas)});
 }
 
 Session::~Session() = default;
@@ -125,22 +140,12 @@ void Session::State::make_operators(int n_rhs, System system) {
   const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
                       (residual ? double(residual->bytes()) : 0);
   require_memory(communicator, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
-  OperatorOptions wanted;
-  wanted.boundary = options.boundary;
-  wanted.precision = options.precision;
-  wanted.reconstruct = options.links;
-  wanted.n_rhs = n_rhs;
-  wanted.cuda_device = cuda_device;
-  wanted.transport = options.transport;
-  wanted.overlap = options.overlap;
-  wanted.tuning = options.tuning;
-  auto made = std::make_unique<StaggeredOperator>(communicator, links, wanted, packed);
-  if (options.sloppy) {
-    wanted.precision = *options.sloppy;
-    wanted.reconstruct = iterated_links(options);
-    sloppy = std::make_unique<StaggeredOperator>(communicator, links, wanted,
+  auto made =
+      std::make_unique<StaggeredOperator>(communicator, links, operator_options(options, n_rhs, cuda_device), packed);
+  if (options.sloppy)
+    sloppy = std::make_unique<StaggeredOperator>(communicator, links,
+                                                 operator_options(iterated_options(options), n_rhs, cuda_device),
                                                  sloppy_packed ? sloppy_packed : made->hop_data());
-  }
   fast = std::move(made);  // both are there, or, where one fails, neither
 }
 

@@ -20,8 +20,10 @@ class Session {
  public:
   // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value, checks unitarity.
   // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
-  // session's fields. Throws Error on every rank alike.
-  Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options);
+  // session's fields. Throws Error on every rank alike, also where the solve that is expected would not fit into
+  // memory.
+  Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options,
+          const ExpectedSolve& expected = {});
   // The same with links from memory, this rank's part of a global lattice: cut in the order of `communicator`.
   Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
   ~Session();
@@ -42,6 +44,7 @@ class Session {
                     const std::function<void(const CgProgress&)>& progress = {});
 
  private:
+  struct Place;
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -30,6 +30,10 @@ struct Session::State {
   std::unique_ptr<EvenOddPass> pass{};        // the vectors of CG, made with `fast`
   std::optional<VectorField> residual{};      // of the certificate; made by the first solve
 
+  // Checks and, where asked for, projects the links of `file` ("": the caller's). Collective.
+  static std::unique_ptr<State> make(Place place, LinkField links, const std::string& file, const std::string& format,
+                                     const GaugeChecks& checks);
+
   const Lattice& lattice() const { return links.lattice(); }
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
   // where that does not fit into memory. Collective.

@@ -88,7 +88,7 @@ def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
     ({"sloppy": "fp64"}, "sloppy: expected fp32 or fp16"),
     ({"sloppy": "fp8"}, "sloppy: expected fp32 or fp16, found 'fp8'"),
     ({"sloppy": "fp16", "precision": "fp32"}, "sloppy: expected fp32 or fp16 below precision fp64, found fp16 below fp32"),
-    ({"sloppy_links": 12}, "sloppy-links: expected a sloppy precision"),
+    ({"sloppy_links": 12}, "sloppy_links: expected a sloppy precision"),
     ({"tuning": "sometimes"}, "on, off or again"),
     ({"blas": "mkl"}, "fused or cublas"),
     ({"blas": "cublas", "sloppy": "fp32"}, "sloppy fp32"),

@@ -1,0 +1,165 @@
+#include "solver/request/option_table.hpp"
+
+#include <algorithm>
+
+#include "halo/watch/error.hpp"
+#include "solver/request/option_text.hpp"
+
+namespace staghorn {
+
+namespace {
+
+template <class Field>
+std::optional<std::string> text_of(const Field& value) {
+  if constexpr (requires { value.has_value(); }) {
+    return value ? text_of(*value) : std::nullopt;
+  } else if constexpr (requires { option_text(value); }) {
+    return option_text(value);
+  } else {
+    return to_string(value);
+  }
+}
+
+// `parse`: text to value. `field` of `part`: where the value stands.
+template <class Parse, class Part, class Field>
+Option row(OptionGroup group, const char* name, const char* value, const char* help, Parse parse,
+           Part SolveOptions::*part, Field Part::*field) {
+  const auto set = [=](SolveOptions& options, const std::string& text) { (options.*part).*field = parse(text); };
+  return {group, name, value, help, set, text_of((SolveOptions().*part).*field)};
+}
+
+Option required(Option option) {
+  option.default_text.reset();
+  option.required = true;
+  return option;
+}
+
+Option by_default(const char* text, Option option) {
+  option.default_text = text;
+  return option;
+}
+
+int parse_noise_vectors(const std::string& text) {
+  const int n = parse_number<int>(text);
+  if (n < 1) throw Error("noise_vectors", "a number of at least 1", n);
+  return n;
+}
+
+std::string parse_text(const std::string& text) { return text; }
+
+std::vector<Option> make_table() {
+  using enum OptionGroup;
+  using O = SolveOptions;
+  return {
+      required(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_number<double>, &O::request,
+                   &SolveRequest::mass)),
+      row(problem, "system", "full|even|odd",
+          "(2m + D) x = b on all sites, or (4m^2 - D^2) x = b on one parity, where b is projected", parse_system,
+          &O::request, &SolveRequest::system),
+      row(problem, "source", "SOURCE",
+          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2:SEED | gaussian:SEED | file:F.h5", parse_source,
+          &O::source, &SourceRequest::spec),
+      by_default("all", row(problem, "color", "0|1|2|all",
+                            "colour of a point or wall source; all three give the pion correlator too", parse_color,
+                            &O::source, &SourceRequest::color)),
+      row(problem, "noise_vectors", "N",
+          "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", parse_noise_vectors,
+          &O::source, &SourceRequest::noise_vectors),
+      row(problem, "phases", "cps|milc", "staggered phases in which sources and solutions are understood",
+          parse_phase_convention, &O::request, &SolveRequest::phases),
+
+      row(solver, "tolerance", "TOL",
+          "relative residual |b - M x| / |b| to reach (default: 1e-10 in fp64, 1e-5 in fp32)", parse_number<double>,
+          &O::request, &SolveRequest::tolerance),
+      row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
+          &O::request, &SolveRequest::max_iterations),
+
+      row(lattice_operator, "boundary", "px,py,pz,pt",
+          "boundary condition in each direction: periodic, antiperiodic, or a phase in units of pi", parse_boundary,
+          &O::session, &SessionOptions::boundary),
+      row(lattice_operator, "precision", "fp64|fp32",
+          "of the vectors and links that CG works on; the answer is always checked in fp64", parse_precision,
+          &O::session, &SessionOptions::precision),
+      row(lattice_operator, "links", "18|12|8",
+          "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both "
+          "imply `reunitarize`",
+          parse_reconstruct, &O::session, &SessionOptions::links),
+      row(lattice_operator, "sloppy", "fp32|fp16",
+          "mixed precision: iterate in this, update in `precision` fp64 (reliable updates)", parse_sloppy, &O::session,
+          &SessionOptions::sloppy),
+      row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
+          parse_reconstruct, &O::session, &SessionOptions::sloppy_links),
+      row(lattice_operator, "reunitarize", "", "project the links onto SU(3) first (files hold them to 1e-7 only)",
+          parse_switch, &O::session, &SessionOptions::reunitarize),
+
+      row(machine, "grid", "x,y,z,t",
+          "process grid, its product the number of ranks (default: the one with the least surface)", parse_extents,
+          &O::session, &SessionOptions::grid),
+      row(machine, "mapping", "host|natural|reversed",
+          "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t "
+          "fastest",
+          parse_mapping, &O::session, &SessionOptions::mapping),
+      row(machine, "loopback", "xyzt", "directions to cut although one process holds them, so that the halo code runs",
+          parse_directions, &O::session, &SessionOptions::loopback),
+      row(machine, "device", "auto|cpu|cuda[:n]",
+          "where to compute; auto and cuda deal the GPUs of a host to its ranks", parse_text, &O::session,
+          &SessionOptions::device),
+      row(machine, "transport", "NAME",
+          "how faces travel between GPUs: p2p, nccl, staged, mapped or cuda-aware; auto tests all and takes the "
+          "fastest",
+          parse_text, &O::session, &SessionOptions::transport),
+      row(machine, "overlap", "on|off", "compute interior sites while faces travel", parse_switch, &O::session,
+          &SessionOptions::overlap),
+      row(machine, "tuning", "on|off|again",
+          "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off "
+          "neither reads nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)",
+          parse_tuning, &O::session, &SessionOptions::tuning),
+      row(machine, "blas", "fused|cublas",
+          "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU "
+          "only; alone without the promise of the same bits everywhere)",
+          parse_blas, &O::session, &SessionOptions::blas),
+  };
+}
+
+}  // namespace
+
+const std::vector<Option>& solve_options() {
+  static const std::vector<Option> table = make_table();
+  return table;
+}
+
+const Option& find_option(const std::string& name) {
+  for (const Option& option : solve_options())
+    if (name == option.name) return option;
+  throw Error("option", "one of a session or of a solve", "'" + name + "'");
+}
+
+void set_option(SolveOptions& options, const std::string& name, const std::string& text) {
+  const Option& option = find_option(name);
+  try {
+    option.set(options, text);
+  } catch (const Error& error) {
+    throw Error(about_option(name, error.what()));
+  }
+}
+
+std::string with_option_names(const std::string& message, const std::vector<std::string>& others,
+                              const std::function<std::string(const std::string&)>& write) {
+  const auto known = [&](const std::string& word) {
+    const auto same = [&](const Option& option) { return word == option.name; };
+    return std::any_of(solve_options().begin(), solve_options().end(), same) ||
+           std::find(others.begin(), others.end(), word) != others.end();
+  };
+  std::string shown = message;
+  const std::string first = message.substr(0, message.find(':'));
+  if (first.size() < message.size() && known(first)) shown = write(first) + message.substr(first.size());
+  for (std::size_t begin = shown.find('`'); begin != std::string::npos; begin = shown.find('`', begin + 1)) {
+    const std::size_t end = shown.find('`', begin + 1);
+    if (end == std::string::npos) break;
+    const std::string word = shown.substr(begin + 1, end - begin - 1);
+    if (known(word)) shown.replace(begin, word.size() + 2, write(word));
+  }
+  return shown;
+}
+
+}  // namespace staghorn

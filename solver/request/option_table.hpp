@@ -1,0 +1,53 @@
+// One table of all options of a session and of a solve: name, help, default, parser. The command line, .ini files and
+// Python read it, and C and Fortran will. A new option is a field of an options struct and a row of this table
+// (docs/how-to-add-an-option.md). Local.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver/request/solve_request.hpp"
+#include "solver/request/sources.hpp"
+
+namespace staghorn {
+
+// All that a solve can be asked in words.
+struct SolveOptions {
+  SessionOptions session;
+  SolveRequest request;
+  SourceRequest source;
+};
+
+// The first two groups belong to a solve, the last two to a session.
+enum class OptionGroup { problem, solver, lattice_operator, machine };
+
+struct Option {
+  OptionGroup group;
+  const char* name;   // "max_iterations"; the program writes --max-iterations
+  const char* value;  // what --help calls the value; "" for a switch, which is "on" or "off"
+  const char* help;   // with units; names of other options stand in `backquotes`
+  std::function<void(SolveOptions&, const std::string&)> set;  // throws Error
+  std::optional<std::string> default_text;                     // nothing: the help says what happens without it
+  bool required = false;
+
+  bool is_switch() const { return !*value; }
+  bool of_session() const { return group == OptionGroup::lattice_operator || group == OptionGroup::machine; }
+};
+
+// In the order of --help.
+const std::vector<Option>& solve_options();
+
+// The row of that name. Throws Error for an unknown name.
+const Option& find_option(const std::string& name);
+
+// Sets one option from text. Throws Error that begins with the name of the option.
+void set_option(SolveOptions& options, const std::string& name, const std::string& text);
+
+// How options are written where a message is shown: `name` between backquotes, and a name with a colon at the front,
+// both become write(name). Names that are no options, here or in `others`, stay.
+std::string with_option_names(const std::string& message, const std::vector<std::string>& others,
+                              const std::function<std::string(const std::string&)>& write);
+
+}  // namespace staghorn

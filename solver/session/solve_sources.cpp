@@ -1,0 +1,32 @@
+#include "solver/session/solve_sources.hpp"
+
+#include "solver/report/propagator_observables.hpp"
+
+namespace staghorn {
+
+SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
+                            std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
+  const std::size_t n_rhs = sources.fields.size();
+  SolvedSources solved{std::move(guesses), {}};
+  if (solved.solutions.empty()) solved.solutions.assign(n_rhs, VectorField(session.lattice()));
+  SolveReport& report = solved.report;
+  report = session.solve(request, sources.fields, solved.solutions, progress);
+  report.source = sources.name;
+  for (std::size_t i = 0; i < n_rhs; ++i) report.rhs[i].color = sources.colors[i];
+  if (request.system != System::full) return solved;  // the observables are of solutions of the full system
+  if (sources.has_all_colors()) report.pion_correlator = pion_correlator(session.communicator(), solved.solutions);
+  if (sources.is_noise)
+    report.condensate = estimate_condensate(session.communicator(), sources.fields, solved.solutions);
+  return solved;
+}
+
+SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
+                            const std::function<void(const CgProgress&)>& progress) {
+  return solve_sources(session, request, make_sources(session.communicator(), session.lattice(), source), {}, progress);
+}
+
+ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source) {
+  return {source.n_rhs(), request.system};
+}
+
+}  // namespace staghorn

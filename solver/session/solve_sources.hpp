@@ -1,0 +1,32 @@
+// A solve as front ends ask for it: sources with names and colours in, solutions and a complete report out. The program
+// and Python call this.
+#pragma once
+
+#include <functional>
+#include <vector>
+
+#include "solver/request/sources.hpp"
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+struct SolvedSources {
+  std::vector<VectorField> solutions;  // one for each source
+  SolveReport report;                  // with the source's name and colours, pion correlator and condensate
+};
+
+// Solves for all sources at once. `guesses`: one field for each source, or none for zeros; the solutions come out in
+// their memory. The report has the pion correlator of all three colours of a source, and the chiral condensate of a
+// noise source, of the full system. Throws as Session::solve does. Collective.
+SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
+                            std::vector<VectorField> guesses = {},
+                            const std::function<void(const CgProgress&)>& progress = {});
+
+// The same for a source in words, from zero. Collective.
+SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
+                            const std::function<void(const CgProgress&)>& progress = {});
+
+// What such a solve will ask of a session's memory. Local.
+ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source);
+
+}  // namespace staghorn
