@@ -36,7 +36,7 @@ __global__ void wait_kernel(const FlagPointers flags, std::uint64_t round, long 
     }
 }
 
-constexpr int max_counters = 16, adding_blocks = 16, adding_threads = 256, additions = 16;  // of a thread
+constexpr int adding_blocks = 16, adding_threads = 256, additions = 16;  // of a thread
 
 struct Counters {
   std::uint64_t* counter[max_counters];
@@ -50,7 +50,8 @@ __global__ void add_kernel(const Counters all) {
 }  // namespace
 
 std::uint64_t add_to_counters(const std::vector<std::uint64_t*>& counters) {
-  if (counters.size() > max_counters) throw Error("at most 16 counters", "fewer", std::to_string(counters.size()));
+  if (counters.size() > std::size_t(max_counters))
+    throw Error("counters", "at most " + std::to_string(max_counters), counters.size());
   Counters all = {{}, int(counters.size())};
   std::copy(counters.begin(), counters.end(), all.counter);
   add_kernel<<<adding_blocks, adding_threads>>>(all);

@@ -1,5 +1,5 @@
-// Flags and counters in the memory of other ranks. Flags are raised when faces are stored, waited for before they are
-// read. Queued on CUDA's default stream; the host does not wait.
+// Flags and counters in the memory of other ranks. A rank raises a flag after it has stored a face, and waits for a
+// flag before it reads one. Everything is queued on CUDA's default stream; the host does not wait.
 #pragma once
 
 #include <array>
@@ -8,12 +8,14 @@
 
 namespace staghorn::cuda {
 
+inline constexpr int max_counters = 16;
+
 using Flags = std::array<std::uint64_t*, 8>;  // nullptr: there is no such flag
 
 void raise_flags(const Flags& flags, std::uint64_t round);
 // Sets *failed (pinned) if a flag has not reached `round` within the limit.
 void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed);
-// Adds so many times 1, by many threads, to each of up to 16 counters.
+// Adds 1 many times, by many threads, to each of at most max_counters counters. Returns how often.
 std::uint64_t add_to_counters(const std::vector<std::uint64_t*>& counters);
 
 }  // namespace staghorn::cuda

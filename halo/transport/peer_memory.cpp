@@ -62,8 +62,14 @@ bool ranks_share_a_gpu(const Communicator& communicator) {
   return std::adjacent_find(devices.begin(), devices.end()) != devices.end();
 }
 
+std::string peer_count_obstacle(int ranks) {
+  if (ranks <= most_peers) return {};
+  return "at most " + std::to_string(most_peers) + " ranks can use it, there are " + std::to_string(ranks);
+}
+
 std::string peer_obstacle(const Communicator& communicator) {
   if (communicator.size() == 1) return {};
+  if (const std::string obstacle = peer_count_obstacle(communicator.size()); !obstacle.empty()) return obstacle;
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, communicator.rank(), MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");

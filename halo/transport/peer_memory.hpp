@@ -11,6 +11,9 @@
 
 namespace staghorn {
 
+// So many ranks may write into each other's memory: loops on GPUs keep one place for each.
+inline constexpr int most_peers = 16;
+
 class PeerMemory {
  public:
   PeerMemory() = default;
@@ -36,8 +39,10 @@ class PeerMemory {
 // Whether two of them have selected the same device. Collective.
 bool ranks_share_a_gpu(const Communicator& communicator);
 
-// Why kernels of these ranks cannot write into each other's memory and wait for each other, or nothing where they can:
-// they must be on one host, each with a GPU of its own. Collective.
+// Why so many ranks cannot use peer memory, or "" if they can. Local.
+std::string peer_count_obstacle(int ranks);
+// Why kernels of these ranks cannot write into each other's memory and wait for each other, or "" if they can. The
+// ranks must be at most `most_peers`, on one host, each with a GPU of its own. Collective.
 std::string peer_obstacle(const Communicator& communicator);
 
 }  // namespace staghorn

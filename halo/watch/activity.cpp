@@ -2,28 +2,75 @@
 
 #include <algorithm>
 #include <atomic>
+#include <mutex>
 
 namespace staghorn {
 
 namespace {
 
-constexpr int deepest = 8;  // levels below that are not told apart
-std::atomic<const char*> activities[deepest];
-std::atomic<int> depth;
+constexpr int deepest = 8;  // levels below that are counted, but not kept
+
 std::atomic<std::uint64_t> progress;
 std::atomic<int> patient_waits;
+
+class ThreadNotes;
+std::mutex list_mutex;                // guards the list, not the notes
+ThreadNotes* first_thread = nullptr;  // of the list
+
+// The activities of one thread. The thread itself writes them, any thread reads them.
+class ThreadNotes {
+ public:
+  ThreadNotes() {
+    const std::lock_guard lock(list_mutex);
+    ThreadNotes** end = &first_thread;
+    while (*end) end = &(*end)->next_;
+    *end = this;
+  }
+  ~ThreadNotes() {
+    const std::lock_guard lock(list_mutex);
+    ThreadNotes** place = &first_thread;
+    while (*place != this) place = &(*place)->next_;
+    *place = next_;
+  }
+  ThreadNotes(const ThreadNotes&) = delete;
+  ThreadNotes& operator=(const ThreadNotes&) = delete;
+
+  void enter(const char* text) noexcept {
+    const int level = depth_.load(std::memory_order_relaxed);
+    if (level < deepest) texts_[level].store(text, std::memory_order_relaxed);
+    depth_.store(level + 1, std::memory_order_release);
+  }
+  void leave() noexcept { depth_.store(depth_.load(std::memory_order_relaxed) - 1, std::memory_order_release); }
+
+  std::string text() const {
+    const int levels = std::min(depth_.load(std::memory_order_acquire), deepest);
+    std::string result;
+    for (int level = 0; level < levels; ++level)
+      result += (level > 0 ? ": " : "") + std::string(texts_[level].load(std::memory_order_relaxed));
+    return result;
+  }
+  const ThreadNotes* next() const { return next_; }
+
+ private:
+  std::atomic<int> depth_{0};
+  std::atomic<const char*> texts_[deepest] = {};
+  ThreadNotes* next_ = nullptr;
+};
+
+ThreadNotes& notes_of_this_thread() {
+  static thread_local ThreadNotes notes;
+  return notes;
+}
 
 }  // namespace
 
 Activity::Activity(const char* text) noexcept {
-  const int level = depth.load(std::memory_order_relaxed);
-  if (level < deepest) activities[level].store(text, std::memory_order_relaxed);
-  depth.store(level + 1, std::memory_order_release);
+  notes_of_this_thread().enter(text);
   made_progress();
 }
 
 Activity::~Activity() {
-  depth.fetch_sub(1, std::memory_order_relaxed);
+  notes_of_this_thread().leave();
   made_progress();
 }
 
@@ -36,11 +83,13 @@ void made_progress() noexcept { progress.fetch_add(1, std::memory_order_relaxed)
 std::uint64_t progress_count() noexcept { return progress.load(std::memory_order_relaxed); }
 
 std::string current_activity() {
-  const int levels = std::min(depth.load(std::memory_order_acquire), deepest);
-  std::string text;
-  for (int level = 0; level < levels; ++level)
-    text += (level > 0 ? ": " : "") + std::string(activities[level].load(std::memory_order_relaxed));
-  return text.empty() ? "computing" : text;
+  const std::lock_guard lock(list_mutex);
+  std::string result;
+  for (const ThreadNotes* thread = first_thread; thread; thread = thread->next()) {
+    const std::string text = thread->text();
+    if (!text.empty()) result += (result.empty() ? "" : "; ") + text;
+  }
+  return result.empty() ? "computing" : result;
 }
 
 }  // namespace staghorn

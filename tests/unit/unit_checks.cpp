@@ -18,6 +18,7 @@ int main(int argc, char** argv) {
       {"exact_sum_checks", exact_sum_checks()},
       {"plain_operator_checks", plain_operator_checks()},
       {"lattice_checks", lattice_checks()},
+      {"halo_checks", halo_checks()},
       {"host_mapping_checks", host_mapping_checks()},
       {"launch_checks", launch_checks()},
       {"walk_checks", walk_checks()},

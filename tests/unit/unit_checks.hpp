@@ -36,6 +36,7 @@ std::vector<UnitCheck> improved_link_checks();
 std::vector<UnitCheck> exact_sum_checks();
 std::vector<UnitCheck> plain_operator_checks();
 std::vector<UnitCheck> lattice_checks();
+std::vector<UnitCheck> halo_checks();
 std::vector<UnitCheck> host_mapping_checks();
 std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> hop_checks();

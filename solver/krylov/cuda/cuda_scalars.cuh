@@ -4,6 +4,7 @@
 #include <cstddef>
 
 #include "dirac/kernels/cuda/cuda_hop.cuh"
+#include "halo/transport/peer_memory.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/cuda/cuda_mailbox.cuh"
 #include "solver/krylov/stop_rule.hpp"
@@ -12,7 +13,7 @@ namespace staghorn::cuda {
 
 enum CgStep { hop_step, residual_step, direction_step, n_steps };
 
-constexpr int max_peers = 16;
+constexpr int max_peers = most_peers;  // more ranks are refused by peer_obstacle
 
 constexpr std::size_t mail_bytes = sizeof(Mail) * n_steps * max_rhs * max_peers;  // bytes of a mailbox
 
