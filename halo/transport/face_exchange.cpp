@@ -5,37 +5,18 @@
 
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/error.hpp"
-#ifdef STAGHORN_CUDA
-#include "halo/transport/transport_nccl.hpp"
-#endif
 
 namespace staghorn {
 
 namespace {
 
-std::unique_ptr<Transport> make_local_transport(const std::string& name, const Communicator& communicator,
-                                                std::vector<FaceChannel> channels) {
-  if (name == "mpi") return make_mpi_transport(communicator, std::move(channels));
-#ifdef STAGHORN_CUDA
-  if (name == "staged") return make_staged_transport(communicator, std::move(channels));
-  if (name == "mapped") return make_mapped_transport(communicator, std::move(channels));
-  if (name == "cuda-aware") return make_cuda_aware_transport(communicator, std::move(channels));
-#endif
-  throw Error("unknown transport '" + name + "'");
-}
-
-// Throws Error on all ranks alike. Collective.
-std::unique_ptr<Transport> make_transport(const std::string& name, const Communicator& communicator,
-                                          std::vector<FaceChannel> channels) {
-#ifdef STAGHORN_CUDA
-  if (name == "nccl") return std::make_unique<NcclTransport>(communicator, std::move(channels));
-#endif
-  std::unique_ptr<Transport> made;
-  communicator.agree([&] { made = make_local_transport(name, communicator, std::move(channels)); });
-  return made;
-}
-
 bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1; }
+
+// Between GPUs p2p also carries the faces of a rank to itself.
+const TransportKind& kind_of(const Lattice& lattice, MemorySpace space, const std::string& name) {
+  if (!all_faces_stay(lattice)) return find_transport(name);
+  return space == MemorySpace::cuda ? p2p_transport : self_transport;
+}
 
 }  // namespace
 
@@ -50,16 +31,18 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     total += face_bytes[face];
   }
   if (total == 0) return;
-  if (space == MemorySpace::cuda && (transport == "p2p" || all_faces_stay(lattice))) {
-    peers_ = std::make_unique<PeerTransport>(communicator, lattice, face_bytes);
-    name_ = all_faces_stay(lattice) ? "self" : "p2p";
+  std::vector<FaceChannel> to_self, to_others;
+  kind_ = &kind_of(lattice, space, transport);
+  if (kind_->owns_ghosts) {
+    others_ = kind_->make({communicator, lattice, face_bytes, to_others});
+    on_device_ = others_->on_device();
+    name_ = all_faces_stay(lattice) ? "self" : transport;
     return;
   }
   communicator.agree([&] {
-    send_ = Buffer(total, transport == "mapped" ? MemorySpace::pinned : space);
+    send_ = Buffer(total, kind_->packed_in);
     ghost_ = Buffer(total, space);
   });
-  std::vector<FaceChannel> to_self, to_others;
   bool all_leave = true;
   for (int face = 0; face < 8; ++face) {
     if (face_bytes[face] == 0) continue;
@@ -82,15 +65,13 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
   }
   name_ = to_others.empty() ? "self" : to_self.empty() ? transport : "self+" + transport;
   if (!to_self.empty()) self_ = make_self_transport(std::move(to_self));
-  if (!to_others.empty()) others_ = make_transport(transport, communicator, std::move(to_others));
-#ifdef STAGHORN_CUDA
-  if (all_leave) nccl_ = dynamic_cast<NcclTransport*>(others_.get());
-#endif
+  if (!to_others.empty()) others_ = kind_->make({communicator, lattice, face_bytes, to_others});
+  if (all_leave) on_device_ = others_->on_device();
 }
 
 void FaceExchange::start() {
   const CollectiveActivity activity("faces leave", rank_);
-  if (peers_) return peers_->start();
+  if (owns_ghosts()) return others_->start();
   departed_ = MPI_Wtime();
   computed_ = 0;
   arrived_ = false;
@@ -106,13 +87,17 @@ void FaceExchange::progress(double computed) {
 
 void FaceExchange::finish() {
   const CollectiveActivity activity("faces arrive", rank_);
-  if (peers_) return peers_->finish();
+  if (owns_ghosts()) return others_->finish();
   if (others_) others_->finish();
   account(0, true);
 }
 
 void FaceExchange::await(double limit_seconds) {
   if (others_) others_->await(limit_seconds);
+}
+
+void FaceExchange::set_wait_limit(double seconds) {
+  if (others_) others_->set_wait_limit(seconds);
 }
 
 void FaceExchange::account(double computed, bool arrived) {
@@ -122,24 +107,6 @@ void FaceExchange::account(double computed, bool arrived) {
   arrived_ = true;
   const double seconds = MPI_Wtime() - departed_;
   in_flight_ += {seconds, std::min(computed_, seconds)};
-}
-
-std::vector<std::string> transport_names(MemorySpace space) {
-  if (space == MemorySpace::host) return {"mpi"};
-#ifdef STAGHORN_CUDA
-  return {"p2p", "nccl", "staged", "mapped", "cuda-aware"};
-#else
-  return {};
-#endif
-}
-
-std::string transport_obstacle(const Communicator& communicator, const std::string& name) {
-  if (name == "p2p") return peer_obstacle(communicator);
-#ifdef STAGHORN_CUDA
-  if (name == "nccl") return nccl_obstacle(communicator);
-  if (name == "cuda-aware" && !mpi_takes_device_pointers()) return "this MPI library does not take device pointers";
-#endif
-  return {};
 }
 
 }  // namespace staghorn

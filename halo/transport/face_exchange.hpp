@@ -13,12 +13,10 @@
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
-#include "halo/transport/transport.hpp"
 #include "halo/transport/transport_p2p.hpp"
+#include "halo/transport/transport_table.hpp"
 
 namespace staghorn {
-
-class NcclTransport;
 
 class FaceExchange {
  public:
@@ -28,37 +26,41 @@ class FaceExchange {
   FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
                MemorySpace space, const std::string& transport);
 
-  // Where the faces of the coming round are to be packed, and where its ghosts lie once it is finished. On the CPU the
-  // faces of each follow one another in one buffer.
-  FacePointers outgoing() const { return peers_ ? peers_->outgoing() : send_places_; }
-  FacePointers incoming() const { return peers_ ? peers_->incoming() : ghost_places_; }
+  // Where the faces of the coming round are to be packed, and where the ghosts of that round lie once it is finished.
+  // On the CPU all faces lie one after the other in one buffer, and so do all ghosts.
+  FacePointers outgoing() const { return owns_ghosts() ? others_->outgoing() : send_places_; }
+  FacePointers incoming() const { return owns_ghosts() ? others_->incoming() : ghost_places_; }
   std::byte* send_buffer() { return send_.data(); }
   const std::byte* ghost_buffer() const { return ghost_.data(); }
 
-  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (peers_ ? peers_->bytes() : 0); }
+  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (others_ ? others_->bytes() : 0); }
   const std::array<std::size_t, 8>& face_bytes() const { return face_bytes_; }
   std::string transport() const { return name_; }  // "none", "self", "mpi", "self+mpi", "p2p", ...
-  PeerTransport* peers() { return peers_.get(); }  // where faces go straight into ghosts, else nullptr
-  // Where NCCL carries every face and none stays on its rank, else nullptr: outgoing() and incoming() are then places
-  // of their own.
-  NcclTransport* nccl() { return nccl_; }
+  // What carries the faces to other ranks; nullptr if there is no face.
+  const TransportKind* kind() const { return kind_; }
+  // What loops on GPUs can drive without the host. The interface of NCCL is there only if every face leaves its rank:
+  // then no face of outgoing() is a ghost of incoming().
+  PeerTransport* peers() { return on_device_.peers; }
+  NcclTransport* nccl() { return on_device_.nccl; }
 
   void start();
   void progress(double computed = 0);  // seconds for which the rank has computed since start() or the last of these
   void finish();
-  // After finish(): waits until the faces have arrived, where that is only queued. As Transport has it.
+  // After finish(): as Transport::await.
   void await(double limit_seconds);
+  void set_wait_limit(double seconds);  // as Transport::set_wait_limit
 
-  // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived;
-  // what it computed meanwhile is hidden.
+  // On the CPU: the time that faces took since the last reset, from start() until the host saw that all had arrived.
+  // The time in which the host computed meanwhile is hidden.
   const TimeSpent& time_in_flight() const { return in_flight_; }
   void reset_time_in_flight() { in_flight_ = {}; }
-  // On a GPU, unless faces are stored straight into ghosts: as Transport has it.
-  bool can_time_rounds() const { return others_ && !peers_; }
+  // On a GPU, unless kernels store faces straight into ghosts: as in Transport.
+  bool can_time_rounds() const { return others_ && !owns_ghosts(); }
   void time_next_round() { others_->time_next_round(); }
   Flight timed_round() const { return others_->timed_round(); }
 
  private:
+  bool owns_ghosts() const { return kind_ && kind_->owns_ghosts; }
   void account(double computed, bool arrived);
 
   int rank_;
@@ -67,16 +69,11 @@ class FaceExchange {
   std::array<std::size_t, 8> face_bytes_;
   std::string name_ = "none";
   std::unique_ptr<Transport> self_, others_;
-  std::unique_ptr<PeerTransport> peers_;
-  NcclTransport* nccl_ = nullptr;       // others_, or nothing
+  const TransportKind* kind_ = nullptr;
+  DeviceInterface on_device_;           // of others_
   double departed_ = 0, computed_ = 0;  // when faces left; seconds computed since
   bool arrived_ = true;
   TimeSpent in_flight_;
 };
-
-// Names for messages between ranks whose vectors lie in `space`, as this build has them: "mpi" on the host.
-std::vector<std::string> transport_names(MemorySpace space);
-// Why this transport cannot be used by these ranks, or nothing where it can. Collective.
-std::string transport_obstacle(const Communicator& communicator, const std::string& name);
 
 }  // namespace staghorn

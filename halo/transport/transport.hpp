@@ -1,8 +1,9 @@
 // A Transport moves a fixed set of messages between fixed places, again and again: start, (progress,) finish.
-// One file per way of moving bytes. It knows nothing of what the bytes mean.
+// Each way of moving bytes has a file of its own, transport_NAME.cpp. A transport knows nothing of what the bytes mean.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -11,6 +12,9 @@
 #include "halo/transport/face_pointers.hpp"
 
 namespace staghorn {
+
+class PeerTransport;
+class NcclTransport;
 
 // One message each way: `send` goes to rank `send_to`, `receive` is filled by rank `receive_from`. The tag names the
 // ghost face that is filled, so that two messages between the same pair of ranks do not mix.
@@ -21,40 +25,49 @@ struct FaceChannel {
   std::size_t bytes;
 };
 
+// What a loop that runs on GPUs can drive without the host. At most one is there. If neither is, the host must call
+// start() and finish().
+struct DeviceInterface {
+  PeerTransport* peers = nullptr;  // kernels store faces straight into ghosts
+  NcclTransport* nccl = nullptr;   // messages and sums are queued on streams
+};
+
 class Transport {
  public:
   virtual ~Transport() = default;
   virtual void start() = 0;  // the send buffers are ready; returns at once
-  // Lets messages advance; call now and then while computing. True once finish() would not wait. Where that is not
-  // known without waiting: false.
+  // Lets messages advance; call now and then while computing. True once finish() would not wait. False if that is not
+  // known without waiting.
   virtual bool progress() = 0;
   virtual void finish() = 0;  // returns when every message of this round has arrived and left
 
-  // Where finish() only queues: waits until the messages have arrived. Throws Error if they have not after so many
-  // seconds; the transport cannot be used any more then.
+  // If finish() only queues, this waits until the messages have arrived. Throws Error if they have not arrived after so
+  // many seconds; then the transport cannot be used any more.
   virtual void await(double limit_seconds) { (void)limit_seconds; }
+  // How long a kernel waits for a neighbour before it gives up: patience_seconds() (halo/watchdog.hpp) unless set.
+  virtual void set_wait_limit(double seconds) { (void)seconds; }
 
-  // Between GPUs: times the coming round, and what came of the last that was timed. The latter waits for the device.
+  virtual DeviceInterface on_device() { return {}; }
+
+  // Of a transport that owns the ghosts (TransportKind::owns_ghosts): where the faces of the coming round are to be
+  // stored, where the ghosts of this round lie, and the bytes of its memory.
+  virtual FacePointers outgoing() const { return {}; }
+  virtual FacePointers incoming() const { return {}; }
+  virtual std::int64_t bytes() const { return 0; }
+
+  // Between GPUs: time_next_round() times the coming round. timed_round() waits for the device and returns the times of
+  // the last round that was timed.
   virtual void time_next_round() {}
   virtual Flight timed_round() const { return {}; }
 };
 
-// Messages of a rank to itself: a copy at start().
+// Messages of a rank to itself on the host: a copy at start(). Local.
 std::unique_ptr<Transport> make_self_transport(std::vector<FaceChannel> channels);
-// Persistent non-blocking MPI requests. `communicator` must outlive the transport. Local to set up.
+// Persistent non-blocking MPI requests. MPI must be able to reach the memory of the channels. `communicator` must
+// outlive the transport. Local.
 std::unique_ptr<Transport> make_mpi_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
 
-// Between GPUs. "Ready", "arrived" and "left" then mean: for work queued on CUDA's default stream, which is never
-// waited for by the host but to find out that faces are packed.
-
-// Through pinned host memory: asynchronous copies and non-blocking MPI, each face on a stream of its own, so that
-// copies and messages of different faces overlap [Kim & Lee, Lattice 2010].
-std::unique_ptr<Transport> make_staged_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
-// The same for faces that are packed straight into pinned memory: `send` lies there.
-std::unique_ptr<Transport> make_mapped_transport(const Communicator& communicator, std::vector<FaceChannel> channels);
-// By an MPI library that takes device pointers, if it says that it does.
-bool mpi_takes_device_pointers();
-std::unique_ptr<Transport> make_cuda_aware_transport(const Communicator& communicator,
-                                                     std::vector<FaceChannel> channels);
+// Between GPUs "ready", "arrived" and "left" are meant for work queued on CUDA's default stream. The host waits for
+// that stream at most to find out that faces are packed.
 
 }  // namespace staghorn

@@ -50,7 +50,7 @@ class Trial {
         MemorySpace space, const std::string& name)
       : communicator_(communicator), space_(space), name_(name) {
     exchange_ = std::make_unique<FaceExchange>(communicator, lattice, face_bytes, space, name);
-    if (exchange_->peers()) exchange_->peers()->set_wait_limit(patience_of_kernels);
+    exchange_->set_wait_limit(patience_of_kernels);
     communicator.agree([&] { faces_ = std::make_unique<TestFaces>(lattice, face_bytes, space); });
   }
 

@@ -1,7 +1,8 @@
+// Faces between ranks whose vectors lie on the host: persistent non-blocking MPI requests.
 #include <climits>
 #include <string>
 
-#include "halo/transport/transport.hpp"
+#include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -48,5 +49,23 @@ class MpiTransport final : public Transport {
 std::unique_ptr<Transport> make_mpi_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
   return std::make_unique<MpiTransport>(communicator, channels);
 }
+
+extern const TransportKind mpi_transport = {
+    .name = "mpi",
+    .description = "non-blocking MPI messages",
+    .space = MemorySpace::host,
+    .packed_in = MemorySpace::host,
+    .owns_ghosts = false,
+    .to_host = {TimedPart::none, "faces are in host memory"},
+    .to_device = {TimedPart::none, "faces are in host memory"},
+    .messages_note = "",
+    .overlap_note = "an upper limit: arrivals are noticed only between parts of the interior",
+    .obstacle = nullptr,
+    .make =
+        [](const TransportSetup& setup) {
+          return made_on_all(setup.communicator,
+                             [&] { return make_mpi_transport(setup.communicator, setup.channels); });
+        },
+};
 
 }  // namespace staghorn

@@ -1,11 +1,15 @@
-#include "halo/transport/transport_nccl.hpp"
-
+#include "halo/transport/transport_table.hpp"
+#ifdef STAGHORN_CUDA
 #include <string>
 #include <utility>
 
+#include "halo/transport/transport_nccl.hpp"
 #include "halo/watch/error.hpp"
+#endif
 
 namespace staghorn {
+
+#ifdef STAGHORN_CUDA
 
 NcclTransport::NcclTransport(const Communicator& communicator, std::vector<FaceChannel> channels)
     : nccl_(nccl_communicator(communicator)), channels_(std::move(channels)) {
@@ -20,8 +24,8 @@ NcclTransport::~NcclTransport() {
   if (stream_) cudaStreamDestroy(stream_);
 }
 
-// NCCL's kernel needs whole multiprocessors, and the one that computes the interior would leave it none before its end.
-// So `stream` goes on only when nothing stands before NCCL's kernel any more, which then starts first.
+// NCCL's kernel needs whole multiprocessors. The kernel that computes the interior leaves none free before its end. So
+// `stream` goes on only when nothing holds NCCL's kernel back any more; then NCCL's kernel starts first.
 void NcclTransport::start_after(cudaStream_t stream) {
   packed_.record(stream);
   packed_.hold(stream_);
@@ -42,5 +46,27 @@ void NcclTransport::await(double limit_seconds) {
   nccl_.give_up();
   throw Error(trouble);
 }
+#endif
+
+extern const TransportKind nccl_transport = {
+    .name = "nccl",
+    .description = "NCCL messages; one host or several, a GPU for each rank",
+    .space = MemorySpace::cuda,
+    .packed_in = MemorySpace::cuda,
+    .owns_ghosts = false,
+    .to_host = {TimedPart::none, "faces stay in GPU memory"},
+    .to_device = {TimedPart::none, "faces stay in GPU memory"},
+    .messages_note = "by NCCL, on the device's clock",
+    .overlap_note = "by NCCL, on the device's clock",
+#ifdef STAGHORN_CUDA
+    .obstacle = nccl_obstacle,
+    .make = [](const TransportSetup& s) -> std::unique_ptr<Transport> {
+      return std::make_unique<NcclTransport>(s.communicator, s.channels);
+    },
+#else
+    .obstacle = nullptr,
+    .make = nullptr,
+#endif
+};
 
 }  // namespace staghorn

@@ -1,5 +1,5 @@
-// Faces by NCCL: grouped sends and receives in a stream of their own, between GPUs of one host or of several. The host
-// only queues.
+// Faces by NCCL: grouped sends and receives in a stream of their own, between GPUs of one host or of several hosts. The
+// host only queues.
 #pragma once
 
 #include <vector>
@@ -17,8 +17,8 @@ class NcclTransport final : public Transport {
   NcclTransport(const Communicator& communicator, std::vector<FaceChannel> channels);
   ~NcclTransport() override;
 
-  // For work queued on any stream: start_after holds the messages back until what was queued there before is done, and
-  // finish_before holds back there what is queued next until all have arrived and left.
+  // For work queued on any stream. start_after: the messages wait for the work that was queued on `stream` before.
+  // finish_before: work that is queued on `stream` from now on waits until all messages have arrived and left.
   void start_after(cudaStream_t stream);
   void finish_before(cudaStream_t stream);
   NcclCommunicator& nccl() { return nccl_; }
@@ -27,6 +27,7 @@ class NcclTransport final : public Transport {
   bool progress() override { return false; }
   void finish() override { finish_before(nullptr); }
   void await(double limit_seconds) override;
+  DeviceInterface on_device() override { return {.nccl = this}; }
 
   void time_next_round() override { timed_ = true; }
   Flight timed_round() const override { return {{}, {0, done_mark_.seconds_since(packed_mark_)}, {}}; }

@@ -5,6 +5,7 @@
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_flags.hpp"
+#include "halo/transport/transport_table.hpp"
 #include "halo/watchdog.hpp"
 
 namespace staghorn {
@@ -79,6 +80,28 @@ void PeerTransport::finish() {
 std::uint64_t* PeerTransport::flag(int rank, int face) const {
   return reinterpret_cast<std::uint64_t*>(memory_.of(rank) + flags_offset_ + line * std::size_t(face));
 }
+
+static_assert(most_peers <= cuda::max_counters);
+
+extern const TransportKind p2p_transport = {
+    .name = "p2p",
+    .description = "kernels store faces into the neighbour's memory; one host, a GPU for each rank",
+    .space = MemorySpace::cuda,
+    .packed_in = MemorySpace::cuda,
+    .owns_ghosts = true,
+    .to_host = {TimedPart::inside_another, "within the kernels"},
+    .to_device = {TimedPart::inside_another, "within the kernels"},
+    .messages_note = "",
+    .overlap_note = "",
+    .obstacle = peer_obstacle,
+#ifdef STAGHORN_CUDA
+    .make = [](const TransportSetup& s) -> std::unique_ptr<Transport> {
+      return std::make_unique<PeerTransport>(s.communicator, s.lattice, s.face_bytes);
+    },
+#else
+    .make = nullptr,
+#endif
+};
 
 #ifndef STAGHORN_CUDA
 namespace cuda {

@@ -1,5 +1,5 @@
-// Faces that are stored straight into the ghost zones of their receivers, over NVLink or on one GPU; the host does
-// nothing but queue. Two sets of ghosts take turns, so a face may be stored while its receiver still reads the last.
+// Kernels store faces straight into the ghost zones of their receivers, over NVLink or on one GPU. The host only
+// queues. Two sets of ghosts take turns, so a face may be stored while its receiver still reads the face before.
 #pragma once
 
 #include <cstdint>
@@ -18,29 +18,28 @@ class PeerTransport final : public Transport {
   // face_bytes as for FaceExchange. Throws Error where a neighbour's memory cannot be reached. Collective.
   PeerTransport(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes);
 
-  // Where the faces of the coming round are to be stored, and where those of this round lie.
-  FacePointers outgoing() const { return outgoing((round_ + 1) % sets); }
-  FacePointers incoming() const { return incoming(round_ % sets); }
+  FacePointers outgoing() const override { return outgoing((round_ + 1) % sets); }
+  FacePointers incoming() const override { return incoming(round_ % sets); }
   // The same by set, for kernels that make rounds of their own. They start and end with a barrier of all ranks.
   FacePointers outgoing(std::uint64_t set) const;
   FacePointers incoming(std::uint64_t set) const;
-  // Zero at first, then whatever these kernels left there.
+  // Memory for messages between these kernels. It is zero at first; then it holds what the last kernel left there.
   std::byte* mailbox(int rank) const { return memory_.of(rank) + mailbox_offset_; }
 
-  // Whether GPUs can add to each other's memory, all at once; not every bus lets them. Tried when this was made.
+  // Whether all GPUs can add to each other's memory at once. Not every bus lets them; the constructor tries it.
   bool adds_for_all() const { return adds_for_all_; }
 
-  // Numbers for what these kernels write into mailboxes; alike on all ranks, never zero, never used twice.
+  // Tags for the words that these kernels write into mailboxes. A tag is the same on all ranks, is never zero and is
+  // never used twice.
   std::uint32_t next_tag() const { return next_tag_; }
   void use_tags(std::uint32_t count) { next_tag_ += count; }
 
   void start() override;
   bool progress() override { return false; }
   void finish() override;
-  std::int64_t bytes() const { return std::int64_t(memory_.bytes()); }
-  // How long a kernel waits for a neighbour's face before it gives up: patience_seconds() (halo/watchdog.hpp) unless
-  // set.
-  void set_wait_limit(double seconds) { wait_limit_ns_ = (long long)(seconds * 1e9); }
+  std::int64_t bytes() const override { return std::int64_t(memory_.bytes()); }
+  void set_wait_limit(double seconds) override { wait_limit_ns_ = (long long)(seconds * 1e9); }
+  DeviceInterface on_device() override { return {.peers = this}; }
 
  private:
   std::uint64_t* flag(int rank, int face) const;
@@ -56,7 +55,7 @@ class PeerTransport final : public Transport {
   int rank_;
   long long wait_limit_ns_;
   PeerMemory memory_;
-  Buffer failed_;  // pinned: set by a kernel that waited in vain
+  Buffer failed_;  // pinned: a kernel that waited in vain sets it
 };
 
 }  // namespace staghorn

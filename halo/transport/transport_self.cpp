@@ -1,7 +1,8 @@
+// Faces of a rank on the host to itself: copies at start().
 #include <cstring>
 #include <utility>
 
-#include "halo/transport/transport.hpp"
+#include "halo/transport/transport_table.hpp"
 
 namespace staghorn {
 
@@ -25,5 +26,19 @@ class SelfTransport final : public Transport {
 std::unique_ptr<Transport> make_self_transport(std::vector<FaceChannel> channels) {
   return std::make_unique<SelfTransport>(std::move(channels));
 }
+
+extern const TransportKind self_transport = {
+    .name = "self",
+    .description = "copies within the rank",
+    .space = MemorySpace::host,
+    .packed_in = MemorySpace::host,
+    .owns_ghosts = false,
+    .to_host = {TimedPart::none, "faces are in host memory"},
+    .to_device = {TimedPart::none, "faces are in host memory"},
+    .messages_note = "copies within the rank",
+    .overlap_note = "copies within the rank",
+    .obstacle = nullptr,
+    .make = [](const TransportSetup& setup) { return make_self_transport(setup.channels); },
+};
 
 }  // namespace staghorn

@@ -1,21 +1,22 @@
-#include <mpi.h>
-#if defined(OPEN_MPI)
-#include <mpi-ext.h>
-#endif
-
+// Faces between GPUs through pinned host memory: asynchronous copies and non-blocking MPI. Each face has a stream of
+// its own, so that copies and messages of different faces overlap [Kim & Lee, Lattice 2010]. `mapped` is the same for
+// faces that kernels pack straight into pinned memory: nothing is copied out.
+#include "halo/transport/transport_table.hpp"
+#ifdef STAGHORN_CUDA
 #include <algorithm>
 #include <climits>
 #include <limits>
 #include <string>
-#include <utility>
 
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_event.hpp"
 #include "halo/cuda/cuda_time_mark.hpp"
-#include "halo/transport/transport.hpp"
+#endif
 
 namespace staghorn {
+
+#ifdef STAGHORN_CUDA
 
 namespace {
 
@@ -166,53 +167,50 @@ class StagedTransport final : public Transport {
   std::vector<std::unique_ptr<StagedFace>> faces_;
 };
 
-// MPI reads and writes device memory itself; it does not know of streams, so the host waits for the packing kernel.
-class CudaAwareTransport final : public Transport {
- public:
-  CudaAwareTransport(const Communicator& communicator, std::vector<FaceChannel> channels)
-      : mpi_(make_mpi_transport(communicator, std::move(channels))) {}
-  void start() override {
-    STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-    departed_ = MPI_Wtime();
-    mpi_->start();
-  }
-  bool progress() override { return mpi_->progress(); }
-  void finish() override {
-    mpi_->finish();
-    if (timed_) messages_ = {0, MPI_Wtime() - departed_};
-    timed_ = false;
-  }
-  void time_next_round() override { timed_ = true; }
-  Flight timed_round() const override { return {{}, messages_, {}}; }
-
- private:
-  bool timed_ = false;
-  double departed_ = 0;
-  Interval messages_;
-  std::unique_ptr<Transport> mpi_;
-};
+template <bool send_is_pinned>
+std::unique_ptr<Transport> make_staged_transport(const TransportSetup& setup) {
+  return made_on_all(setup.communicator, [&] {
+    return std::make_unique<StagedTransport>(setup.communicator, setup.channels, send_is_pinned);
+  });
+}
 
 }  // namespace
-
-bool mpi_takes_device_pointers() {
-#if defined(OPEN_MPI) && defined(MPIX_CUDA_AWARE_SUPPORT)
-  return MPIX_Query_cuda_support() == 1;
-#else
-  return false;
 #endif
-}
 
-std::unique_ptr<Transport> make_staged_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
-  return std::make_unique<StagedTransport>(communicator, channels, false);
-}
+extern const TransportKind staged_transport = {
+    .name = "staged",
+    .description = "copies through pinned host memory, and MPI",
+    .space = MemorySpace::cuda,
+    .packed_in = MemorySpace::cuda,
+    .owns_ghosts = false,
+    .to_host = {},
+    .to_device = {},
+    .messages_note = "",
+    .overlap_note = "",
+    .obstacle = nullptr,
+#ifdef STAGHORN_CUDA
+    .make = make_staged_transport<false>,
+#else
+    .make = nullptr,
+#endif
+};
 
-std::unique_ptr<Transport> make_mapped_transport(const Communicator& communicator, std::vector<FaceChannel> channels) {
-  return std::make_unique<StagedTransport>(communicator, channels, true);
-}
-
-std::unique_ptr<Transport> make_cuda_aware_transport(const Communicator& communicator,
-                                                     std::vector<FaceChannel> channels) {
-  return std::make_unique<CudaAwareTransport>(communicator, std::move(channels));
-}
+extern const TransportKind mapped_transport = {
+    .name = "mapped",
+    .description = "faces packed straight into pinned host memory, and MPI",
+    .space = MemorySpace::cuda,
+    .packed_in = MemorySpace::pinned,
+    .owns_ghosts = false,
+    .to_host = {TimedPart::inside_another, "within gather"},
+    .to_device = {},
+    .messages_note = "",
+    .overlap_note = "",
+    .obstacle = nullptr,
+#ifdef STAGHORN_CUDA
+    .make = make_staged_transport<true>,
+#else
+    .make = nullptr,
+#endif
+};
 
 }  // namespace staghorn

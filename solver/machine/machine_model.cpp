@@ -5,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "halo/host_mapping.hpp"
+#include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
@@ -105,7 +106,7 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   const double sites = double(first.local_volume()) / 2;
   const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
   const std::string& transport = shape.options.transport;
-  const bool by_p2p = hosts == 1 && (transport == "auto" || transport == "p2p");
+  const bool by_p2p = hosts == 1 && (transport == "auto" || stores_into_ghosts(transport));
 
   IterationTime time;
   time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, first.local_volume());

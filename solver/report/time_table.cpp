@@ -29,9 +29,8 @@ TimeRow part_of_another(const char* name, const char* which) { return {name, {},
 
 TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, double all_seconds) {
   const Communicator& all = d.communicator();
-  const std::string transport = d.transport();
   const bool on_gpu = d.options().cuda_device >= 0, overlap = d.options().overlap;
-  if (transport == "none") return {};
+  if (!d.faces().kind()) return {};
 
   const bool not_told_apart = on_gpu && times.compute.seconds == 0;
   if (d.peers() || not_told_apart) {
@@ -45,23 +44,19 @@ TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, doub
     return table;
   }
 
-  const char* of_messages = transport == "self"   ? "copies within the rank"
-                            : transport == "nccl" ? "by NCCL, on the device's clock"
-                            : on_gpu || !overlap  ? ""
-                                                  : "until seen between parts of the interior: at most";
-  const auto copy = [&](const char* name, const TimeSpent& part, bool inside_gather) {
-    if (!on_gpu) return nothing(name, "faces are in host memory");
-    if (transport == "nccl") return nothing(name, "faces stay in GPU memory");
-    if (transport == "cuda-aware") return part_of_another(name, "within MPI");
-    return inside_gather ? part_of_another(name, "within gather") : measured(all, name, part);
+  const TransportKind& kind = *d.faces().kind();
+  const auto copy = [&](const char* name, const TimeSpent& spent, const TimedPart& part) {
+    if (part.how == TimedPart::none) return nothing(name, part.note);
+    return part.how == TimedPart::inside_another ? part_of_another(name, part.note) : measured(all, name, spent);
   };
   const double hideable = std::min(times.compute.seconds, times.communication.seconds);
-  return {{measured(all, "compute", times.compute, 0), measured(all, "gather", times.gather),
-           copy("DtoH", times.to_host, transport == "mapped"),
-           measured(all, "MPI", times.messages, times.messages.seconds, of_messages),
-           copy("HtoD", times.to_device, false), nothing("scatter", "ghosts are read in place"),
-           measured(all, "sums", times.sums), measured(all, "communication", times.communication, hideable)},
-          on_gpu ? SampledHops::spacing : 1};
+  return {
+      {measured(all, "compute", times.compute, 0), measured(all, "gather", times.gather),
+       copy("DtoH", times.to_host, kind.to_host),
+       measured(all, "MPI", times.messages, times.messages.seconds, overlap ? kind.overlap_note : kind.messages_note),
+       copy("HtoD", times.to_device, kind.to_device), nothing("scatter", "ghosts are read in place"),
+       measured(all, "sums", times.sums), measured(all, "communication", times.communication, hideable)},
+      on_gpu ? SampledHops::spacing : 1};
 }
 
 nlohmann::ordered_json to_json(const TimeTable& table) {

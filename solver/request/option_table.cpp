@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
 
@@ -22,10 +23,10 @@ std::optional<std::string> text_of(const Field& value) {
 
 // `parse`: text to value. `field` of `part`: where the value stands.
 template <class Parse, class Part, class Field>
-Option row(OptionGroup group, const char* name, const char* value, const char* help, Parse parse,
+Option row(OptionGroup group, const char* name, const char* value, std::string help, Parse parse,
            Part SolveOptions::*part, Field Part::*field) {
   const auto set = [=](SolveOptions& options, const std::string& text) { (options.*part).*field = parse(text); };
-  return {group, name, value, help, set, text_of((SolveOptions().*part).*field)};
+  return {group, name, value, std::move(help), set, text_of((SolveOptions().*part).*field)};
 }
 
 Option required(Option option) {
@@ -102,11 +103,12 @@ std::vector<Option> make_table() {
       row(machine, "loopback", "xyzt", "directions to cut although one process holds them, so that the halo code runs",
           parse_directions, &O::session, &SessionOptions::loopback),
       row(machine, "device", "auto|cpu|cuda[:n]",
-          "where to compute; auto and cuda deal the GPUs of a host to its ranks", parse_text, &O::session,
-          &SessionOptions::device),
+          "where to compute; auto takes a GPU if there is one; with auto and cuda the ranks of a host take its GPUs in "
+          "turn",
+          parse_text, &O::session, &SessionOptions::device),
       row(machine, "transport", "NAME",
-          "how faces travel between GPUs: p2p, nccl, staged, mapped or cuda-aware; auto tests all and takes the "
-          "fastest",
+          "how faces travel between GPUs: " + describe_transports(MemorySpace::cuda) +
+              "; auto tests all and takes the fastest",
           parse_text, &O::session, &SessionOptions::transport),
       row(machine, "overlap", "on|off", "compute interior sites while faces travel", parse_switch, &O::session,
           &SessionOptions::overlap),

@@ -27,7 +27,7 @@ struct Option {
   OptionGroup group;
   const char* name;   // "max_iterations"; the program writes --max-iterations
   const char* value;  // what --help calls the value; "" for a switch, which is "on" or "off"
-  const char* help;   // with units; names of other options stand in `backquotes`
+  std::string help;   // with units; names of other options stand in `backquotes`
   std::function<void(SolveOptions&, const std::string&)> set;  // throws Error
   std::optional<std::string> default_text;                     // nothing: the help says what happens without it
   bool required = false;

@@ -1,0 +1,74 @@
+// The table of transports: everything that the rest of the code knows of each. A new transport is one file and its line
+// in transport_table.cpp (docs/how-to-add-a-transport.md).
+#pragma once
+
+#include <array>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "halo/buffer.hpp"
+#include "halo/communicator.hpp"
+#include "halo/lattice.hpp"
+#include "halo/transport/transport.hpp"
+
+namespace staghorn {
+
+// What a transport is made for.
+struct TransportSetup {
+  const Communicator& communicator;              // outlives the transport
+  const Lattice& lattice;                        // outlives the transport
+  const std::array<std::size_t, 8>& face_bytes;  // as for FaceExchange
+  const std::vector<FaceChannel>& channels;      // the messages to other ranks; none if the transport owns the ghosts
+};
+
+// What the table of times (solver/report/time_table.cpp) says of one part of an exchange.
+struct TimedPart {
+  enum { measured, none, inside_another } how = measured;
+  const char* note = "";
+};
+
+struct TransportKind {
+  const char* name;         // as --transport takes it
+  const char* description;  // for --help: what it does, in a few words
+  MemorySpace space;        // where the vectors lie whose faces it carries: host or cuda
+  MemorySpace packed_in;    // where faces are packed before they leave: `space`, or pinned
+  bool owns_ghosts;         // it has buffers of its own, on the receivers: faces are stored straight into ghosts
+  TimedPart to_host, to_device;
+  const char* messages_note;  // on the row of messages
+  const char* overlap_note;   // the same if the interior is computed meanwhile
+  // Why these ranks cannot use it, or "" if they can. nullptr: any ranks can. Collective.
+  std::string (*obstacle)(const Communicator&);
+  // Throws Error on all ranks alike. nullptr: this build does not have it. Collective.
+  std::unique_ptr<Transport> (*make)(const TransportSetup&);
+};
+
+// The transports that --transport can name, in every build. `make` is nullptr for those that this build does not have.
+std::span<const TransportKind* const> transport_table();
+
+// Carries the faces of ranks on the host to themselves. It has no name that --transport takes.
+extern const TransportKind self_transport;
+// Carries faces between GPUs, and those of a rank on a GPU to itself.
+extern const TransportKind p2p_transport;
+
+// Throws Error if there is none of that name, or if this build does not have it.
+const TransportKind& find_transport(const std::string& name);
+// The names of the transports for vectors in `space` that this build has.
+std::vector<std::string> transport_names(MemorySpace space);
+// For --help: name and description of every transport for vectors in `space`, whatever this build has.
+std::string describe_transports(MemorySpace space);
+// Whether kernels store faces straight into ghosts by the transport of that name. False if there is none.
+bool stores_into_ghosts(const std::string& name);
+// Why this transport cannot be used by these ranks, or "" if it can. Collective.
+std::string transport_obstacle(const Communicator& communicator, const std::string& name);
+
+// make() on each rank alone, then agreement, for transports whose making is local.
+template <class Make>
+std::unique_ptr<Transport> made_on_all(const Communicator& communicator, Make make) {
+  std::unique_ptr<Transport> made;
+  communicator.agree([&] { made = make(); });
+  return made;
+}
+
+}  // namespace staghorn
