@@ -14,7 +14,10 @@ import textwrap
 
 import numpy as np
 
-from . import _native
+from .waiting_threads import short_spin
+
+with short_spin():  # read when the module loads libgomp
+    from . import _native
 from ._native import Error
 
 __all__ = ["Error", "Session", "read_gauge", "solve", "version"]

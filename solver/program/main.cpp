@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "halo/thread_count.hpp"
+#include "halo/waiting_threads.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -97,6 +98,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
 }  // namespace
 
 int main(int argc, char** argv) {
+  shorten_spin_of_waiting_threads(argv);
   std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write(), with a message
   try {
     MpiSession mpi;
