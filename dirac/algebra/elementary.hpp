@@ -1,5 +1,5 @@
-// The logarithm from + - * / and fma alone, so that every processor and device returns the same bits. (What the
-// C library returns differs between its versions in the last bit.) Host and device.
+// The logarithm from + - * / and fma alone, so that every processor and device returns the same bits. (Versions of the
+// C library differ in the last bit.) Host and device.
 #pragma once
 
 #include <bit>

@@ -52,13 +52,13 @@ inline void ExactPartial::add(double v, const SumGrid& grid) {
 void reduce(const Communicator& communicator, std::span<ExactPartial> partials, std::span<const SumGrid> grids,
             std::span<double> values, bool* overflow = nullptr);
 
-// The exact sum of one number per site, given as a contiguous array; picks its own grid (two passes). Collective.
+// Returns the exact sum of an array with one number per site. Chooses its own grid, in a first pass. Collective.
 double exact_sum(const Communicator& communicator, std::span<const double> site_values);
 
-// The running choice of grids for a repeated sum: each grid is scaled by the previous result.
+// Chooses the grids of a sum that is made again and again: the previous result sets the scale of the next grid.
 class ExactSum {
  public:
-  // Bound of the next contributions: 2^20 times the previous value; `first_guess` before there is one.
+  // The bound of the next contributions is 2^20 times the previous value; before there is one, `first_guess` serves.
   explicit ExactSum(double first_guess) : previous_(first_guess) {}
   SumGrid grid() const { return SumGrid::for_bound(previous_ * 0x1p20); }
   void remember(double value) {

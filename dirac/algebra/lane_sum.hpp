@@ -1,4 +1,5 @@
-// Exact sums inside a kernel: one running pair of limbs per lane, flushed into an integer total now and then.
+// Exact sums inside a kernel: each lane has one running pair of limbs, which is flushed into an integer total now and
+// then.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +9,8 @@
 
 namespace staghorn {
 
-// W doubles at a time. Up to `capacity` calls of add between flushes stay exact: |high| <= 2^42 u1 each, 2^53 u1 fit.
+// Adds W doubles at a time. Up to `capacity` calls of add between flushes are exact: each adds |high| <= 2^42 u1, and
+// 2^53 u1 fit.
 template <int W>
 struct LaneSum {
   using Vector = Lanes<double, W>;
@@ -20,7 +22,8 @@ struct LaneSum {
     const Vector h = (v + grid.round1) - grid.round1;
     high += h;
     low += ((v - h) + grid.round2) - grid.round2;
-    worst = worst > v ? worst : v;  // contributions are norms: not negative; NaN stays out and shows in high
+    worst =
+        worst > v ? worst : v;  // contributions are norms, not negative; NaN does not get in here, but shows in high
   }
 
   void flush(const SumGrid& grid, ExactPartial& partial) {

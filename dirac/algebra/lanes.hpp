@@ -1,5 +1,5 @@
-// Vectors of lanes: the compiler's own vector types, with the few operations that the kernels need beyond + - *.
-// A lane is one site; on the CPU a block of V sites is worked on at once.
+// Vectors of lanes: the compiler's own vector types, with the few operations that the kernels need beyond + - *. A lane
+// is one site; a CPU works on a block of V sites at once.
 #pragma once
 
 #include <type_traits>
@@ -20,8 +20,8 @@ template <class Vector>
 concept IsLanes = !std::is_class_v<Vector> && !std::is_array_v<Vector> && !std::is_pointer_v<Vector> &&
                   std::is_floating_point_v<LaneElement<Vector>>;
 
-// One correctly rounded fma per lane: a single instruction where the machine has one, else a call per lane, slow but
-// right.
+// One correctly rounded fma per lane. Where the machine has an fma instruction this is one instruction; elsewhere it is
+// one call per lane, slow but right.
 template <IsLanes Vector>
 #if defined(__FMA__) || defined(__ARM_FEATURE_FMA)
 inline __attribute__((always_inline))

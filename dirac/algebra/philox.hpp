@@ -1,8 +1,8 @@
 // Counter-based random numbers: Philox4x32-10 [Salmon, Moraes, Dror & Shaw, "Parallel Random Numbers: As Easy as 1, 2,
 // 3", SC11], and streams of uniform numbers keyed by where and what for they are drawn.
 //
-// A number depends on nothing but (seed, purpose, step, global site, draw), so every process grid, thread count and
-// device draws the same. Host and device; nothing here allocates or holds global state.
+// A number depends on (seed, purpose, step, global site, draw) and on nothing else, so every process grid, number of
+// threads and device draws the same. Host and device. Nothing here allocates or holds global state.
 #pragma once
 
 #include <array>
@@ -29,7 +29,7 @@ STAGHORN_INLINE PhiloxCounter philox4x32(PhiloxCounter c, PhiloxKey k) {
   return c;
 }
 
-// What a stream is drawn for: streams of different purposes never meet.
+// The purpose of a stream: streams of different purposes never share a number.
 enum class RandomPurpose : std::uint32_t { hot_start = 1, heatbath = 2, z2_noise = 3, gaussian_noise = 4 };
 
 // The numbers of one purpose, step (sweep, or number of the noise vector), global site and sub-stream, in draw order.

@@ -8,8 +8,8 @@ namespace staghorn {
 // fp16: 16-bit fixed point with one float a site (dirac/algebra/fixed_point.hpp). Storage only: it computes in fp32.
 enum class Precision { fp64, fp32, fp16 };
 
-// Reals stored per link: all 18, the first two rows (third row rebuilt as conj(row0 x row1)), or as many as SU(3) has
-// dimensions (eight_reals.hpp). The last two are exact only for SU(3).
+// Reals stored per link: all 18; the first two rows (the third is rebuilt as conj(row0 x row1)); or 8, the dimension of
+// SU(3) (link_forms.hpp). The last two forms hold matrices of SU(3) only.
 enum class Reconstruct { none18, row12, su3_8 };
 
 constexpr Precision arithmetic_of(Precision p) { return p == Precision::fp16 ? Precision::fp32 : p; }
@@ -17,12 +17,12 @@ constexpr int bytes_per_real(Precision p) { return p == Precision::fp64 ? 8 : p 
 constexpr int bytes_per_vector(Precision p) { return p == Precision::fp16 ? 16 : 6 * bytes_per_real(p); }  // a site
 constexpr int reals_per_link(Reconstruct r) { return r == Reconstruct::none18 ? 18 : r == Reconstruct::row12 ? 12 : 8; }
 
-// "fp64", "fp32", "fp16" and back; throws Error naming the choices. Files and answers come in the first two only,
-// kernels work with any.
+// Text of a precision, and back: "fp64", "fp32", "fp16". Throws Error naming the choices. parse_precision takes the
+// precisions of files and answers, fp64 and fp32; parse_kernel_precision takes all.
 std::string to_string(Precision precision);
 Precision parse_precision(const std::string& text);
 Precision parse_kernel_precision(const std::string& text);
-// "18", "12", "8" and back; throws Error naming the choices.
+// Text of a link form, and back: "18", "12", "8". Throws Error naming the choices.
 std::string to_string(Reconstruct reconstruct);
 Reconstruct parse_reconstruct(const std::string& text);
 

@@ -1,9 +1,8 @@
 // Complex numbers, colour vectors and 3x3 colour matrices over any real type: double, float, or a vector of lanes.
 //
-// STAGHORN_UNROLL unrolls the loop below it everywhere, STAGHORN_DIRECTIONS as far as an Access wants it on a GPU, not
-// on the CPU. Every multiply-add is an explicit fma in one fixed order, so that every compiler, instruction set and
-// device gives the same bits (build with contraction off). Kernels see these types through views; nothing here
-// allocates.
+// STAGHORN_UNROLL unrolls the loop below it everywhere. STAGHORN_DIRECTIONS does so on a GPU as far as an Access wants,
+// and not on the CPU. Every multiply-add is an explicit fma in one fixed order, so that every compiler, instruction set
+// and device gives the same bits (build with contraction off). Nothing here allocates.
 #pragma once
 
 #include <cmath>

@@ -1,6 +1,6 @@
 // Products, traces and determinants of 3x3 colour matrices and sums of colour vectors, for the plain host path.
 //
-// In the manner of dirac/algebra/su3.hpp: every multiply-add an explicit fma in one fixed order, nothing allocates,
+// As in dirac/algebra/su3.hpp, every multiply-add is an explicit fma in one fixed order, nothing allocates, and
 // everything is inlined into its caller.
 #pragma once
 
@@ -8,9 +8,10 @@
 
 #include "dirac/algebra/su3.hpp"
 
-// Code without fma instructions calls the C library for each. So the plain path's loops over sites are compiled twice,
-// and the loader takes the copy that suits the processor; both give the same bits, since an fma is rounded correctly
-// either way. For functions that hold no OpenMP region themselves (those would not be copied).
+// Code for processors without fma instructions calls the C library for each fma. So the loops over sites of the plain
+// path are compiled twice, and the loader takes the copy that suits the processor. Both copies give the same bits,
+// since an fma is rounded correctly either way. Use it for functions without an OpenMP region: such regions are not
+// copied.
 #if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
 #define STAGHORN_FMA_CLONES __attribute__((target_clones("fma", "default")))
 #else
@@ -101,7 +102,7 @@ STAGHORN_INLINE Complex<Real> trace(const ColorMatrix<Real>& a) {
   return a.e[0][0] + a.e[1][1] + a.e[2][2];
 }
 
-// Re tr(a b^dagger), without forming the product
+// Re tr(a b^dagger); the product itself is not formed
 template <class Real>
 STAGHORN_INLINE Real real_trace_adjoint(const ColorMatrix<Real>& a, const ColorMatrix<Real>& b) {
   Real sum = 0;

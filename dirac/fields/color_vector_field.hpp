@@ -1,4 +1,4 @@
-// Colour vectors on the sites of one parity, n_rhs of them side by side, in the lane-blocked layout of the kernels.
+// n_rhs colour vectors side by side, on the sites of one parity, in the layout of the kernels (SiteLayout).
 #pragma once
 
 #include "dirac/algebra/precision.hpp"
@@ -9,12 +9,12 @@
 
 namespace staghorn {
 
-// Right-hand side r of block b is object b n_rhs + r of SiteLayout's formula, reals 2 colour + (re, im). Blocks are
-// those of either parity: the field does not know which, its user does.
+// Right-hand side r of block b is object b n_rhs + r in SiteLayout's formula; its reals are 2 colour + (re, im). The
+// field does not know its parity; its user does.
 class ColorVectorField {
  public:
-  // Zero-filled, in huge pages where the system gives them. `layout` must outlive the field, and so must `pieces`,
-  // through which a field on a GPU is packed and unpacked; without them it is neither. Local.
+  // Makes zero vectors, in huge pages where the system gives them. `pieces` is needed to pack and unpack a field on a
+  // GPU. `layout` and `pieces` must outlive the field. Local.
   ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space = MemorySpace::host,
                    PinnedPieces* pieces = nullptr);
 
@@ -25,8 +25,9 @@ class ColorVectorField {
   void* data() { return buffer_.data(); }
   const void* data() const { return buffer_.data(); }
 
-  // One right-hand side from the sites of `parity` of a plain field, times `scale`, rounded to the field's precision;
-  // and to them, or added to them times `scale`. Sites of the other parity are left alone. Local.
+  // pack: one right-hand side becomes `scale` times the sites of `parity` of a plain field, rounded to this precision.
+  // unpack: those sites become the right-hand side. add_to: `scale` times the right-hand side is added to those sites.
+  // Sites of the other parity are left alone. Local.
   void pack(Parity parity, int rhs, const VectorField& sites, double scale = 1);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
   void add_to(Parity parity, int rhs, double scale, VectorField& sites) const;
@@ -38,7 +39,7 @@ class ColorVectorField {
  private:
   template <class Visit>
   void for_vectors(Parity parity, int rhs, const Visit& visit) const;
-  // On a GPU, where the layout is one block: where those of a right-hand side begin.
+  // Where the vectors of a right-hand side begin, on a GPU, where the layout is one block.
   std::byte* vectors(int rhs) { return buffer_.data() + buffer_.bytes() / std::size_t(n_rhs_) * std::size_t(rhs); }
   const std::byte* vectors(int rhs) const { return const_cast<ColorVectorField*>(this)->vectors(rhs); }
 

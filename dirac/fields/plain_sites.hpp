@@ -1,4 +1,4 @@
-// Sites of one parity of plain fields, in the order they have on a GPU, to and from there.
+// Brings the sites of one parity of plain fields to a GPU and back, in the order that they have there.
 #pragma once
 
 #include "dirac/fields/site_field.hpp"
@@ -6,8 +6,8 @@
 
 namespace staghorn {
 
-// Calls visit(site, k), with indices in plain fields, for `count` sites of `parity` from the `first` on: that of k = 0.
-// They are those of whole rows along x.
+// Calls visit(site, k) for sites number first + k of `parity`, k = 0..count - 1; `site` is the index in plain fields.
+// `first` and `count` are multiples of half a row along x.
 template <class Visit>
 void for_sites_in_order(const Lattice& lattice, Parity parity, std::int64_t first, std::int64_t count,
                         const Visit& visit) {
@@ -20,8 +20,8 @@ void for_sites_in_order(const Lattice& lattice, Parity parity, std::int64_t firs
   }
 }
 
-// Sends what fill(site, item) puts together of every site of `parity`; use(piece, first, count) queues what takes
-// `count` items from slot `first` on. Local.
+// Sends one item for every site of `parity`. fill(site, item) writes the item on the host; use(piece, first, count)
+// queues the work that reads the `count` items of slots from `first` on. Local.
 template <class Item, class Fill, class Use>
 void send_sites(PinnedPieces& pieces, const Lattice& lattice, Parity parity, const Fill& fill, const Use& use) {
   pieces.send<Item>(
@@ -33,7 +33,8 @@ void send_sites(PinnedPieces& pieces, const Lattice& lattice, Parity parity, con
       use);
 }
 
-// The way back: make(piece, first, count) queues what writes items, take(site, item) is called with each.
+// Receives one item for every site of `parity`. make(piece, first, count) queues the work that writes items;
+// take(site, item) is then called with each of them. Local.
 template <class Item, class Make, class Take>
 void receive_sites(PinnedPieces& pieces, const Lattice& lattice, Parity parity, const Make& make, const Take& take) {
   pieces.receive<Item>(lattice.local_volume() / 2, lattice.local()[0] / 2, make,

@@ -1,6 +1,6 @@
-// Plain double-precision fields in lexicographic site order: what files hold, what sources and solutions are
-// exchanged in, and what the slow, readable side of the code (observables, heatbath, certificate) works on.
-// The solver packs them into lane-blocked fields of its own.
+// Plain double-precision fields in lexicographic site order. Files hold them, sources and solutions are exchanged in
+// them, and the slow, readable side of the code (observables, heatbath, certificate) works on them. The solver packs
+// them into fields of its own.
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@
 
 namespace staghorn {
 
-// Starts as zeros, in memory that all threads touch first, each its part (Buffer).
+// Starts as zeros. Each thread touches its part of the memory first (Buffer).
 template <class Site>
 class SiteField {
   static_assert(std::is_trivially_copyable_v<Site>);
@@ -73,11 +73,12 @@ class Slice {
   std::int64_t stride_ = 1, extent_, x_mu_, size_;
 };
 
-// The slice that other ranks lack for a step in `direction` along mu: my first for +1, my last for -1. Local.
+// Returns the slice of this rank that another rank needs for a step in `direction` along mu: the first slice for +1,
+// the last for -1. Local.
 Slice outgoing_slice(const Lattice& lattice, int mu, int direction);
 
-// What the rank one step in `direction` along mu has on its outgoing_slice; `outgoing` is that of this rank, and goes
-// to the rank behind. One site of type Site for each of the slice. Collective.
+// Sends `outgoing`, the sites of this rank's outgoing_slice, to the rank behind, and returns what the rank one step in
+// `direction` along mu sends. One Site for each site of the slice. Collective.
 template <class Site>
 std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
                                 const std::vector<Site>& outgoing);

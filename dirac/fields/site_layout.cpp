@@ -8,8 +8,9 @@ namespace staghorn {
 
 namespace {
 
-// Splits the extents among `lanes` lanes, factors of two at a time, so that each sub-extent stays even. Directions that
-// are not cut among ranks go first (their faces need no ghost lanes), x last (long rows). False if it does not go.
+// Splits the extents among `lanes` lanes, by one factor of two after the other, so that each sub-extent stays even.
+// Directions that are not cut among ranks go first (their faces need no ghost lanes), and x goes last (long rows).
+// Returns false if the extents do not split.
 bool split_among_lanes(const Lattice& lattice, int lanes, Extents& lane_grid, Extents& sub) {
   lane_grid = {1, 1, 1, 1};
   sub = lattice.local();
@@ -29,9 +30,8 @@ bool split_among_lanes(const Lattice& lattice, int lanes, Extents& lane_grid, Ex
   return true;
 }
 
-// Lanes of one block: whole lines of the cache, and as a rule no power of two apart, 0.1 % more than the sites: with
-// words of 2^20 sites a hop of 16 right-hand sides in fp64 took 864.5 us on one H200, with 12 reals, with 2^20 + 1056
-// 843.5.
+// Lanes of one block: whole lines of the cache, some 0.1 % more than the sites. The words of an object are then no
+// power of two apart; with powers of two a hop of 16 right-hand sides is slower by 2 %.
 std::int64_t padded(std::int64_t sites) {
   constexpr std::int64_t line = 32;
   return (sites + line - 1) / line * line + (1 + sites / (1024 * line)) * line;

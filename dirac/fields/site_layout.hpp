@@ -8,8 +8,8 @@
 // equal sub-lattices ("virtual nodes"), one lane each: the neighbours of a whole block are then another whole block,
 // with the lanes permuted at the rim only. Extents that do not split V-fold (each sub-extent must be even) use
 // consecutive checkerboard sites as lanes and gather neighbours lane by lane: any even extents run, some slower.
-// On the GPU there is one block, all sites of a parity in checkerboard order and up to 64 + 0.1 % of padding, and W =
-// 16 bytes. In fp16 a vector counts as n = 8 int16, its unit as the last of 4 floats (dirac/algebra/fixed_point.hpp).
+// On the GPU one block holds all sites of a parity in checkerboard order, with up to 64 + 0.1 % of padding, and W is 16
+// bytes. In fp16 a vector counts as n = 8 int16, and its unit as the last of 4 floats (dirac/algebra/fixed_point.hpp).
 // The values computed at a site never depend on the layout.
 #pragma once
 
@@ -31,9 +31,9 @@ class SiteLayout {
   const Lattice& lattice() const { return lattice_; }
   int lanes() const { return lanes_; }
   int blocks() const { return blocks_; }  // per parity; the last may hold lanes without a site
-  // Where real k of an object lies within its block, on the CPU.
+  // The place of real k of an object within its block, on the CPU.
   std::int64_t offset_in_block(int lane, int k) const { return std::int64_t{k} * lanes_ + lane; }
-  // The same of n reals in words of so many.
+  // The same for an object of n reals, in words of `word` reals.
   static constexpr std::int64_t offset_in_words(std::int64_t V, std::int64_t lane, int k, int n, int word) {
     const int first = k / word * word, width = word < n - first ? word : n - first;
     return first * V + lane * width + (k - first);

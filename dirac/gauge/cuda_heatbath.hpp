@@ -1,4 +1,4 @@
-// The links of a chain on the GPU: heatbath.hpp and the plaquette of gauge_observables.hpp once more, there, with the
+// The links of a chain on the GPU: the functions of heatbath.hpp and the plaquette of gauge_observables.hpp, with the
 // bits of the CPU. fp64, uncompressed, 576 bytes a site. In a build without CUDA the constructor throws.
 #pragma once
 

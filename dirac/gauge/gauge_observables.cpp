@@ -35,7 +35,7 @@ void sum_plaquettes(const LinkField& links, const AheadLinks& ahead, double* spa
 
 STAGHORN_INLINE double norm2(double re, double im) { return multiply_add(re, re, im * im); }
 
-// The larger of both; once NaN, always NaN.
+// Returns the larger number; NaN if one of them is NaN.
 STAGHORN_INLINE void grow(double& largest, double value) {
   if (value > largest || std::isnan(value)) largest = value;
 }
@@ -60,12 +60,12 @@ void project(Links& links) {
 STAGHORN_FMA_CLONES
 void transform(Matrix& u, const Matrix& g, const Matrix& g_ahead) { u = g * (u * adjoint(g_ahead)); }
 
-// Work for one thread at a time: sites of a slab small enough to balance, large enough not to matter.
+// How many sites a thread works on at a time: few enough for balance, many enough to cost nothing.
 constexpr std::int64_t sites_per_slab = 256;
 
 }  // namespace
 
-// One pass over the links: of the sites ahead, those along t alone are not in a cache any more.
+// One pass over the links. Of the sites ahead, only those along t are no longer in a cache.
 Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
   const std::int64_t n = links.size();
   SiteField<double> space(links.lattice()), time(links.lattice());

@@ -15,8 +15,8 @@ struct Plaquette {
 };
 
 Plaquette plaquette(const Communicator& communicator, const LinkField& links);
-// The same from what each local site contributes, in any order of sites: Re tr U_P summed over the planes xy, xz, yz
-// and over xt, yt, zt.
+// Returns the means from what each local site contributes, in any order of sites: Re tr U_P summed over the planes xy,
+// xz, yz (space), and over xt, yt, zt (time). Collective.
 Plaquette mean_plaquette(const Communicator& communicator, const Lattice& lattice, std::span<const double> space,
                          std::span<const double> time);
 

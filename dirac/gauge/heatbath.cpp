@@ -58,7 +58,7 @@ void randomise(Links& links, std::uint64_t seed, std::uint64_t site) {
   for (int mu = 0; mu < 4; ++mu) links[mu] = random_link(seed, site, mu);
 }
 
-// Hands slabs of a list of sites to the threads.
+// Distributes slabs of a list of sites among the threads.
 template <class Work>
 void for_slabs(Sites sites, const Work& work) {
   constexpr std::size_t sites_per_slab = 128;
@@ -76,7 +76,7 @@ ParitySites sites_by_parity(const Lattice& lattice) {
   return sites;
 }
 
-// Updates U_mu(x) for all x of one parity: links that share no plaquette, all else at rest.
+// Updates U_mu(x) for all x of one parity. These links share no plaquette; all other links stay.
 void update_direction(const Communicator& communicator, LinkField& links, const HeatbathParameters& parameters,
                       std::uint32_t sweep, Update update, int mu, Sites mine, Sites others, MatrixField& path,
                       MatrixField& behind) {

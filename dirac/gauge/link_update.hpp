@@ -1,8 +1,8 @@
-// What a Monte Carlo chain does to one link: a random start, the heatbath, over-relaxation. The text that CPU and GPU
-// share: + - * / sqrt, fma and integers only, so both give the same bits.
+// What a Monte Carlo chain does to one link: a random start, the heatbath, over-relaxation. CPU and GPU share this
+// text. It uses + - * / sqrt, fma and integers only, so both give the same bits.
 //
 // `path` is the sum of the paths from x to x+mu around the link's six plaquettes (plaquette_paths.hpp); with
-// W = U path^dagger the action is -beta/3 Re tr W and what the link does not touch.
+// W = U path^dagger the action is -beta/3 Re tr W, plus terms without the link.
 #pragma once
 
 #include "dirac/algebra/philox.hpp"

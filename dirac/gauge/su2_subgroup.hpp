@@ -1,8 +1,9 @@
 // The SU(2) subgroups of SU(3) [Cabibbo & Marinari 1982]: updates of a link one subgroup at a time.
 //
-// An element of SU(2) is four reals, h = h0 + i (h1, h2, h3) . sigma. With W = U V^dagger, V the sum of the paths
-// around the link's plaquettes, multiplying rows (i, j) of U by g in SU(2) changes the action by way of Re tr(g w) = k
-// h0, where the 2x2 block w of W is k/2 times v in SU(2) (plus a part that does not count) and h = g v.
+// An element of SU(2) is four reals, h = h0 + i (h1, h2, h3) . sigma. Let W = U V^dagger, where V is the sum of the
+// paths around the link's plaquettes. If g in SU(2) multiplies rows (i, j) of U, the action changes through
+// Re tr(g w) = k h0. Here the 2x2 block w of W is k/2 times v in SU(2), plus a part that does not contribute, and
+// h = g v.
 #pragma once
 
 #include <cmath>

@@ -4,7 +4,7 @@
 //   access.link_here(mu)             U_mu(x)
 //   access.link_behind(mu)           U_mu(x - mu)
 //   access.vector(mu, forward, rhs)  eta_mu(x) a(x + mu) or eta_mu(x) a(x - mu), boundary phase included
-//   Access::third_row_unit           what the third row of a link is still to be multiplied by
+//   Access::third_row_unit           the factor that the third row of a link still lacks
 //
 // The order is canonical (mu = x, y, z, t, forward then backward, all by fma), so the bits of a site never depend on
 // the cut. 570 flop a site and right-hand side (8 products of 66 and 7 sums of 6); a link is loaded once for the tile.
@@ -28,7 +28,7 @@ STAGHORN_INLINE void add_hop(ColorVector<Real>& out, const ColorMatrix<Real>& u,
   }
 }
 
-// out -= U^dagger v, alike.
+// out -= U^dagger v, where the third row of U may lack a factor.
 template <class Access, class Real>
 STAGHORN_INLINE void subtract_hop_back(ColorVector<Real>& out, const ColorMatrix<Real>& u, const ColorVector<Real>& v) {
   if constexpr (Access::third_row_unit == 1) {
@@ -44,7 +44,7 @@ template <int Tile, class Access, class Real>
 STAGHORN_INLINE void hop_site(const Access& access, ColorVector<Real> (&out)[Tile]) {
   STAGHORN_UNROLL
   for (int r = 0; r < Tile; ++r) out[r] = {};
-  STAGHORN_DIRECTIONS  // a quarter of the code on the CPU
+  STAGHORN_DIRECTIONS  // on the CPU not unrolled: a quarter of the code
       for (int mu = 0; mu < 4; ++mu) {
     {
       const ColorMatrix<Real> u = access.link_here(mu);

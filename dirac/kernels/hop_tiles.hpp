@@ -23,9 +23,9 @@ struct TileList {
   }
 };
 
-// For numbers stored in so many bytes, and where some sites may need ghosts (in fp16 also where a boundary has a phase
-// other than +-1: such hops are bound by instructions, and the usual case is a kernel of its own). From 4 on several
-// threads share a site (cuda_hop_many.cuh); where a boundary has such a phase, 4 of these and no more.
+// The tiles for numbers stored in so many bytes. `cut`: some sites may need ghosts. In fp16 `cut` also serves where a
+// boundary has a phase other than +-1, for such hops are bound by instructions, and the usual case is a kernel of its
+// own. From 4 on several threads share a site (cuda_hop_many.cuh); with such a phase the largest tile is 4.
 template <int stored_bytes>
 struct HopTiles {
   using whole = TileList<16, 8, 4, 3, 2, 1>;

@@ -1,4 +1,4 @@
-// How long the parts of hops take: by the host's clock on the CPU, by marks in the queue on a GPU.
+// How long the parts of hops take. The CPU is timed by the host's clock, a GPU by marks in its queue.
 #pragma once
 
 #include <omp.h>
@@ -38,19 +38,20 @@ class ScopedTimer {
   double start_;
 };
 
-// Hops on a GPU whose faces pass through the host. Nothing there happens when it is queued, so marks are queued too, in
-// every fifteenth hop: often enough for means, too rarely to cost anything, and an odd number, as the two hops of an
-// iteration differ. A kernel's time includes its launch where the queue had run empty.
+// Times hops on a GPU whose faces pass through the host. Work on a GPU happens later than it is queued, so marks are
+// queued beside it, in every fifteenth hop. That is often enough for means and costs nothing; the number is odd because
+// the two hops of an iteration differ. A kernel's time includes its launch where the queue had run empty.
 class SampledHops {
  public:
   static constexpr long spacing = 15;
   enum Moment { gather, packed, interior_begins, interior_ends, boundary_begins, boundary_ends, moments };
 
-  void begin(FaceExchange& exchange);  // of a hop; may look at the last one that was sampled
+  // To be called when a hop begins. May read the marks of the hop that was sampled before.
+  void begin(FaceExchange& exchange);
   void mark(Moment moment) {
     if (sampling_) marks_[moment].set();
   }
-  // The means of the sampled hops times the number of all; waits for the device.
+  // Returns the mean of the sampled hops times the number of all hops. Waits for the device.
   CommunicationTimes times(const FaceExchange& exchange);
   void reset();
 

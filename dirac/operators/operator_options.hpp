@@ -13,7 +13,7 @@ struct OperatorOptions {
   Boundary boundary;
   Precision precision = Precision::fp64;
   Reconstruct reconstruct = Reconstruct::none18;
-  int n_rhs = 1;                         // at most max_rhs (hop_view.hpp)
+  int n_rhs = 1;                         // at most max_rhs (vector_shape.hpp)
   int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed

@@ -1,5 +1,5 @@
-// What a StaggeredOperator holds, and how a hop runs: on the CPU in pieces between which messages advance, on the GPU
-// queued. Private to staggered_operator.cpp and operator_state.cpp.
+// What a StaggeredOperator holds, and how a hop runs. On the CPU a hop runs in pieces, between which messages advance;
+// on the GPU it is queued. Private to staggered_operator.cpp and operator_state.cpp.
 #pragma once
 
 #include "dirac/kernels/kernel_table.hpp"
@@ -17,7 +17,7 @@ struct StaggeredOperator::State {
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
 
-  // The same; returns the exact sums of |out|^2.
+  // Runs a hop and returns the exact sums of |out|^2.
   std::vector<double> hop_and_sums(Parity target, HopCall call, const ColorVectorField& out, std::span<ExactSum> sums);
 
   // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
@@ -28,8 +28,8 @@ struct StaggeredOperator::State {
   // Adds up |v|^2 of a field in the operator's precision or, for x, in the precision that it computes with.
   void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);
 
-  // The exact sums of what a kernel just added up; if a contribution did not fit its grid, |v|^2 is summed again on
-  // larger grids until it does.
+  // Returns the exact sums of what a kernel has just added up. If a contribution did not fit its grid, |v|^2 is summed
+  // again on larger grids until all fit.
   std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
                               const ColorVectorField& v, std::span<ExactSum> sums);
 

@@ -1,5 +1,5 @@
-// The staggered operator D on the local lattice: its parity-changing hop, with faces in flight while interior sites are
-// computed, alone or fused with the line of Conjugate Gradient that uses it.
+// The staggered operator D on the local lattice: its hop from one parity to the other, alone or together with the line
+// of Conjugate Gradient that uses it. Faces travel while interior sites are computed.
 //
 // D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
 // A = 4m^2 - D^2 on the sites of one parity; D is anti-Hermitian, so (p, A p) = 4m^2 |p|^2 + |D p|^2.
@@ -43,35 +43,35 @@ class StaggeredOperator {
   const OperatorOptions& options() const;
   std::string kernel_set() const;                   // the kernels in use: "avx512", "avx2", "baseline" or "cuda"
   std::shared_ptr<const HopData> hop_data() const;  // to be shared with another operator
-  std::int64_t link_bytes() const;                  // this rank
-  std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; this rank
+  std::int64_t link_bytes() const;                  // of this rank
+  std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; of this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...
   const TransportChoice& transport_choice() const;  // how it was chosen
   const LaunchTuning& tuning() const;               // what tuning did
-  const HopTimes& times() const;                    // by the host's clock: on a GPU all that it waits for is `interior`
+  const HopTimes& times() const;                    // by the host's clock; on a GPU `interior` is all its waiting
   // The same as phases, on a GPU from samples; nothing where kernels store faces straight into ghosts. Local.
   CommunicationTimes communication_times() const;
   void reset_times();
-  // Of each face that travels in a hop, in the order of FaceExchange. Local.
+  // Bytes of each face that travels in a hop, in the order of FaceExchange. Local.
   const std::array<std::size_t, 8>& face_bytes() const;
 
   ColorVectorField make_vector() const;    // n_rhs zero vectors on one parity
-  ColorVectorField make_solution() const;  // the same for x: what fp16 adds up, it keeps in fp32
+  ColorVectorField make_solution() const;  // n_rhs zero vectors for x, which fp16 keeps in fp32
 
   // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
   // lattice. `sums` has one running grid per right-hand side.
 
-  // out(target) = D in, where `in` lives on the opposite parity. 570 flop a site.
+  // out(target) = D in, where `in` lives on the opposite parity. Flops and bytes: hop_cost.hpp.
   void hop(ColorVectorField& out, const ColorVectorField& in, Parity target);
-  // The same, or out = beta out + D in where there are beta; returns |out|^2.
+  // out = D in, or out = beta out + D in if beta is given; returns |out|^2.
   std::vector<double> hop_and_norm2(ColorVectorField& out, const ColorVectorField& in, Parity target,
                                     std::span<ExactSum> sums, std::span<const double> beta = {});
   // r -= alpha (4m^2 p - D tmp), where r and p live on `parity` and tmp = D p on the other; returns |r|^2.
   std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
                                       Parity parity, double four_m2, std::span<const double> alpha,
                                       std::span<ExactSum> sums);
-  // What of CG goes with it: before, p = r + beta p (without beta p stays), and x = of_new p + of_old p_before + x;
-  // where both are 0, x is not touched.
+  // The lines of CG that run before: p = r + beta p (p stays if beta is empty), and x = of_new p + of_old p_before + x,
+  // where p_before is p before its recurrence. Where both coefficients are 0, x is not touched.
   struct CgStep {
     std::span<const double> alpha, beta, of_new, of_old;  // per right-hand side
   };
@@ -84,15 +84,16 @@ class StaggeredOperator {
                                        Parity parity, std::span<const double> alpha, std::span<const double> beta,
                                        std::span<ExactSum> sums);
   std::vector<double> norm2(const ColorVectorField& v, std::span<ExactSum> sums);
-  // Of a hop into `target` the faces of `in` alone, packed, sent and waited for, to time them; on a GPU queued.
+  // Packs, sends and awaits the faces of `in` as a hop into `target` would, and nothing else: for timing. On a GPU the
+  // work is queued.
   void exchange_faces(const ColorVectorField& in, Parity target);
-  // b = alpha a + beta b, of any operator's fields in fp64 or fp32. Local.
+  // b = alpha a + beta b, for fields of any operator in fp64 or fp32. Local.
   void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
 
-  // What the kernels read for hops into `target`: for loops that launch kernels themselves. Local.
+  // What kernels read for hops into `target`. For loops that launch kernels themselves. Local.
   const HopView& view(Parity target) const;
-  // Whether such loops need the host for nothing but queueing: on a GPU, and faces, if there are any, are stored
-  // straight into ghosts or travel by NCCL.
+  // Whether such loops need the host only to queue work: the operator is on a GPU, and faces, if there are any, are
+  // stored straight into ghosts or travel by NCCL.
   bool host_free() const;
   FaceExchange& faces();
   PeerTransport* peers();  // where the device stores faces straight into ghosts, else nullptr

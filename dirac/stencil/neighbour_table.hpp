@@ -1,5 +1,5 @@
-// For every block of one parity and each of the 8 hops out of it: where the neighbours' vectors and the link behind
-// lie, with which sign. Built once per layout and boundary condition; read by the CPU kernels.
+// Where the neighbours' vectors and the link behind lie, and with which sign, for every block of one parity and each of
+// the 8 hops out of it. Built once for a layout and boundary condition; the CPU kernels read it.
 #pragma once
 
 #include <array>
@@ -14,12 +14,12 @@ namespace staghorn {
 
 constexpr int max_lanes = 16;
 
-// A hop whose neighbours are not simply one whole block with one sign.
+// The neighbours of a hop if they are not one whole block with one sign.
 struct SpecialNeighbour {
   enum Kind : std::int32_t {
     permuted,     // one local block, lanes permuted: source[lane] = lane there
     ghost_block,  // one whole block of the ghost buffer
-    halves,       // two runs of V/2 consecutive lanes, their first slots in source[0] and source[V/2] as below
+    halves,       // two runs of V/2 consecutive lanes; source[0] and source[V/2] are their first slots, as below
     scattered     // lane by lane: source[lane] = slot, or ~slot in the ghost buffer
   };
   alignas(64) std::int32_t source[max_lanes];
@@ -33,16 +33,17 @@ struct NeighbourTable {
   // neighbours[8 block + 2 mu + (0 forward, 1 backward)] >= 0: 2 * block + (sign is -1);  < 0: special[~value].
   std::vector<std::int32_t> neighbours;
   std::vector<SpecialNeighbour> special;
-  // Index into the copies of links-behind for specials of backward hops (KernelLinks::special_links), else -1.
+  // For a special backward hop: the number of its copy of the links behind (KernelLinks::special_links); else -1.
   std::vector<std::int32_t> special_link;
-  // Special backward hops in order: which block and direction each copy belongs to.
+  // The block and direction that each copy belongs to.
   std::vector<std::array<std::int32_t, 2>> special_link_of;
   std::vector<std::int32_t> interior_blocks, boundary_blocks;  // without / with a lane that needs a ghost
   std::int64_t bytes() const;
 };
 
-// The sites of one face, as slots of the sending parity in the order in which they are sent, padded to whole blocks.
-// Face 2 mu: sites x_mu = 0; face 2 mu + 1: sites x_mu = L_mu - 1. Empty where mu is not partitioned.
+// The sites of each face, as slots of the sending parity in the order in which they are sent. In the buffer a face is
+// padded to whole blocks. Face 2 mu: sites x_mu = 0; face 2 mu + 1: sites x_mu = L_mu - 1. Empty where mu is not
+// partitioned.
 struct FaceSites {
   std::array<std::vector<Slot>, 8> slots;
   std::array<std::int32_t, 8> first_block{};  // of the face in the send and ghost buffers

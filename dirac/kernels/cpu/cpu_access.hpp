@@ -1,5 +1,5 @@
-// How the CPU kernels reach numbers: vectors and links of a block of lanes, neighbours wherever they lie. For
-// cpu_kernels.cpp alone, which is compiled once for each instruction set with -DSTAGHORN_VECTOR_BYTES=bytes.
+// How the CPU kernels read and write numbers: vectors and links of a block of lanes, and neighbours wherever they lie.
+// For cpu_kernels.cpp alone, which is compiled once for each instruction set with -DSTAGHORN_VECTOR_BYTES=bytes.
 #pragma once
 
 #include <cstdint>
@@ -23,16 +23,16 @@ constexpr int lanes_of = vector_bytes / int(sizeof(Real));
 template <class Real>
 using Block = Lanes<Real, lanes_of<Real>>;
 
-// Kernels are templates on what numbers are stored as: double, float, or int16 for fixed point.
+// Kernels are templates on the type that numbers are stored as: double, float, or int16 for fixed point.
 template <class Stored>
 using BlockVector = ColorVector<Block<Arithmetic<Stored>>>;
 template <class Stored>
 constexpr int stored_lanes = lanes_of<Arithmetic<Stored>>;
-// From one vector of a block to the next, in stored reals.
+// The distance from one vector of a block to the next, in stored reals.
 template <class Stored>
 constexpr int vector_stride = vector_places<Stored>* stored_lanes<Stored>;
 
-// V lanes of stored reals.
+// Reads V lanes of stored reals.
 template <class Stored>
 STAGHORN_INLINE Block<Arithmetic<Stored>> load_reals(const Stored* from) {
   if constexpr (is_fixed_point<Stored>) {
@@ -64,7 +64,7 @@ STAGHORN_INLINE BlockVector<Stored> load_vector(const Stored* from, Arithmetic<S
   return v;
 }
 
-// Not inlined: gcc would take what comes before lane by lane, and a hop six times as long.
+// Not inlined, for gcc would then work lane by lane on what comes before, and a hop would take six times as long.
 inline __attribute__((noinline)) void store_fixed_point(std::int16_t* to, const Block<float> (&reals)[6]) {
   constexpr int V = lanes_of<float>;
   Lanes<std::int32_t, V> q[6];
@@ -88,7 +88,7 @@ STAGHORN_INLINE void store_vector(Stored* to, const BlockVector<Stored>& v) {
   }
 }
 
-// n lanes of a vector, as they are stored.
+// Copies n lanes of a vector, as they are stored.
 template <class Stored>
 STAGHORN_INLINE void copy_lanes(Stored* to, int target, const Stored* from, int source, int n) {
   constexpr int V = stored_lanes<Stored>;
@@ -96,7 +96,7 @@ STAGHORN_INLINE void copy_lanes(Stored* to, int target, const Stored* from, int 
   if constexpr (is_fixed_point<Stored>) __builtin_memcpy(units(to) + target, units(from) + source, n * sizeof(float));
 }
 
-// A hop's neighbours where they are not one plain block: permuted lanes, ghosts, boundary phases.
+// Reads special neighbours of a hop: permuted lanes, ghosts, boundary phases.
 template <class Stored>
 __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Stored* in, const Stored* ghost, int n_rhs,
                                             int rhs, const double* phase, Arithmetic<Stored> factor,
@@ -147,7 +147,8 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Sto
     }
 }
 
-// In fixed point links stay in their unit, which the vectors take instead: 6 products a link, not 18.
+// The Access of hop_kernel.hpp. In fixed point links stay in their unit, and vectors are multiplied by it instead: 6
+// products a link, not 18.
 template <class Stored, int Reals>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
@@ -161,16 +162,16 @@ struct CpuAccess {
 
   const std::int32_t* codes() const { return view.neighbourhood.neighbours + block * 8; }
 
-  // Links are read through one pointer and vectors through another, whatever the case, so that the arithmetic below
-  // them is compiled once and free of branches.
+  // In all cases links are read through one pointer and vectors through another, so that the arithmetic that follows is
+  // compiled once and free of branches.
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
     const Stored* from = static_cast<const Stored*>(links) + index * (Reals * V);
     Block<Real> reals[Reals];
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) {
       reals[2 * k] = load_reals(from + 2 * k * V), reals[2 * k + 1] = load_reals(from + (2 * k + 1) * V);
-      // The next block reads the link behind this one: ask for it now, the machine's own prefetchers follow too few
-      // streams at once.
+      // The next block reads the link that lies behind this one in memory. It is prefetched, because the machine's own
+      // prefetchers follow too few streams at once.
       constexpr int lines = vector_bytes * sizeof(Stored) / sizeof(Real) < 64 ? 1 : 2;  // in a complex number
       __builtin_prefetch(from + Reals * V + 2 * k * V);
       if constexpr (lines == 2) __builtin_prefetch(from + Reals * V + (2 * k + 1) * V);

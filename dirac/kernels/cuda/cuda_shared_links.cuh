@@ -1,6 +1,6 @@
-// Links that several threads use: those of one site for different right-hand sides. They come into shared memory while
-// the direction before is computed, each fetched once for a block, so what a multiprocessor asks of the second-level
-// cache, which binds here, is little more than vectors.
+// Links in shared memory, for the threads that work on different right-hand sides of one site. A block fetches each
+// link once, while it computes the direction before. A multiprocessor then asks the second-level cache, which is the
+// bottleneck here, for little more than vectors.
 #pragma once
 
 #include "dirac/fields/cuda_spill.cuh"
@@ -8,8 +8,8 @@
 
 namespace staghorn::cuda {
 
-// A word on its way to shared memory; before sm_80 it takes the way through registers. evict_first: it is so in the
-// second-level cache.
+// Starts to copy a word to shared memory; before sm_80 the word passes through registers. With evict_first the
+// second-level cache drops the word first.
 template <class Word, bool evict_first>
 __device__ __forceinline__ void fetch_word(char* to, const char* from) {
 #if __CUDA_ARCH__ >= 800
@@ -35,23 +35,24 @@ __device__ __forceinline__ void await_fetched_words() {
 #endif
 }
 
-// from + n * bytes, from numbers of 32 bits.
+// Returns from + n * bytes, where n and bytes have 32 bits.
 __device__ __forceinline__ const char* advanced(const void* from, unsigned n, unsigned bytes) {
   const char* result;
   asm("mad.wide.u32 %0, %1, %2, %3;" : "=l"(result) : "r"(n), "r"(bytes), "l"(from));
   return result;
 }
 
-// What hop_site reads for `Tile` right-hand sides of one site, where `groups` threads of a block have the same site and
-// others of them. All threads of the block must come along, with the same mu: they meet once for each.
+// The Access of hop_site for `Tile` right-hand sides of one site, where `groups` threads of a block have the same site
+// and different right-hand sides. All threads of the block must come along, with the same mu: they meet once for each
+// mu.
 template <class Stored, int Reals, int Tile, int sites, int groups, class From>
 class SharedLinks {
  public:
   using Real = Stored;
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
-  static constexpr int directions_at_once = 1;  // else more code than a multiprocessor keeps at hand
+  static constexpr int directions_at_once = 1;  // more code would not fit the instruction cache
   static constexpr int link_bytes = Reals * int(sizeof(Stored)) * sites;
-  static constexpr int shared_bytes = 4 * link_bytes;  // of both directions of mu, and the next
+  static constexpr int shared_bytes = 4 * link_bytes;  // both directions of mu, and those of the next mu
 
   __device__ __forceinline__ SharedLinks(const From& from, char* shared) : from_(from), shared_(shared) {
 #pragma unroll
@@ -76,14 +77,15 @@ class SharedLinks {
   static constexpr int words = Reals * int(sizeof(Stored)) / word_bytes,
                        tail_bytes = Reals * int(sizeof(Stored)) % word_bytes;
   static_assert(tail_bytes == 0 || tail_bytes == 8);
-  // Links are read once. Where rebuilding them calls a division, nvcc 13.0 makes illegal instructions of the hint.
+  // Links are read once. With 8 reals the hint is left out: nvcc 13.0 makes illegal instructions of it there.
   static constexpr bool evict_first = Reals != 8;
 
   __device__ __forceinline__ char* place(int mu, bool forward) const {
     return shared_ + (2 * (mu % 2) + !forward) * link_bytes;
   }
 
-  // The share of this thread's group in both links of mu, whose words (load_object) are counted through.
+  // Fetches the share of this thread's group in both links of mu. The words of both links (load_object) are numbered
+  // through.
   __device__ __forceinline__ void fetch(int mu) const {
     const auto ahead = from_.place_of_link_here(mu), behind = from_.place_of_link_behind(mu);
     const int thread = thread_here(), group = thread / sites;
@@ -119,7 +121,8 @@ class SharedLinks {
       for (int r = 0; r < Tile; ++r) from_.turn_phase(mu, forward, vectors_[r]);
   }
 
-  // With the sign of the vectors, which are more; with 12 reals the third row takes that of the first.
+  // Returns a link times the sign of the hop: vectors are more than links. With 12 reals the third row takes the sign
+  // of the first.
   __device__ __forceinline__ ColorMatrix<Real> link(int mu, bool forward) const {
     Real reals[Reals];
     load_object<Reals, Caching::plain>(reinterpret_cast<const Stored*>(place(mu, forward)), sites,
@@ -146,7 +149,7 @@ class SharedLinks {
   const From& from_;
   char* shared_;
   unsigned signs_ = 0;             // bit h: hop h (PlaceWithEdges) has a minus
-  mutable Real vectors_[Tile][6];  // of the direction whose link was asked for last
+  mutable Real vectors_[Tile][6];  // of the direction whose link was read last
 };
 
 }  // namespace staghorn::cuda

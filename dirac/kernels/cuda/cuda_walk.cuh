@@ -1,7 +1,6 @@
-// How blocks go through the chunks of a range: in rounds of one chunk each, but in the last rounds a block takes the
-// next chunk as it comes free. A round of a hop takes some 10 microseconds, and blocks drift apart by as much: the
-// memory would idle while the last ones finish what was dealt to them. Sums are exact, so who takes what changes no
-// bit.
+// How blocks go through the chunks of a range. They are dealt one chunk each in every round; in the last rounds a block
+// takes the next chunk when it is free. Blocks drift apart by about the time of a round, so without this the memory
+// would idle while the last blocks finish. Sums are exact, so it changes no bit which block takes which chunk.
 #pragma once
 
 #include <cuda_awbarrier_primitives.h>
@@ -14,18 +13,17 @@
 
 namespace staghorn::cuda {
 
-// A range that a set of teams goes through, `stride` of them.
+// A range that `stride` teams go through together.
 struct SharedRange {
   ChunkRange chunks;
   int stride;
-  int taken_from = INT_MAX;  // before this chunk they are dealt out in rounds, from it on taken
+  int taken_from = INT_MAX;  // chunks before this one are dealt out in rounds; from it on they are taken
 };
 
-// How many rounds are for the taking. On one H200, 32^3x64, 12 reals, microseconds an iteration of CG with 0, 2, 3, 4:
-// fp32 266, 262, 263, 264; fp64 517, 503, 503, 503; fp16 -, 161, 162, 163.
+// In how many rounds chunks are taken. Two rounds gain 1 to 3 % of an iteration of CG, more of them no more.
 constexpr int taken_rounds = 2;
 
-// The last so many rounds are taken, but not the first.
+// In the last `last_rounds` rounds, but never in the first, chunks are taken.
 inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_rounds = taken_rounds) {
   SharedRange shared{chunks, stride};
   const int rounds = (chunks.count + stride - 1) / stride;
@@ -33,21 +31,21 @@ inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_ro
   return shared;
 }
 
-// The way of one of a block's teams of `threads` threads each, through at most `most` chunks:
+// The way of one team of `threads` threads through at most `most` chunks; a block has `teams` teams:
 //   for (Walk<threads, teams, takes> at(range, first, taken); at.more(); at.advance()) ... at.chunk() ...
-// takes: whether the last rounds are taken, if the range says so; else all are dealt out.
+// takes: chunks of the last rounds are taken if the range says so; else all chunks are dealt out.
 template <int threads, int teams, bool takes, int most = ThreadSum::max_in_block_share>
 class Walk {
  public:
-  // first: the team's chunk of the first round;  taken: counts the chunks that the set has taken, 0 before the kernel;
-  // not looked at where none are.
+  // first: the team's chunk of the first round.  taken: the counter of chunks taken by all teams, 0 before the kernel;
+  // it is not read where none are taken.
   __device__ __forceinline__ Walk(const SharedRange& range, int first, unsigned* taken)
       : range_(range), taken_(taken), chunk_(first) {}
 
   __device__ __forceinline__ bool more() const { return chunk_ < range_.chunks.count; }
   __device__ __forceinline__ int chunk() const { return chunk_; }
 
-  // Before the first way of a block of several teams; a barrier of the block must follow.
+  // To be called before the first Walk of a block of several teams; a barrier of the block must follow.
   static __device__ __forceinline__ void prepare() {
     if constexpr (takes && teams > 1)
       if (threadIdx.x < teams) __mbarrier_init(&meeting(int(threadIdx.x)).barrier, threads / 32);
@@ -78,9 +76,9 @@ class Walk {
   }
 
  private:
-  // Where the warps of a team meet, and learn what its first one took: by turns at two places, so that it need not wait
-  // until the others have read the last. (Not a barrier by number: it costs a block all 16, of which a multiprocessor
-  // has enough for few blocks, and compute-sanitizer takes what follows one for a race.)
+  // Here the warps of a team learn which chunk their first warp took. Two places take turns, so that the first warp
+  // need not wait until the others have read the previous chunk. (This is no barrier by number, because such a barrier
+  // would reserve all 16 for the block, and compute-sanitizer takes what follows it for a race.)
   struct Meeting {
     __mbarrier_t barrier;
     int next[2];
@@ -90,7 +88,7 @@ class Walk {
     return meetings[team];
   }
 
-  // Not more than keep a thread's sums exact: as long as there are chunks, others have room for them.
+  // A team takes no more chunks than keep its threads' sums exact: as long as chunks are left, other teams have room.
   __device__ __forceinline__ int take() const {
     if (range_.taken_from / range_.stride + mine_ == most) return INT_MAX;
     return range_.taken_from + int(atomicAdd(taken_, 1u));
@@ -98,7 +96,7 @@ class Walk {
 
   const SharedRange& range_;
   unsigned* taken_;
-  int chunk_, mine_ = 0;  // mine_: how many this team has taken
+  int chunk_, mine_ = 0;  // mine_: how many chunks this team has taken
 };
 
 }  // namespace staghorn::cuda

@@ -22,7 +22,7 @@ namespace {
 constexpr int most_tile = HopTiles<sizeof(float)>::whole::all.front(), most_waves = 8;
 constexpr const char* file_name = "launches-v2.txt";
 
-// "TILE WAVES" and nothing else.
+// Parses "TILE WAVES"; nothing may follow.
 std::optional<LaunchChoice> parse_choice(const std::string& text) {
   std::istringstream words(text);
   LaunchChoice choice;
@@ -53,7 +53,7 @@ KnownLaunches parse_launches(const std::string& text) {
   KnownLaunches known;
   std::istringstream lines(text);
   for (std::string line; std::getline(lines, line);) {
-    if (lines.eof()) break;  // its end was never written
+    if (lines.eof()) break;  // a line without its end was not written to the end
     const std::size_t equals = line.rfind(" = ");
     if (equals == std::string::npos) continue;
     if (const auto choice = parse_choice(line.substr(equals + 3))) known[line.substr(0, equals)] = *choice;

@@ -22,8 +22,8 @@ constexpr double seconds_a_round = 3e-3, least_gain = 0.02;
 constexpr int most_calls = 40;
 constexpr std::int64_t sites_at_once = 1 << 14;  // of one parity: a block of 128 on each of 128 processors
 
-// Fills a vector of fp64 or fp32 with small random numbers, which repeat after a megabyte or two. While it moves zeros
-// a GPU draws less power than in a solve, and its clock may be higher.
+// Fills a vector of fp64 or fp32 with small random numbers, which repeat after a megabyte or two. A GPU that moves
+// zeros draws less power than in a solve, and its clock may be higher.
 template <class Real>
 void fill_with_noise(ColorVectorField& v) {
   std::vector<Real> noise(std::size_t{1} << 18);
@@ -39,7 +39,8 @@ void fill_with_noise(ColorVectorField& v) {
   }
 }
 
-// The kernels of CG on random vectors, which alpha = beta = 0 keeps such: as in an iteration that leaves x alone.
+// Times the kernels of CG on random vectors. alpha = beta = 0 keeps the vectors bounded, as in an iteration that leaves
+// x alone.
 class TimedKernels {
  public:
   explicit TimedKernels(const TuningCase& what)
@@ -101,7 +102,7 @@ class TimedKernels {
     });
   }
 
-  // Of one call, several being queued.
+  // Returns the seconds of one call, of several that are queued.
   template <class Work>
   static double time(const Work& work) {
     const auto batch = [&](int calls) {
@@ -122,7 +123,7 @@ class TimedKernels {
   std::vector<ExactPartial> sums_;
 };
 
-// What rank 0 does.
+// The part of rank 0.
 LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode) {
   const double start = omp_get_wtime();
   LaunchTuning result;

@@ -1,5 +1,5 @@
-// Which launches are the fastest on this GPU: remembered from an earlier run (launch_cache.hpp), or timed now. What a
-// kernel computes has the same bits whatever is chosen, since sums are exact.
+// Finds the fastest launches on this GPU: they are remembered from an earlier run (launch_cache.hpp), or timed now.
+// Sums are exact, so a kernel gives the same bits with every choice.
 #pragma once
 
 #include <functional>
@@ -11,28 +11,28 @@
 
 namespace staghorn {
 
-// What is timed: one parity's view of an operator on a GPU.
+// What is timed: the kernels on one parity of an operator on a GPU.
 struct TuningCase {
   const KernelTable& kernels;
   const SiteLayout& layout;
   const HopView& view;
-  FacePointers ghosts;  // readable; what they hold does not matter
-  bool whole;           // hops are one launch, else the interior and the boundary are launched apart
+  FacePointers ghosts;  // readable; their contents do not matter
+  bool whole;           // a hop is one launch; else interior and boundary are launched apart
 };
 
-// The choices for the kernels of CG, the same on all ranks: those of rank 0, which alone reads the file, times (with
-// random vectors, r, p, tmp and x of the operator's size in GPU memory meanwhile) and adds what is new to the file.
-// Where nothing matters, one tile being possible and all blocks fitting at once, and where those vectors find no room,
-// choices stay as they are. Collective.
+// Returns the choices for the kernels of CG, the same on all ranks. Rank 0 alone reads the file, times, and adds new
+// choices to the file. Timing takes GPU memory for four vectors of the operator's size. The default choices stay where
+// only one tile is possible and all blocks fit at once, and where the vectors find no room. Collective.
 LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& what, const std::string& device,
                            Tuning mode);
 
-// The choices between which the kernel is timed: of tiles for n_rhs right-hand sides, the largest first, where one
-// launch holds sites that may need ghosts (`cut`) or not; and of waves.
+// The choices that are timed. Tiles: all that divide n_rhs, the largest first; `cut`: a launch may hold sites that need
+// ghosts. Waves: several, with the given tile.
 std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut);
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile);
 
-// The candidate of the least median time, asked for in turns; the first unless another gains at least two per cent.
+// Returns the candidate with the least median time; the first one unless another gains at least two per cent.
+// Candidates are timed in turns.
 LaunchChoice fastest(const std::vector<LaunchChoice>& candidates,
                      const std::function<double(const LaunchChoice&)>& seconds);
 
