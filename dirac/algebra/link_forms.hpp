@@ -26,8 +26,8 @@
 
 namespace staghorn {
 
-// Rebuilds the third row of an SU(3) matrix: row2 = conj(row0 x row1), in the square of the unit that the others are
-// in. 42 flop.
+// Rebuilds the third row of an SU(3) matrix: row2 = conj(row0 x row1). Its unit is the square of the unit of the other
+// rows. 42 flop.
 template <class Real>
 STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
   STAGHORN_UNROLL
@@ -45,7 +45,7 @@ STAGHORN_INLINE void complete_third_row(ColorMatrix<Real>& u) {
   }
 }
 
-// The unsigned integer of the same size, and the number of its sign bit.
+// For a real type: the unsigned integer of the same size, and the number of the sign bit.
 template <class Real>
 struct BitsOf;
 template <>
@@ -71,7 +71,7 @@ struct BitsOf<Vector> {
 };
 #endif
 
-// x, its sign turned if the lowest bit of y as it was stored is set.
+// Returns x, with its sign turned if the lowest bit of the stored y is set.
 template <class Stored, class Real>
 STAGHORN_INLINE Real turn_sign(Real x, Real y) {
   using Bits = typename BitsOf<Real>::type;
@@ -79,7 +79,7 @@ STAGHORN_INLINE Real turn_sign(Real x, Real y) {
   return __builtin_bit_cast(Real, __builtin_bit_cast(Bits, x) ^ (__builtin_bit_cast(Bits, y) << BitsOf<Real>::sign));
 }
 
-// The link from its eight reals as they were stored. 70 operations, 24 of them for the third row, and one division.
+// Rebuilds a link from its eight stored reals. 70 operations, 24 of them for the third row, and one division.
 template <class Stored, class Real>
 STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
   const Real one = Real{} + 1;
@@ -120,8 +120,8 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
   return u;
 }
 
-// The link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, or the
-// above.
+// Returns the link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, or
+// the eight reals above.
 template <class Stored, class Real, int Reals>
 STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
   if constexpr (Reals == 8) {
@@ -135,11 +135,15 @@ STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
   }
 }
 
-// Its inverse: y such that rebuild_link(y) is u, to some roundings. Both roundings of a coordinate that carries a sign
-// fall on the next number that ends in the right bit.
+// The inverse of rebuild_link: writes y such that rebuild_link(y) is u, to some roundings. A coordinate that carries a
+// sign is rounded to the next number that ends in the right bit. Returns whether all coordinates have a stored form.
 template <class Stored>
-STAGHORN_INLINE void compress_link(const ColorMatrix<double>& u, Stored* y) {
-  const auto put = [](double value) { return stored_link_real<Stored>(value); };
+STAGHORN_INLINE bool compress_link(const ColorMatrix<double>& u, Stored* y) {
+  bool fits = true;
+  const auto put = [&](double value) {
+    fits = fits && link_real_fits<Stored>(value);
+    return stored_link_real<Stored>(value);
+  };
   const auto put_with_bit = [&](double value, bool bit) {
     using Bits = typename BitsOf<Stored>::type;
     return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(put(value)) & ~Bits{1}) | Bits(bit)));
@@ -158,16 +162,21 @@ STAGHORN_INLINE void compress_link(const ColorMatrix<double>& u, Stored* y) {
   y[3] = put(q.re), y[4] = put_with_bit(q.im, turn_a);
   y[5] = put(scale_b * alpha.im);
   y[6] = put(scale_b * beta.re), y[7] = put_with_bit(scale_b * beta.im, turn_b);
+  return fits;
 }
 
-// The reals that a link is stored as: `reals` of them are written.
+// Writes the `reals` reals that a link is stored as. Returns whether all of them have a stored form.
 template <class Stored>
-STAGHORN_INLINE void store_link(const ColorMatrix<double>& u, int reals, Stored* stored) {
+STAGHORN_INLINE bool store_link(const ColorMatrix<double>& u, int reals, Stored* stored) {
   if (reals == 8) return compress_link(u, stored);
+  bool fits = true;
   for (int k = 0; k < reals; ++k) {
     const Complex<double>& e = u.e[k / 6][k / 2 % 3];
-    stored[k] = stored_link_real<Stored>(k % 2 == 0 ? e.re : e.im);
+    const double real = k % 2 == 0 ? e.re : e.im;
+    fits = fits && link_real_fits<Stored>(real);
+    stored[k] = stored_link_real<Stored>(real);
   }
+  return fits;
 }
 
 }  // namespace staghorn

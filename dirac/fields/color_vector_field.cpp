@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/fixed_point.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/plain_sites.hpp"
@@ -11,7 +12,8 @@ namespace staghorn {
 
 namespace {
 
-// The vector of one lane out of an object's block, and into it. Stored is double, float, or int16 for fixed point.
+// Reads the vector of one lane from an object's block, and writes it. Stored is double, float, or int16 for fixed
+// point.
 template <class Stored>
 std::array<Arithmetic<Stored>, 6> get_vector(const SiteLayout& layout, const Stored* object, int lane) {
   std::array<Arithmetic<Stored>, 6> v;

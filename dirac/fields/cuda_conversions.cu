@@ -1,7 +1,10 @@
 #include <type_traits>
 
+#include "dirac/algebra/dispatch.hpp"
+#include "dirac/algebra/link_forms.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/site_layout.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
 namespace staghorn::cuda {
@@ -9,6 +12,9 @@ namespace staghorn::cuda {
 namespace {
 
 constexpr int threads = 128;
+
+// The type that atomics take.
+unsigned long long* counter(std::uint64_t* place) { return reinterpret_cast<unsigned long long*>(place); }
 
 int blocks_for(int items) { return (items + threads - 1) / threads; }
 
@@ -72,12 +78,14 @@ __global__ void __launch_bounds__(threads) convert_vectors_kernel(To* to, const 
   store_vector(to + vector_offset<To>(int(blockIdx.y), V), V, site, result);
 }
 
-// Compresses the link of one direction and puts it into its words.
+// Compresses the link of one direction and puts it into its words. misfit: see cuda_pack_links.
 template <int Reals, class Stored>
-__device__ __forceinline__ void put_link(Stored* to, int V, int direction, int slot, const double (&reals)[18]) {
+__device__ __forceinline__ void put_link(Stored* to, int V, int direction, int slot, const double (&reals)[18],
+                                         unsigned long long* misfit) {
   constexpr int word = word_bytes / int(sizeof(Stored));
   Stored stored[Reals];
-  store_link(link_from_reals<double>(reals), Reals, stored);
+  const bool fits = store_link(link_from_reals<double>(reals), Reals, stored);
+  if (!fits && misfit) atomicMax(misfit, ~(4ull * unsigned(slot) + unsigned(direction)));
   Stored* const link = to + std::size_t(direction) * Reals * V;
 #pragma unroll
   for (int k = 0; k < Reals; ++k) link[SiteLayout::offset_in_words(V, slot, k, Reals, word)] = stored[k];
@@ -85,7 +93,8 @@ __device__ __forceinline__ void put_link(Stored* to, int V, int direction, int s
 
 template <class Stored, int Reals>
 __global__ void __launch_bounds__(threads)
-    pack_links_kernel(Stored* to, int V, int first, int count, int directions, const ColorMatrix<double>* plain) {
+    pack_links_kernel(Stored* to, int V, int first, int count, int directions, const ColorMatrix<double>* plain,
+                      unsigned long long* misfit) {
   __shared__ BlockOfPlain<ColorMatrix<double>> block;
   const int slots = threads / directions, begin = int(blockIdx.x) * slots, here = min(slots, count - begin);
   block.load(plain + std::size_t(begin) * directions, here * directions);
@@ -94,27 +103,18 @@ __global__ void __launch_bounds__(threads)
   double reals[18];
 #pragma unroll
   for (int i = 0; i < 18; ++i) reals[i] = block.object(slot * directions + direction)[i];
-  put_link<Reals>(to, V, direction, first + begin + slot, reals);
+  put_link<Reals>(to, V, direction, first + begin + slot, reals, misfit);
 }
 
 // blockIdx.y is the direction.
 template <class Stored, int Reals>
-__global__ void __launch_bounds__(threads) convert_links_kernel(Stored* to, const double* from, int V, int count) {
+__global__ void __launch_bounds__(threads)
+    convert_links_kernel(Stored* to, const double* from, int V, int count, unsigned long long* misfit) {
   const int slot = int(blockIdx.x) * threads + int(threadIdx.x);
   if (slot >= count) return;
   double reals[18];
   load_object<18, Caching::plain>(from + std::size_t(blockIdx.y) * 18 * V, V, slot, reals);
-  put_link<Reals>(to, V, int(blockIdx.y), slot, reals);
-}
-
-// Calls work(to, reals) with the number of reals as a type.
-template <class Work>
-void with_stored_links(Precision precision, int reals, void* to, const Work& work) {
-  with_stored(precision, to, [&](auto* stored) {
-    if (reals == 18) return work(stored, std::integral_constant<int, 18>());
-    if (reals == 12) return work(stored, std::integral_constant<int, 12>());
-    work(stored, std::integral_constant<int, 8>());
-  });
+  put_link<Reals>(to, V, int(blockIdx.y), slot, reals, misfit);
 }
 
 }  // namespace
@@ -148,23 +148,24 @@ void cuda_convert_vectors(Precision to_precision, void* to, Precision from_preci
   STAGHORN_CUDA_CHECK_LAUNCH(convert_vectors_kernel);
 }
 
-void cuda_pack_links(Precision precision, int reals, void* to, int V, int first, int count, int directions,
-                     const ColorMatrix<double>* plain) {
-  cuda::with_stored_links(
-      precision, reals, to, [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
-        cuda::pack_links_kernel<Stored, Reals>
-            <<<cuda::blocks_for(count * directions), cuda::threads>>>(stored, V, first, count, directions, plain);
-      });
+void cuda_pack_links(Precision precision, Reconstruct reconstruct, void* to, int V, int first, int count,
+                     int directions, const ColorMatrix<double>* plain, std::uint64_t* misfit) {
+  with_stored_links(precision, reconstruct, to,
+                    [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
+                      cuda::pack_links_kernel<Stored, Reals><<<cuda::blocks_for(count * directions), cuda::threads>>>(
+                          stored, V, first, count, directions, plain, cuda::counter(misfit));
+                    });
   STAGHORN_CUDA_CHECK_LAUNCH(pack_links_kernel);
 }
 
-void cuda_convert_links(Precision precision, int reals, void* to, const void* from, int V, int count, int directions) {
+void cuda_convert_links(Precision precision, Reconstruct reconstruct, void* to, const void* from, int V, int count,
+                        int directions, std::uint64_t* misfit) {
   const dim3 grid(cuda::blocks_for(count), directions);
-  cuda::with_stored_links(precision, reals, to,
-                          [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
-                            cuda::convert_links_kernel<Stored, Reals>
-                                <<<grid, cuda::threads>>>(stored, static_cast<const double*>(from), V, count);
-                          });
+  with_stored_links(
+      precision, reconstruct, to, [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
+        cuda::convert_links_kernel<Stored, Reals>
+            <<<grid, cuda::threads>>>(stored, static_cast<const double*>(from), V, count, cuda::counter(misfit));
+      });
   STAGHORN_CUDA_CHECK_LAUNCH(convert_links_kernel);
 }
 

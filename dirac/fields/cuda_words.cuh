@@ -1,8 +1,8 @@
-// Reading and writing the objects of SiteLayout's one-block form on the device: words of 16 bytes, coalesced over
+// Reads and writes the objects of SiteLayout's one-block form on the device, in words of 16 bytes, coalesced over
 // sites.
 //
-// An object of N reals at lane i of V: floor(N / W) words at (w V + i) W, then a tail of N mod W reals. A vector in
-// fixed point is one word, six int16 and its unit.
+// An object of N reals at lane i of V has floor(N / W) words of W reals, word w at (w V + i) W, and then a tail of N
+// mod W reals. A vector in fixed point is one word: six int16 and its unit.
 #pragma once
 
 #include "dirac/algebra/fixed_point.hpp"
@@ -82,8 +82,8 @@ __device__ __forceinline__ void store_object(Real* object, unsigned V, unsigned 
   }
 }
 
-// Two int16 of a word, as floats: by the unit that converts, or widened by the one for integers first. Either alone
-// would be what a hop waits for (12 reals, 32^3x64, one H200: 70 us all converted, 63 all widened, 61 half and half).
+// Two int16 of a word as floats. `spread` uses the unit that converts; `spread_widened` first widens with the unit for
+// integers. A hop would wait for either unit alone, so that links use both.
 __device__ __forceinline__ void spread(int pair, float* to) {
   to[0] = float(short(pair));
   to[1] = float(pair >> 16);
@@ -95,7 +95,7 @@ __device__ __forceinline__ void spread_widened(int pair, float* to) {
   to[1] = float(pair >> 16);
 }
 
-// The same of int16.
+// Reads int16 numbers as floats.
 template <int N, Caching how>
 __device__ __forceinline__ void load_object(const std::int16_t* object, unsigned V, unsigned lane, float (&out)[N]) {
   constexpr int full = N / 8 * 8;
@@ -116,7 +116,7 @@ __device__ __forceinline__ void load_object(const std::int16_t* object, unsigned
   }
 }
 
-// Colour vectors, times `factor`.
+// Reads a colour vector, times `factor`.
 template <Caching how, class Stored>
 __device__ __forceinline__ void load_vector(const Stored* field, unsigned V, unsigned lane, Arithmetic<Stored> (&v)[6],
                                             Arithmetic<Stored> factor = 1) {
@@ -138,7 +138,7 @@ struct StoredVector {
   Real real[6];
 };
 
-// Returns what was stored, rounding included.
+// Stores a colour vector. Returns what the next to read it will find, rounding included.
 template <Caching how = Caching::plain, class Stored>
 __device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored* field, unsigned V, unsigned lane,
                                                                          const Arithmetic<Stored> (&v)[6]) {
@@ -158,7 +158,7 @@ __device__ __forceinline__ StoredVector<Arithmetic<Stored>> store_vector(Stored*
   return stored;
 }
 
-// One vector as it is stored: rounding it once more could change its unit.
+// Copies one vector as it is stored: a second rounding could change its unit.
 template <class Stored>
 __device__ __forceinline__ void copy_vector(Stored* to, unsigned to_V, unsigned to_lane, const Stored* from, unsigned V,
                                             unsigned lane) {
@@ -174,6 +174,16 @@ __device__ __forceinline__ void copy_vector(Stored* to, unsigned to_V, unsigned 
 template <class Real>
 __device__ __forceinline__ ColorVector<Real> as_vector(const Real (&reals)[6]) {
   return {{{reals[0], reals[1]}, {reals[2], reals[3]}, {reals[4], reals[5]}}};
+}
+template <class Real>
+__device__ __forceinline__ StoredVector<Real> reals_of(const ColorVector<Real>& v) {
+  return {{v.c[0].re, v.c[0].im, v.c[1].re, v.c[1].im, v.c[2].re, v.c[2].im}};
+}
+template <Caching how, class Stored>
+__device__ __forceinline__ ColorVector<Arithmetic<Stored>> vector_at(const Stored* field, unsigned V, unsigned lane) {
+  Arithmetic<Stored> reals[6];
+  load_vector<how>(field, V, lane, reals);
+  return as_vector(reals);
 }
 
 // Where the vectors of a right-hand side begin, in stored reals.

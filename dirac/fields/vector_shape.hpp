@@ -2,11 +2,17 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "dirac/algebra/precision.hpp"
 #include "dirac/fields/site_layout.hpp"
 
 namespace staghorn {
+
+// Most right-hand sides in one batch: kernels keep the scalars and sums of a batch in arrays of this length.
+constexpr int max_rhs = 64;
+// "1 to 64", for messages.
+inline std::string rhs_range() { return "1 to " + std::to_string(max_rhs); }
 
 struct VectorShape {
   Precision precision = Precision::fp64;

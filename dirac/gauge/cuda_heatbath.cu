@@ -6,6 +6,7 @@
 
 #include "dirac/fields/cuda_spill.cuh"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/step.hpp"
 #include "dirac/gauge/cuda_heatbath.hpp"
 #include "dirac/gauge/link_update.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
@@ -30,7 +31,7 @@ struct LinkView {
   int extents[4], strides[4];
   int half_volume;
 
-  // The site of a parity that is number `i` there.
+  // The site number i among the sites of a parity.
   __device__ __forceinline__ int site(int i, int parity) const {
     int row = 2 * i / extents[0], odd = parity;
     for (int mu = 1; mu < 4; ++mu) {
@@ -41,11 +42,11 @@ struct LinkView {
   }
 
   __device__ __forceinline__ int ahead(int site, int mu) const {
-    return site + (site / strides[mu] % extents[mu] == extents[mu] - 1 ? 1 - extents[mu] : 1) * strides[mu];
+    return stepped(site, strides[mu], extents[mu], true, wraps(site / strides[mu] % extents[mu], extents[mu], true));
   }
 
   __device__ __forceinline__ int behind(int site, int mu) const {
-    return site + (site / strides[mu] % extents[mu] == 0 ? extents[mu] - 1 : -1) * strides[mu];
+    return stepped(site, strides[mu], extents[mu], false, wraps(site / strides[mu] % extents[mu], extents[mu], false));
   }
 
   __device__ __forceinline__ double* direction(int parity, int mu) const {
@@ -104,7 +105,8 @@ __device__ __forceinline__ Matrix sum_of_paths(const LinkView& v, int parity, in
   return path;
 }
 
-// With the 172 registers that the compiler likes, two blocks fit a multiprocessor and a sweep takes 9 % longer.
+// At least three blocks must fit a multiprocessor. The compiler would choose more registers; two blocks would fit, and
+// a sweep would take 9 % longer.
 template <Update update>
 __global__ void __launch_bounds__(threads, 3) update_kernel(const __grid_constant__ LinkView v, int parity, int mu,
                                                             double beta, std::uint64_t seed, std::uint32_t sweep) {

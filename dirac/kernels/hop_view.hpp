@@ -12,9 +12,6 @@
 
 namespace staghorn {
 
-// Most right-hand sides in one batch: kernels keep the scalars and sums of a batch in arrays of this length.
-constexpr int max_rhs = 64;
-
 // CPU: the neighbours of every block, from a table (NeighbourTable).
 struct Neighbourhood {
   const std::int32_t* neighbours = nullptr;

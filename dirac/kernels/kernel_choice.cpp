@@ -1,4 +1,4 @@
-// Chooses among the instruction sets that the CPU kernels were built for.
+// Chooses among the instruction sets for which the CPU kernels were built.
 #include <vector>
 
 #include "dirac/fields/cuda_conversions.hpp"
@@ -48,8 +48,10 @@ namespace {
 void cuda_pack_vectors(Precision, void*, int, int, int, const ColorVector<double>*) { refuse(); }
 void cuda_unpack_vectors(Precision, const void*, int, int, int, ColorVector<double>*) { refuse(); }
 void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) { refuse(); }
-void cuda_pack_links(Precision, int, void*, int, int, int, int, const ColorMatrix<double>*) { refuse(); }
-void cuda_convert_links(Precision, int, void*, const void*, int, int, int) { refuse(); }
+void cuda_pack_links(Precision, Reconstruct, void*, int, int, int, int, const ColorMatrix<double>*, std::uint64_t*) {
+  refuse();
+}
+void cuda_convert_links(Precision, Reconstruct, void*, const void*, int, int, int, std::uint64_t*) { refuse(); }
 const KernelTable& cuda_kernels() { refuse(); }
 #endif
 

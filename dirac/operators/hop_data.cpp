@@ -37,7 +37,7 @@ KernelLinks make_links(const Communicator& communicator, const LinkField& links,
     return KernelLinks(communicator, links, data.layout, options.precision, options.reconstruct, data.tables);
   const bool full = from && from->options.cuda_device == options.cuda_device &&
                     from->options.precision == Precision::fp64 && from->options.reconstruct == Reconstruct::none18;
-  if (full) return KernelLinks(from->links, data.layout, options.precision, options.reconstruct);
+  if (full) return KernelLinks(communicator, links, from->links, data.layout, options.precision, options.reconstruct);
   return KernelLinks(communicator, links, data.layout, options.precision, options.reconstruct, pieces);
 }
 

@@ -5,6 +5,8 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "dirac/kernels/kernel_table.hpp"
+#include "dirac/stencil/hop_cost.hpp"
+#include "dirac/stencil/hop_sign.hpp"
 #include "dirac/stencil/neighbour_table.hpp"
 #include "halo/pinned_pieces.hpp"
 #include "halo/transport/transport_p2p.hpp"
@@ -13,19 +15,17 @@ namespace staghorn {
 
 namespace {
 
-bool has_phase(const Boundary& boundary, int mu) { return boundary.theta[mu] != 0 && boundary.theta[mu] != 1; }
-
-// Hops out of the blocks of one parity whose neighbours are not simply a whole local block.
+// The number of special hops (NeighbourTable) of the blocks of one parity.
 double special_hops(const SiteLayout& layout, const Boundary& boundary) {
   if (!layout.virtual_nodes()) return 8.0 * layout.blocks();
   double hops = 0;
   for (int mu = 0; mu < 4; ++mu)
-    if (layout.lane_grid()[mu] > 1 || layout.lattice().partitioned(mu) || has_phase(boundary, mu))
+    if (layout.lane_grid()[mu] > 1 || layout.lattice().partitioned(mu) || is_phase(boundary.theta[mu]))
       hops += 2.0 * layout.blocks() / layout.lane_extents()[mu];
   return hops;
 }
 
-// Bytes of two buffers, sent and received, with the faces of one parity.
+// Bytes of two buffers, one sent and one received, with the faces of one parity.
 double face_buffers(const Lattice& lattice, int lanes, double bytes_per_site) {
   double sites = 0;
   for (int mu = 0; mu < 4; ++mu) {
@@ -36,7 +36,7 @@ double face_buffers(const Lattice& lattice, int lanes, double bytes_per_site) {
   return 2 * sites * bytes_per_site;
 }
 
-// Bytes of the links of a face, sent and received, while links are packed: see KernelLinks.
+// Bytes of the links of a face, sent and received, while links are packed (KernelLinks).
 double neighbour_links(const Lattice& lattice) {
   double sites = 0;
   for (int mu = 0; mu < 4; ++mu)
@@ -53,17 +53,16 @@ bool is_cut(const Lattice& lattice) {
 }  // namespace
 
 OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptions& options) {
-  const double real = bytes_per_real(options.precision), link = reals_per_link(options.reconstruct) * real;
-  const double vector_site = double(bytes_per_vector(options.precision)) * options.n_rhs;
-  const double solution_site = double(bytes_per_vector(arithmetic_of(options.precision))) * options.n_rhs;
+  const HopCost cost = hop_cost(options.precision, options.reconstruct, options.n_rhs);
+  const double link = cost.links / hop_legs, vector_site = cost.vector, solution_site = cost.solution;
   OperatorBytes bytes;
   if (options.cuda_device >= 0) {
     const double lanes = SiteLayout(lattice, SiteLayout::one_block).lanes();
-    double face_sites = 0;  // links behind them lie on the neighbour
+    double face_sites = 0;  // sites whose links behind lie on another rank
     for (int mu = 0; mu < 4; ++mu)
       if (lattice.partitioned(mu)) face_sites += double(lattice.local_volume() / lattice.local()[mu]);
     bytes.links = (2 * 4 * lanes + face_sites) * link;
-    // Faces stored straight into ghosts: two sets of them, mailboxes, whole pages of IPC.
+    // Faces that are stored straight into ghosts: two sets of faces, mailboxes, whole pages of IPC.
     constexpr double page = 1 << 21, mailboxes = PeerTransport::mailbox_bytes + 8 * PeerTransport::line;
     if (is_cut(lattice))
       bytes.halo = std::ceil((face_buffers(lattice, 1, vector_site) + mailboxes) / page) * page + 4 * face_sites;

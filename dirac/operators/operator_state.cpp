@@ -36,7 +36,7 @@ const KernelTable& chosen_kernels(const OperatorOptions& options) {
 
 const OperatorOptions& checked(const OperatorOptions& options) {
   if (options.n_rhs < 1 || options.n_rhs > max_rhs)
-    throw Error("right-hand sides in one batch", "1 to " + std::to_string(max_rhs), options.n_rhs);
+    throw Error("right-hand sides in one batch", rhs_range(), options.n_rhs);
   return options;
 }
 
@@ -157,7 +157,7 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   compute(table.boundary_blocks, times.boundary);
 }
 
-// The same on the GPU: everything is queued, and the host sees to messages while the interior is computed.
+// A hop on the GPU: everything is queued, and the host attends to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
   if (sums) kernels.start_sums(view, call);

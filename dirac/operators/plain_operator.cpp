@@ -5,8 +5,8 @@
 #include <numbers>
 #include <utility>
 
-#include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 
@@ -16,11 +16,11 @@ namespace {
 
 using Vector = ColorVector<double>;
 
-// What D reads, and what of it other ranks hold: faces in the order of Slice, empty where mu is not cut.
+// What D reads. Faces of other ranks are in the order of Slice, and empty where mu is not cut.
 struct Hop {
   const LinkField& links;
   const VectorField& in;
-  Complex<double> crossing_phase[4];          // of a hop in +mu that leaves the global lattice
+  Complex<double> crossing_phase[4];          // the phase of a hop in +mu that leaves the global lattice
   std::vector<Vector> ahead[4], behind[4]{};  // in(x); -U_mu(x)^dagger in(x), multiplied there: links never travel
 };
 
@@ -55,16 +55,11 @@ Hop make_hop(const Communicator& communicator, const LinkField& links, const Bou
   return hop;
 }
 
-// Rows are the sites along x, numbered by (y, z, t), y fastest.
-std::int64_t n_rows(const Lattice& lattice) { return lattice.local_volume() / lattice.local()[0]; }
-Coordinates row_begin(const Lattice& lattice, std::int64_t row) {
-  return unravel(row * lattice.local()[0], lattice.local());
-}
-
-// The sites one step from `x` along mu, and from those after x in its row: of the i-th the neighbour is i further on.
+// The neighbours, one step along mu, of `x` and of the sites after x in its row: the neighbour of the i-th site is i
+// further on.
 struct Neighbours {
-  std::int64_t site;    // of this rank
-  const Vector* ghost;  // or, where it is another rank that holds them, their place in its face; else null
+  std::int64_t site;    // the first neighbour, on this rank
+  const Vector* ghost;  // its place in a face, if another rank holds it; else null
   bool crosses;         // whether the step leaves the global lattice
 };
 
@@ -83,8 +78,8 @@ Neighbours neighbours(const Hop& hop, const Coordinates& x, int mu, int directio
   return {0, &face[std::size_t(place)], crosses};
 }
 
-// Asks for the cache lines of a link that is read soon: there are eight streams of links, more than processors follow
-// of themselves. Beyond the last site nothing happens.
+// Prefetches a link that is read soon: there are eight streams of links, more than processors follow by themselves. A
+// prefetch beyond the last site does nothing.
 STAGHORN_INLINE void prefetch(const LinkField& links, std::int64_t site, int mu) {
   const char* link = reinterpret_cast<const char*>(links.data()) + site * std::int64_t(sizeof(Links));
   for (std::size_t k = 0; k < sizeof(ColorMatrix<double>); k += 64)
@@ -96,8 +91,8 @@ STAGHORN_INLINE void add_term(Vector& sum, double eta, bool crosses, const Compl
   for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + eta * (crosses ? phase * v.c[i] : v.c[i]);
 }
 
-// out(x) = D in(x) for every `step`-th of `length` sites along x, from `begin` on. All of them have their neighbours in
-// a direction on the same rank, and on the same side of the boundary.
+// out(x) = D in(x) for every `step`-th of `length` sites along x, from `begin` on. In each direction the neighbours of
+// all these sites lie on one rank, and on one side of the boundary.
 STAGHORN_FMA_CLONES
 void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, VectorField& out) {
   const Lattice& lattice = hop.links.lattice();
@@ -129,8 +124,8 @@ void hop_run(const Hop& hop, const Coordinates& begin, int length, int step, Vec
   }
 }
 
-// Calls work(first, end, step) for every row: site indices, of all its sites or those of parity `target`, after
-// out(x) = D in(x) was computed there.
+// Computes out(x) = D in(x) for every row, on all its sites or on those of parity `target`, and then calls
+// work(first, end, step) with the site indices.
 template <class Work>
 void for_hopped_rows(const Hop& hop, std::optional<Parity> target, VectorField& out, const Work& work) {
   const Lattice& lattice = hop.links.lattice();
@@ -164,24 +159,6 @@ void subtract_hop(const Hop& hop, std::optional<Parity> target, VectorField& r, 
   });
 }
 
-// Contributions to the sums over even, odd and all sites; `parity` is that of the first of n sites of a row.
-STAGHORN_FMA_CLONES
-void find_largest(const Vector* row, int n, int parity, double (&largest)[2]) {
-  for (int x = 0; x < n; ++x) {
-    double& found = largest[(parity + x) & 1];
-    found = std::max(found, norm2(row[x]));  // passes over NaN
-  }
-}
-STAGHORN_FMA_CLONES
-void add_norms(const Vector* row, int n, int parity, const SumGrid (&grids)[3], ExactPartial (&sums)[3]) {
-  for (int x = 0; x < n; ++x) {
-    const double contribution = norm2(row[x]);
-    for (const int sum : {(parity + x) & 1, 2}) sums[sum].add(contribution, grids[sum]);
-  }
-}
-
-#pragma omp declare reduction(merge:ExactPartial : omp_out.merge(omp_in))
-
 }  // namespace
 
 Complex<double> boundary_phase(double theta) {
@@ -198,53 +175,6 @@ void plain_hop(const Communicator& communicator, const LinkField& links, const B
   require_same_lattice(links, in);
   require_same_lattice(links, out);
   for_hopped_rows(make_hop(communicator, links, boundary, in), target, out, [](auto...) {});
-}
-
-Norms2 norms2(const Communicator& communicator, const VectorField& a) {
-  const Lattice& lattice = a.lattice();
-  const int n = lattice.local()[0];
-  const auto parity = [&](std::int64_t row) { return int(Lattice::parity_of(row_begin(lattice, row))); };
-  double largest[2] = {0, 0};
-#pragma omp parallel for reduction(max : largest)
-  for (std::int64_t row = 0; row < n_rows(lattice); ++row) find_largest(&a[row * n], n, parity(row), largest);
-  for (double& of_parity : largest) of_parity = communicator.max(of_parity);
-
-  const SumGrid grids[3] = {SumGrid::for_bound(largest[0]), SumGrid::for_bound(largest[1]),
-                            SumGrid::for_bound(std::max(largest[0], largest[1]))};
-  ExactPartial sums[3];
-#pragma omp parallel for reduction(merge : sums)
-  for (std::int64_t row = 0; row < n_rows(lattice); ++row) add_norms(&a[row * n], n, parity(row), grids, sums);
-  double values[3];
-  reduce(communicator, sums, grids, values);
-  return {values[2], values[0], values[1]};
-}
-
-double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity) {
-  const Norms2 norms = norms2(communicator, a);
-  return !parity ? norms.all : *parity == Parity::even ? norms.even : norms.odd;
-}
-
-bool is_zero(const Communicator& communicator, const VectorField& a) {
-  const int n = a.lattice().local()[0];
-  bool found = false;
-#pragma omp parallel for reduction(|| : found)
-  for (std::int64_t row = 0; row < n_rows(a.lattice()); ++row) {
-    if (found) continue;
-    for (std::int64_t site = row * n; site < (row + 1) * n; ++site)
-      for (const Complex<double>& c : a[site].c) found |= (c.re != 0) | (c.im != 0);
-  }
-  return !communicator.any(found);
-}
-
-Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b) {
-  std::vector<double> re(std::size_t(a.size())), im(re.size());
-#pragma omp parallel for
-  for (std::int64_t site = 0; site < a.size(); ++site) {
-    const Complex<double> product = dot(a[site], b[site]);
-    re[site] = product.re;
-    im[site] = product.im;
-  }
-  return {exact_sum(communicator, re), exact_sum(communicator, im)};
 }
 
 double full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,

@@ -1,8 +1,9 @@
 // The staggered operator written straight from its equations: readable, the judge of every fast path.
 //
-// Works on plain fields of the whole local lattice, in double precision with uncompressed links, and shares nothing
-// with the kernels but the arithmetic of dirac/algebra/su3.hpp. Two faces for each direction that is cut are all it
-// allocates. Results have the same bits on every process grid and number of threads. Everything here is collective.
+// It works on plain fields of the whole local lattice, in double precision with uncompressed links. It shares nothing
+// with the kernels but the arithmetic of dirac/algebra/su3.hpp. It allocates two faces for each direction that is cut,
+// and nothing else. Results have the same bits on every process grid and number of threads. Everything here is
+// collective.
 //
 // D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
 #pragma once
@@ -15,35 +16,22 @@
 
 namespace staghorn {
 
-// out = D in on the sites of `target` (all if none; the others of out are left alone). `out` and `in` are fields on the
-// lattice of `links`, which are used as they stand (no phases folded in); they may be one field if a target is given,
-// for D reads the sites of the other parity only. Terms are added in the order mu = x, y, z, t, forward before
-// backward.
+// out = D in on the sites of `target`, or on all sites without a target; other sites of `out` are left alone. `out` and
+// `in` live on the lattice of `links`. No phases are folded into the links. With a target, `out` and `in` may be one
+// field, for D then reads the sites of the other parity only. Terms are added in the order mu = x, y, z, t, forward
+// before backward.
 void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
                const VectorField& in, std::optional<Parity> target = std::nullopt);
 
-// sum_x |a(x)|^2: exact sums, each rounded once.
-struct Norms2 {
-  double all = 0, even = 0, odd = 0;  // over all sites, and those of one parity
-};
-Norms2 norms2(const Communicator& communicator, const VectorField& a);
-double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity = std::nullopt);
+// How well a system is solved. Both functions write the residual to r, which is another field than x and b, and return
+// its squared norm. A certificate states sqrt(|r|^2 / |b|^2).
 
-// Whether every number of the field is zero.
-bool is_zero(const Communicator& communicator, const VectorField& a);
-
-// sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum.
-Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
-
-// How well a system is solved: r receives the residual, returned is its squared norm. sqrt(|r|^2 / |b|^2) is what a
-// certificate states. r is another field than x and b.
-
-// Of the full system M x = b, M = 2m + D: r = b - M x.
+// The full system M x = b, M = 2m + D: r = b - M x.
 double full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
                      const VectorField& x, const VectorField& b, VectorField& r);
 
-// Of the parity system A x = b, A = 4m^2 - D^2 on the sites of `parity`: there r = b - A x. The other sites of x and b
-// are not looked at, those of r receive D x.
+// The parity system A x = b, A = 4m^2 - D^2 on the sites of `parity`: r = b - A x there. The other sites of x and b are
+// not read; those of r receive D x.
 double parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
                        Parity parity, const VectorField& x, const VectorField& b, VectorField& r);
 

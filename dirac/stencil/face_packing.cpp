@@ -3,13 +3,14 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/fixed_point.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// `lanes` consecutive lanes of n components of a block of V; the common widths get code of their own.
+// Copies `lanes` consecutive lanes of n components of a block of V. The common widths get code of their own.
 template <class Real>
 void copy_lanes(Real* to, const Real* from, int lanes, int V, int n) {
   for (int c = 0; c < n; ++c, to += V, from += V) {
@@ -26,7 +27,7 @@ void copy_lanes(Real* to, const Real* from, int lanes, int V, int n) {
   }
 }
 
-// The same of n_rhs vectors, from lane `source` on to lane `target` on.
+// Copies `lanes` lanes of n_rhs vectors, from lane `source` on, to the lanes from `target` on.
 template <class Stored>
 void copy_vectors(Stored* to, int target, const Stored* from, int source, int lanes, int V, int n_rhs) {
   if constexpr (is_fixed_point<Stored>) {

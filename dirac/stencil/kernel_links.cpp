@@ -1,35 +1,50 @@
 #include "dirac/stencil/kernel_links.hpp"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <string>
 #include <utility>
 
+#include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/plain_sites.hpp"
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/activity.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// One link as an object of `reals` reals in its block.
+// A link by number: 4 * local site + direction.
+constexpr std::int64_t no_link = std::numeric_limits<std::int64_t>::max();
+
+// Writes one link as an object of `reals` reals in its block. Returns whether it has a stored form (store_link).
 template <class Stored>
-void put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
+bool put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
   Stored stored[18];
-  store_link(u, reals, stored);
+  const bool fits = store_link(u, reals, stored);
   for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k)] = stored[k];
+  return fits;
 }
 
+// Returns the first link that has no stored form, else no_link.
 template <class Stored>
-void pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
+std::int64_t pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
   const std::int64_t V = layout.lanes(), blocks = layout.blocks();
-#pragma omp parallel for schedule(static)
+  std::int64_t misfit = no_link;
+#pragma omp parallel for schedule(static) reduction(min : misfit)
   for (std::int64_t slot = 0; slot < blocks * V; ++slot) {
     Coordinates x;
     if (!layout.site(parity, Slot(slot), x)) continue;
-    const Links& u = links[layout.lattice().site_index(x)];
+    const std::int64_t site = layout.lattice().site_index(x);
     for (int mu = 0; mu < 4; ++mu)
-      put_link(to + (mu * blocks + slot / V) * reals * V, layout, int(slot % V), reals, u[mu]);
+      if (!put_link(to + (mu * blocks + slot / V) * reals * V, layout, int(slot % V), reals, links[site][mu]))
+        misfit = std::min(misfit, 4 * site + mu);
   }
+  return misfit;
 }
 
 // `behind` are the links of the site behind in mu.
@@ -49,17 +64,62 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
   }
 }
 
+// Throws Error on all ranks if some rank has a link without a stored form. Collective.
+void refuse_misfit(const Communicator& communicator, const LinkField& links, std::int64_t misfit) {
+  communicator.agree([&] {
+    if (misfit == no_link) return;
+    const Lattice& lattice = links.lattice();
+    const std::int64_t site = misfit / 4;
+    const int mu = int(misfit % 4);
+    double largest = 0;  // stays NaN once it is
+    for (const auto& row : links[site][mu].e)
+      for (const Complex<double>& e : row)
+        for (const double real : {e.re, e.im})
+          if (!std::isnan(largest) && !(std::fabs(real) <= largest)) largest = std::fabs(real);
+    std::string place;
+    for (const int coordinate : lattice.to_global(lattice.site_coordinates(site)))
+      place += (place.empty() ? "" : ", ") + std::to_string(coordinate);
+    throw Error(std::string("link in fp16: U_") + "xyzt"[mu] + " at (" + place + ")",
+                "|re|, |im| <= 1 in a matrix of SU(3)", "at most " + three_digits(largest));
+  });
+}
+
+// The place on the GPU where kernels leave which link has no stored form (cuda_conversions.hpp).
+class DeviceMisfit {
+ public:
+  explicit DeviceMisfit(Precision precision) {
+    if (precision == Precision::fp16) found_ = Buffer(sizeof(std::uint64_t), MemorySpace::cuda);
+  }
+  std::uint64_t* place() { return reinterpret_cast<std::uint64_t*>(found_.data()); }
+
+  // The link by number, where slots are those of `parity`. Waits for the device.
+  std::int64_t link(const SiteLayout& layout, Parity parity) {
+    std::uint64_t found = 0;
+    if (found_.bytes() > 0) cuda::copy_to_host(&found, place(), sizeof found);
+    if (found == 0) return no_link;
+    Coordinates x;
+    layout.site(parity, Slot(~found / 4), x);
+    return 4 * layout.lattice().site_index(x) + std::int64_t(~found % 4);
+  }
+
+ private:
+  Buffer found_;
+};
+
 }  // namespace
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
                          Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
   const int reals = reals_per_link(reconstruct);
+  std::int64_t misfit = no_link;
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.blocks()) * block_bytes);
-    with_stored(precision, packed.data(), [&](auto* to) { pack_links(to, layout, parity, reals, links); });
+    with_stored(precision, packed.data(),
+                [&](auto* to) { misfit = std::min(misfit, pack_links(to, layout, parity, reals, links)); });
     special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
   }
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
   if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
@@ -75,14 +135,19 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
   const Lattice& lattice = layout.lattice();
   const int reals = reals_per_link(reconstruct);
   const std::size_t link_bytes = reals * bytes_per_real(precision);
+  std::int64_t misfit = no_link;
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.lanes()) * link_bytes, MemorySpace::cuda);
+    DeviceMisfit on_device(precision);
     send_sites<Links>(
         pieces, lattice, parity, [&](std::int64_t site, Links& u) { u = links[site]; },
         [&](const Links* piece, std::int64_t first, std::int64_t count) {
-          cuda_pack_links(precision, reals, packed.data(), layout.lanes(), int(first), int(count), 4, piece->data());
+          cuda_pack_links(precision, reconstruct, packed.data(), layout.lanes(), int(first), int(count), 4,
+                          piece->data(), on_device.place());
         });
+    misfit = std::min(misfit, on_device.link(layout, parity));
   }
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
   for (int mu = 0; mu < 4; ++mu) {
     if (!lattice.partitioned(mu)) continue;
     const NeighbourSites<Links> behind(communicator, links, mu, -1);
@@ -101,31 +166,36 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
             }
           },
           [&](const ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
-            cuda_pack_links(precision, reals, ghosts.data(), n, int(first), int(count), 1, piece);
+            cuda_pack_links(precision, reconstruct, ghosts.data(), n, int(first), int(count), 1, piece, nullptr);
           });
     }
   }
 }
 
-KernelLinks::KernelLinks(const KernelLinks& full, const SiteLayout& layout, Precision precision,
-                         Reconstruct reconstruct) {
-  const int reals = reals_per_link(reconstruct);
-  const auto converted = [&](const Buffer& from, int sites, int directions) {
+KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
+                         const SiteLayout& layout, Precision precision, Reconstruct reconstruct) {
+  const std::size_t link_bytes = std::size_t(reals_per_link(reconstruct)) * bytes_per_real(precision);
+  const auto converted = [&](const Buffer& from, int sites, int directions, std::uint64_t* misfit) {
     constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
-    const std::size_t links = from.bytes() / bytes_per_full_link;
-    Buffer to(links * reals * bytes_per_real(precision), MemorySpace::cuda);
-    if (links > 0)
-      cuda_convert_links(precision, reals, to.data(), from.data(), int(links / directions), sites, directions);
+    const std::size_t n = from.bytes() / bytes_per_full_link;
+    Buffer to(n * link_bytes, MemorySpace::cuda);
+    if (n > 0)
+      cuda_convert_links(precision, reconstruct, to.data(), from.data(), int(n / std::size_t(directions)), sites,
+                         directions, misfit);
     return to;
   };
-  for (const int parity : {0, 1}) {
-    links_[parity] = converted(full.links_[parity], int(layout.lattice().local_volume() / 2), 4);
-    for (int mu = 0; mu < 4; ++mu) {
-      const int face = int(layout.lattice().local_volume() / 2 / layout.lattice().local()[mu]);
-      ghost_links_[parity][mu] = converted(full.ghost_links_[parity][mu], face, 1);
-    }
+  std::int64_t misfit = no_link;
+  const int half_volume = int(layout.lattice().local_volume() / 2);
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    DeviceMisfit on_device(precision);
+    links_[int(parity)] = converted(full.links_[int(parity)], half_volume, 4, on_device.place());
+    for (int mu = 0; mu < 4; ++mu)
+      ghost_links_[int(parity)][mu] =
+          converted(full.ghost_links_[int(parity)][mu], half_volume / layout.lattice().local()[mu], 1, nullptr);
+    misfit = std::min(misfit, on_device.link(layout, parity));
   }
   cuda::synchronize();
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
 }
 
 std::int64_t KernelLinks::bytes() const {

@@ -1,5 +1,4 @@
-// The links in the lane-blocked layout of the kernels: [parity][mu][block][real][lane], 18 or 12 reals a link, rows
-// first, or 8.
+// The links in the layout of the kernels, [parity][mu][block][real][lane], each as 18, 12 or 8 reals (link_forms.hpp).
 #pragma once
 
 #include <array>
@@ -14,20 +13,22 @@
 
 namespace staghorn {
 
+// All constructors throw Error on all ranks where a link has no stored form: fp16 keeps |re|, |im| <= 1.
 class KernelLinks {
  public:
-  // Packs `links` for the CPU, and the links behind of every special backward hop of `tables` (by target parity): lanes
-  // that are permuted or remote get a copy in the order in which they are read. Collective.
+  // Packs `links` for the CPU. Where the links behind a block are permuted or remote (the special backward hops of
+  // `tables`, by target parity), copies of them are kept in the order in which they are read. Collective.
   KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
               Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables);
 
-  // The same for the GPU, and the links behind the faces x_mu = 0 that are cut. Collective.
+  // Packs `links` for the GPU, and the links behind the faces x_mu = 0 that are cut. Collective.
   KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout, Precision precision,
               Reconstruct reconstruct, PinnedPieces& pieces);
 
-  // The links of `full`, which has them on the GPU in fp64 with 18 reals, as packing would give them: without the host.
-  // Local.
-  KernelLinks(const KernelLinks& full, const SiteLayout& layout, Precision precision, Reconstruct reconstruct);
+  // Converts on the GPU what packing `links` in fp64 with 18 reals has made there: the same result as packing `links`
+  // again. Collective.
+  KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
+              const SiteLayout& layout, Precision precision, Reconstruct reconstruct);
 
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }

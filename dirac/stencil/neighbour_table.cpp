@@ -5,11 +5,15 @@
 #include <utility>
 #include <vector>
 
+#include "dirac/fields/step.hpp"
+#include "dirac/stencil/hop_sign.hpp"
+
 namespace staghorn {
 
 namespace {
 
-// One lane's neighbour: slot (ghost: ~slot), sign, and whether a general boundary phase applies.
+// The neighbour of one lane: its slot (~slot in the ghost buffer), its sign, and whether a boundary phase other than
+// +-1 applies.
 struct LaneNeighbour {
   Slot slot = 0;
   float sign = 1;
@@ -25,24 +29,18 @@ class NeighbourFinder {
         ghost_slot_[face].emplace(faces.slots[face][k], faces.first_block[face] * layout.lanes() + Slot(k));
   }
 
-  LaneNeighbour find(const Coordinates& x, int mu, int direction) const {
+  LaneNeighbour find(const Coordinates& x, int mu, bool forward) const {
+    const Coordinates at = lattice_.to_global(x);
+    const bool crosses = wraps(at[mu], lattice_.global()[mu], forward);
+    const bool leaves = wraps(x[mu], lattice_.local()[mu], forward);
+    const double theta = boundary_.theta[mu];
     LaneNeighbour result;
-    result.sign = float(staggered_phase(mu, lattice_.to_global(x)));
+    result.sign = hop_is_negative(mu, at, crosses && is_antiperiodic(theta)) ? -1 : 1;
+    result.phase = crosses && is_phase(theta);
     Coordinates y = x;
-    y[mu] += direction;
-    const int global_y = lattice_.origin()[mu] + y[mu];
-    if (global_y < 0 || global_y >= lattice_.global()[mu]) {
-      const double theta = boundary_.theta[mu];
-      if (theta == 1)
-        result.sign = -result.sign;
-      else
-        result.phase = theta != 0;
-    }
-    const bool leaves = y[mu] < 0 || y[mu] >= lattice_.local()[mu];
-    y[mu] = (y[mu] + lattice_.local()[mu]) % lattice_.local()[mu];
+    y[mu] = stepped(x[mu], 1, lattice_.local()[mu], forward, leaves);
     result.slot = layout_.slot(y);
-    if (leaves && lattice_.partitioned(mu))
-      result.slot = ~ghost_slot_[2 * mu + (direction > 0 ? 0 : 1)].at(result.slot);
+    if (leaves && lattice_.partitioned(mu)) result.slot = ~ghost_slot_[2 * mu + (forward ? 0 : 1)].at(result.slot);
     return result;
   }
 
@@ -64,7 +62,7 @@ bool two_halves(const std::array<LaneNeighbour, max_lanes>& lane, int lanes) {
   return true;
 }
 
-// Fills one entry from its lanes; true when it is a plain one (whole local block, one sign), with `code` set.
+// Fills one entry from its lanes. Returns true and sets `code` if it is a plain one (a whole local block, one sign).
 bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::int32_t& code,
               SpecialNeighbour& special) {
   special = {};
@@ -94,9 +92,9 @@ bool classify(const std::array<LaneNeighbour, max_lanes>& lane, int lanes, std::
   return false;
 }
 
-constexpr int blocks_per_range = 256;  // that one thread works through
+constexpr int blocks_per_range = 256;  // blocks that one thread works through at a time
 
-// What a range of blocks adds to a table, in the order of its blocks.
+// What a range of blocks adds to a table, in the order of the blocks.
 struct FoundNeighbours {
   std::vector<std::pair<std::size_t, SpecialNeighbour>> special;  // and their places in `neighbours`
   std::vector<std::int32_t> interior_blocks, boundary_blocks;
@@ -112,9 +110,9 @@ FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout&
     for (int hop = 0; hop < 8; ++hop) {
       for (int l = 0; l < layout.lanes(); ++l) {
         Coordinates x;
-        // A lane that pads the last block repeats its first site: harmless, and never stored as a sum.
+        // A lane that pads the last block repeats the block's first site: harmless, for no sum takes it.
         if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
-        lane[l] = finder.find(x, hop / 2, hop % 2 == 0 ? +1 : -1);
+        lane[l] = finder.find(x, hop / 2, hop % 2 == 0);
         needs_ghost |= lane[l].slot < 0;
       }
       const std::size_t place = std::size_t(block) * 8 + hop;
@@ -155,7 +153,7 @@ FaceSites face_sites(const SiteLayout& layout, Parity parity) {
       x[mu] = face % 2 == 0 ? 0 : lattice.local()[mu] - 1;
       if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
     }
-    // In slot order a direction that no lanes split sends whole blocks.
+    // In the order of slots, a direction that lanes do not split sends whole blocks.
     std::sort(slots.begin(), slots.end());
     faces.blocks += std::int32_t((slots.size() + layout.lanes() - 1) / layout.lanes());
   }

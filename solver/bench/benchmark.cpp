@@ -9,6 +9,7 @@
 
 #include "dirac/gauge/heatbath.hpp"
 #include "dirac/kernels/kernel_table.hpp"
+#include "dirac/stencil/hop_cost.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
@@ -25,13 +26,13 @@ namespace staghorn {
 namespace {
 
 constexpr double mass = 0.05;
-constexpr double flops_per_hop = 570;
 
-// Vectors moved by an iteration of CG: 3 by the hop, 5 by the residual update, which reads and writes x, in the
-// precision computed with, in every second one, and 3 by a direction update.
-double vectors_per_iteration(Precision precision) {
-  return 8 + double(bytes_per_vector(arithmetic_of(precision))) / bytes_per_vector(precision) +
-         3.0 / cg_refresh_interval;
+// Flop besides the hops: the sum of a hop with a norm, and an iteration's 7 vector operations of 6 fma.
+constexpr double flops_of_sum = 12, flops_of_vector_operations = 84;
+
+// Bytes of an iteration of CG at a site of one parity: x grows in every second one.
+double bytes_per_iteration(const HopCost& cost) {
+  return cost.hop_with_beta() + cost.residual_with_beta() + cost.growth() / 2 + cost.direction() / cg_refresh_interval;
 }
 
 OperatorOptions measured_operator(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,
@@ -62,15 +63,16 @@ struct Bench {
     }
   }
 
-  BenchmarkResult result(const std::string& what, double seconds, double flops_per_site, double link_passes,
-                         double vectors, double stream_read) const {
+  HopCost cost() const { return hop_cost(d.options().precision, d.options().reconstruct, d.options().n_rhs); }
+
+  // flops and bytes_per_site: of all right-hand sides, at a site of one parity.
+  BenchmarkResult result(const std::string& what, double seconds, double flops, double bytes_per_site,
+                         double stream_read) const {
     const OperatorOptions& o = d.options();
-    const double bytes = (8 * link_passes * reals_per_link(o.reconstruct) * bytes_per_real(o.precision) +
-                          vectors * bytes_per_vector(o.precision) * o.n_rhs) *
-                         sites_per_parity;
+    const double bytes = bytes_per_site * sites_per_parity;
     const double per_second = seconds > 0 ? 1 / seconds : 0;  // differences of times may be 0
     BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes * per_second * 1e-9, 0};
-    r.gflops = flops_per_site * o.n_rhs * sites_per_parity * per_second * 1e-9;
+    r.gflops = flops * sites_per_parity * per_second * 1e-9;
     r.fraction_of_stream = bytes * per_second / stream_read;
     r.transport = d.transport();
     r.transports = d.transport_choice();
@@ -225,7 +227,7 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
       hops();
       if (options.cuda_device >= 0) cuda::synchronize();
     });
-    results.push_back(bench.result("hop", seconds / (2 * pairs), flops_per_hop, 1, 2, stream_read));
+    results.push_back(bench.result("hop", seconds / (2 * pairs), bench.cost().flops, bench.cost().hop(), stream_read));
   };
   return for_each_choice(lattice, options, measure);
 }
@@ -236,15 +238,16 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
   return for_each_choice(
       lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
-        const auto time = [&](const char* name, const Cublas* blas, double vectors) {
+        const auto time = [&](const char* name, const Cublas* blas, double bytes) {
           const auto [seconds, form] = time_cg_iteration(communicator, bench, options.seconds, blas);
-          // 84 flop besides the hops: 7 vector operations of 6 fma
-          results.push_back(bench.result(name, seconds, 2 * flops_per_hop + 84, 2, vectors, stream_read));
+          const double flops = 2 * bench.cost().flops + options.rhs * flops_of_vector_operations;
+          results.push_back(bench.result(name, seconds, flops, bytes, stream_read));
           results.back().loop = to_string(form);
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
-        if (options.fused) time("cg iteration", nullptr, vectors_per_iteration(precision));
-        if (cublas && precision != Precision::fp16) time("cg iteration, cublas", cublas.get(), 21);
+        if (options.fused) time("cg iteration", nullptr, bytes_per_iteration(bench.cost()));
+        if (cublas && precision != Precision::fp16)
+          time("cg iteration, cublas", cublas.get(), 2 * bench.cost().links + 21 * bench.cost().vector);
       });
 }
 
@@ -262,11 +265,13 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
         });
         const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
         const auto [iteration, form] = time_cg_iteration(communicator, bench, options.seconds);
-        results.push_back(bench.result("hop", plain, flops_per_hop, 1, 2, stream_read));
-        results.push_back(bench.result("hop and norm", summed, flops_per_hop + 12, 1, 2, stream_read));
-        results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 24, 0, 0, stream_read));
-        results.push_back(bench.result("cg iteration", iteration, 2 * flops_per_hop + 84, 2,
-                                       vectors_per_iteration(precision), stream_read));
+        const HopCost cost = bench.cost();
+        const double sum = options.rhs * flops_of_sum, vector_operations = options.rhs * flops_of_vector_operations;
+        results.push_back(bench.result("hop", plain, cost.flops, cost.hop(), stream_read));
+        results.push_back(bench.result("hop and norm", summed, cost.flops + sum, cost.hop(), stream_read));
+        results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 2 * sum, 0, stream_read));
+        results.push_back(bench.result("cg iteration", iteration, 2 * cost.flops + vector_operations,
+                                       bytes_per_iteration(cost), stream_read));
         results.back().loop = to_string(form);
       });
 }
@@ -286,7 +291,8 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
             hops += batch;
           });
           const std::string suffix = overlap ? "" : ", no overlap";
-          results.push_back(bench.result("hop" + suffix, seconds / batch, flops_per_hop, 1, 2, stream_read));
+          results.push_back(
+              bench.result("hop" + suffix, seconds / batch, bench.cost().flops, bench.cost().hop(), stream_read));
           results.back().times =
               time_table(bench.d, bench.d.communication_times() * (1 / double(hops)), seconds / batch);
           const HopTimes t = bench.d.times();
@@ -295,7 +301,7 @@ std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator
           for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
                                             std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
             results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,
-                                           0, 0, stream_read));
+                                           0, stream_read));
         }
       });
 }

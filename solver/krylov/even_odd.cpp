@@ -4,23 +4,9 @@
 #include <cmath>
 #include <utility>
 
+#include "dirac/fields/plain_algebra.hpp"
+
 namespace staghorn {
-
-namespace {
-
-// Whether the field is zero on the sites of `parity` of this rank.
-bool is_zero_on(Parity parity, const VectorField& b) {
-  bool found = false;
-#pragma omp parallel for schedule(static) reduction(|| : found)
-  for (std::int64_t site = 0; site < b.size(); ++site) {
-    if (found) continue;
-    for (const Complex<double>& c : b[site].c) found = found || c.re != 0 || c.im != 0;
-    found = found && Lattice::parity_of(b.lattice().site_coordinates(site)) == parity;
-  }
-  return !found;
-}
-
-}  // namespace
 
 EvenOddPass::EvenOddPass(StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver, LoopChoice choice)
     : d_(d),

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
+#include "dirac/stencil/hop_cost.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
@@ -99,9 +100,7 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
   const Reconstruct form = iterated_links(shape.options);
-  const double links = 8.0 * bytes_per_real(precision) * reals_per_link(form);
-  const double vector = double(bytes_per_vector(precision)) * shape.n_rhs;  // one at one site
-  const double x = double(bytes_per_vector(arithmetic_of(precision))) * shape.n_rhs;
+  const HopCost cost = hop_cost(precision, form, shape.n_rhs);
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
   const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
@@ -110,7 +109,7 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
 
   IterationTime time;
   time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, first.local_volume());
-  const double hop = links + 3 * vector, residual = links + 5 * vector + x, direction = 3 * vector;
+  const double hop = cost.hop_with_beta(), residual = cost.residual_with_beta() + cost.growth() / 2;
   constexpr double refresh = 1.0 / cg_refresh_interval;
 
   double slowest_faces = 0;
@@ -118,15 +117,15 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
   const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
   for (int rank = 0; rank < ranks; ++rank)
-    slowest_faces =
-        std::max(slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, vector));
+    slowest_faces = std::max(slowest_faces,
+                             face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, cost.vector));
 
   for (const double bytes : {hop, residual}) {
     const double memory = bytes * sites / machine.stream;
     time.memory += memory;
     time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
   }
-  time.memory += refresh * direction * sites / machine.stream;
+  time.memory += refresh * cost.direction() * sites / machine.stream;
   const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;
   time.latency = (2 + refresh) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
   return time;

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cut_lattice.hpp"
@@ -65,7 +66,7 @@ CommandSyntax bench_syntax() {
        "fewest faces")
       ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
-      ("rhs", po::value<int>()->value_name("N")->default_value(1), "right-hand sides side by side, 1 to 64")
+      ("rhs", po::value<int>()->value_name("N")->default_value(1), ("right-hand sides side by side, " + rhs_range()).c_str())
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
       ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
@@ -109,8 +110,8 @@ BenchmarkOptions read_options(const OptionValues& values) {
   options.links = parse_list("links", text("links"), parse_reconstruct);
   options.rhs = values["rhs"].as<int>();
   options.seconds = values["seconds"].as<double>();
-  if (options.rhs < 1 || options.rhs > 64)
-    throw UsageError("--rhs", "1 to 64 right-hand sides", std::to_string(options.rhs));
+  if (options.rhs < 1 || options.rhs > max_rhs)
+    throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(options.rhs));
   if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });

@@ -5,6 +5,7 @@
 #include <ostream>
 #include <sstream>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "solver/machine/machine_model.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_options.hpp"
@@ -41,7 +42,7 @@ CommandSyntax plan_syntax() {
       "sloppy", po::value<std::string>()->value_name("fp32|fp16"), "precision of the iterations, below --precision")(
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
       "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
-                                                        "right-hand sides side by side, 1 to 64")(
+                                                        ("right-hand sides side by side, " + rhs_range()).c_str())(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
       "json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
@@ -89,8 +90,8 @@ SolveShape read_shape(const OptionValues& values) {
   shape.options = options.session;
   shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
-  if (shape.n_rhs < 1 || shape.n_rhs > 64)
-    throw UsageError("--rhs", "1 to 64 right-hand sides", std::to_string(shape.n_rhs));
+  if (shape.n_rhs < 1 || shape.n_rhs > max_rhs)
+    throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(shape.n_rhs));
   shape.on_gpu = true;
   return shape;
 }

@@ -4,7 +4,8 @@
 #include <cmath>
 #include <optional>
 
-#include "dirac/operators/plain_operator.hpp"
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -67,7 +68,8 @@ void check_request(const SolveRequest& request, Precision precision) {
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses) {
   if (sources.empty()) throw Error("sources", "at least one right-hand side", "none");
-  if (sources.size() > 64) throw Error("sources", "at most 64 right-hand sides", sources.size());
+  if (sources.size() > max_rhs)
+    throw Error("sources", "at most " + std::to_string(max_rhs) + " right-hand sides", sources.size());
   if (sources.size() != guesses.size())
     throw Error("solutions", std::to_string(sources.size()) + " fields, one for each source", guesses.size());
   communicator.agree([&] {

@@ -14,6 +14,7 @@
 #include <limits>
 #include <optional>
 
+#include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"

@@ -6,6 +6,7 @@
 #include <cstring>
 #include <limits>
 
+#include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"

@@ -5,6 +5,7 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "tests/unit/unit_checks.hpp"
 

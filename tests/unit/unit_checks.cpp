@@ -21,6 +21,7 @@ int main(int argc, char** argv) {
       {"halo_checks", halo_checks()},
       {"host_mapping_checks", host_mapping_checks()},
       {"launch_checks", launch_checks()},
+      {"link_checks", link_checks()},
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},

@@ -39,6 +39,7 @@ std::vector<UnitCheck> lattice_checks();
 std::vector<UnitCheck> halo_checks();
 std::vector<UnitCheck> host_mapping_checks();
 std::vector<UnitCheck> launch_checks();
+std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> walk_checks();

@@ -1,18 +1,21 @@
-// What a hop reads on the device: links streamed past the caches, neighbours found by arithmetic, here or in a ghost;
-// and where the faces of its result go.
+// What a hop reads on the device, and where the faces of its result go. Links are streamed past the caches. Neighbours
+// are found by arithmetic, on this rank or in a ghost.
 #pragma once
 
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/algebra/su3.hpp"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/step.hpp"
+#include "dirac/kernels/cg_site.hpp"
 #include "dirac/kernels/cuda/cuda_sites.cuh"
 #include "dirac/kernels/cuda/cuda_sums.cuh"
 #include "dirac/kernels/cuda/cuda_walk.cuh"
-#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/kernels/kernel_calls.hpp"
+#include "dirac/stencil/hop_sign.hpp"
 
 namespace staghorn::cuda {
 
-// Where the faces of a vector lie: of a ghost that is read, or where faces are sent. Face f holds face_sites of
+// The places of the faces of a vector: ghosts that are read, or places where faces are sent. Face f holds face_sites of
 // direction f / 2.
 struct Faces {
   void* face[8];
@@ -28,12 +31,12 @@ struct HopArguments {
   LocalSites sites;  // of the target parity
   const void *links_here, *links_there, *in;
   const void* ghost_links[4];  // links behind the sites x_mu = 0
-  Faces ghosts;                // of in
+  Faces ghosts;                // of `in`
   Faces push;                  // where the faces of out go as well; nullptr: nowhere
   void *out, *p;
   int n_rhs;
-  Divisor tiles;                   // of right-hand sides
-  bool antiperiodic[8], phase[8];  // per hop, where it leaves the global lattice
+  Divisor tiles;                   // divides by the number of tiles of right-hand sides
+  bool antiperiodic[8], phase[8];  // for each hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
   const double* alpha;            // per right-hand side, on the device, as all doubles that follow
@@ -45,14 +48,14 @@ struct HopArguments {
   unsigned* taken;                // chunks, for each tile of right-hand sides (Walk)
 };
 
-// A neighbour of a site: where its vectors lie.
+// The place of a neighbour's vectors.
 struct Neighbour {
   int hop;     // 2 mu forward, 2 mu + 1 backward: the face, where it is a ghost
   bool ghost;  // in a face of V sites, else among the V sites of its parity
   int V, lane;
 };
 
-// Where neighbours are read: among those of this rank, and beyond the local lattice in ghosts.
+// Reads neighbours: on this rank, and beyond the local lattice in ghosts.
 template <class Stored, Caching how = Caching::read_only>
 struct StoredVectors {
   const void* in;
@@ -67,13 +70,12 @@ struct StoredVectors {
   }
 };
 
-// Ghosts: some neighbours may lie there. Phases: some boundary has one other than +-1. In fixed point links stay in
-// their unit, which the vectors take instead: 6 products a link, not 18.
+// The Access of hop_kernel.hpp. Ghosts: some neighbours may lie in ghosts. Phases: some boundary has a phase other than
+// +-1. In fixed point links stay in their unit, and vectors are multiplied by it instead: 6 products a link, not 18.
 template <class Stored, int Reals, bool Ghosts, bool Phases, Caching how = Caching::read_only, class At = Place>
 struct CudaAccess {
-  // Unrolled, sites with ghosts would take up to 150 registers, and so would all others of a cut lattice. Two at once
-  // gain in fp32 and fp16: one kernel, 12 reals, on two H200, fp32 at 32^3x64 149.7 -> 146.3 us, fp16 at 16^3x32 24.3
-  // -> 22.0; not with 8 (fp32 137.9 -> 139.7) nor in fp64.
+  // With all directions unrolled, sites with ghosts would take up to 150 registers, and so would all other sites of a
+  // cut lattice. Two directions at once are faster in fp32 and fp16 with more than 8 reals, and no faster otherwise.
   static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) <= 4 && Reals > 8 ? 2 : 1;
   using Real = Arithmetic<Stored>;
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
@@ -85,21 +87,17 @@ struct CudaAccess {
     return Ghosts && a.sites.cut[mu] && place.at_edge(a.sites, mu, forward);
   }
 
-  // The neighbour's index among the sites of its parity, where it is on this rank.
+  // The neighbour's index among the sites of its parity, if it is on this rank.
   __device__ __forceinline__ int neighbour(int mu, bool forward) const {
-    const int half_row = a.sites.strides[1], site = place.site;
-    const bool wraps = place.at_edge(a.sites, mu, forward);
-    if (mu == 0) {
-      if ((place.x[0] & 1) != int(forward)) return site;
-      if (forward) return wraps ? site - (half_row - 1) : site + 1;
-      return wraps ? site + (half_row - 1) : site - 1;
+    const bool wrap = place.at_edge(a.sites, mu, forward);
+    if (mu == 0) {  // of two neighbours along x one has the same index, for x / 2 counts
+      if ((place.x[0] & 1) != int(forward)) return place.site;
+      return stepped(place.site, 1, a.sites.strides[1], forward, wrap);
     }
-    const int stride = a.sites.strides[mu], around = stride * (a.sites.extents[mu] - 1);
-    if (forward) return wraps ? site - around : site + stride;
-    return wraps ? site + around : site - stride;
+    return stepped(place.site, a.sites.strides[mu], a.sites.extents[mu], forward, wrap);
   }
 
-  // Where a link lies: the lane-th of V.
+  // The place of a link: the lane-th of V.
   struct LinkPlace {
     const Stored* object;
     int V, lane;
@@ -119,16 +117,13 @@ struct CudaAccess {
             ghost ? place.in_face(a.sites, mu) : neighbour(mu, forward)};
   }
 
-  // eta_mu(x), and the boundary's sign.
+  // eta_mu(x), times the boundary's sign.
   __device__ __forceinline__ Real sign(int mu, bool forward) const {
-    int exponent = 0;  // eta_mu(x) = (-1)^exponent
-#pragma unroll
-    for (int nu = 0; nu < 3; ++nu) exponent += nu < mu ? place.x[nu] : 0;
     const bool turns = place.at_edge(a.sites, mu, forward) && a.antiperiodic[2 * mu + (forward ? 0 : 1)];
-    return (exponent & 1) ^ turns ? Real(-1) : Real(1);
+    return hop_is_negative(mu, place.x, turns) ? Real(-1) : Real(1);
   }
 
-  // Whether the boundary has a phase here other than +-1.
+  // Whether this hop crosses a boundary with a phase other than +-1.
   __device__ __forceinline__ bool has_phase(int mu, bool forward) const {
     return Phases && a.phase[2 * mu + (forward ? 0 : 1)] && place.at_edge(a.sites, mu, forward);
   }
@@ -163,7 +158,7 @@ struct CudaAccess {
   }
 };
 
-// Stores the value at a site of a vector's face where that face goes.
+// If the site lies in faces that go somewhere, stores its vector there.
 template <class Stored>
 __device__ __forceinline__ void push_faces(const LocalSites& sites, const Place& place, const Faces& push, int rhs,
                                            const Arithmetic<Stored> (&v)[6]) {
@@ -176,13 +171,13 @@ __device__ __forceinline__ void push_faces(const LocalSites& sites, const Place&
   }
 }
 
-// |v|^2 in double, colours in order: the contribution of a site.
+// What a site contributes to the sum of |v|^2, in double.
 template <class Real>
-__device__ __forceinline__ double site_norm2(const Real (&v)[6]) {
-  double norm2 = 0;
+__device__ __forceinline__ double contribution(const Real (&v)[6]) {
+  double wide[6];
 #pragma unroll
-  for (int k = 0; k < 6; ++k) norm2 = multiply_add(double(v[k]), double(v[k]), norm2);
-  return norm2;
+  for (int k = 0; k < 6; ++k) wide[k] = double(v[k]);
+  return site_norm2(wide);
 }
 
 }  // namespace staghorn::cuda

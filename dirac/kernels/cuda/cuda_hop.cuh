@@ -1,39 +1,39 @@
-// The hop on the device: one thread a site and tile of right-hand sides, neighbours by arithmetic, links streamed past
-// the caches, and the line of CG that uses the hop fused to it (for 4 and more right-hand sides: cuda_hop_many.cuh). A
-// Finish runs in the last block of the grid, when every sum is complete: CG's scalars are computed there (solver/),
-// nothing by default.
+// The hop on the device. One thread works on a site and a tile of right-hand sides, and on the line of CG that uses the
+// hop (for tiles from 4 on: cuda_hop_many.cuh). A Finish runs in the last block of the grid, when every sum is
+// complete: CG computes its scalars there (solver/); by default nothing happens.
 #pragma once
 
 #include <algorithm>
 #include <type_traits>
 
+#include "dirac/algebra/dispatch.hpp"
 #include "dirac/fields/cuda_spill.cuh"
 #include "dirac/kernels/cuda/cuda_hop_many.cuh"
 #include "dirac/kernels/cuda/cuda_hop_site.cuh"
+#include "dirac/kernels/cuda/cuda_launch.cuh"
 #include "dirac/kernels/hop_tiles.hpp"
+#include "dirac/kernels/hop_view.hpp"
 
 namespace staghorn::cuda {
 
 constexpr int update_threads = 256;
-// Blocks of it that a multiprocessor must hold at once.
+// Blocks of update_threads that a multiprocessor must hold at once.
 template <class Stored>
 constexpr int update_blocks = sizeof(Stored) == 8 ? 3 : 5;
 
-// done(): nothing is left to do for this kernel;  ():  called by all threads of every block when its sums are added;
-// takes_chunks: whether the last chunks are taken (Walk): it leaves the counters of them 0 then.
+// A Finish. done(): the kernel has nothing to do.  (): called by all threads of every block after its sums are added.
+// takes_chunks: chunks of the last rounds are taken (Walk); the Finish then sets their counters back to 0.
 struct NoFinish {
   static constexpr bool takes_chunks = false;
-  const int* flag = nullptr;  // of a loop that is done
+  const int* flag = nullptr;  // not 0 once the loop is done
   __device__ bool done() const { return flag && __ldcg(flag) != 0; }
   __device__ void operator()() const {}
 };
 
-// Blocks that a multiprocessor must hold at once; 0: the compiler chooses. In fixed point it would keep so many loads
-// in flight that too few threads fit (hop at 32^3x64, 12 reals, on one H200: 81 us, with 7 blocks 65), on a cut lattice
-// at times alike (fp64: 150 registers, 302 us an iteration at 32^3x64 on two H200, at most 128 288), and else too: fp32
-// with 18 reals 372 us an iteration, with 7 blocks 357; fp64 with 8 reals 412, with 5 blocks 398. Outside loops of CG,
-// fp32 at 16^3x32, which does not fill all: a hop with 12 reals 6.6 us, with 5 blocks 6.2; and with 8 reals at 32^3x64,
-// where 68 registers let 7 blocks in: 83.5 us, with 8 blocks 80.9 (in loops the compiler keeps to 64 by itself).
+// Blocks that a multiprocessor must hold at once; 0: the compiler chooses. Left to itself the compiler keeps so many
+// loads in flight that too few threads fit; these bounds gain 3 to 20 % of a hop. Outside loops of CG a small lattice
+// does not fill the GPU, so that fewer blocks with more registers are faster; with 8 reals 8 blocks are (in loops the
+// compiler keeps to 64 registers by itself).
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool InLoop>
 constexpr int least_blocks() {
   if (Tile != 1) return 0;
@@ -44,9 +44,9 @@ constexpr int least_blocks() {
   return InLoop ? 7 : 5;
 }
 
-// The chunks of one tile of right-hand sides on one set of sites follow each other, so that all but the first find the
-// links in cache; the number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold
-// sites of the boundary.
+// The tiles of right-hand sides of one chunk of sites follow each other, so that all tiles but the first find the links
+// in cache. The number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold sites
+// of the boundary.
 template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut, Finish::takes_chunks>())
     hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
@@ -87,25 +87,42 @@ struct DirectionArguments {
   unsigned* taken;                     // chunks, for each right-hand side (Walk)
 };
 
-// At one site:  x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  Vectors of one right-hand side; in
-// fixed point x is in float. at_boundary: its face may go somewhere.
+// A site of the direction update, for one right-hand side (cg_site.hpp).
+template <class Stored>
+struct DirectionSite {
+  using Real = Arithmetic<Stored>;
+  int V, site;
+  Real* x;
+  Real alpha;
+  const Stored* p;
+  Real factor;
+  const Stored* r;
+
+  __device__ __forceinline__ Real beta() const { return factor; }
+  __device__ __forceinline__ ColorVector<Real> load_p() const { return vector_at<Caching::plain>(p, V, site); }
+  __device__ __forceinline__ ColorVector<Real> load_r() const { return vector_at<Caching::plain>(r, V, site); }
+  __device__ __forceinline__ void grow(const ColorVector<Real>& direction) const {
+    if (alpha == 0) return;
+    ColorVector<Real> sum = vector_at<Caching::streaming>(x, V, site);
+    add_scaled(sum, alpha, direction);
+    store_vector(x, V, site, reals_of(sum).real);
+  }
+};
+
+// At one site:  x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  x, all_p and all_r are the vectors of
+// one right-hand side; in fixed point x is in float. at_boundary: the site may lie in a face that goes somewhere.
 template <class Stored>
 __device__ __forceinline__ void update_direction_site(const LocalSites& sites, const Place& place, int rhs,
                                                       Arithmetic<Stored>* x, Arithmetic<Stored> alpha, Stored* all_p,
                                                       Arithmetic<Stored> beta, const Stored* all_r, const Faces& push,
                                                       bool at_boundary, ThreadSum& sum, double bound) {
-  const int V = sites.V;
-  Arithmetic<Stored> p[6], r[6];
-  load_vector<Caching::plain>(all_p, V, place.site, p);
-  load_vector<Caching::plain>(all_r, V, place.site, r);
-  add_to_solution<Caching::streaming>(x, V, place.site, alpha, p);
-  next_direction(beta, p, r);
-  if (at_boundary) push_faces<Stored>(sites, place, push, rhs, p);
-  const auto stored = store_vector(all_p, V, place.site, p);
-  sum.add(site_norm2(stored.real), bound);
+  const auto p = reals_of(next_direction(DirectionSite<Stored>{sites.V, place.site, x, alpha, all_p, beta, all_r}));
+  if (at_boundary) push_faces<Stored>(sites, place, push, rhs, p.real);
+  const auto stored = store_vector(all_p, sites.V, place.site, p.real);
+  sum.add(contribution(stored.real), bound);
 }
 
-// The same on all sites. blockIdx.y is the right-hand side.
+// The direction update on all sites. blockIdx.y is the right-hand side.
 template <class Stored, class Finish>
 __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
     direction_kernel(const DirectionArguments a, const SharedRange range, const Finish finish) {
@@ -131,7 +148,7 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
   finish();
 }
 
-// What of the lattice a launch works on, and where.
+// On which part of the lattice a launch works, and on which stream.
 struct Launch {
   cudaStream_t stream = nullptr;
   HopPart part = HopPart::all;
@@ -148,11 +165,11 @@ struct HopBlocks {
   int threads, sites;  // sites: of a chunk
   int shared_bytes;
   int taken_rounds;  // Walk
-  int most_chunks;   // that keep the sums of a thread exact
+  int most_chunks;   // most chunks that keep the sums of a thread exact
 };
 
-// Launches the hop kernel for run-time precision, links and number of right-hand sides: of the tiles that it is made
-// for, the largest that divides these and is not above the one chosen.
+// Launches the hop kernel for a run-time number of right-hand sides: with the largest compiled tile that divides the
+// number and is not above the chosen tile.
 template <class Stored, int Reals, HopUse Use, class Finish>
 void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
   const auto launch = [&](const auto kernel, int tile, const HopBlocks& of) {
@@ -212,16 +229,10 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
   const LaunchChoice& choice = Use == HopUse::update_residual ? view.launch.choices.residual : view.launch.choices.hop;
-  with_stored(view.vectors.precision, a.in, [&]<class Stored>(const Stored*) {
-    switch (view.reconstruct) {
-      case Reconstruct::none18:
-        return launch_hop_tiles<Stored, 18, Use>(a, finish, how, choice);
-      case Reconstruct::row12:
-        return launch_hop_tiles<Stored, 12, Use>(a, finish, how, choice);
-      case Reconstruct::su3_8:
-        return launch_hop_tiles<Stored, 8, Use>(a, finish, how, choice);
-    }
-  });
+  with_stored_links(view.vectors.precision, view.reconstruct, a.in,
+                    [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
+                      launch_hop_tiles<Stored, Reals, Use>(a, finish, how, choice);
+                    });
 }
 
 template <class Finish>

@@ -1,28 +1,30 @@
-// The hop for many right-hand sides: a block takes few sites, and for each of them 4, 8 or 16 right-hand sides, whose
-// threads share its links (cuda_shared_links.cuh).
+// The hop for many right-hand sides. A block takes few sites, and 4, 8 or 16 right-hand sides of each; their threads
+// share the links of the site (cuda_shared_links.cuh).
 #pragma once
 
 #include "dirac/fields/cuda_spill.cuh"
 #include "dirac/kernels/cuda/cuda_hop_site.cuh"
 #include "dirac/kernels/cuda/cuda_shared_links.cuh"
+#include "dirac/kernels/hop_view.hpp"
 
 namespace staghorn::cuda {
 
-constexpr int many_threads = 64;  // of a block: they meet eight times a site, the fewer the sooner
+constexpr int many_threads = 64;  // of a block; they meet eight times a site, and fewer threads meet sooner
 static_assert(many_threads >= max_rhs, "the last block computes the scalars, each thread those of a right-hand side");
 
 template <class Stored, int Reals, int Tile>
 struct ManyRhs {
-  static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // that registers hold
+  static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // right-hand sides that registers hold
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
   static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
-  // Of a multiprocessor; more of those with 4 would spill what they gain (decision 010).
+  // Blocks that a multiprocessor must hold. With 4 right-hand sides a thread, more blocks would spill what they gain
+  // (decision 010).
   static constexpr int least_blocks(bool cut) {
     if (sizeof(Stored) == 8 && Tile == 4 && (cut || Reals == 18)) return 4;
     return per_thread * sizeof(Stored) < 32 ? 8 : 6;
   }
-  // Chunks in order keep neighbours in the second-level cache: 16 right-hand sides, 32^3x64, one H200, microseconds a
-  // hop with 2, 8, 20 and all rounds of 128 threads taken: fp64 1227, 1183, 1156, 1133; fp32 549, 538, 539, 552.
+  // Chunks that are taken come in order, which keeps neighbours in the second-level cache: fp64 gains the more, the
+  // more rounds are taken; fp32 is fastest with 8.
   static constexpr int taken_rounds = sizeof(Stored) == 8 ? 40 : 8;
   template <class Access>
   using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
@@ -30,7 +32,7 @@ struct ManyRhs {
   static constexpr int shared_bytes = link_bytes + per_thread * many_threads * int(sizeof(ThreadSum));
 };
 
-// The sums of a thread, in shared memory: registers are scarce, and these are touched once a site.
+// The sums of a thread, in shared memory: registers are scarce, and a sum is used once a site.
 template <int n>
 class SharedSums {
  public:

@@ -1,7 +1,8 @@
-// What is done at one site with the hop of it, on the device.
+// What the device does with the hop at one site: the Site of cg_site.hpp, stores, faces and sums.
 #pragma once
 
 #include "dirac/fields/cuda_spill.cuh"
+#include "dirac/kernels/cg_site.hpp"
 #include "dirac/kernels/cuda/cuda_access.cuh"
 #include "dirac/kernels/cuda/cuda_sums.cuh"
 #include "dirac/kernels/hop_kernel.hpp"
@@ -11,39 +12,8 @@ namespace staghorn::cuda {
 constexpr int hop_threads = 128;
 constexpr int least_tile_of_many = 4;  // from it on threads share sites (cuda_hop_many.cuh)
 
-// x = of_new p + (of_old before + x) at one site of one right-hand side; where both coefficients are 0, x is not
-// touched.
-template <Caching how, class Real>
-__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real of_new, const Real (&p)[6], Real of_old,
-                                                const Real (&before)[6]) {
-  if (of_new == 0 && of_old == 0) return;
-  Real sum[6];
-  load_vector<how>(x, V, site, sum);
-#pragma unroll
-  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(of_new, p[k], multiply_add(of_old, before[k], sum[k]));
-  store_vector(x, V, site, sum);
-}
-
-// x += alpha p, alike.
-template <Caching how, class Real>
-__device__ __forceinline__ void add_to_solution(Real* x, int V, int site, Real alpha, const Real (&p)[6]) {
-  if (alpha == 0) return;
-  Real sum[6];
-  load_vector<how>(x, V, site, sum);
-#pragma unroll
-  for (int k = 0; k < 6; ++k) sum[k] = multiply_add(alpha, p[k], sum[k]);
-  store_vector(x, V, site, sum);
-}
-
-// p = r + beta p.
-template <class Real>
-__device__ __forceinline__ void next_direction(Real beta, Real (&p)[6], const Real (&residual)[6]) {
-#pragma unroll
-  for (int k = 0; k < 6; ++k) p[k] = multiply_add(beta, p[k], residual[k]);
-}
-
-// The scalars of a call for the right-hand sides from `rhs` on. at_use: each is loaded where it is asked for; kept over
-// many sites, those of several right-hand sides would find no register.
+// The scalars of a call for the right-hand sides from `rhs` on. With at_use each scalar is loaded where it is needed:
+// the scalars of several right-hand sides, kept over many sites, would find no register.
 template <class Stored, bool at_use>
 struct ScalarsOfCall {
   using Real = Arithmetic<Stored>;
@@ -68,12 +38,48 @@ struct ScalarsOfCall {
   }
 };
 
-// What is done with the hop `acc` at a site (HopUse), for a tile of right-hand sides, and adds to the sums.
+// A site of the residual update or of tmp, for one right-hand side (cg_site.hpp). of_x: how x is read.
+template <class Stored, Caching of_x, class Scalars>
+struct HopSite {
+  using Real = Arithmetic<Stored>;
+  const HopArguments& a;
+  const Scalars& scalars;
+  int r, first;  // right-hand side first + r
+  int V, site;
+  std::size_t offset;             // of its vectors, in stored reals
+  ColorVector<Real> before = {};  // p before the recurrence
+
+  __device__ __forceinline__ Stored* out() const { return static_cast<Stored*>(a.out) + offset; }
+  __device__ __forceinline__ Stored* p() const { return static_cast<Stored*>(a.p) + offset; }
+  __device__ __forceinline__ bool recurs() const { return scalars.recurs(); }
+  __device__ __forceinline__ Real alpha() const { return scalars.alpha(r); }
+  __device__ __forceinline__ Real beta() const { return scalars.beta(r); }
+  __device__ __forceinline__ Real four_m2() const { return Real(a.four_m2); }
+  __device__ __forceinline__ ColorVector<Real> load_out() const { return vector_at<Caching::plain>(out(), V, site); }
+  __device__ __forceinline__ ColorVector<Real> load_p() const { return vector_at<Caching::plain>(p(), V, site); }
+  __device__ __forceinline__ ColorVector<Real> store_p(const ColorVector<Real>& v) const {
+    return as_vector(store_vector(p(), V, site, reals_of(v).real).real);
+  }
+
+  // x = of_new p + (of_old before + x) in one pass over x; where both coefficients are 0, x is not touched.
+  __device__ __forceinline__ void grow_old(const ColorVector<Real>& v) { before = v; }
+  __device__ __forceinline__ void grow_new(const ColorVector<Real>& v) const {
+    if (!scalars.grows()) return;
+    const Real of_new = scalars.of_new(r), of_old = scalars.of_old(r);
+    if (of_new == 0 && of_old == 0) return;
+    Real* const x = static_cast<Real*>(a.x) + vector_offset<Real>(first, V) + vector_offset<Real>(r, V);
+    ColorVector<Real> sum = vector_at<of_x>(x, V, site);
+    add_scaled(sum, of_old, before);
+    add_scaled(sum, of_new, v);
+    store_vector(x, V, site, reals_of(sum).real);
+  }
+};
+
+// Finishes the hop `acc` at a site (HopUse) for a tile of right-hand sides, and adds to the sums.
 template <class Stored, HopUse Use, bool Ghosts, Caching of_x = Caching::streaming, int Tile, class Sums, class Scalars>
 __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& place, int rhs,
                                             const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums,
                                             const Scalars& scalars) {
-  using Real = Arithmetic<Stored>;
   const int sites = a.sites.V;
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
@@ -81,38 +87,15 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
     if constexpr (Tile >= least_tile_of_many)  // not the places of all r ahead
       V = computed_here(V), site = computed_here(site), first = computed_here(first);
     const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
-    Stored* const out = static_cast<Stored*>(a.out) + offset;
-    Real v[6] = {acc[r].c[0].re, acc[r].c[0].im, acc[r].c[1].re, acc[r].c[1].im, acc[r].c[2].re, acc[r].c[2].im};
-    if constexpr (Use == HopUse::update_residual) {
-      Stored* const stored_p = static_cast<Stored*>(a.p) + offset;
-      const Real four_m2 = Real(a.four_m2), minus_alpha = -scalars.alpha(r);
-      Real before[6], p[6], residual[6];
-      load_vector<Caching::plain>(stored_p, V, site, before);
-      load_vector<Caching::plain>(out, V, site, residual);
-#pragma unroll
-      for (int k = 0; k < 6; ++k) p[k] = before[k];
-      if (scalars.recurs()) {
-        next_direction(scalars.beta(r), p, residual);
-        const auto found = store_vector(stored_p, V, site, p);
-#pragma unroll
-        for (int k = 0; k < 6; ++k) p[k] = found.real[k];
-      }
-      if (scalars.grows())
-        add_to_solution<of_x>(static_cast<Real*>(a.x) + vector_offset<Real>(first, V) + vector_offset<Real>(r, V), V,
-                              site, scalars.of_new(r), p, scalars.of_old(r), before);
-#pragma unroll
-      for (int k = 0; k < 6; ++k) v[k] = multiply_add(minus_alpha, multiply_add(four_m2, p[k], -v[k]), residual[k]);
-    } else if (scalars.recurs()) {
-      Real before[6];
-      load_vector<Caching::plain>(out, V, site, before);
-#pragma unroll
-      for (int k = 0; k < 6; ++k) v[k] = multiply_add(scalars.beta(r), before[k], v[k]);
-    }
-    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v);
+    HopSite<Stored, of_x, Scalars> at{a, scalars, r, first, V, site, offset};
+    ColorVector<Arithmetic<Stored>> result = acc[r];
+    finish_hop<Use>(at, result);
+    const auto v = reals_of(result);
+    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v.real);
     // Of many right-hand sides nothing written is still in cache where it is read next; neighbours should be.
     constexpr Caching of_out = Tile < least_tile_of_many ? Caching::plain : Caching::streaming;
-    const auto stored = store_vector<of_out>(out, V, site, v);
-    if (scalars.sums()) sums[r].add(site_norm2(stored.real), scalars.bound(r));
+    const auto stored = store_vector<of_out>(at.out(), V, site, v.real);
+    if (scalars.sums()) sums[r].add(contribution(stored.real), scalars.bound(r));
   }
 }
 

@@ -1,56 +1,17 @@
-// The table of CUDA kernels: each call launches, waits, and hands the sums to the host. (Loops of CG on the device keep
-// their scalars there; calls with these only launch.)
+// The table of CUDA kernels. A call launches, waits, and hands the sums to the host. (Loops of CG on the device keep
+// their scalars there; calls with DeviceScalars only launch.)
 #include <algorithm>
-#include <cstddef>
-#include <utility>
 
 #include "dirac/kernels/cuda/cuda_hop.cuh"
+#include "dirac/kernels/cuda/cuda_scratch.cuh"
+#include "dirac/kernels/cuda/cuda_vector_kernels.hpp"
+#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/stencil/hop_sign.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
 namespace staghorn::cuda {
 
 namespace {
-
-// The layout of LaunchContext::scratch and scratch_host.
-struct Scratch {
-  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_new[max_rhs], of_old[max_rhs];
-  SumCell cells[max_rhs * cells_per_sum];
-};
-
-Scratch* on_device(const LaunchContext& launch) { return static_cast<Scratch*>(launch.scratch); }
-Scratch* on_host(const LaunchContext& launch) { return static_cast<Scratch*>(launch.scratch_host); }
-
-// Queues what kernels will read: scalars (nullptr: zeros), grids, empty sums. The copy on the host is free again after
-// the next collect_sums.
-void send_scalars(const LaunchContext& launch, int n_rhs, const DeviceScalars& given, const SumGrid* grids) {
-  Scratch* host = on_host(launch);
-  for (const auto& [to, from] : {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
-                                 std::pair{host->of_new, given.of_new}, std::pair{host->of_old, given.of_old}})
-    for (int r = 0; r < n_rhs; ++r) to[r] = from ? from[r] : 0;
-  for (int r = 0; r < n_rhs; ++r) host->bound[r] = grids[r].bound;
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(launch.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
-  STAGHORN_CUDA_CHECK(cudaMemsetAsync(on_device(launch)->cells, 0, n_rhs * cells_per_sum * sizeof(SumCell)));
-}
-
-void collect_sums(const LaunchContext& launch, int n_rhs, ExactPartial* sums) {
-  const SumCell* cells = on_host(launch)->cells;
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(on_host(launch)->cells, on_device(launch)->cells,
-                                      n_rhs * cells_per_sum * sizeof(SumCell), cudaMemcpyDeviceToHost));
-  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  for (int r = 0; r < n_rhs; ++r)
-    for (int c = 0; c < cells_per_sum; ++c) {
-      const SumCell& cell = cells[r * cells_per_sum + c];
-      sums[r].total += (static_cast<__int128>(cell.high) << 42) + cell.low;
-      sums[r].overflow |= cell.overflow != 0;
-    }
-}
-
-// What kernels use: the scalars that the call gives, or those of the scratch.
-DeviceScalars scalars_for(const LaunchContext& launch, const DeviceScalars* given) {
-  if (given) return *given;
-  Scratch* scratch = on_device(launch);
-  return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_new, scratch->of_old, scratch->cells, nullptr};
-}
 
 cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(view.launch.stream); }
 
@@ -74,8 +35,7 @@ struct FaceList {
   int count, face[8];
 };
 
-// blockIdx.y counts the faces that go somewhere: blocks without work are not free (10 000 of them took 100 us on one
-// H200).
+// blockIdx.y counts the faces that go somewhere: blocks without work are not free.
 template <class Stored>
 __global__ void __launch_bounds__(update_threads)
     pack_kernel(LocalSites sites, const Stored* v, int n_rhs, const Faces to, const FaceList list) {
@@ -114,69 +74,9 @@ void update_direction(const HopView& view, const DirectionCall& call) {
   if (!call.device) collect_sums(view.launch, view.vectors.n_rhs, call.sums);
 }
 
-template <class Stored>
-__global__ void __launch_bounds__(update_threads)
-    norm2_kernel(const Stored* v, int V, const double* bound, SumCell* cells) {
-  const int site = int(blockIdx.x) * update_threads + int(threadIdx.x), rhs = int(blockIdx.y);
-  double norm2 = 0;
-  if (site < V) {
-    Arithmetic<Stored> reals[6];
-    load_vector<Caching::plain>(v + vector_offset<Stored>(rhs, V), V, site, reals);
-    norm2 = site_norm2(reals);
-  }
-  ThreadSum sum;
-  sum.add(norm2, bound[rhs]);
-  flush<update_threads>(sum, bound[rhs], cells + rhs * cells_per_sum);
-}
-
-void norm2(const VectorShape& shape, const LaunchContext& launch, const void* v, const SumGrid* grids,
-           ExactPartial* sums) {
-  send_scalars(launch, shape.n_rhs, {}, grids);
-  Scratch* scratch = on_device(launch);
-  const dim3 grid((shape.lanes + update_threads - 1) / update_threads, shape.n_rhs);
-  with_stored(shape.precision, v, [&](const auto* stored) {
-    norm2_kernel<<<grid, update_threads>>>(stored, shape.lanes, scratch->bound, scratch->cells);
-  });
-  STAGHORN_CUDA_CHECK_LAUNCH(norm2_kernel);
-  collect_sums(launch, shape.n_rhs, sums);
-}
-
-template <class Real>
-__global__ void combine_kernel(long long n, Real alpha, const Real* a, Real beta, Real* b) {
-  const long long i = blockIdx.x * (long long)blockDim.x + threadIdx.x;
-  if (i < n) b[i] = multiply_add(alpha, a[i], beta * b[i]);
-}
-
-void combine(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b) {
-  const unsigned blocks = unsigned((n + update_threads - 1) / update_threads);
-  if (precision == Precision::fp64)
-    combine_kernel<<<blocks, update_threads>>>(n, alpha, static_cast<const double*>(a), beta, static_cast<double*>(b));
-  else
-    combine_kernel<<<blocks, update_threads>>>(n, float(alpha), static_cast<const float*>(a), float(beta),
-                                               static_cast<float*>(b));
-  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
-}
-
-__global__ void read_kernel(const longlong2* data, long long n, unsigned long long* sum) {
-  long long total = 0;
-  for (long long k = blockIdx.x * (long long)blockDim.x + threadIdx.x; k < n; k += (long long)gridDim.x * blockDim.x) {
-    const longlong2 word = __ldcs(data + k);
-    total += word.x + word.y;
-  }
-  if (total != 0) atomicAdd(sum, (unsigned long long)total);
-}
-
-void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum) {
-  read_kernel<<<132 * 16, 512>>>(static_cast<const longlong2*>(data), bytes / 16,
-                                 reinterpret_cast<unsigned long long*>(sum));
-  STAGHORN_CUDA_CHECK_LAUNCH(read_kernel);
-  STAGHORN_CUDA_CHECK(cudaDeviceSynchronize());
-}
-
-// The extent in z of the slabs in which hops of many right-hand sides walk a box: a divisor of the box's, from 4 on
-// since slabs read each other's edges, such that a slice of all right-hand sides takes at most 3.2 MB. 32^3x64, 16
-// right-hand sides, 12 reals, one H200, microseconds a hop with slices of 12.6, 6.3, 3.1 and 1.6 MB: fp64 1016, 929,
-// 918, 922; with 6.3, 3.1 and 1.6: fp32 474, 476, 497, 18 reals 507, 505, 524.
+// The extent in z of the slabs in which hops of many right-hand sides walk a box. It divides the box's extent, and is
+// at least 4, since slabs read each other's edges. A slice of all right-hand sides takes at most 3.2 MB: fp64 is
+// fastest with 3 MB, fp32 with 3 to 6 MB.
 int slab_extent(const HopView& view, int box_extent) {
   constexpr std::int64_t most_bytes = 3'200'000;
   const std::int64_t plane = std::int64_t(view.geometry.extents[0]) / 2 * view.geometry.extents[1] *
@@ -260,8 +160,8 @@ HopArguments hop_arguments(const HopView& view) {
   }
   for (int hop = 0; hop < 8; ++hop) {
     const double theta = view.geometry.theta[hop / 2];
-    a.antiperiodic[hop] = view.geometry.at_lattice_edge[hop] && theta == 1;
-    a.phase[hop] = view.geometry.at_lattice_edge[hop] && theta != 0 && theta != 1;
+    a.antiperiodic[hop] = view.geometry.at_lattice_edge[hop] && is_antiperiodic(theta);
+    a.phase[hop] = view.geometry.at_lattice_edge[hop] && is_phase(theta);
   }
   return a;
 }

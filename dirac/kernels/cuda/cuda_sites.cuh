@@ -1,19 +1,20 @@
-// Where the sites of one parity of a cut lattice lie on the device, and in which order they are worked on: sites that
-// need a ghost first, as a list, then the box of the others. All by arithmetic but for the list.
+// Where the sites of one parity of a cut lattice lie on the device, and in which order they are worked on. Sites that
+// need a ghost come first, from a list; then comes the box of all others, by arithmetic.
 //
-// The index of a site among those of its parity is x/2 + X/2 (y + Y (z + Z t)); within a face across mu it is the same
-// without x_mu; across x it is (y + Y (z + Z t)) / 2. Sender and receiver agree, since extents are even.
+// The index of a site among the sites of its parity is x/2 + X/2 (y + Y (z + Z t)). Its index within a face across mu
+// is the same without x_mu; across x it is (y + Y (z + Z t)) / 2. Sender and receiver agree, since extents are even.
 #pragma once
 
 #include <bit>
 
-#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/fields/step.hpp"
+#include "dirac/kernels/kernel_calls.hpp"
 
 namespace staghorn::cuda {
 
 // Division of n < 2^31 by a number d that the host knows, as a product: with s = ceil(log2 d) and
-// m = floor(2^(31+s) / d) + 1, floor(n / d) = floor(2 n m / 2^(32+s)) [Granlund & Montgomery 1994]. To divide takes the
-// GPU some 25 instructions, one after the other; a site asks for three.
+// m = floor(2^(31+s) / d) + 1, floor(n / d) = floor(2 n m / 2^(32+s)) [Granlund & Montgomery 1994]. A division takes a
+// GPU some 25 instructions, one after the other, and each site needs three.
 class Divisor {
  public:
   Divisor() = default;
@@ -22,7 +23,7 @@ class Divisor {
         shift_(int(std::bit_width(unsigned(divisor) - 1))),
         multiplier_(unsigned((std::uint64_t(1) << (31 + shift_)) / unsigned(divisor) + 1)) {}
 
-  // The last digit of n in base `divisor`; n becomes what is before it.
+  // Returns the last digit of n in base `divisor`, and removes it from n.
   __device__ __forceinline__ int take_digit(int& n) const {
     const int quotient = int(__umulhi(2 * unsigned(n), multiplier_) >> shift_), digit = n - quotient * divisor_;
     n = quotient;
@@ -52,16 +53,16 @@ struct LocalSites {
 
 inline int chunks_of(int sites, int threads) { return (sites + threads - 1) / threads; }
 
-// A piece of the work in chunks of `threads` sites: those of the boundary, then those of the box.
+// A piece of the work, in chunks of `threads` sites: the chunks of the boundary, then those of the box.
 struct ChunkRange {
   int count;
-  int listed;           // how many are the boundary's, its first ones
+  int listed;           // how many chunks are the boundary's: the first ones
   int box_first, step;  // chunk k of the others is chunk box_first + step k of the box
 
   __device__ __forceinline__ bool lists(int k) const { return k < listed; }
 };
 
-// `reversed` walks the box from its end, where the kernel before may have left vectors in cache.
+// With `reversed` the box is walked from its end, where the previous kernel may have left vectors in cache.
 inline ChunkRange chunk_range(const LocalSites& s, int threads, HopPart part, bool reversed) {
   const int listed = part == HopPart::interior ? 0 : chunks_of(s.boundary_sites, threads);
   const int box = part == HopPart::boundary ? 0 : chunks_of(s.box_sites, threads);
@@ -69,13 +70,13 @@ inline ChunkRange chunk_range(const LocalSites& s, int threads, HopPart part, bo
   return {listed + box, listed, -listed, 1};
 }
 
-// Among those of its parity.
+// The index of the site x among the sites of its parity.
 __device__ __forceinline__ int site_at(const LocalSites& s, const int (&x)[4]) {
   return (x[0] >> 1) + s.strides[1] * x[1] + s.strides[2] * x[2] + s.strides[3] * x[3];
 }
 
 struct Place {
-  int site;  // among those of its parity
+  int site;  // index among the sites of its parity
   int x[4];
 
   // x[mu], also where the compiler does not know mu.
@@ -83,7 +84,7 @@ struct Place {
     return mu == 0 ? x[0] : mu == 1 ? x[1] : mu == 2 ? x[2] : x[3];
   }
   __device__ __forceinline__ bool at_edge(const LocalSites& s, int mu, bool forward) const {
-    return coordinate(mu) == (forward ? s.extents[mu] - 1 : 0);
+    return wraps(coordinate(mu), s.extents[mu], forward);
   }
   __device__ __forceinline__ int in_face(const LocalSites& s, int mu) const {
     int index = 0;
@@ -94,7 +95,7 @@ struct Place {
   }
 };
 
-// A place that knows its edges, for loops over directions of which the compiler does not know which one it is.
+// A place that knows at which edges it lies, for loops over directions that are not unrolled.
 struct PlaceWithEdges : Place {
   unsigned edges = 0;  // a bit for each hop: 2 mu forward, 2 mu + 1 backward
 
@@ -107,20 +108,21 @@ struct PlaceWithEdges : Place {
   }
 };
 
-// The sites of chunks by number: those of the boundary's list, or those of the box.
+// The number of sites: of the boundary's list, or of the box.
 template <bool listed>
 __device__ __forceinline__ int site_count(const LocalSites& s) {
   return listed ? s.boundary_sites : s.box_sites;
 }
 
-// The number of a thread's site in chunk k of the range, which takes `threads`; beyond site_count: it has none.
+// The number of a thread's site in chunk k of the range, where a chunk has `threads` sites. Beyond site_count the
+// thread has no site.
 template <int threads, bool listed>
 __device__ __forceinline__ int site_number(const ChunkRange& range, int k, int thread) {
   return (listed ? k : range.box_first + range.step * k) * threads + thread;
 }
 
-// in_slabs: the box is walked slab after slab of z, each from t to t, so that neighbours in t are still in the
-// second-level cache where the vectors of a whole slice would not be.
+// With in_slabs the box is walked slab after slab of z, each slab through all t. Neighbours in t are then still in the
+// second-level cache, which would not hold the vectors of a whole slice.
 template <bool listed, bool in_slabs = false>
 __device__ __forceinline__ Place place_of(const LocalSites& s, int number) {
   int rest = number;
@@ -146,7 +148,7 @@ __device__ __forceinline__ Place place_of(const LocalSites& s, int number) {
   return place;
 }
 
-// The site of a thread in chunk k of the range; false: none.
+// Finds the site of a thread in chunk k of the range. Returns false if the thread has no site.
 template <int threads, bool listed>
 __device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange& range, int k, int thread,
                                            Place& place) {

@@ -1,16 +1,10 @@
 // Exact sums on the device: the same limbs as LaneSum and ExactPartial, added as integers over blocks.
 //
-// Per block and right-hand side one pair of 64-bit atomics, spread over several cells. A block carries its low limb
-// into the high one before it adds, so 2^21 blocks cannot overflow it.
+// A block makes one pair of 64-bit atomic additions for each right-hand side, spread over several cells. It carries its
+// low limb into the high one before it adds, so that 2^21 blocks cannot overflow the low limb.
 #pragma once
 
-#include <algorithm>
-#include <map>
-#include <mutex>
-#include <tuple>
-
 #include "dirac/algebra/exact_sum.hpp"
-#include "halo/cuda/cuda_check.hpp"
 
 namespace staghorn::cuda {
 
@@ -38,8 +32,8 @@ __device__ __forceinline__ BlockShare carried(BlockShare share) {
   return share;
 }
 
-// A thread's share of one sum: exact as long as it adds at most 2048 contributions, limbs of 2^42 units each in the 53
-// bits of a double; or 64 where a warp's worth of limbs is added up as doubles (block_share).
+// A thread's share of one sum. It is exact for up to 2048 contributions, since limbs of 2^42 units are added in the 53
+// bits of a double; for up to 64 where the limbs of a warp are added up as doubles (block_share).
 class ThreadSum {
  public:
   static constexpr int max_contributions = 2048, max_in_block_share = 64;
@@ -63,7 +57,7 @@ class ThreadSum {
   bool fits_ = true;
 };
 
-// The shares of all threads of the block together, in thread 0. All threads must call.
+// Returns, to thread 0, the shares of all threads of the block together. All threads must call.
 template <int threads>
 __device__ __forceinline__ BlockShare block_share(const ThreadSum& sum, double bound) {
   constexpr int warps = threads / 32;
@@ -107,8 +101,8 @@ __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCel
   add_share(cells[blockIdx.x % cells_per_sum], share);
 }
 
-// The same of `lanes` threads side by side, or of a warp where they are more, for themselves: the others have sums of
-// their own. Of up to max_contributions. All threads of the warp must call.
+// Adds the shares of each `lanes` threads side by side (of each warp where lanes > 32) to a sum of their own. A thread
+// may have up to max_contributions. All threads of the warp must call.
 template <int lanes>
 __device__ inline void flush_lanes(const ThreadSum& sum, double bound, SumCell* cells) {
   constexpr int width = lanes < 32 ? lanes : 32;
@@ -123,33 +117,6 @@ __device__ inline void flush_lanes(const ThreadSum& sum, double bound, SumCell* 
   }
   if (threadIdx.x % width != 0) return;
   add_share(cells[(blockIdx.x + threadIdx.x / width) % cells_per_sum], carried({high, low, overflow}));
-}
-
-// Blocks of `threads` that the selected device holds at once. CUDA is asked once for each kernel and device: its
-// answer takes microseconds, and the host may be all that a GPU waits for. By any thread.
-inline int resident_blocks(const void* kernel, int threads, int shared_bytes = 0) {
-  static std::mutex mutex;
-  static std::map<std::tuple<const void*, int, int>, int> known;
-  int device = 0;
-  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
-  const std::tuple key(kernel, threads, device);
-  const std::lock_guard lock(mutex);
-  if (const auto found = known.find(key); found != known.end()) return found->second;
-  int processors = 0, per_processor = 0;
-  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
-  STAGHORN_CUDA_CHECK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&per_processor, kernel, threads, shared_bytes));
-  return known[key] = processors * per_processor;
-}
-
-// Blocks for `chunks` pieces of work of one block each: by default one wave, so that the end of a block (its sums,
-// its ticket) is amortised, or more where a thread would go through more than `most` of them. (32^3x64 on one H200,
-// microseconds an iteration with 1, 2, 4 and 8 waves: fp64 12 reals 531, 541, 538, 542; fp32 12 reals 279, 286, 298,
-// 315.)
-template <class Kernel>
-int grid_size(Kernel kernel, int threads, int chunks, int waves, int shared_bytes = 0,
-              int most = ThreadSum::max_in_block_share) {
-  const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes) * waves;
-  return std::min(chunks, std::max(wanted, (chunks + most - 1) / most));
 }
 
 }  // namespace staghorn::cuda

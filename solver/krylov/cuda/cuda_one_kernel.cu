@@ -6,6 +6,7 @@
 // readers before a rendezvous, and read after it.
 #include <algorithm>
 
+#include "dirac/algebra/dispatch.hpp"
 #include "dirac/kernels/cuda/cuda_hop.cuh"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/transport/transport_p2p.hpp"
@@ -209,33 +210,20 @@ struct OneKernel {
   int teams() const { return threads / team_threads; }
 };
 
-template <class Stored, bool Cut>
-OneKernel one_kernel_for(Reconstruct reconstruct, bool wide) {
-  const auto of = [&](auto reals) {
-    constexpr int Reals = decltype(reals)::value;
-    constexpr Form narrow_form = form_for<Stored, Reals, Cut, false>(),
-                   wide_form = form_for<Stored, Reals, Cut, true>();
-    return wide
-               ? OneKernel{one_kernel<Stored, Reals, Cut, wide_form.threads, wide_form.takes>, wide_form.threads}
-               : OneKernel{one_kernel<Stored, Reals, Cut, narrow_form.threads, narrow_form.takes>, narrow_form.threads};
-  };
-  switch (reconstruct) {
-    case Reconstruct::none18:
-      return of(std::integral_constant<int, 18>());
-    case Reconstruct::row12:
-      return of(std::integral_constant<int, 12>());
-    case Reconstruct::su3_8:
-      return of(std::integral_constant<int, 8>());
-  }
-  return {};
+template <class Stored, int Reals, bool Cut>
+OneKernel one_kernel_for(bool wide) {
+  constexpr Form narrow_form = form_for<Stored, Reals, Cut, false>(), wide_form = form_for<Stored, Reals, Cut, true>();
+  if (wide) return {one_kernel<Stored, Reals, Cut, wide_form.threads, wide_form.takes>, wide_form.threads};
+  return {one_kernel<Stored, Reals, Cut, narrow_form.threads, narrow_form.takes>, narrow_form.threads};
 }
 
 OneKernel one_kernel_for(const HopView& view, bool wide) {
   OneKernel kernel = {};
-  with_stored(view.vectors.precision, view.links_here, [&]<class Stored>(const Stored*) {
-    kernel = view.geometry.boundary_sites > 0 ? one_kernel_for<Stored, true>(view.reconstruct, wide)
-                                              : one_kernel_for<Stored, false>(view.reconstruct, wide);
-  });
+  with_stored_links(view.vectors.precision, view.reconstruct, view.links_here,
+                    [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
+                      kernel = view.geometry.boundary_sites > 0 ? one_kernel_for<Stored, Reals, true>(wide)
+                                                                : one_kernel_for<Stored, Reals, false>(wide);
+                    });
   return kernel;
 }
 

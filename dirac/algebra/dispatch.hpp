@@ -1,0 +1,44 @@
+// Run-time choices into templates: the one place where Precision and Reconstruct become the types of a kernel.
+#pragma once
+
+#include <cstdint>
+#include <type_traits>
+
+#include "dirac/algebra/precision.hpp"
+
+namespace staghorn {
+
+// Calls work(pointer) with `data` as a pointer to what `precision` stores: double, float or int16.
+template <class Work>
+void with_stored(Precision precision, const void* data, const Work& work) {
+  switch (precision) {
+    case Precision::fp64:
+      return work(static_cast<const double*>(data));
+    case Precision::fp32:
+      return work(static_cast<const float*>(data));
+    case Precision::fp16:
+      return work(static_cast<const std::int16_t*>(data));
+  }
+}
+template <class Work>
+void with_stored(Precision precision, void* data, const Work& work) {
+  with_stored(precision, static_cast<const void*>(data),
+              [&]<class Stored>(const Stored* stored) { work(const_cast<Stored*>(stored)); });
+}
+
+// Calls work(pointer, reals): as with_stored, with the reals of a link as a std::integral_constant<int, 18 | 12 | 8>.
+template <class Data, class Work>
+void with_stored_links(Precision precision, Reconstruct reconstruct, Data* data, const Work& work) {
+  with_stored(precision, data, [&](auto* stored) {
+    switch (reconstruct) {
+      case Reconstruct::none18:
+        return work(stored, std::integral_constant<int, 18>());
+      case Reconstruct::row12:
+        return work(stored, std::integral_constant<int, 12>());
+      case Reconstruct::su3_8:
+        return work(stored, std::integral_constant<int, 8>());
+    }
+  });
+}
+
+}  // namespace staghorn

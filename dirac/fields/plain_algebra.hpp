@@ -1,0 +1,34 @@
+// Norms, products and zeros of plain vector fields. Sums are exact and rounded once, so they have the same bits on
+// every process grid and number of threads.
+#pragma once
+
+#include <optional>
+
+#include "dirac/fields/site_field.hpp"
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+// Rows are the sites along x, numbered by (y, z, t), y fastest: how many rows this rank has, and where one begins.
+// Local.
+inline std::int64_t n_rows(const Lattice& lattice) { return lattice.local_volume() / lattice.local()[0]; }
+inline Coordinates row_begin(const Lattice& lattice, std::int64_t row) {
+  return unravel(row * lattice.local()[0], lattice.local());
+}
+
+// sum_x |a(x)|^2 over all sites, and over the sites of one parity. Collective.
+struct Norms2 {
+  double all = 0, even = 0, odd = 0;
+};
+Norms2 norms2(const Communicator& communicator, const VectorField& a);
+double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity = std::nullopt);
+
+// sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
+Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
+
+// Whether every number of the field is zero. Collective.
+bool is_zero(const Communicator& communicator, const VectorField& a);
+// Whether every number is zero on the sites of `parity` of this rank. Local.
+bool is_zero_on(Parity parity, const VectorField& a);
+
+}  // namespace staghorn

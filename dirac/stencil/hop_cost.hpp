@@ -1,0 +1,36 @@
+// What a hop costs at one target site: floating-point operations, and bytes by minimal traffic. Each link and each
+// vector is counted once. The one place of these counts; benchmark, plan and memory estimate read them.
+#pragma once
+
+#include "dirac/algebra/precision.hpp"
+
+namespace staghorn {
+
+constexpr int hop_legs = 8;  // neighbours of a site, each with a link
+
+struct HopCost {
+  double flops;     // of a hop, all right-hand sides
+  double links;     // bytes of the links of all legs
+  double vector;    // bytes of one vector of all right-hand sides
+  double solution;  // the same for x, which fp16 keeps in fp32
+
+  // Bytes of the kernels of CG. With beta: p or tmp follows its recurrence in the same kernel.
+  constexpr double hop() const { return links + 2 * vector; }                 // in -> tmp
+  constexpr double hop_with_beta() const { return links + 3 * vector; }       // r, tmp -> tmp
+  constexpr double residual() const { return links + 4 * vector; }            // tmp, p, r -> r
+  constexpr double residual_with_beta() const { return links + 5 * vector; }  // tmp, p, r -> p, r
+  constexpr double growth() const { return 2 * solution; }                    // x -> x, where x grows as well
+  constexpr double direction() const { return 3 * vector; }                   // p, r -> p
+};
+
+// A product of a link with a vector takes 66 flop, the sum of two vectors 6: 8 * 66 + 7 * 6 = 570 for naive staggered
+// quarks.
+constexpr HopCost hop_cost(Precision precision, Reconstruct reconstruct, int n_rhs) {
+  constexpr int product = 66, sum = 6;
+  return {.flops = double(n_rhs) * (hop_legs * product + (hop_legs - 1) * sum),
+          .links = double(hop_legs) * reals_per_link(reconstruct) * bytes_per_real(precision),
+          .vector = double(n_rhs) * bytes_per_vector(precision),
+          .solution = double(n_rhs) * bytes_per_vector(arithmetic_of(precision))};
+}
+
+}  // namespace staghorn
