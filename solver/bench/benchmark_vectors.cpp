@@ -20,7 +20,8 @@ struct VectorBench {
         a(layout, precision, columns, kernels.space, &pieces),
         b(layout, precision, columns, kernels.space, &pieces),
         one(layout, precision, 1, kernels.space, &pieces) {
-    const VectorField noise = std::move(make_sources(communicator, lattice, parse_source("gaussian:1")).fields.front());
+    const VectorField noise =
+        std::move(make_sources(communicator, lattice, {parse_source("gaussian:1"), std::nullopt, 1}).fields.front());
     for (int r = 0; r < columns; ++r) {
       a.pack(Parity::even, r, noise);
       b.pack(Parity::even, r, noise);

@@ -4,7 +4,7 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
-#include "dirac/operators/plain_operator.hpp"
+#include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
