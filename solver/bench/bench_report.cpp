@@ -109,8 +109,9 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
                 "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
   out << line;
   for (const BenchmarkResult& r : results) {
-    std::snprintf(line, sizeof line, "%-24s %-5s %5d %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
-                  reals_per_link(r.links), r.rhs, r.microseconds);
+    const std::string links = r.reads_links ? std::to_string(reals_per_link(r.links)) : "-";
+    std::snprintf(line, sizeof line, "%-24s %-5s %5s %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
+                  links.c_str(), r.rhs, r.microseconds);
     out << line;
     if (r.gflops > 0) {
       std::snprintf(line, sizeof line, " %9.1f", r.gflops);
@@ -199,7 +200,7 @@ Json to_json(const FaceRates& f) {
 Json to_json(const BenchmarkResult& r) {
   Json json{{"what", r.what},
             {"precision", to_string(r.precision)},
-            {"links", reals_per_link(r.links)},
+            {"links", r.reads_links ? Json(reals_per_link(r.links)) : Json(nullptr)},
             {"rhs", r.rhs},
             {"microseconds", r.microseconds},
             {"gflops", r.gflops},

@@ -13,6 +13,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
 #include "halo/watch/activity.hpp"
+#include "solver/bench/benchmark_vectors.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
@@ -250,7 +251,7 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
 
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read) {
-  return for_each_choice(
+  std::vector<BenchmarkResult> results = for_each_choice(
       lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
         const auto time = [&](const std::function<void()>& work) {
@@ -269,6 +270,9 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
                                        vectors_per_iteration(precision), stream_read));
         results.back().loop = to_string(form);
       });
+  for (BenchmarkResult& result : benchmark_vectors(communicator, lattice, options, stream_read))
+    results.push_back(std::move(result));
+  return results;
 }
 
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,

@@ -30,6 +30,7 @@ struct BenchmarkResult {
   double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
   std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
   TransportChoice transports{};           // how it was chosen
+  bool reads_links = true;                // of what does not, `links` means nothing
   TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
   FaceRates faces{};                      // of `exchange`: faces and sums on their own
   LaunchTuning tuning{};
@@ -64,7 +65,7 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read);
 // What the exact sums of one CG iteration cost: the sums inside kernels and their reductions over ranks, and the
-// iteration they belong to.
+// iteration they belong to. Then products and combinations of 16 vectors (benchmark_vectors.hpp).
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);
 // A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,

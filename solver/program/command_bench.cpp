@@ -40,7 +40,7 @@ CommandSyntax bench_syntax() {
       "and hop, GB/s by minimal traffic (each link and vector once) and its fraction of the streaming\n"
       "read that is measured first, as is a plain copy (bytes read and written), in the same process.\n\n"
       "  hop, cg     one hop, one iteration of Conjugate Gradient\n"
-      "  sums        what exact sums cost\n"
+      "  sums        what exact sums cost; then dot products, Gram matrices and linear combinations of 16 vectors\n"
       "  exchange    hops with and without overlap, and where their time goes: phases, and how much of each was\n"
       "              hidden behind computing; then faces and a global sum on their own: by p2p beside plain copies\n"
       "              of the same bytes to the same GPUs, and beside sums that pass through the host\n"

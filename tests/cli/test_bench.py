@@ -18,6 +18,10 @@ ROWS = {
                  for name in ("hop", "  pack", "  interior", "  wait", "  boundary")],
 }
 
+# Bytes and flops of these on 16 vectors: vectors that pass, complex products a site and colour.
+VECTOR_ROWS = {"dot products": (32, 16), "gram matrix": (16, 136), "gram matrix of two": (32, 256),
+               "combination to one": (17, 16), "combination to 16": (32, 256)}
+
 
 @pytest.fixture
 def bench(staghorn, tmp_path):
@@ -40,6 +44,7 @@ def test_every_measurement_has_all_its_rows(bench, what):
     assert found["stream_read_gb_s"] > 0 and found["copy_gb_s"] > 0
     choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12, 8)]
     expected = [(name, *choice, 1) for choice in choices for name in ROWS[what]]
+    expected += [(name, precision, None, 16) for precision in ("fp64", "fp32") for name in VECTOR_ROWS if what == "sums"]
     assert [(r["what"], r["precision"], r["links"], r["rhs"]) for r in found["results"]] == expected
     for result in found["results"]:
         assert {"microseconds", "gflops", "gb_s", "fraction_of_stream"} <= result.keys()
@@ -47,6 +52,14 @@ def test_every_measurement_has_all_its_rows(bench, what):
         assert result["loop"] == ("host" if result["what"] == "cg iteration" else None)
     assert "GB/s" in found["stdout"] and f"{found['stream_read_gb_s']:.1f}" in found["stdout"]
     assert f"copy {found['copy_gb_s']:.1f} GB/s" in found["stdout"]
+
+
+def test_sums_count_each_vector_once(bench):
+    found = bench("sums", "--precision", "fp32", "--links", 18)
+    for name, (vectors, products) in VECTOR_ROWS.items():
+        (row,) = (r for r in found["results"] if r["what"] == name)
+        assert row["gb_s"] * row["microseconds"] * 1e3 == pytest.approx(vectors * SITES_PER_PARITY * 24)
+        assert row["gflops"] * row["microseconds"] * 1e3 == pytest.approx(products * SITES_PER_PARITY * 24)
 
 
 @pytest.mark.mpi

@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},
+      {"vector_algebra_checks", vector_algebra_checks()},
   };
   if (argc == 1) {
     for (const auto& [file, checks] : files)

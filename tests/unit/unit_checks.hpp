@@ -41,6 +41,7 @@ std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> walk_checks();
+std::vector<UnitCheck> vector_algebra_checks();
 
 inline RandomStream test_stream(std::uint64_t site) { return RandomStream(2024, RandomPurpose::hot_start, 0, site); }
 

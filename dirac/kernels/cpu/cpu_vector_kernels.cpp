@@ -1,0 +1,247 @@
+// Products and linear combinations of many vectors for one instruction set: compiled once per set, as cpu_kernels.cpp.
+//
+// Flops and bytes per site, w bytes of a real, each vector read once:
+//   dot       60 a pair                   12 w a pair
+//   gram      18 a pair, 24 a column      6 w a column; n vectors with themselves are n (n - 1) / 2 pairs
+//   combine   24 n m                      6 w (n + m), with add 6 w (n + 2 m)
+// A group is W cells side by side, one in each lane of doubles. A Gram matrix keeps the numbers of all columns of a
+// group in the second-level cache, as doubles, and computes pairs in tiles that registers hold. Meanwhile the vectors
+// of the next group are fetched.
+#include "dirac/kernels/cpu/cpu_cells.hpp"
+
+namespace staghorn {
+
+// Internal linkage: code for one instruction set must never be merged with another's.
+namespace {
+
+void dot(const ProductCall& call) {
+  with_reader(call, [&](const auto& reader) {
+    for_groups(call, reader.groups(), call.a.size(), [&] {
+      return [&](std::int64_t group, ThreadProducts& products) {
+        for (std::size_t i = 0; i < call.a.size(); ++i) {
+          Doubles re[terms], im[terms];
+          CellNorm<Doubles> norm_a{}, norm_b{};
+          CellProduct<Doubles> product{};
+          for (int site = 0; site < SiteCells::sites; ++site) {
+            reader.prefetch(call.a[i], group + 1, site);
+            reader.prefetch(call.b[i], group + 1, site);
+          }
+          reader.for_terms(call.a[i], group, [&](int term, Doubles a_re, Doubles a_im) {
+            re[term] = a_re, im[term] = a_im;
+            norm_a.add(a_re, a_im);
+          });
+          reader.for_terms(call.b[i], group, [&](int term, Doubles b_re, Doubles b_im) {
+            norm_b.add(b_re, b_im);
+            product.add({re[term], im[term], re[term] + im[term]}, {b_re, b_im, b_re - b_im});
+          });
+          products.norm_a[i].see(norm_a.value());
+          products.norm_b[i].see(norm_b.value());
+          const Complex<Doubles> value = product.value();
+          products.re[i].add(value.re);
+          products.im[i].add(value.im);
+        }
+      };
+    });
+  });
+}
+
+// The numbers of one column and group in doubles, six at each site of the cells: in the field itself where it holds
+// doubles at the right scale, else in a panel.
+struct GroupColumn {
+  const Doubles* site[SiteCells::sites];
+
+  STAGHORN_INLINE Complex<Doubles> number(int s, int c) const { return {site[s][2 * c], site[s][2 * c + 1]}; }
+};
+struct Panel {
+  Doubles real[SiteCells::sites][6];
+};
+
+template <class Reader>
+STAGHORN_INLINE Doubles open(GroupColumn& numbers, Panel& panel, const Reader& reader, const VectorColumn& column,
+                             std::int64_t group) {
+  CellNorm<Doubles> norm{};
+  if constexpr (Reader::holds_doubles) {
+    if (column.scale == 1) {
+      for (int s = 0; s < SiteCells::sites; ++s) {
+        numbers.site[s] = reinterpret_cast<const Doubles*>(reader.block(column, group, s));
+        STAGHORN_UNROLL
+        for (int c = 0; c < 3; ++c) norm.add(numbers.number(s, c).re, numbers.number(s, c).im);
+      }
+      return norm.value();
+    }
+  }
+  for (int s = 0; s < SiteCells::sites; ++s) numbers.site[s] = panel.real[s];
+  reader.for_terms(column, group, [&](int term, Doubles re, Doubles im) {
+    Doubles* const to = panel.real[0] + 2 * term;
+    to[0] = re, to[1] = im;
+    norm.add(re, im);
+  });
+  return norm.value();
+}
+
+// A tile of pairs: rows i of a, columns j of b; `above`: those with i < j of a square on the diagonal.
+constexpr int tile_rows = 2, tile_columns = vector_bytes == 64 ? 4 : 2;
+
+// Makes the compiler load a number once into a register. Else it reads memory again for every product, and a tile waits
+// for its loads.
+STAGHORN_INLINE Doubles in_register(Doubles v) {
+#if defined(__AVX__)
+  asm("" : "+v"(v));
+#endif
+  return v;
+}
+
+template <int Rows, int Columns, bool above, class Prefetch>
+STAGHORN_INLINE void add_tile(const GroupColumn* a, const GroupColumn* b, RealSum* re, RealSum* im, std::size_t pitch,
+                              const Prefetch& prefetch) {
+  CellProduct<Doubles> product[Rows][Columns] = {};
+#pragma GCC unroll 1
+  for (int s = 0; s < SiteCells::sites; ++s) {
+    prefetch(s);
+    STAGHORN_UNROLL
+    for (int c = 0; c < 3; ++c) {
+      LeftFactor<Doubles> left[Rows];
+      STAGHORN_UNROLL
+      for (int i = 0; i < Rows; ++i) {
+        const Complex<Doubles> number = a[i].number(s, c);
+        const Doubles re = in_register(number.re), im = in_register(number.im);
+        left[i] = {re, im, re + im};
+      }
+      STAGHORN_UNROLL
+      for (int j = 0; j < Columns; ++j) {
+        const Complex<Doubles> number = b[j].number(s, c);
+        const Doubles re = in_register(number.re), im = in_register(number.im);
+        const RightFactor<Doubles> right = {re, im, re - im};
+        STAGHORN_UNROLL
+        for (int i = 0; i < Rows; ++i)
+          if (!above || i < j) product[i][j].add(left[i], right);
+      }
+    }
+  }
+  STAGHORN_UNROLL
+  for (int i = 0; i < Rows; ++i) STAGHORN_UNROLL
+  for (int j = 0; j < Columns; ++j)
+    if (!above || i < j) {
+      const Complex<Doubles> value = product[i][j].value();
+      re[std::size_t(i) * pitch + std::size_t(j)].add(value.re);
+      im[std::size_t(i) * pitch + std::size_t(j)].add(value.im);
+    }
+}
+
+// All pairs of a[0, n) with one panel of up to tile_columns columns of b.
+template <int Columns, class Prefetch>
+STAGHORN_INLINE void add_rows(const GroupColumn* a, int n, const GroupColumn* b, RealSum* re, RealSum* im,
+                              std::size_t pitch, const Prefetch& prefetch) {
+  int i = 0;
+  for (; i + tile_rows <= n; i += tile_rows)
+    add_tile<tile_rows, Columns, false>(a + i, b, re + std::size_t(i) * pitch, im + std::size_t(i) * pitch, pitch,
+                                        prefetch());
+  if (i < n)
+    add_tile<1, Columns, false>(a + i, b, re + std::size_t(i) * pitch, im + std::size_t(i) * pitch, pitch, prefetch());
+}
+
+// Calls work.operator()<Columns>(first) for the panels of up to tile_columns columns.
+template <class Work>
+STAGHORN_INLINE void for_panels(int columns, const Work& work) {
+  int j = 0;
+  for (; j + tile_columns <= columns; j += tile_columns) work.template operator()<tile_columns>(j);
+  switch (columns - j) {
+    case 1:
+      return work.template operator()<1>(j);
+    case 2:
+      if constexpr (tile_columns > 2) return work.template operator()<2>(j);
+      break;
+    case 3:
+      if constexpr (tile_columns > 3) return work.template operator()<3>(j);
+      break;
+  }
+}
+
+void gram(const ProductCall& call) {
+  const int n = int(call.a.size()), m = int(call.b.size());
+  const bool hermitian = m == 0;
+  const std::size_t pitch = std::size_t(hermitian ? n : m);
+  with_reader(call, [&](const auto& reader) {
+    for_groups(call, reader.groups(), std::size_t(n) * pitch, [&] {
+      return
+          [&, panels = std::vector<Panel>(std::size_t(n + m))](std::int64_t group, ThreadProducts& products) mutable {
+            GroupColumn a[max_columns], b[max_columns];
+            for (int i = 0; i < n; ++i) {
+              const Doubles norm2 = open(a[i], panels[std::size_t(i)], reader, call.a[std::size_t(i)], group);
+              products.norm_a[std::size_t(i)].see(norm2);
+              if (hermitian) products.re[std::size_t(i) * pitch + std::size_t(i)].add(norm2);
+            }
+            for (int j = 0; j < m; ++j)
+              products.norm_b[std::size_t(j)].see(
+                  open(b[j], panels[std::size_t(n + j)], reader, call.b[std::size_t(j)], group));
+
+            int fetched = 0;  // each tile fetches one column of the next group
+            const auto prefetch = [&] {
+              const int next = fetched++;
+              const VectorColumn* column = next < n       ? &call.a[std::size_t(next)]
+                                           : next - n < m ? &call.b[std::size_t(next - n)]
+                                                          : nullptr;
+              return [&reader, column, group](int site) {
+                if (column) reader.prefetch(*column, group + 1, site);
+              };
+            };
+            RealSum *re = products.re.data(), *im = products.im.data();
+            for_panels(int(pitch), [&]<int Columns>(int j) {
+              const GroupColumn* right = (hermitian ? a : b) + j;
+              add_rows<Columns>(a, hermitian ? j : n, right, re + j, im + j, pitch, prefetch);
+              if (hermitian && Columns > 1) {
+                const std::size_t corner = std::size_t(j) * pitch + std::size_t(j);
+                add_tile<Columns, Columns, true>(right, right, re + corner, im + corner, pitch, prefetch());
+              }
+            });
+          };
+    });
+  });
+}
+
+// Of one block the columns [first, first + Columns) of y.
+template <class Stored, int Columns>
+STAGHORN_INLINE void combine_block(const CombineCall& call, const Complex<Arithmetic<Stored>>* coefficients,
+                                   std::int64_t block, int first) {
+  using Real = Arithmetic<Stored>;
+  const auto place = [&](const VectorColumn& column) {
+    return reinterpret_cast<Stored*>(static_cast<char*>(column.data) + block * column.stride);
+  };
+  BlockVector<Stored> y[Columns] = {};
+  if (call.add)
+    for (int j = 0; j < Columns; ++j)
+      y[j] = load_vector(static_cast<const Stored*>(place(call.y[std::size_t(first + j)])));
+  for (std::size_t i = 0; i < call.x.size(); ++i) {
+    const BlockVector<Stored> x = load_vector(static_cast<const Stored*>(place(call.x[i])));
+    STAGHORN_UNROLL
+    for (int j = 0; j < Columns; ++j) {
+      const Complex<Real> c = coefficients[i * call.y.size() + std::size_t(first + j)];
+      const Complex<Block<Real>> factor = {broadcast<Block<Real>>(c.re), broadcast<Block<Real>>(c.im)};
+      STAGHORN_UNROLL
+      for (int k = 0; k < 3; ++k) y[j].c[k] = multiply_add(factor, x.c[k], y[j].c[k]);
+    }
+  }
+  for (int j = 0; j < Columns; ++j) store_vector(place(call.y[std::size_t(first + j)]), y[j]);
+}
+
+void combine(const CombineCall& call) {
+  with_stored(call.precision, call.y[0].data, [&]<class Stored>(const Stored*) {
+    Complex<Arithmetic<Stored>> coefficients[max_columns * max_columns];
+    for (std::size_t k = 0; k < call.x.size() * call.y.size(); ++k)
+      coefficients[k] = {Arithmetic<Stored>(call.coefficients[k].re), Arithmetic<Stored>(call.coefficients[k].im)};
+#pragma omp parallel for schedule(static)
+    for (std::int64_t block = 0; block < call.blocks; ++block)
+      for_panels(int(call.y.size()),
+                 [&]<int Columns>(int first) { combine_block<Stored, Columns>(call, coefficients, block, first); });
+  });
+}
+
+}  // namespace
+
+#define STAGHORN_JOIN_VALUES(a, b) a##b
+#define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
+
+extern const VectorKernels STAGHORN_JOIN(cpu_vector_kernels_, STAGHORN_ISA);
+const VectorKernels STAGHORN_JOIN(cpu_vector_kernels_, STAGHORN_ISA) = {0, dot, gram, combine};
+
+}  // namespace staghorn

@@ -1,0 +1,285 @@
+// Products and linear combinations of many vectors on a GPU. Each call launches, waits, and hands its sums to the host.
+//
+// Bytes and flops per site are those of the kernels on the CPU (cpu_vector_kernels.cpp).
+#include <algorithm>
+#include <cstddef>
+
+#include "dirac/kernels/cuda/cuda_gram.cuh"
+#include "dirac/kernels/cuda/cuda_sums.cuh"
+#include "halo/cuda/cuda_check.hpp"
+
+namespace staghorn::cuda {
+
+namespace {
+
+constexpr int vector_threads = 128;
+
+// The layout of a call's scratch.
+struct ProductScratch {
+  CellTotal re[max_columns * max_columns], im[max_columns * max_columns];
+  unsigned long long largest[4 * max_columns];
+};
+struct CombineScratch {
+  Complex<double> coefficients[max_columns * max_columns];
+};
+constexpr std::size_t scratch_bytes = std::max(sizeof(ProductScratch), sizeof(CombineScratch));
+
+DeviceCells cells_of(const ProductCall& call) {
+  DeviceCells cells = {call.device_cells, {}, int(call.cells->count), unsigned(call.lanes)};
+  std::copy(call.cells->offsets.begin(), call.cells->offsets.end(), cells.offset);
+  return cells;
+}
+
+void append(ColumnList& list, int first, std::span<const VectorColumn> columns) {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    list.data[std::size_t(first) + i] = columns[i].data;
+    list.scale[std::size_t(first) + i] = columns[i].scale;
+  }
+}
+
+// Waits for the kernel; adds its totals and largest norms to the call's.
+void collect(const ProductCall& call, std::size_t pairs) {
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch_host, call.scratch, sizeof(ProductScratch), cudaMemcpyDeviceToHost));
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  const ProductScratch* found = static_cast<const ProductScratch*>(call.scratch_host);
+  for (std::size_t p = 0; p < pairs; ++p) add_to(call.re[p], found->re[p]), add_to(call.im[p], found->im[p]);
+  const auto raise = [](double& largest, unsigned long long bits) {
+    const double seen = __builtin_bit_cast(double, bits);
+    if (!(seen <= largest)) largest = seen;
+  };
+  for (std::size_t i = 0; i < call.a.size(); ++i) raise(call.largest_a[i], found->largest[i]);
+  for (std::size_t j = 0; j < call.b.size(); ++j) raise(call.largest_b[j], found->largest[call.a.size() + j]);
+}
+
+// Blocks of a kernel whose threads go through at most CellGrid::capacity of `rounds` pieces each.
+template <class Kernel>
+int blocks_of(Kernel kernel, int threads, int rounds) {
+  return grid_size(kernel, threads, rounds, 1, 0, CellGrid::capacity);
+}
+
+struct DotArguments {
+  ColumnList a, b;
+  DeviceCells cells;
+  ProductScratch* scratch;
+  int pairs;
+};
+
+// A thread takes one cell after the other of the pair of columns blockIdx.y.
+template <class Stored>
+__global__ void __launch_bounds__(vector_threads, 5) dot_kernel(const __grid_constant__ DotArguments arguments) {
+  const int pair = int(blockIdx.y);
+  const DeviceCells& cells = arguments.cells;
+  const Stored* const a = static_cast<const Stored*>(arguments.a.data[pair]);
+  const Stored* const b = static_cast<const Stored*>(arguments.b.data[pair]);
+  const double scale_a = arguments.a.scale[pair], scale_b = arguments.b.scale[pair];
+  unsigned long long largest_a = 0, largest_b = 0;
+  CellSum<double> re{}, im{};
+  for (int cell = int(blockIdx.x) * vector_threads + int(threadIdx.x); cell < cells.count;
+       cell += int(gridDim.x) * vector_threads) {
+    const int first = cells.first[cell];
+    CellNorm<double> norm_a{}, norm_b{};
+    CellProduct<double> product{};
+#pragma unroll 2
+    for (int site = 0; site < SiteCells::sites; ++site) {
+      const unsigned slot = unsigned(first + cells.offset[site]);
+      Arithmetic<Stored> u[6], v[6];
+      load_vector<Caching::streaming>(a, cells.V, slot, u);
+      load_vector<Caching::streaming>(b, cells.V, slot, v);
+#pragma unroll
+      for (int c = 0; c < 3; ++c) {
+        const double a_re = double(u[2 * c]) * scale_a, a_im = double(u[2 * c + 1]) * scale_a;
+        const double b_re = double(v[2 * c]) * scale_b, b_im = double(v[2 * c + 1]) * scale_b;
+        norm_a.add(a_re, a_im);
+        norm_b.add(b_re, b_im);
+        product.add({a_re, a_im, a_re + a_im}, {b_re, b_im, b_re - b_im});
+      }
+    }
+    largest_a = max(largest_a, norm_bits(norm_a.value()));
+    largest_b = max(largest_b, norm_bits(norm_b.value()));
+    const Complex<double> value = product.value();
+    re.add(value.re);
+    im.add(value.im);
+  }
+  __shared__ CellShare share[2];
+  __shared__ unsigned long long largest[2];
+  if (threadIdx.x < 2) share[threadIdx.x] = {0, 0}, largest[threadIdx.x] = 0;
+  __syncthreads();
+  raise_by_warp(largest[0], largest_a);
+  raise_by_warp(largest[1], largest_b);
+  const bool all_fit = !__syncthreads_or(!fits(largest_a) || !fits(largest_b));
+  if (all_fit) {
+    add_warp_to_share(share[0], re);
+    add_warp_to_share(share[1], im);
+  }
+  __syncthreads();
+  if (threadIdx.x != 0) return;
+  atomicMax(&arguments.scratch->largest[pair], largest[0]);
+  atomicMax(&arguments.scratch->largest[arguments.pairs + pair], largest[1]);
+  if (!all_fit) return;
+  add_share(arguments.scratch->re[pair], share[0]);
+  add_share(arguments.scratch->im[pair], share[1]);
+}
+
+void dot(const ProductCall& call) {
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
+  DotArguments a = {};
+  append(a.a, 0, call.a);
+  append(a.b, 0, call.b);
+  a.cells = cells_of(call);
+  a.scratch = static_cast<ProductScratch*>(call.scratch);
+  a.pairs = int(call.a.size());
+  with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
+    const int rounds = (a.cells.count + vector_threads - 1) / vector_threads;
+    const int blocks = blocks_of(dot_kernel<Stored>, vector_threads, rounds * a.pairs);  // of all pairs together
+    const dim3 grid(std::min(rounds, (blocks + a.pairs - 1) / a.pairs), a.pairs);
+    dot_kernel<Stored><<<grid, vector_threads>>>(a);
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(dot_kernel);
+  collect(call, call.a.size());
+}
+
+void gram(const ProductCall& call) {
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
+  ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
+  GramArguments a = {};
+  a.n = int(call.a.size());
+  a.hermitian = call.b.empty();
+  a.m = a.hermitian ? a.n : int(call.b.size());
+  append(a.columns, 0, call.a);
+  append(a.columns, a.n, call.b);
+  a.cells = cells_of(call);
+  a.re = scratch->re, a.im = scratch->im, a.largest = scratch->largest;
+  with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
+    a.tiles = count_tiles<Stored>(a.n, a.m, a.hermitian);
+    const int of_cell = std::max(a.tiles, a.hermitian ? a.n : a.n + a.m);  // threads
+    a.width = std::min(gram_cells, gram_threads / of_cell);
+    const int threads = (a.width * of_cell + 31) / 32 * 32;
+    const int rounds = (a.cells.count + a.width - 1) / a.width;
+    gram_kernel<Stored><<<blocks_of(gram_kernel<Stored>, threads, rounds), threads>>>(a);
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(gram_kernel);
+  collect(call, std::size_t(a.n) * std::size_t(a.m));
+}
+
+struct CombineArguments {
+  const void* x[max_columns];
+  void* y[max_columns];
+  const Complex<double>* coefficients;
+  int n, m;
+  bool add;
+  unsigned V;
+};
+
+// The coefficients in the arithmetic of the fields, in shared memory; columns [first, first + count) of y.
+template <class Real>
+__device__ __forceinline__ void read_coefficients(const CombineArguments& a, Complex<Real>* shared) {
+  for (int k = int(threadIdx.x); k < a.n * a.m; k += vector_threads)
+    shared[k] = {Real(a.coefficients[k].re), Real(a.coefficients[k].im)};
+  __syncthreads();
+}
+
+// fp64 and fp32: fields are 3 V complex numbers in one order for all. A thread computes one number of up to `Columns`
+// columns, blockIdx.y counts those.
+template <class Real, int Columns>
+__global__ void __launch_bounds__(vector_threads) combine_kernel(const __grid_constant__ CombineArguments a) {
+  __shared__ Complex<Real> coefficients[max_columns * max_columns];
+  read_coefficients(a, coefficients);
+  const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
+  const std::size_t k = blockIdx.x * std::size_t(vector_threads) + threadIdx.x;
+  if (k >= 3 * std::size_t(a.V)) return;
+  using Word = std::conditional_t<sizeof(Real) == 8, double2, float2>;
+  Complex<Real> y[Columns];
+#pragma unroll
+  for (int j = 0; j < Columns; ++j) {
+    y[j] = {0, 0};
+    if (a.add && j < count) {
+      const Word word = static_cast<const Word*>(a.y[first + j])[k];
+      y[j] = {word.x, word.y};
+    }
+  }
+#pragma unroll 4
+  for (int i = 0; i < a.n; ++i) {
+    const Word word = __ldcs(static_cast<const Word*>(a.x[i]) + k);
+    const Complex<Real> x = {word.x, word.y};
+#pragma unroll
+    for (int j = 0; j < Columns; ++j)
+      if (j < count) y[j] = multiply_add(coefficients[i * a.m + first + j], x, y[j]);
+  }
+#pragma unroll
+  for (int j = 0; j < Columns; ++j)
+    if (j < count) __stcs(static_cast<Word*>(a.y[first + j]) + k, Word{y[j].re, y[j].im});
+}
+
+// fp16: a thread computes the vectors of one site, whose numbers share a unit.
+template <int Columns>
+__global__ void __launch_bounds__(vector_threads) combine_fixed_kernel(const __grid_constant__ CombineArguments a) {
+  __shared__ Complex<float> coefficients[max_columns * max_columns];
+  read_coefficients(a, coefficients);
+  const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
+  const unsigned lane = blockIdx.x * vector_threads + threadIdx.x;
+  if (lane >= a.V) return;
+  float y[Columns][6];
+#pragma unroll
+  for (int j = 0; j < Columns; ++j) {
+#pragma unroll
+    for (int k = 0; k < 6; ++k) y[j][k] = 0;
+    if (a.add && j < count)
+      load_vector<Caching::plain>(static_cast<const std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
+  }
+#pragma unroll 2
+  for (int i = 0; i < a.n; ++i) {
+    float x[6];
+    load_vector<Caching::streaming>(static_cast<const std::int16_t*>(a.x[i]), a.V, lane, x);
+#pragma unroll
+    for (int j = 0; j < Columns; ++j)
+      if (j < count)
+#pragma unroll
+        for (int c = 0; c < 3; ++c) {
+          const Complex<float> sum =
+              multiply_add(coefficients[i * a.m + first + j], Complex<float>{x[2 * c], x[2 * c + 1]},
+                           Complex<float>{y[j][2 * c], y[j][2 * c + 1]});
+          y[j][2 * c] = sum.re, y[j][2 * c + 1] = sum.im;
+        }
+  }
+#pragma unroll
+  for (int j = 0; j < Columns; ++j)
+    if (j < count) store_vector<Caching::streaming>(static_cast<std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
+}
+
+void combine(const CombineCall& call) {
+  const std::size_t bytes = call.x.size() * call.y.size() * sizeof(Complex<double>);
+  std::copy(call.coefficients, call.coefficients + call.x.size() * call.y.size(),
+            static_cast<CombineScratch*>(call.scratch_host)->coefficients);
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch, call.scratch_host, bytes, cudaMemcpyHostToDevice));
+  CombineArguments a = {};
+  for (std::size_t i = 0; i < call.x.size(); ++i) a.x[i] = call.x[i].data;
+  for (std::size_t j = 0; j < call.y.size(); ++j) a.y[j] = call.y[j].data;
+  a.coefficients = static_cast<const CombineScratch*>(call.scratch)->coefficients;
+  a.n = int(call.x.size()), a.m = int(call.y.size());
+  a.add = call.add;
+  a.V = unsigned(call.lanes);
+  const auto launch = [&](auto kernel, int columns, std::size_t items) {
+    const dim3 grid(unsigned((items + vector_threads - 1) / vector_threads), unsigned((a.m + columns - 1) / columns));
+    kernel<<<grid, vector_threads>>>(a);
+  };
+  with_stored(call.precision, call.y[0].data, [&]<class Stored>(const Stored*) {
+    if constexpr (is_fixed_point<Stored>)
+      launch(a.m == 1 ? combine_fixed_kernel<1> : combine_fixed_kernel<8>, a.m == 1 ? 1 : 8, a.V);
+    else
+      launch(a.m == 1 ? combine_kernel<Stored, 1> : combine_kernel<Stored, 16>, a.m == 1 ? 1 : 16,
+             3 * std::size_t(a.V));
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
+}  // namespace
+
+}  // namespace staghorn::cuda
+
+namespace staghorn {
+
+extern const VectorKernels cuda_vector_kernels;
+const VectorKernels cuda_vector_kernels = {std::int64_t(cuda::scratch_bytes), cuda::dot, cuda::gram, cuda::combine};
+
+}  // namespace staghorn

@@ -1,0 +1,61 @@
+// Kernels on many colour vectors at once: dot products, Gram matrices, linear combinations. One table per instruction
+// set and one for CUDA, with the same bits. What solvers use is dirac/operators/vector_algebra.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "dirac/algebra/exact_sum.hpp"
+#include "dirac/algebra/precision.hpp"
+#include "dirac/algebra/su3.hpp"
+#include "dirac/fields/site_cells.hpp"
+
+namespace staghorn {
+
+constexpr int max_columns = 32;  // of one matrix operand
+
+// One right-hand side of a field.
+struct VectorColumn {
+  void* data = nullptr;     // its vector of the first block
+  std::int64_t stride = 0;  // bytes from its vector of one block to that of the next
+  double scale = 1;         // a power of two that each number is multiplied with; read by products alone
+};
+
+// sum conj(a_i) b_j over all sites of this rank, scaled. Pairs: i = j (`dot`), all (`gram`), or, where b is empty,
+// i < j of a with itself and the norms i = j (`gram`).
+struct ProductCall {
+  Precision precision = Precision::fp64;
+  std::span<const VectorColumn> a, b;
+  const SiteCells* cells = nullptr;
+  const std::int32_t* device_cells = nullptr;         // GPU: the first slot of each cell
+  int lanes = 0;                                      // of a block
+  ExactPartial *re = nullptr, *im = nullptr;          // one for each pair, [i] or [i][j], units CellGrid::u2; added to
+  double *largest_a = nullptr, *largest_b = nullptr;  // for each column the largest squared norm of a cell; raised
+  void *scratch = nullptr, *scratch_host = nullptr;   // GPU: scratch_bytes each, in device and in pinned memory
+};
+
+// y_j = sum_i x_i c_ij, plus y_j where `add` is set. Numbers are computed in arithmetic_of(precision), i ascending.
+struct CombineCall {
+  Precision precision = Precision::fp64;
+  std::span<const VectorColumn> x, y;
+  const Complex<double>* coefficients = nullptr;  // [i][j]
+  bool add = false;
+  std::int64_t blocks = 0;
+  int lanes = 0;                                     // of a block
+  void *scratch = nullptr, *scratch_host = nullptr;  // as above
+};
+
+// All calls are local. Sums and coefficients lie on the host. Calls return when the work is done.
+struct VectorKernels {
+  std::int64_t scratch_bytes;
+  void (*dot)(const ProductCall&);
+  void (*gram)(const ProductCall&);
+  void (*combine)(const CombineCall&);
+};
+
+struct KernelTable;
+
+// Those of the same instruction set, or of the GPU.
+const VectorKernels& vector_kernels(const KernelTable& kernels);
+
+}  // namespace staghorn
