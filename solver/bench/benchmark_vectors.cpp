@@ -1,6 +1,7 @@
 #include "solver/bench/benchmark_vectors.hpp"
 
 #include <functional>
+#include <optional>
 
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/vector_algebra.hpp"
@@ -20,11 +21,10 @@ struct VectorBench {
         a(layout, precision, columns, kernels.space, &pieces),
         b(layout, precision, columns, kernels.space, &pieces),
         one(layout, precision, 1, kernels.space, &pieces) {
-    const VectorField noise =
-        std::move(make_sources(communicator, lattice, {parse_source("gaussian:1"), std::nullopt, 1}).fields.front());
+    const SourceSet noise = make_sources(communicator, lattice, {parse_source("gaussian:1"), std::nullopt, 1});
     for (int r = 0; r < columns; ++r) {
-      a.pack(Parity::even, r, noise);
-      b.pack(Parity::even, r, noise);
+      a.pack(Parity::even, r, noise.fields.front());
+      b.pack(Parity::even, r, noise.fields.front());
     }
   }
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.util
 import json
+import shutil
+import sys
 from pathlib import Path
 
 import performance_page
@@ -90,3 +92,26 @@ def test_an_older_measurement_gives_what_the_newest_has_not():
                                                              measured("2026-02-02", n1=100, n2=[60, 65])]})
     assert "| 100.0 | 60.0-65.0 | 80 % | 50.0 | 100 % |" in table
     assert "2 GPUs: machine of 2026-02-02" in table and "4 GPUs: machine of 2026-01-01" in table
+
+
+def test_measuring_the_cpu_writes_its_figures_and_its_table(program, tmp_path, monkeypatch, capsys):
+    docs, other = tmp_path / "docs", (4, 4, 4, 16)
+    shutil.copytree(performance_page.DOCS, docs)
+    monkeypatch.setattr(performance_page, "PAGE", docs / "performance.md")
+    monkeypatch.setattr(performance_page, "FIGURES", docs / "figures")
+    for module in (measure, performance_page):
+        monkeypatch.setattr(module, "CPU_LARGE", other)
+        monkeypatch.setattr(module, "SMALL", TINY)
+    monkeypatch.setenv("STAGHORN_PROGRAM", str(program))
+    words = ["measure", str(tmp_path / "runs"), "--device", "cpu", "--seconds", "0.002", "--write"]
+    monkeypatch.setattr(sys, "argv", words)
+    with pytest.raises(SystemExit) as ended:
+        measure.main()
+    assert not ended.value.code
+    kept = json.loads((docs / "figures" / "cpu.json").read_text())
+    assert {tuple(row["lattice"]) for row in kept["rows"]} == {TINY, other}
+    page = (docs / "performance.md").read_text()
+    row = next(line for line in page.splitlines() if line.startswith("| fp32, 12 reals |"))
+    assert row in capsys.readouterr().out and " - " not in row
+    assert kept["machine"] in page and "one GPU" in page
+    assert len(list((tmp_path / "runs").glob("bench-*.json"))) == 4

@@ -233,9 +233,10 @@ Verdict check_vectors(const std::string& name) {
 
 // Columns of small whole numbers times powers of two, whose products are exact at any scale; of zeros; and of numbers
 // among which one is NaN or infinite. These spoil their own products alone.
-Verdict check_scales(const std::string& name) {
+Verdict check_scales(const std::string& name, int threads) {
   const KernelTable* kernels = find_kernels(name);
   if (!kernels) return Verdict::cannot_run;
+  omp_set_num_threads(threads);
   const Communicator communicator(MPI_COMM_SELF);
   PinnedPieces pieces;
   const Lattice lattice({4, 4, 4, 4}, {1, 1, 1, 1}, 0);
@@ -315,7 +316,9 @@ std::vector<UnitCheck> vector_algebra_checks() {
   std::vector<UnitCheck> checks;
   for (const std::string name : {"baseline", "avx2", "avx512", "cuda"}) {
     checks.emplace_back("products_and_combinations_" + name, [name] { return check_vectors(name); });
-    checks.emplace_back("products_find_their_scales_" + name, [name] { return check_scales(name); });
+    for (const int threads : {1, 2, 3})
+      checks.emplace_back("products_find_their_scales_" + name + "_" + std::to_string(threads) + "_threads",
+                          [name, threads] { return check_scales(name, threads); });
   }
   checks.push_back(UNIT_CHECK(vector_algebra_refuses_fields_that_do_not_fit));
   return checks;

@@ -44,8 +44,9 @@ struct LargestNorm {
 // Whether products of these columns fit the grid. NaN does not.
 bool fits(double largest) { return largest <= CellGrid::most; }
 
+// NaN stays.
 void raise(double& largest, double seen) {
-  if (!(seen <= largest)) largest = seen;
+  if (largest == largest && !(seen <= largest)) largest = seen;
 }
 
 // The sum of one real of a pair: what lanes hold since the last flush, and the integer total before.

@@ -1,0 +1,116 @@
+"""`./dev demo` and `./dev build`: what they ask CMake for, what they show, and how one goes on after the other.
+
+CMake and nvidia-smi are small scripts here: the first notes how it was called, and "builds" a link to the program under test.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+STAMP = Path("build/built-for-demo")
+
+CMAKE = """#!/usr/bin/env bash
+echo "$*" >>calls
+if [[ $1 == --build ]]; then
+  echo "[1/3] Building"; echo "[2/3] Building"
+  if [[ -f broken ]]; then echo "sums.cpp:7: error: no such sum"; exit 3; fi
+  sleep "${SLOW:-0}"
+  ln -sf PROGRAM build/staghorn
+else
+  mkdir -p build && printf 'CMAKE_HOME_DIRECTORY:INTERNAL=%s\\nCMAKE_GENERATOR:INTERNAL=Ninja\\n' "$PWD" >build/CMakeCache.txt
+fi
+"""
+
+
+def script(path: Path, text: str):
+    path.write_text(text)
+    path.chmod(0o755)
+
+
+@pytest.fixture
+def project(program, tmp_path):
+    """A folder with `dev` and what the demo reads."""
+    folder, tools = tmp_path / "project", tmp_path / "tools"
+    folder.mkdir(), tools.mkdir()
+    shutil.copy(ROOT / "dev", folder)
+    for name in ("configs", "python"):
+        (folder / name).symlink_to(ROOT / name)
+    script(tools / "cmake", CMAKE.replace("PROGRAM", str(program)))
+    # An environment for Python that has all packages, so that none is installed.
+    packages = re.search(r'python_packages="(.*)"', (ROOT / "dev").read_text())[1]
+    (folder / ".venv/bin").mkdir(parents=True)
+    script(folder / ".venv/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
+    (folder / ".venv/packages").write_text(packages + "\n")
+    return folder
+
+
+def dev(project: Path, *words: str, gpu: str | None = None, **environment: str) -> subprocess.CompletedProcess:
+    script(project.parent / "tools" / "nvidia-smi", f"#!/bin/sh\necho {gpu}\n" if gpu else "#!/bin/sh\nexit 9\n")
+    paths = f"{project.parent / 'tools'}:{os.environ['PATH']}"
+    return subprocess.run([project / "dev", *words], capture_output=True, text=True, timeout=120,
+                          env={**os.environ, "PATH": paths, "STAGHORN_JOBS": "2", **environment})
+
+
+def calls(project: Path) -> list[str]:
+    """How CMake was called since the last question."""
+    lines = (project / "calls").read_text().splitlines()
+    (project / "calls").unlink()
+    return lines
+
+
+def test_demo_builds_for_the_cpu_alone_and_shows_certificate_and_plot(project):
+    done = dev(project, "demo", SLOW="11")
+    assert done.returncode == 0, done.stderr
+    configure, build = calls(project)
+    assert "-DSTAGHORN_CUDA=OFF" in configure and "PYTHON" not in configure
+    assert re.search(r"-DSTAGHORN_INSTRUCTION_SETS=(avx512|avx2|baseline)( |$)", configure)
+    assert "--target staghorn" in build
+    assert "dev: 2 of 3 steps of the build done, 1" in done.stdout  # after 10 seconds
+    for shown in ("CERTIFICATE  certified", "|b - A x| / |b|", "residuals.png", "./dev build adds the rest"):
+        assert shown in done.stdout, shown
+    assert (project / "demo-output" / "residuals.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("jobs, cuda, architectures", [("8", "AUTO", "90-real"), ("2", "OFF", None)])
+def test_demo_builds_for_the_gpu_that_is_there_where_there_are_cores_for_it(project, jobs, cuda, architectures):
+    done = dev(project, "demo", gpu="9.0", STAGHORN_JOBS=jobs)
+    assert done.returncode == 0, done.stderr
+    configure = calls(project)[0]
+    assert re.findall(r"-DSTAGHORN_CUDA=(\w+)", configure)[-1] == cuda
+    found = re.findall(r"-DSTAGHORN_CUDA_ARCHITECTURES=(\S+)", configure)
+    assert found == ([architectures] if architectures else [])
+    assert ("./dev build)" in done.stdout) == (cuda == "OFF")
+
+
+def test_build_adds_the_rest_and_a_later_demo_takes_nothing_away(project):
+    dev(project, "demo")
+    assert (project / STAMP).exists()
+    calls(project)
+    assert dev(project, "build").returncode == 0
+    configure, build = calls(project)
+    for option in ("STAGHORN_CUDA", "STAGHORN_CUDA_ARCHITECTURES", "STAGHORN_INSTRUCTION_SETS"):
+        assert f"-U {option}" in configure
+    assert "-DSTAGHORN_PYTHON=ON" in configure and "--target" not in build
+    assert not (project / STAMP).exists()
+
+    assert dev(project, "demo").returncode == 0
+    configure, build = calls(project)
+    assert "STAGHORN_CUDA" not in configure and "INSTRUCTION" not in configure and "--target staghorn" in build
+    assert dev(project, "build").returncode == 0
+    assert "-U" not in calls(project)[0]
+
+
+def test_a_build_that_fails_says_why(project):
+    (project / "broken").touch()
+    done = dev(project, "demo")
+    assert done.returncode != 0
+    assert "sums.cpp:7: error: no such sum" in done.stderr and "build/logs/build.log" in done.stderr
+    assert "CERTIFICATE" not in done.stdout
