@@ -69,9 +69,10 @@ std::vector<int> Communicator::hosts() const {
     const char* text = std::getenv("STAGHORN_RANKS_PER_HOST");
     if (rank_ != 0 || !text || !*text) return;
     char* end = nullptr;
-    pretended = int(std::strtol(text, &end, 10));
-    if (*end || pretended < 1)
+    const long number = std::strtol(text, &end, 10);
+    if (*end || number < 1 || number > std::numeric_limits<int>::max())
       throw Error("STAGHORN_RANKS_PER_HOST", "a number of at least 1", "'" + std::string(text) + "'");
+    pretended = int(number);
   });
   broadcast(&pretended, sizeof pretended);
   int first = rank_;  // rank of this host

@@ -4,6 +4,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "halo/watch/error.hpp"
@@ -21,14 +22,14 @@ int sensible_thread_count(const Communicator& communicator) {
   int ranks_on_host = 1;
   check_mpi(MPI_Comm_size(host, &ranks_on_host), "MPI_Comm_size");
   // Ranks bound to disjoint cores have a union larger than their own set; ranks that are not bound share one set.
-  cpu_set_t own, together;
-  CPU_ZERO(&own);
+  std::array<cpu_set_t, 16> own{}, together{};  // one set holds 1024 cores
   communicator.agree([&] {
-    if (sched_getaffinity(0, sizeof own, &own) != 0) throw Error("the cores of this process could not be listed");
+    if (sched_getaffinity(0, sizeof own, own.data()) != 0) throw Error("the cores of this process could not be listed");
   });
   check_mpi(MPI_Allreduce(&own, &together, int(sizeof own), MPI_BYTE, MPI_BOR, host), "MPI_Allreduce");
   check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
-  return std::max(1, std::min(CPU_COUNT(&own), CPU_COUNT(&together) / ranks_on_host));
+  return std::max(
+      1, std::min(CPU_COUNT_S(sizeof own, own.data()), CPU_COUNT_S(sizeof together, together.data()) / ranks_on_host));
 }
 
 }  // namespace staghorn

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <csignal>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -209,7 +210,8 @@ Watchdog::~Watchdog() { patience_of_watchdog = -1; }
 
 void end_job(const Communicator& communicator, int exit_status) {
   if (communicator.size() > 1) {
-    ::alarm(10);  // ends this process, and so the job, if MPI cannot
+    std::signal(SIGALRM, SIG_DFL);  // whoever started this process may have ignored it
+    ::alarm(10);                    // ends this process, and so the job, if MPI cannot
     MPI_Abort(communicator.handle(), exit_status);
   }
   ::_exit(exit_status);

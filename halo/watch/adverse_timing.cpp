@@ -12,6 +12,8 @@ namespace staghorn {
 
 namespace {
 
+constexpr long longest_delay = 1000000000;  // microseconds
+
 struct Delays {
   long longest = 0;  // microseconds; 0: none
   std::uint64_t seed = 0;
@@ -24,7 +26,7 @@ Delays delays_asked_for() {
   char* end = nullptr;
   delays.longest = std::strtol(text, &end, 10);
   if (*end == ',' && end[1] != '\0') delays.seed = std::strtoull(end + 1, &end, 10);
-  if (*end != '\0' || delays.longest < 0)
+  if (*end != '\0' || delays.longest < 0 || delays.longest > longest_delay)
     throw Error("STAGHORN_STRESS_DELAYS", "MICROSECONDS or MICROSECONDS,SEED", text);
   return delays;
 }

@@ -99,7 +99,10 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
 
 int main(int argc, char** argv) {
   shorten_spin_of_waiting_threads(argv);
-  std::signal(SIGXFSZ, SIG_IGN);  // a file-size limit is then an error of write(), with a message
+  // A file-size limit and a closed pipe are then errors of write(), with a message: a solve is not lost with its
+  // reader.
+  std::signal(SIGXFSZ, SIG_IGN);
+  std::signal(SIGPIPE, SIG_IGN);
   try {
     MpiSession mpi;
     const Communicator communicator(MPI_COMM_WORLD);

@@ -23,7 +23,7 @@ def test_delays_change_no_bit(staghorn, small_gauge, tmp_path, grid):
     assert solution_bytes(tmp_path / "solve.h5") == solution_bytes(tmp_path / "one" / "solve.h5")
 
 
-@pytest.mark.parametrize("text", ["soon", "100,", "-5"])
+@pytest.mark.parametrize("text", ["soon", "100,", "-5", "9223372036854775807"])
 def test_delays_that_are_none_are_refused(staghorn, small_gauge, text):
     result = staghorn("solve", "--gauge", small_gauge, "--mass", 0.3, ranks=2, env={"STAGHORN_STRESS_DELAYS": text})
     assert result.returncode == 1 and "STAGHORN_STRESS_DELAYS" in result.stderr
