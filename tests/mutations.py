@@ -55,7 +55,7 @@ MUTATIONS = [
     Mutation("even-odd: b' has the sign of D_eo b_o",
              "d_.combine(-1, x_, two_m, b_);", "d_.combine(1, x_, two_m, b_);", [EQUATION + "[full-fp64-18-]"]),
     Mutation("mixed precision iterates in the sloppy precision",
-             "wanted.precision = *options.sloppy;", "wanted.precision = options.precision;",
+             "options.precision = options.sloppy.value_or(options.precision);", "options.precision = Precision::fp64;",
              ["tests/physics/test_mixed_precision.py::test_residuals_carry_the_rounding_of_the_sloppy_precision[12-fp32]"]),
     # the operator
     Mutation("the hop: backward hops are subtracted",
@@ -74,6 +74,9 @@ MUTATIONS = [
     Mutation("exact sums: the low limb carries into the next",
              "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",
              [BITS + "[full-fp64-8-2ranks-1threads-auto]"]),
+    Mutation("dot products: the left vector is conjugated",
+             "return {rr + ii, (rr - ii) - mixed};", "return {rr + ii, mixed - (rr - ii)};",
+             ["tests/unit/test_unit_checks.py::test_unit_check[products_and_combinations_baseline]"]),
     Mutation("faces: each goes to the neighbour on its side",
              "from = face % 2 == 0 ? +1 : -1;\n    const FaceChannel", "from = face % 2 == 0 ? -1 : +1;\n    const FaceChannel", [BITS + "[full-fp64-8-4ranks-1threads-4,1,1,1]"]),
     Mutation("a failed call of MPI is an error",
@@ -154,6 +157,11 @@ def configure(folder: Path, log: Path, *options: str):
         sys.exit(f"cmake failed: {log}")
 
 
+def programs(tests: list[str]) -> list[str]:
+    """The targets of the build that tests need."""
+    return ["unit_checks"] if all(test.startswith("tests/unit/") for test in tests) else ["staghorn", "staghorn_python"]
+
+
 def failing_tests(tests: list[str], log: Path) -> tuple[int, str]:
     """(exit status of pytest, the first test that failed)."""
     environment = {**os.environ, "STAGHORN_PROGRAM": str(BUILD / "staghorn"), "PYTHONDONTWRITEBYTECODE": "1"}
@@ -176,7 +184,7 @@ def check(mutation: Mutation, file: Path, cuda: bool, log: Path) -> tuple[bool, 
     original = (TREE / file).read_text()
     (TREE / file).write_text(original.replace(mutation.old, mutation.new))
     try:
-        if not build(BUILD_CUDA if mutation.gpu else BUILD, [], log):
+        if not build(BUILD_CUDA if mutation.gpu else BUILD, programs(mutation.tests), log):
             return False, f"does not compile: {log}"
         if mutation.gpu and not has_gpu():
             return True, "compiles; no GPU to run tests on"
@@ -209,7 +217,7 @@ def main() -> int:
               f"-DPython_EXECUTABLE={sys.executable}")
     if options.cuda:
         configure(BUILD_CUDA, log, "-DSTAGHORN_CUDA=ON", "-DSTAGHORN_CUDA_ARCHITECTURES=90-real", "-DSTAGHORN_PYTHON=OFF")
-    if not build(BUILD, [], log):
+    if not build(BUILD, ["staghorn", "staghorn_python", "unit_checks"], log):
         sys.exit(f"the sources as they are do not compile: {log}")
     status, failed = failing_tests(sorted({test for m in mutations if not m.gpu for test in m.tests}), log)
     if status:
@@ -220,7 +228,7 @@ def main() -> int:
         noticed, what = check(mutation, file, options.cuda, log)
         missed += not noticed
         print(f"{'noticed' if noticed else 'MISSED ':8} {mutation.rule}  [{file}, {time.monotonic() - start:.0f} s]\n         {what}", flush=True)
-    build(BUILD, [], log)
+    build(BUILD, ["staghorn", "staghorn_python", "unit_checks"], log)
     print(f"{len(chosen) - missed} of {len(chosen)} mutations noticed")
     return 1 if missed else 0
 
