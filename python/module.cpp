@@ -42,6 +42,7 @@ nb::dict to_dict(const GaugeSummary& gauge) {
   dict["link_trace"] = gauge.link_trace;
   dict["max_unitarity_deviation"] = gauge.max_unitarity_deviation;
   dict["reunitarized"] = gauge.reunitarized;
+  dict["verified"] = gauge.verified();
   dict["checksums"] = to_dict(gauge.checksums);
   return dict;
 }

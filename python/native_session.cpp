@@ -60,7 +60,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
     SourceSet sources;
     if (const auto* words = std::get_if<std::string>(&source)) {
       set_option(asked, "source", *words);
-      sources = make_sources(session_.communicator(), lattice, asked.source);
+      sources = make_sources(session_.communicator(), lattice, asked.source, session_.options().no_verify);
     } else {
       const ComplexArray& array = std::get<ComplexArray>(source);
       require_lattice(lattice, array, "source");

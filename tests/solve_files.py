@@ -3,10 +3,23 @@
 from __future__ import annotations
 
 import json
+import zlib
 from pathlib import Path
 
 import h5py
 import numpy as np
+
+
+def with_checksums(dataset) -> None:
+    """Gives a dataset of links or vectors the attributes suma and sumb, as lattice_io/README.md defines them."""
+    numbers = dataset[...]
+    sites = numbers.reshape(-1, 36 if numbers.shape[-3:] == (4, 3, 3) else 3)
+    sums = {"suma": 0, "sumb": 0}
+    for number, site in enumerate(sites):
+        crc = zlib.crc32(site.tobytes())
+        for name, period in (("suma", 29), ("sumb", 31)):
+            sums[name] ^= (crc << number % period | crc >> 32 - number % period) & 0xFFFFFFFF
+    dataset.attrs.update({name: f"{value:08x}" for name, value in sums.items()})
 
 
 def write_source(path: Path, vectors: np.ndarray) -> Path:
@@ -14,6 +27,7 @@ def write_source(path: Path, vectors: np.ndarray) -> Path:
     vectors = vectors if vectors.ndim == 6 else vectors[None]
     with h5py.File(path, "w") as file:
         file["source"] = vectors.astype(complex)
+        with_checksums(file["source"])
     return path
 
 

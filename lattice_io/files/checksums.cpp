@@ -8,6 +8,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
 
 namespace staghorn {
@@ -20,14 +21,14 @@ std::string hexadecimal(std::uint32_t value) {
 
 namespace {
 
-// Words one thread works through at a time: some 56 KiB.
+// One thread works through this many words at a time. They are some 56 KiB.
 constexpr std::int64_t words_per_range = 29 * 31 * 16;
 
-// The exclusive or of `n` words, word k rotated by (first + k) mod `period` bits: words of one rotation are combined
-// first and rotated once.
+// Returns the exclusive or of `n` words, word k rotated by (first + k) mod `period` bits. Words of one rotation are
+// combined first, then rotated once.
 template <int period>
 std::uint32_t rotated_sum(std::int64_t first, const std::byte* words, std::int64_t n, bool big_endian) {
-  std::array<std::uint32_t, period> sums{};  // of the words k = i, i + period, ...
+  std::array<std::uint32_t, period> sums{};  // element i: words k = i, i + period, ...
   std::int64_t k = 0;
   for (; k + period <= n; k += period)
     for (int i = 0; i < period; ++i) sums[i] ^= load_word<std::uint32_t>(words + 4 * (k + i), big_endian);
@@ -126,6 +127,37 @@ std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian) { return std::make
 
 std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site) {
   return std::make_unique<ScidacChecksum>(bytes_per_site);
+}
+
+ChecksumResults compare_checksums(const std::map<std::string, std::string>& stored,
+                                  const std::map<std::string, std::string>& computed) {
+  ChecksumResults results;
+  for (const auto& [name, value] : computed) {
+    const auto found = stored.find(name);
+    results[name] = found == stored.end()
+                        ? ChecksumResult{"", value, false}
+                        : ChecksumResult{found->second, value, same_hexadecimal(found->second, value)};
+  }
+  return results;
+}
+
+std::vector<std::string> unverified_checksums(const ChecksumResults& results) {
+  std::vector<std::string> texts;
+  for (const auto& [name, result] : results)
+    if (!result.match)
+      texts.push_back(result.stored.empty() ? "no " + name + " (computed " + result.computed + ")"
+                                            : name + " stored " + result.stored + ", computed " + result.computed);
+  return texts;
+}
+
+void require_verified(const std::string& where, const ChecksumResults& results) {
+  std::string texts;
+  for (const std::string& text : unverified_checksums(results)) texts += (texts.empty() ? "" : "; ") + text;
+  if (texts.empty()) return;
+  const bool damaged = std::any_of(results.begin(), results.end(),
+                                   [](const auto& r) { return !r.second.match && !r.second.stored.empty(); });
+  throw Error(where + (damaged ? " is damaged or not what its header says: " : " cannot be verified: ") + texts +
+              ". The option `no_verify` reads it all the same.");
 }
 
 bool same_hexadecimal(const std::string& a, const std::string& b) {

@@ -20,6 +20,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "halo/communicator.hpp"
 
@@ -38,6 +39,21 @@ class SiteChecksum {
 std::unique_ptr<SiteChecksum> milc_checksum(std::int64_t bytes_per_site, bool big_endian);
 std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian);
 std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site);
+
+// One checksum or header number of a file beside what its data give.
+struct ChecksumResult {
+  std::string stored, computed;  // as the format writes them (hexadecimal, or a decimal number); stored "": absent
+  bool match = false;
+};
+using ChecksumResults = std::map<std::string, ChecksumResult>;  // by name
+
+// Compares every computed checksum with the stored one. A checksum that a file lacks does not match.
+ChecksumResults compare_checksums(const std::map<std::string, std::string>& stored,
+                                  const std::map<std::string, std::string>& computed);
+// "suma stored 1, computed 2", "no sumb (computed 3)": one text for each result that does not match.
+std::vector<std::string> unverified_checksums(const ChecksumResults& results);
+// Throws Error, naming `where` and the option no_verify, unless all results match.
+void require_verified(const std::string& where, const ChecksumResults& results);
 
 // 8 digits, lower case.
 std::string hexadecimal(std::uint32_t value);

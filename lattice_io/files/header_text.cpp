@@ -35,6 +35,16 @@ std::string printable(const std::string& text) {
   return result;
 }
 
+std::string fixed_digits(double value, int digits) {
+  char text[400];
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
+}
+
+std::string significant_digits(double value) {
+  char text[32];
+  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 17).ptr};
+}
+
 std::int64_t whole_number(const std::string& where, const std::string& text, std::int64_t lowest,
                           std::int64_t highest) {
   const char* blanks = " \t\r\n";

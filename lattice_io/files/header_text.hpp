@@ -10,6 +10,11 @@ namespace staghorn {
 // become '?' too.
 std::string printable(const std::string& text);
 
+// `value` with so many digits behind the decimal point, or with 17 significant digits as %.17g. The
+// locale does not matter.
+std::string fixed_digits(double value, int digits);
+std::string significant_digits(double value);
+
 // The whole number that `text` is, blanks around it allowed. Throws Error, naming `where`, unless `text` is a decimal
 // number from `lowest` to `highest`.
 std::int64_t whole_number(const std::string& where, const std::string& text, std::int64_t lowest, std::int64_t highest);

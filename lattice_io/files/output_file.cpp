@@ -6,8 +6,10 @@
 #include <cstring>
 #include <ctime>
 #include <filesystem>
+#include <random>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/posix_file.hpp"
 
 namespace staghorn {
@@ -50,9 +52,28 @@ fs::path resolved(const std::string& path) {
   return error || target.empty() ? fs::path(path) : target;
 }
 
-std::string temporary_beside(const std::string& path) {
-  const fs::path target = resolved(path);
-  return (target.parent_path() / ("." + target.filename().string() + ".partial-" + std::to_string(getpid()))).string();
+// Every writer has a name of its own, even among processes of one number on several hosts.
+std::string temporary_beside(const fs::path& target) {
+  constexpr std::size_t longest_start = 150;  // file systems allow 255 bytes in all
+  std::random_device random;
+  return (target.parent_path() / ("." + target.filename().string().substr(0, longest_start) + ".partial-" +
+                                  std::to_string(getpid()) + "-" + hexadecimal(random()) + hexadecimal(random())))
+      .string();
+}
+
+// Gives the file its final name. Without `force` an existing file stays, even one that has appeared this moment.
+void rename_to(const std::string& temporary, const std::string& path, bool force) {
+  const std::string target = resolved(path).string();
+  const auto fail = [&] { throw Error(path + ": renaming the complete file: " + std::strerror(errno)); };
+  if (!force) {
+    if (::link(temporary.c_str(), target.c_str()) == 0) {
+      ::unlink(temporary.c_str());
+      return;
+    }
+    if (errno == EEXIST) refuse_to_replace(path, force);
+    if (errno != EPERM && errno != ENOSYS && errno != EOPNOTSUPP) fail();  // no hard links on this file system
+  }
+  if (std::rename(temporary.c_str(), target.c_str()) != 0) fail();
 }
 
 }  // namespace
@@ -67,10 +88,11 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
     if (!communicator_.is_root()) return;
     if (fs::path(path).filename().empty()) throw Error("output file", "a file name", "'" + path + "'");
     refuse_to_replace(path, force);
-    temporary_path_ = temporary_beside(path);
+    temporary_path_ = temporary_beside(resolved(path));
     try {
+      PosixFile file = PosixFile::create(temporary_path_);
       own_.own(temporary_path_);
-      PosixFile::create(temporary_path_).flush_and_close();
+      file.flush_and_close();
     } catch (const Error& error) {
       throw Error(in_users_words(error.what()));
     }
@@ -89,8 +111,7 @@ void OutputFile::fill(const std::function<void(const std::string&)>& work) {
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
     refuse_to_replace(path_, force_);
-    if (std::rename(temporary_path_.c_str(), resolved(path_).c_str()) != 0)
-      throw Error(path_ + ": renaming the complete file: " + std::strerror(errno));
+    rename_to(temporary_path_, path_, force_);
     own_.release();
   });
 }

@@ -16,7 +16,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // that one thread reads at a time
+constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // one thread reads so many at a time
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw Error(path + ": " + what + ": " + std::strerror(errno));
@@ -46,7 +46,7 @@ PosixFile PosixFile::create(const std::string& path) {
 }
 
 PosixFile::~PosixFile() {
-  if (descriptor_ >= 0) ::close(descriptor_);  // only on the way out of an error, or after reading
+  if (descriptor_ >= 0) ::close(descriptor_);  // after reading, or while an error unwinds
 }
 
 PosixFile::PosixFile(PosixFile&& other) noexcept

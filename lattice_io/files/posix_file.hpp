@@ -1,7 +1,7 @@
 // A file read and written at given offsets, with the system's own words in every error. RAII; local.
 //
-// Plain pread/pwrite and not MPI-IO: a full disk, a file-size limit or a truncated file is then reported by errno at
-// the call that met it, the same on every MPI library. SiteSlabs makes the accesses large and contiguous.
+// The class uses pread and pwrite, not MPI-IO. A full disk, a file-size limit or a truncated file is then reported by
+// errno at the call that met it, with every MPI library. SiteSlabs makes the accesses large and contiguous.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,8 @@ class PosixFile {
   const std::string& path() const { return path_; }
   std::int64_t size() const;  // bytes, now
 
-  // Fills `bytes` from `offset`, the threads sharing what is long; throws Error with expected and found size if the
-  // file ends before.
+  // Fills `bytes` from `offset` on. The threads share long reads. Throws Error with expected and found size if the file
+  // ends before.
   void read(std::int64_t offset, std::span<std::byte> bytes) const;
   std::string read_text(std::int64_t offset, std::int64_t n_bytes) const;
   // Writes all of `bytes`; throws Error (disk full, quota, file-size limit, ...) otherwise.

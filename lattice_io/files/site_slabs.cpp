@@ -27,18 +27,19 @@ std::size_t total(const std::vector<int>& counts) {
 
 }  // namespace
 
-// What one round moves between the slab of this rank, the messages, and this rank's own sites.
+// What one round moves between the slab of this rank, the messages, and the sites that this rank owns.
 struct SiteSlabs::Round {
-  // A piece of an x-row: the whole of one that this rank owns.
+  // Part of an x-row that one rank owns.
   struct Piece {
-    int rank;           // owner of a piece of the slab; whose slab a row of one's own lies in
-    std::int64_t at;    // first byte in the messages, where that is another rank
-    std::int64_t site;  // first local site, where this rank is the owner
+    int rank;           // the other side: the owner (in `pieces`), or the rank in whose slab it lies (`remote_rows`)
+    std::int64_t at;    // first byte in the messages, if the other side is another rank
+    std::int64_t site;  // first local site, if this rank is the owner
   };
   Rows slab;
-  std::vector<Piece> pieces;       // of the slab, as they lie in the file
-  std::vector<Piece> remote_rows;  // of one's own sites that lie in slabs of other ranks
-  std::vector<int> slab_counts, slab_offsets, own_counts, own_offsets;  // bytes of messages, none to oneself
+  std::vector<Piece> pieces;       // all pieces of the slab, in the order of the file
+  std::vector<Piece> remote_rows;  // pieces that this rank owns and that lie in slabs of other ranks
+  // Bytes of the messages to and from each rank, and where they begin. A rank sends itself none.
+  std::vector<int> slab_counts, slab_offsets, own_counts, own_offsets;
 };
 
 SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
@@ -105,73 +106,84 @@ SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
   return plan;
 }
 
-void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
-  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
-  const int me = communicator_.rank();
-  std::vector<std::byte> slab, outgoing, incoming;
+// The bytes of one round: on the file's side the slab and the pieces that other ranks own, on the owners' side the
+// pieces that lie in slabs of other ranks.
+struct SiteSlabs::Buffers {
+  std::vector<std::byte> slab, file_side, owner_side;
+};
+
+void SiteSlabs::each_round(const std::function<void(const Round&, Buffers&)>& prepare,
+                           const std::function<void(const Round&, Buffers&)>& move) const {
+  Buffers buffers;
   for (std::int64_t round = 0; round < n_rounds_; ++round) {
     const Activity activity("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
-      slab.resize(plan.pieces.size() * piece_bytes);
-      outgoing.resize(total(plan.slab_counts));
-      incoming.resize(total(plan.own_counts));
-      if (!slab.empty()) fetch(plan.slab.first * lattice_.global()[0], slab);
+      buffers.slab.resize(plan.pieces.size() * piece_bytes());
+      buffers.file_side.resize(total(plan.slab_counts));
+      buffers.owner_side.resize(total(plan.own_counts));
+      prepare(plan, buffers);
     });
-#pragma omp parallel for schedule(static)
-    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
-      const auto& piece = plan.pieces[k];
-      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
-      if (piece.rank == me)
-        place(piece.site, bytes);
-      else
-        std::memcpy(outgoing.data() + piece.at, bytes.data(), piece_bytes);
-    }
-    if (communicator_.size() == 1) continue;
-    check_mpi(
-        MPI_Alltoallv(outgoing.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, incoming.data(),
-                      plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, communicator_.handle()),
-        "MPI_Alltoallv");
-#pragma omp parallel for schedule(static)
-    for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
-      place(plan.remote_rows[k].site, std::span(incoming).subspan(plan.remote_rows[k].at, piece_bytes));
+    move(plan, buffers);
   }
 }
 
-void SiteSlabs::write(const Pack& pack, const Store& store) const {
-  const std::size_t piece_bytes = std::size_t(lattice_.local()[0] * bytes_per_site_);
+std::span<std::byte> SiteSlabs::piece_of_slab(Buffers& buffers, std::size_t k) const {
+  return std::span(buffers.slab).subspan(k * piece_bytes(), piece_bytes());
+}
+
+void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
   const int me = communicator_.rank();
-  std::vector<std::byte> slab, outgoing, incoming;
-  for (std::int64_t round = 0; round < n_rounds_; ++round) {
-    const Activity activity("sites between file and ranks");
-    const Round plan = this->plan(round);
-    communicator_.agree([&] {
-      slab.resize(plan.pieces.size() * piece_bytes);
-      incoming.resize(total(plan.slab_counts));
-      outgoing.resize(total(plan.own_counts));
-    });
+  const auto fetch_slab = [&](const Round& plan, Buffers& buffers) {
+    if (!buffers.slab.empty()) fetch(plan.slab.first * lattice_.global()[0], buffers.slab);
+  };
+  each_round(fetch_slab, [&](const Round& plan, Buffers& buffers) {
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
+      const Round::Piece& piece = plan.pieces[k];
+      const std::span<std::byte> bytes = piece_of_slab(buffers, k);
+      if (piece.rank == me)
+        place(piece.site, bytes);
+      else
+        std::memcpy(buffers.file_side.data() + piece.at, bytes.data(), bytes.size());
+    }
+    if (communicator_.size() == 1) return;
+    check_mpi(MPI_Alltoallv(buffers.file_side.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE,
+                            buffers.owner_side.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE,
+                            communicator_.handle()),
+              "MPI_Alltoallv");
+#pragma omp parallel for schedule(static)
+    for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
+      place(plan.remote_rows[k].site, std::span(buffers.owner_side).subspan(plan.remote_rows[k].at, piece_bytes()));
+  });
+}
+
+void SiteSlabs::write(const Pack& pack, const Store& store) const {
+  const int me = communicator_.rank();
+  const auto nothing = [](const Round&, Buffers&) {};
+  each_round(nothing, [&](const Round& plan, Buffers& buffers) {
     if (communicator_.size() > 1) {
 #pragma omp parallel for schedule(static)
       for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
-        pack(plan.remote_rows[k].site, std::span(outgoing).subspan(plan.remote_rows[k].at, piece_bytes));
-      check_mpi(
-          MPI_Alltoallv(outgoing.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE, incoming.data(),
-                        plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE, communicator_.handle()),
-          "MPI_Alltoallv");
+        pack(plan.remote_rows[k].site, std::span(buffers.owner_side).subspan(plan.remote_rows[k].at, piece_bytes()));
+      check_mpi(MPI_Alltoallv(buffers.owner_side.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE,
+                              buffers.file_side.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE,
+                              communicator_.handle()),
+                "MPI_Alltoallv");
     }
 #pragma omp parallel for schedule(static)
     for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
-      const auto& piece = plan.pieces[k];
-      const auto bytes = std::span(slab).subspan(k * piece_bytes, piece_bytes);
+      const Round::Piece& piece = plan.pieces[k];
+      const std::span<std::byte> bytes = piece_of_slab(buffers, k);
       if (piece.rank == me)
         pack(piece.site, bytes);
       else
-        std::memcpy(bytes.data(), incoming.data() + piece.at, piece_bytes);
+        std::memcpy(bytes.data(), buffers.file_side.data() + piece.at, bytes.size());
     }
     communicator_.agree([&] {
-      if (!slab.empty()) store(plan.slab.first * lattice_.global()[0], slab);
+      if (!buffers.slab.empty()) store(plan.slab.first * lattice_.global()[0], buffers.slab);
     });
-  }
+  });
 }
 
 }  // namespace staghorn

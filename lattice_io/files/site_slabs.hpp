@@ -1,15 +1,16 @@
 // How the sites of a file reach the ranks that own them: never whole on one rank, always in long contiguous pieces.
 //
-// A file holds sites in lexicographic order, x fastest. Its x-rows are cut into one contiguous part per rank; each rank
-// reads (writes) its part slab by slab, and between two slabs the row pieces that others own travel to (from) them:
+// A file holds sites in lexicographic order, x fastest. Its x-rows are cut into one contiguous part per rank. Each rank
+// reads (writes) its part slab by slab. After each slab that is read (before each that is written), pieces of rows
+// travel to their owners (from their owners):
 //
 //      file   |rows of rank 0 ...........|rows of rank 1 ...........|     part = slab | slab | slab
 //                slab --- all-to-all --->  owners' local x-rows
 //
-// So the file system sees few large accesses whatever the process grid, checksums run over the bytes as they lie in
-// the file, and the memory used is a few slabs: at most 8 MiB a rank on the file's side, 256 MiB or one's own share of
-// the field (whichever is less) on the owner's side. With t alone cut among ranks nothing travels at all.
-// The threads of a rank share the pieces of a slab, which stays in their caches from the file to the field.
+// So the file system sees few large accesses on any process grid, and checksums run over the bytes as they lie in the
+// file. A rank needs at most 8 MiB on the file's side. On the owner's side it needs 256 MiB or its own share of the
+// field, whichever is less. If t alone is cut among ranks, nothing travels.
+// The threads of a rank share the pieces of a slab. The slab stays in their caches from the file to the field.
 #pragma once
 
 #include <cstddef>
@@ -47,10 +48,16 @@ class SiteSlabs {
   struct Rows {
     std::int64_t first, last;  // x-rows of the whole lattice, [first, last)
   };
-  struct Round;  // who sends how much to whom
+  struct Round;    // who sends how much to whom
+  struct Buffers;  // the bytes on their way
 
   Rows rows(int rank, std::int64_t round) const;
   Round plan(std::int64_t round) const;
+  // Calls prepare, whose failure on one rank is one on all, and move for each slab. Collective.
+  void each_round(const std::function<void(const Round&, Buffers&)>& prepare,
+                  const std::function<void(const Round&, Buffers&)>& move) const;
+  std::span<std::byte> piece_of_slab(Buffers& buffers, std::size_t k) const;
+  std::size_t piece_bytes() const { return std::size_t(lattice_.local()[0] * bytes_per_site_); }
   int owner(std::int64_t row, int piece) const;
   std::int64_t first_local_row_from(std::int64_t row) const;
 

@@ -1,8 +1,9 @@
 // Gauge configuration files: MILC v5, NERSC archive, ILDG and SciDAC in LIME, and Staghorn's own HDF5.
 //
 // The format is found from the content, never from the name. Reading verifies every checksum and header value that the
-// format defines; what is absent is a warning, what is wrong is an Error. Files are read and written by slabs in
-// parallel, never whole on one rank; links are exchanged as LinkFields (fp64, local sites).
+// format defines. A wrong value and an absent checksum are errors; an absent plaquette or link trace is a warning.
+// Files are read and written by slabs in parallel, never whole on one rank; links are exchanged as LinkFields (fp64,
+// local sites).
 #pragma once
 
 #include <complex>
@@ -16,17 +17,13 @@
 #include "dirac/fields/site_field.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/communicator.hpp"
+#include "lattice_io/files/checksums.hpp"
 
 namespace staghorn {
 
 enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5 };
 std::string to_string(GaugeFormat format);
 GaugeFormat parse_gauge_format(const std::string& text);  // throws Error naming the choices
-
-struct ChecksumResult {
-  std::string stored, computed;  // as the format writes them (hexadecimal, or a decimal number)
-  bool match = false;
-};
 
 // What the header says; nothing of the links has been read yet.
 struct GaugeHeader {
@@ -40,14 +37,14 @@ struct GaugeHeader {
 
   std::int64_t data_offset = -1;                 // byte of the first site; -1 where Hdf5SiteReader reads them
   std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
-  std::vector<std::string> warnings;             // what the format defines and the file lacks
+  std::vector<std::string> warnings;             // header numbers that the format defines and the file lacks
 };
 
-// Names of the checks: sum29, sum31 (MILC); nersc, plaquette, link_trace (NERSC); suma, sumb (ILDG, SciDAC);
-// suma, sumb, plaquette (HDF5).
+// Names of the checks: sum29, sum31 (MILC); nersc, plaquette, link_trace (NERSC), suma, sumb too in those by Staghorn;
+// suma, sumb (ILDG, SciDAC); suma, sumb, plaquette (HDF5).
 struct GaugeChecks {
-  std::map<std::string, ChecksumResult> checksums;
-  std::vector<std::string> warnings;  // what the format defines and the file lacks
+  ChecksumResults checksums;          // every checksum of the format, and the header numbers that the file has
+  std::vector<std::string> warnings;  // header numbers that the format defines and the file lacks
   // Of the links as read, where the header had them to compare with.
   std::optional<Plaquette> plaquette;
   std::optional<std::complex<double>> link_trace;
@@ -56,8 +53,8 @@ struct GaugeChecks {
 // Parses the header. Collective; every rank gets the same. Throws Error naming the file, what was expected and found.
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path);
 
-// Reads this rank's links. With verify (the default) a mismatch throws Error naming file, stored and computed value;
-// without it the mismatch is only recorded (`inspect` shows it). Collective.
+// Reads this rank's links. With `verify` a mismatch or an absent checksum throws Error naming file, stored and computed
+// value. Without it both are only recorded in the result. Collective.
 GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& header, LinkField& links,
                        bool verify = true);
 

@@ -32,10 +32,14 @@ std::string creation_date() {
   std::time_t seconds = std::time(nullptr);
   if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) seconds = std::time_t(std::atoll(epoch));
   std::tm calendar{};
-  gmtime_r(&seconds, &calendar);
-  char text[64];
-  std::strftime(text, sizeof text, "%a %b %e %H:%M:%S %Y UTC", &calendar);
-  return text;
+  if (gmtime_r(&seconds, &calendar) == nullptr) calendar = {};  // a year that does not fit
+  const auto two_digits = [](int n, char fill) { return (n < 10 ? std::string(1, fill) : "") + std::to_string(n); };
+  // The names of days and months do not depend on the locale.
+  return std::string("SunMonTueWedThuFriSat").substr(3 * std::size_t(calendar.tm_wday), 3) + " " +
+         std::string("JanFebMarAprMayJunJulAugSepOctNovDec").substr(3 * std::size_t(calendar.tm_mon), 3) + " " +
+         two_digits(calendar.tm_mday, ' ') + " " + two_digits(calendar.tm_hour, '0') + ":" +
+         two_digits(calendar.tm_min, '0') + ":" + two_digits(calendar.tm_sec, '0') + " " +
+         std::to_string(std::int64_t{1900} + calendar.tm_year) + " UTC";
 }
 
 std::string creator() { return "Staghorn " STAGHORN_VERSION; }

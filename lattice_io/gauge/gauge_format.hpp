@@ -55,6 +55,8 @@ inline std::int64_t bytes_per_site(const GaugeHeader& header) {
 
 // The checksum that the format of `header` defines.
 std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header);
+// The second one of a NERSC file by Staghorn that has it in its header; nullptr for others.
+std::unique_ptr<SiteChecksum> second_checksum_of(const GaugeHeader& header);
 
 // Throws Error unless all extents are even and between 2 and 4096 (larger ones are a damaged header).
 void require_usable_extents(const std::string& path, const Extents& extents);

@@ -37,9 +37,9 @@ void require_links_the_format_can_hold(const Communicator& communicator, const G
 
 // Checksums of the bytes, and the observables of the links as a reader will see them.
 GaugeNumbers numbers_of(const Communicator& communicator, const GaugeHeader& header, const LinkField& links,
-                        const SiteChecksum& checksum) {
+                        std::map<std::string, std::string> checksums) {
   GaugeNumbers numbers;
-  numbers.checksums = checksum.combine(communicator);
+  numbers.checksums = std::move(checksums);
   if (!stores_plaquette(header.format)) return numbers;
   std::optional<LinkField> rounded;
   if (header.precision == Precision::fp32 || header.rows == 2)
@@ -68,6 +68,7 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
   header.precision = precision;
   header.rows = format == GaugeFormat::nersc && value_or(metadata, "DATATYPE", "") == "4D_SU3_GAUGE" ? 2 : 3;
   header.big_endian = format != GaugeFormat::milc && format != GaugeFormat::hdf5;
+  if (format == GaugeFormat::nersc) header.checksums = {{"suma", ""}, {"sumb", ""}};  // to be computed, too
   const auto frame = frame_of(header, metadata);
   require_links_the_format_can_hold(communicator, header, links);
 
@@ -81,17 +82,20 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
 
     std::optional<PosixFile> file;
     communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
-    const auto checksum = checksum_of(header);
+    const auto checksum = checksum_of(header), second = second_checksum_of(header);
     SiteSlabs(communicator, links.lattice(), bytes_per_site(header))
         .write(
             [&](std::int64_t first_site, std::span<std::byte> sites) { pack_links(header, &links[first_site], sites); },
             [&](std::int64_t first_site, std::span<std::byte> sites) {
               file->write(header.data_offset + first_site * bytes_per_site(header), sites);
               checksum->add(first_site, sites);
+              if (second) second->add(first_site, sites);
             });
     communicator.agree([&] { file->flush_and_close(); });
 
-    const GaugeNumbers numbers = numbers_of(communicator, header, links, *checksum);
+    std::map<std::string, std::string> checksums = checksum->combine(communicator);
+    if (second) checksums.merge(second->combine(communicator));
+    const GaugeNumbers numbers = numbers_of(communicator, header, links, std::move(checksums));
     communicator.agree([&] {
       if (is_root) frame->finish(temporary, numbers);
     });

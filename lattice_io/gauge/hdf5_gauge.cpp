@@ -2,7 +2,7 @@
 //
 //   /links   complex {r, i}, fp32 or fp64, shape (T, Z, Y, X, 4, 3, 3): direction mu = x, y, z, t, row, column
 //     attributes suma, sumb (SciDAC checksum over the little-endian bytes of each site), plaquette (mean Re tr U_P /
-//     3), link_trace (mean Re tr U / 3), creator, date, and whatever metadata the writer was given
+//     3), link_trace (mean Re tr U / 3), creator, date, and the metadata that the writer was given
 #include <algorithm>
 
 #include "halo/watch/error.hpp"
@@ -59,12 +59,10 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path) {
   header.big_endian = false;  // Hdf5SiteReader turns the others round
   header.data_offset = dataset.big_endian ? -1 : dataset.data_offset;
   header.fields = dataset.attributes;
-  for (const char* name : {"suma", "sumb", "plaquette"}) {
-    if (dataset.attributes.count(name))
-      header.checksums[name] = dataset.attributes.at(name);
-    else
-      header.warnings.push_back("dataset links has no attribute " + std::string(name) + ": not verified");
-  }
+  for (const char* name : {"suma", "sumb", "plaquette"})
+    if (dataset.attributes.count(name)) header.checksums[name] = dataset.attributes.at(name);
+  if (!header.checksums.count("plaquette"))
+    header.warnings.push_back("dataset links has no attribute plaquette to compare with");
   if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);
   return header;
 }

@@ -3,10 +3,12 @@
 //   BEGIN_HEADER / KEY = VALUE ... / END_HEADER / sites, x fastest; per site mu = x, y, z, t; per link rows of colours
 //
 // DATATYPE = 4D_SU3_GAUGE stores the first two rows (the third is the conjugate of their cross product),
-// 4D_SU3_GAUGE_3x3 all three. FLOATING_POINT without BIG or LITTLE means big-endian by the archive's rule, but files
-// in the writer's own order exist: the first stored row tells, since it has norm one in only one of the two orders.
+// 4D_SU3_GAUGE_3x3 all three. By the archive's rule FLOATING_POINT without BIG or LITTLE means big-endian, but some
+// files have the order of the machine that wrote them. The first stored row tells: it has norm one in only one order.
+// This file says which header entries are verified (checksum_keys, observable_keys); gauge_reading.cpp compares them.
+#include <algorithm>
+#include <array>
 #include <cmath>
-#include <cstdio>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
@@ -19,6 +21,15 @@ namespace {
 
 constexpr std::int64_t longest_header = 1 << 16;
 
+// Header entries to verify, with their names in GaugeChecks. Other codes write no STAGHORN_SUMA and SUMB, the SciDAC
+// pair over the bytes of each site.
+struct VerifiedKey {
+  const char *key, *name;
+};
+constexpr std::array<VerifiedKey, 3> checksum_keys = {
+    {{"CHECKSUM", "nersc"}, {"STAGHORN_SUMA", "suma"}, {"STAGHORN_SUMB", "sumb"}}};
+constexpr std::array<VerifiedKey, 2> observable_keys = {{{"PLAQUETTE", "plaquette"}, {"LINK_TRACE", "link_trace"}}};
+
 std::string trimmed(const std::string& text) {
   const char* blank = " \t\r";
   const auto first = text.find_first_not_of(blank);
@@ -29,6 +40,28 @@ std::string required(const GaugeHeader& header, const std::string& key) {
   const auto found = header.fields.find(key);
   if (found == header.fields.end()) throw Error(header.path + ": NERSC header", "an entry " + key, "none");
   return found->second;
+}
+
+// Whether `key` stands somewhere in `text` with one or two wrong characters. The keys differ from each other in one.
+bool has_near_miss(const std::string& text, const std::string& key) {
+  for (std::size_t at = 0; at + key.size() <= text.size(); ++at) {
+    int wrong = 0;
+    for (std::size_t k = 0; k < key.size() && wrong < 3; ++k) wrong += text[at + k] != key[k];
+    const std::string found = text.substr(at, key.size());
+    const bool another = std::any_of(checksum_keys.begin(), checksum_keys.end(),
+                                     [&](const VerifiedKey& other) { return found == other.key; });
+    if (wrong < 3 && !another) return true;
+  }
+  return false;
+}
+
+// Takes an entry into header.checksums. An entry whose name is damaged counts as one without a value, so that damage to
+// a name does not turn its verification off. Returns false if the header has neither.
+bool take_number(GaugeHeader& header, const std::string& text, const std::string& key, const std::string& name) {
+  const bool there = header.fields.count(key) != 0;
+  if (!there && !has_near_miss(text, key)) return false;
+  header.checksums[name] = there ? header.fields.at(key) : "";
+  return true;
 }
 
 int extent(const GaugeHeader& header, const std::string& key) {
@@ -69,7 +102,7 @@ class NerscFrame : public GaugeFrame {
 
   std::int64_t begin(const std::string&) override {
     GaugeNumbers unknown;
-    unknown.checksums["nersc"] = "00000000";
+    for (const auto& [key, name] : checksum_keys) unknown.checksums[name] = "00000000";
     data_offset_ = std::int64_t(text(unknown).size());
     return data_offset_;
   }
@@ -88,16 +121,12 @@ class NerscFrame : public GaugeFrame {
   std::string text(const GaugeNumbers& numbers) const {
     std::string text = "BEGIN_HEADER\n";
     const auto line = [&](const std::string& key, const std::string& value) { text += key + " = " + value + "\n"; };
-    const auto real = [](double value) {
-      char digits[32];
-      std::snprintf(digits, sizeof digits, "% .12f", value);
-      return std::string(digits);
-    };
+    const auto real = [](double value) { return (std::signbit(value) ? "" : " ") + fixed_digits(value, 12); };
     line("HDR_VERSION", "1.0");
     line("DATATYPE", header_.rows == 2 ? "4D_SU3_GAUGE" : "4D_SU3_GAUGE_3x3");
     line("STORAGE_FORMAT", "1.0");
     for (int mu = 0; mu < 4; ++mu) line("DIMENSION_" + std::to_string(mu + 1), std::to_string(header_.extents[mu]));
-    line("CHECKSUM", numbers.checksums.at("nersc"));
+    for (const auto& [key, name] : checksum_keys) line(key, numbers.checksums.at(name));
     line("LINK_TRACE", real(numbers.link_trace.real()));
     line("PLAQUETTE", real(numbers.plaquette));
     line("CREATOR", creator());
@@ -150,13 +179,11 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   require_usable_extents(file.path(), header.extents);
   set_floating_point(file, header);
 
-  for (const auto& [key, name] : std::map<std::string, std::string>{
-           {"CHECKSUM", "nersc"}, {"PLAQUETTE", "plaquette"}, {"LINK_TRACE", "link_trace"}}) {
-    if (header.fields.count(key))
-      header.checksums[name] = header.fields.at(key);
-    else
-      header.warnings.push_back("no " + key + " in the NERSC header: not verified");
-  }
+  const std::string header_text = text.substr(0, end);
+  for (const auto& [key, name] : checksum_keys) take_number(header, header_text, key, name);
+  for (const auto& [key, name] : observable_keys)
+    if (!take_number(header, header_text, key, name))
+      header.warnings.push_back("no " + std::string(key) + " in the NERSC header to compare with");
   const std::int64_t trailing = require_complete(file, header);
   if (trailing > 0) header.warnings.push_back(std::to_string(trailing) + " bytes follow the links and are ignored");
   return header;

@@ -113,7 +113,6 @@ GaugeHeader read_lime_gauge_header(const PosixFile& file) {
         std::to_string(volume(header.extents) * bytes_per_site(header)) + " bytes",
         std::to_string(field.data_bytes) + " bytes");
   header.checksums = field.checksums;
-  if (field.checksums.empty()) header.warnings.push_back("no scidac-checksum record: links are not verified");
   if (scidac.fields.size() > 1)
     header.warnings.push_back("the file holds " + std::to_string(scidac.fields.size()) + " fields; the first is used");
   if (scidac.trailing_bytes > 0)

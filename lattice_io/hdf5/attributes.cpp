@@ -1,8 +1,7 @@
 #include "lattice_io/hdf5/attributes.hpp"
 
+#include <algorithm>
 #include <bit>
-#include <cmath>
-#include <cstdio>
 #include <optional>
 
 #include "halo/watch/error.hpp"
@@ -14,12 +13,6 @@ namespace staghorn {
 namespace {
 
 constexpr std::uint64_t longest_text = 1 << 16;
-
-std::string with_17_digits(double value) {
-  char digits[32];
-  std::snprintf(digits, sizeof digits, "%.17g", value);
-  return digits;
-}
 
 std::string up_to_zero(const std::string& text) { return text.substr(0, text.find('\0')); }
 
@@ -72,7 +65,7 @@ std::optional<std::string> read_value(const Hdf5File& file, MetadataBytes& bytes
       return printable(read_from_heap(file, bytes));
     case Hdf5Type::Kind::integer:
     case Hdf5Type::Kind::real:
-      return with_17_digits(read_number(bytes, type));
+      return significant_digits(read_number(bytes, type));
     default:
       return std::nullopt;
   }

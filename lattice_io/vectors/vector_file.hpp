@@ -13,10 +13,12 @@
 
 namespace staghorn {
 
-// Reads dataset `name` ("source" or "solution", fp32 or fp64) whose extents must be those of `lattice`; verifies its
-// checksum if it has one. Returns n_rhs fields. A SciDAC colour-vector file gives one. Collective.
+// Reads dataset `name` ("source" or "solution", fp32 or fp64) whose extents must be those of `lattice`, and verifies
+// its checksums. Returns n_rhs fields. A SciDAC colour-vector file gives all that it holds. Where checksums are absent
+// or wrong: throws Error, or, given `unverified`, adds a text for each to it. Collective.
 std::vector<VectorField> read_vectors(const Communicator& communicator, const std::string& path,
-                                      const std::string& name, const Lattice& lattice);
+                                      const std::string& name, const Lattice& lattice,
+                                      std::vector<std::string>* unverified = nullptr);
 
 // Writes all fields as dataset `name` in fp64 or fp32, with attributes; temporary name, then rename. The bytes of the
 // dataset do not depend on the process grid. Collective.

@@ -29,8 +29,8 @@ def read_gauge(path, verify: bool = True) -> tuple[np.ndarray, dict]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
-    a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums and warnings. With `verify` a wrong
-    checksum raises Error; without it the mismatch is only listed.
+    a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums and warnings. With `verify` an
+    absent or wrong checksum raises Error; without it the mismatch is only listed.
     """
     return _native.read_gauge(os.fspath(path), verify)
 

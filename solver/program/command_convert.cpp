@@ -32,6 +32,7 @@ CommandSyntax convert_syntax() {
       "precision", po::value<std::string>()->value_name("fp32|fp64"), "of the stored numbers (default: as in IN)")(
       "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: as in IN, else 3)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) before writing")(
+      "no-verify", po::bool_switch(), "read IN though its checksums are absent or wrong")(
       "force", po::bool_switch(), "replace OUT if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
   syntax.positional.add("in", 1).add("out", 1);
@@ -56,7 +57,7 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   check_writable(communicator, text("out"), given("force"));
   const GaugeHeader header = read_gauge_header(communicator, text("in"));
   LinkField links(cut_lattice(communicator, header.extents));
-  read_gauge(communicator, header, links);
+  const GaugeChecks checks = read_gauge(communicator, header, links, !given("no-verify"));
   if (given("reunitarize")) {
     require_su3(text("in"), check_unitarity(communicator, links), true);
     reunitarize(links);
@@ -67,6 +68,8 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   if (!given("quiet"))
     out << text("in") << " (" << to_string(header.format) << ") -> " << text("out") << " (" << to_string(format) << ", "
         << to_string(precision.value_or(header.precision)) << "), " << to_string(header.extents) << "\n";
+  if (!given("quiet"))
+    for (const std::string& text : unverified_checksums(checks.checksums)) out << "UNVERIFIED: " << text << "\n";
   return exit_certified;
 }
 

@@ -41,6 +41,7 @@ CommandSyntax smear_syntax() {
       "correction of HISQ's one-link and Naik terms for heavy quarks")(
       "unitarize", po::value<std::string>()->value_name("u3|su3")->default_value("u3"),
       "group onto which HISQ's first level is projected: u3 as in MILC, su3 as in Chroma")(
+      "no-verify", po::bool_switch(), "read links whose checksums are absent or wrong")(
       "reunitarize", po::bool_switch(), "project the thin links onto SU(3) first (files hold them to 1e-7 only)")(
       "fat", po::value<std::string>()->value_name("F")->required(), "file to write the fat links to")(
       "long", po::value<std::string>()->value_name("L")->required(), "file to write the long links to")(
@@ -64,7 +65,7 @@ struct SmearCommand {
   Precision precision = Precision::fp64;
   LinkPhases phases = LinkPhases::none;
   Boundary boundary;
-  bool reunitarize = false, force = false, quiet = false;
+  bool no_verify = false, reunitarize = false, force = false, quiet = false;
 };
 
 SmearCommand read_command(const OptionValues& values) {
@@ -95,6 +96,7 @@ SmearCommand read_command(const OptionValues& values) {
   command.phases = parse_value("phases-in-links", [&] { return parse_link_phases(text("phases-in-links")); });
   command.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
   command.reunitarize = values["reunitarize"].as<bool>();
+  command.no_verify = values["no-verify"].as<bool>();
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
   if (command.fat == command.naik)
@@ -149,7 +151,8 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
   for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
   const GaugeHeader header = read_gauge_header(communicator, command.gauge);
   LinkField thin(cut_lattice(communicator, header.extents));
-  read_gauge(communicator, header, thin);
+  const GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
+  for (const std::string& text : unverified_checksums(checks.checksums)) messages << "UNVERIFIED: " << text << "\n";
   require_su3(command.gauge, check_unitarity(communicator, thin), true);
   if (command.reunitarize) reunitarize(thin);
 

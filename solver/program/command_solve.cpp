@@ -83,9 +83,12 @@ SolveCommand read_command(const OptionValues& values) {
   return command;
 }
 
-std::vector<VectorField> read_guess(const Session& session, const SolveCommand& command, std::size_t n_rhs) {
+// `unverified` takes what no_verify let pass.
+std::vector<VectorField> read_guess(const Session& session, const SolveCommand& command, std::size_t n_rhs,
+                                    std::vector<std::string>& unverified) {
   if (!command.guess) return {};
-  std::vector<VectorField> guess = read_vectors(session.communicator(), *command.guess, "solution", session.lattice());
+  std::vector<VectorField> guess = read_vectors(session.communicator(), *command.guess, "solution", session.lattice(),
+                                                session.options().no_verify ? &unverified : nullptr);
   if (guess.size() != n_rhs)
     throw Error(*command.guess, std::to_string(n_rhs) + " vectors, one for each source", guess.size());
   return guess;
@@ -132,15 +135,18 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   Session session(communicator, command.gauge, options, expected_solve(request, source));
   print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
-  const SourceSet sources = make_sources(session.communicator(), session.lattice(), source);
+  const SourceSet sources = make_sources(session.communicator(), session.lattice(), source, options.no_verify);
   const std::size_t n_rhs = sources.fields.size();
 
   const std::int64_t sites = session.lattice().global_volume() * std::int64_t(n_rhs);
   ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
                           sites);
-  auto [solutions, report] = solve_sources(session, request, sources, read_guess(session, command, n_rhs),
+  std::vector<std::string> unverified;
+  std::vector<VectorField> guesses = read_guess(session, command, n_rhs, unverified);
+  auto [solutions, report] = solve_sources(session, request, sources, std::move(guesses),
                                            [&](const CgProgress& progress) { display.update(progress); });
   display.finish();
+  report.unverified.insert(report.unverified.end(), unverified.begin(), unverified.end());
   report.explanation = in_words_of_the_program(report.explanation);
   write_results(session, command, solutions, report);
 

@@ -66,16 +66,21 @@ void print_gauge(std::ostream& out, const Session& session) {
                 to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
   const Placement& placement = session.placement();
   if (placement.hosts > 1) out << "           " << describe(placement) << "\n";
-  out << format("           plaquette %.10f, unitary to %.1e%s; %zu checksum%s and header value%s verified\n",
+  const std::string plurals = plural(int(gauge.checksums.size()));
+  out << format("           plaquette %.10f, unitary to %.1e%s; %zu checksum%s and header value%s %s\n",
                 gauge.plaquette, gauge.max_unitarity_deviation,
-                gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(),
-                plural(int(gauge.checksums.size())), plural(int(gauge.checksums.size())));
+                gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(), plurals.c_str(),
+                plurals.c_str(), gauge.verified() ? "verified" : "NOT VERIFIED");
+  for (const std::string& text : unverified_checksums(gauge.checksums))
+    out << "           UNVERIFIED: " << text << "\n";
   for (const std::string& warning : gauge.warnings) out << "           warning: " << warning << "\n";
   out << std::flush;
 }
 
 void print_certificate(std::ostream& out, const SolveReport& report) {
-  out << "\nCERTIFICATE  " << to_string(report.outcome) << "\n";
+  out << "\nCERTIFICATE  " << to_string(report.outcome)
+      << (report.verified() ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+  for (const std::string& text : report.unverified) out << "  UNVERIFIED: " << text << "\n";
   out << "  "
       << (report.request.system == System::full ? "(2m + D) x = b"
                                                 : "(4m^2 - D^2) x = b on " + report.system + " sites")

@@ -43,6 +43,7 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"gauge_format", report.gauge.format},
       {"gauge_plaquette", shortest(report.gauge.plaquette)},
       {"gauge_reunitarized", report.gauge.reunitarized ? "yes" : "no"},
+      {"inputs_verified", report.verified() ? "yes" : "no"},
       {"equation", equation(report.request.system)},
       {"operator", hop_definition},
       {"phases", to_string(report.request.phases)},

@@ -25,8 +25,9 @@ struct GaugeSummary {
   std::complex<double> link_trace;                                // mean tr U / 3
   double max_unitarity_deviation = 0;                             // max |U U^dagger - 1|, before any re-unitarisation
   bool reunitarized = false;
+  bool verified() const { return unverified_checksums(checksums).empty(); }  // true of links from memory
   std::map<std::string, ChecksumResult> checksums;
-  std::vector<std::string> warnings;  // what the format defines and the file lacks
+  std::vector<std::string> warnings;  // header numbers that the format defines and the file lacks
 };
 
 struct RhsReport {
@@ -49,7 +50,9 @@ struct CondensateEstimate {
 struct SolveReport {
   static constexpr int schema_version = 1;
   Outcome outcome = Outcome::breakdown;
-  std::string explanation;  // what was reached and why it may have stalled; "" when certified
+  std::string explanation;              // what was reached and why it may have stalled; "" when certified
+  std::vector<std::string> unverified;  // of sources and guesses read with no_verify: what was absent or wrong
+  bool verified() const { return gauge.verified() && unverified.empty(); }  // every file that was read
   std::string device, source, transport, system;
   TransportChoice transports;                        // of the operator in `precision`
   std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision

@@ -27,6 +27,7 @@ Json gauge_json(const GaugeSummary& gauge) {
           {"link_trace", {gauge.link_trace.real(), gauge.link_trace.imag()}},
           {"max_unitarity_deviation", gauge.max_unitarity_deviation},
           {"reunitarized", gauge.reunitarized},
+          {"verified", gauge.verified()},
           {"checksums", checksums_json(gauge.checksums)},
           {"warnings", gauge.warnings}};
 }
@@ -67,6 +68,8 @@ std::string to_json(const SolveReport& report) {
   json["schema_version"] = SolveReport::schema_version;
   json["outcome"] = to_string(report.outcome);
   json["explanation"] = report.explanation;
+  json["verified"] = report.verified();
+  json["unverified"] = report.unverified;
   json["device"] = report.device;
   json["blas"] = to_string(report.options.blas);
   json["precision"] = to_string(report.options.precision);

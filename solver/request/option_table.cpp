@@ -92,6 +92,9 @@ std::vector<Option> make_table() {
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),
       row(lattice_operator, "reunitarize", "", "project the links onto SU(3) first (files hold them to 1e-7 only)",
           parse_switch, &O::session, &SessionOptions::reunitarize),
+      row(lattice_operator, "no_verify", "",
+          "read files whose checksums are absent or wrong; summary and report then say that the input is unverified",
+          parse_switch, &O::session, &SessionOptions::no_verify),
 
       row(machine, "grid", "x,y,z,t",
           "process grid, its product the number of ranks (default: the one with the least surface)", parse_extents,

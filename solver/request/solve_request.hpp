@@ -41,6 +41,7 @@ struct SessionOptions {
   Reconstruct links = Reconstruct::none18;  // reals per link in memory
   std::optional<Precision> sloppy;          // of the iterations, below `precision`: mixed precision by reliable updates
   std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
+  bool no_verify = false;                   // read files whose checksums are absent or wrong; the report says so
   bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";              // auto | cpu | cuda | cuda:n
   bool overlap = true;                      // faces travel while interior sites are computed

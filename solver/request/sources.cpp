@@ -144,7 +144,8 @@ void check_source(const SourceSpec& spec, const Extents& global) {
                   spec.site[mu]);
 }
 
-SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source) {
+SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
+                       bool no_verify) {
   const auto& [spec, color, noise_vectors] = source;
   check_source(spec, lattice.global());
   if (color && (*color < 0 || *color > 2)) throw Error("color", "0, 1 or 2", *color);
@@ -152,7 +153,8 @@ SourceSet make_sources(const Communicator& communicator, const Lattice& lattice,
   SourceSet set;
   set.name = to_string(spec);
   set.is_noise = spec.is_noise();
-  if (spec.kind == SourceKind::file) set.fields = read_vectors(communicator, spec.path, "source", lattice);
+  if (spec.kind == SourceKind::file)
+    set.fields = read_vectors(communicator, spec.path, "source", lattice, no_verify ? &set.unverified : nullptr);
   if (spec.is_noise())
     for (int number = 0; number < noise_vectors; ++number) set.fields.push_back(make_noise(lattice, spec, number));
   set.colors.assign(set.fields.size(), -1);

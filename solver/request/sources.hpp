@@ -60,6 +60,7 @@ struct SourceSet {
   std::vector<VectorField> fields;  // at least one
   std::vector<int> colors;          // of each: 0, 1, 2, or -1 where the source has none (noise, file)
   bool is_noise = false;
+  std::vector<std::string> unverified;  // of a file read with no_verify: checksums that were absent or wrong
 
   bool has_all_colors() const { return colors == std::vector<int>{0, 1, 2}; }
 };
@@ -67,6 +68,7 @@ struct SourceSet {
 // The fields of `source` on this rank's part of `lattice`: one for its colour, or three (0, 1, 2); as many as asked for
 // of noise; as many as the file has. Noise depends on (seed, number of the vector, global site) alone, so it has the
 // same bits on every process grid. Calls check_source. Collective.
-SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source);
+SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
+                       bool no_verify = false);
 
 }  // namespace staghorn

@@ -92,7 +92,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
                  {lattice.global(), lattice.grid(), options, expected.n_rhs, expected.system, place.cuda_device >= 0},
                  place.cuda_device, {});
   LinkField links = make_links(communicator, lattice);
-  const GaugeChecks checks = read_gauge(communicator, header, links);
+  const GaugeChecks checks = read_gauge(communicator, header, links, !options.no_verify);
   state_ = State::make(std::move(place), std::move(links), gauge_file, to_string(header.format), checks);
   state_->read_seconds = reading.seconds();
 }

@@ -18,7 +18,8 @@ namespace staghorn {
 
 class Session {
  public:
-  // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value, checks unitarity.
+  // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value (unless
+  // options.no_verify), checks unitarity.
   // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
   // session's fields. Throws Error on every rank alike, also where the solve that is expected would not fit into
   // memory.

@@ -12,6 +12,7 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
   SolveReport& report = solved.report;
   report = session.solve(request, sources.fields, solved.solutions, progress);
   report.source = sources.name;
+  report.unverified = sources.unverified;
   for (std::size_t i = 0; i < n_rhs; ++i) report.rhs[i].color = sources.colors[i];
   if (request.system != System::full) return solved;  // the observables are of solutions of the full system
   if (sources.has_all_colors()) report.pion_correlator = pion_correlator(session.communicator(), solved.solutions);
@@ -22,7 +23,9 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
 
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
                             const std::function<void(const CgProgress&)>& progress) {
-  return solve_sources(session, request, make_sources(session.communicator(), session.lattice(), source), {}, progress);
+  return solve_sources(session, request,
+                       make_sources(session.communicator(), session.lattice(), source, session.options().no_verify), {},
+                       progress);
 }
 
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source) {

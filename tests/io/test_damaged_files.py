@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import struct
 
 import h5py
@@ -19,8 +20,7 @@ WRITERS = {
 
 
 def hdf5_bytes(staghorn, links, folder) -> bytes:
-    with h5py.File(folder / "plain.h5", "w") as file:
-        file["links"] = links
+    formats.h5py_file(folder / "plain.h5", "links", links)
     staghorn("convert", folder / "plain.h5", folder / "made.h5", "--format", "hdf5", check=True)
     return (folder / "made.h5").read_bytes()
 
@@ -69,18 +69,88 @@ def test_bytes_behind_the_links_are_a_warning(name, intact, inspect, tmp_path):
 @pytest.mark.parametrize(
     ("content", "absent"),
     [
-        (lambda u: formats.nersc_file(u, CHECKSUM=None), "CHECKSUM"),
         (lambda u: formats.nersc_file(u, PLAQUETTE=None), "PLAQUETTE"),
         (lambda u: formats.nersc_file(u, LINK_TRACE=None), "LINK_TRACE"),
-        (lambda u: formats.scidac_file(u, checksum=False), "scidac-checksum"),
-        (lambda u: formats.ildg_file(u, checksum=False), "scidac-checksum"),
     ],
-    ids=["nersc-checksum", "nersc-plaquette", "nersc-link-trace", "scidac", "ildg"],
+    ids=["nersc-plaquette", "nersc-link-trace"],
 )
-def test_absent_checksum_is_a_warning(content, absent, links, inspect, tmp_path):
+def test_absent_header_number_is_a_warning(content, absent, links, inspect, tmp_path):
     path = tmp_path / "file"
     path.write_bytes(content(links))
     assert any(absent in warning for warning in inspect(path)["warnings"])
+
+
+def renamed(old: bytes, new: bytes):
+    """One of our own NERSC files with a damaged name in its header."""
+    return lambda staghorn, u, folder: converted(staghorn, u, folder, "nersc").replace(old, new, 1)
+
+
+def converted(staghorn, u, folder, name) -> bytes:
+    (folder / "links.scidac").write_bytes(formats.scidac_file(u))
+    staghorn("convert", folder / "links.scidac", folder / "converted", "--format", name, check=True)
+    return (folder / "converted").read_bytes()
+
+
+def without_checksums(staghorn, u, folder) -> bytes:
+    with h5py.File(folder / "bare.h5", "w") as file:
+        file["links"] = u
+    return (folder / "bare.h5").read_bytes()
+
+
+# name: (makes the file, what the message and the report call it)
+UNVERIFIED = {
+    "nersc-no-checksum": (lambda staghorn, u, folder: formats.nersc_file(u, CHECKSUM=None), "nersc"),
+    "nersc-checksum-renamed": (renamed(b"CHECKSUM", b"CHECKSUN"), "nersc"),
+    "nersc-plaquette-renamed": (renamed(b"PLAQUETTE", b"PLAQUETTM"), "plaquette"),
+    "nersc-link-trace-renamed": (renamed(b"LINK_TRACE", b"LINK?TRACE"), "link_trace"),
+    "nersc-suma-renamed": (renamed(b"STAGHORN_SUMA", b"sTAGHORN_SUMA"), "suma"),
+    "nersc-suma-without-equals": (renamed(b"STAGHORN_SUMA =", b"STAGHORN_SUMA -"), "suma"),
+    "scidac-no-checksum": (lambda staghorn, u, folder: formats.scidac_file(u, checksum=False), "suma"),
+    "ildg-no-checksum": (lambda staghorn, u, folder: formats.ildg_file(u, checksum=False), "sumb"),
+    "ildg-checksum-renamed": (
+        lambda staghorn, u, folder: formats.ildg_file(u).replace(b"scidac-checksum", b"scidac-checksul"), "suma"),
+    "hdf5-no-checksum": (without_checksums, "suma"),
+}
+
+
+@pytest.mark.parametrize("name", UNVERIFIED)
+def test_absent_checksum_is_refused_unless_no_verify_says_otherwise(name, links, rejected, staghorn, tmp_path):
+    make, word = UNVERIFIED[name]
+    (tmp_path / "made").mkdir()
+    path = tmp_path / "file"
+    path.write_bytes(make(staghorn, links, tmp_path / "made"))
+    rejected(path, f"no {word} (computed", "verify")
+    solve = ["solve", "--gauge", path, "--mass", 1, "--tolerance", 1e-3, "--report", tmp_path / "report.json"]
+    assert staghorn(*solve).returncode == 1 and not (tmp_path / "report.json").exists()
+    result = staghorn(*solve, "--no-verify", check=True)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["verified"] is False and report["gauge"]["verified"] is False
+    assert report["gauge"]["checksums"][word]["stored"] == "" and not report["gauge"]["checksums"][word]["match"]
+    assert result.stdout.count("UNVERIFIED") >= 2 and "NOT VERIFIED" in result.stdout
+    assert "UNVERIFIED" in staghorn("convert", path, tmp_path / "copy", "--format", "milc", "--precision", "fp32",
+                                    "--no-verify", check=True).stdout
+    assert "ABSENT" in staghorn("inspect", path, "--no-verify", check=True).stdout
+
+
+def test_verified_report_says_so(links, staghorn, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(formats.milc_file(links))
+    result = staghorn("solve", "--gauge", path, "--mass", 1, "--report", tmp_path / "report.json", "--no-verify", check=True)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["verified"] is True and report["unverified"] == [] and "VERIFIED" not in result.stdout
+
+
+def test_two_flips_that_cancel_in_the_sum_of_nersc_are_seen(links, staghorn, rejected, tmp_path):
+    """The lowest bit of two numbers: neither the sum of words nor plaquette and link trace notice."""
+    content = bytearray(converted(staghorn, links, tmp_path, "nersc"))
+    low = [at for at in range(len(content) - 1, len(content) - 4000, -4) if content[at] & 1]
+    high = [at for at in range(len(content) - 1, len(content) - 4000, -4) if not content[at] & 1]
+    content[low[0]] ^= 1
+    content[high[5]] ^= 1
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    message = rejected(path, "suma stored", "sumb stored")
+    assert "nersc stored" not in message
 
 
 def nersc(**changes):

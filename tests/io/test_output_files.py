@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 
-import h5py
 import numpy as np
 import numpy_formats as formats
 import pytest
@@ -97,9 +96,7 @@ def test_milc_has_no_double_precision(source, staghorn, tmp_path):
 def test_two_rows_are_refused_for_links_outside_su3(links, staghorn, tmp_path):
     """A two-row file whose metadata travelled to links that are no longer in SU(3)."""
     path = tmp_path / "links.h5"
-    with h5py.File(path, "w") as file:
-        file["links"] = 1.5 * links
-        file["links"].attrs["DATATYPE"] = "4D_SU3_GAUGE"
+    formats.h5py_file(path, "links", 1.5 * links, {"DATATYPE": "4D_SU3_GAUGE"})
     result = staghorn("convert", path, tmp_path / "output", "--format", "nersc")
     assert result.returncode == 1 and "SU(3)" in result.stderr
 

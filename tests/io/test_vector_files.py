@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import h5py
 import numpy as np
 import numpy_formats as formats
@@ -22,14 +24,8 @@ def vectors() -> np.ndarray:
 @pytest.fixture(scope="module")
 def expected(staghorn, small_gauge, vectors, tmp_path_factory) -> np.ndarray:
     folder = tmp_path_factory.mktemp("expected")
-    with h5py.File(folder / "source.h5", "w") as file:
-        file["source"] = vectors
+    formats.h5py_file(folder / "source.h5", "source", vectors)
     return solve(staghorn, folder, small_gauge, "--source", f"file:{folder / 'source.h5'}", *QUICK)[1]
-
-
-def checksums(array: np.ndarray) -> dict[str, str]:
-    suma, sumb = formats.scidac_checksums(np.ascontiguousarray(array).tobytes(), 3 * array.itemsize)
-    return {"suma": f"{suma:08x}", "sumb": f"{sumb:08x}"}
 
 
 VARIANTS = {
@@ -45,9 +41,7 @@ VARIANTS = {
 def test_source_is_read_from_any_layout(variant, ranks, staghorn, small_gauge, vectors, expected, tmp_path):
     path = tmp_path / "source.h5"
     options = VARIANTS[variant]
-    with h5py.File(path, "w") as file:
-        file.create_dataset("source", data=vectors.astype(options.get("dtype", complex)), **options)
-        file["source"].attrs.update(checksums(vectors.astype(np.complex64 if variant == "single" else complex)))
+    formats.h5py_file(path, "source", vectors.astype(options.get("dtype", complex)), **options)
     solution = solve(staghorn, tmp_path, small_gauge, "--source", f"file:{path}", *QUICK, ranks=ranks)[1]
     assert solution.tobytes() == expected.tobytes()
 
@@ -66,7 +60,7 @@ def test_solution_carries_its_checksum(staghorn, small_gauge, tmp_path):
     with h5py.File(tmp_path / "solve.h5") as file:
         dataset = file["solution"]
         assert dataset.shape == (3, *SHAPE) and dataset.dtype == np.complex128
-        for name, value in checksums(dataset[...]).items():
+        for name, value in formats.h5py_checksums(dataset[...]).items():
             assert dataset.attrs[name].decode() == value
 
 
@@ -75,9 +69,7 @@ def test_solution_carries_its_checksum(staghorn, small_gauge, tmp_path):
 def test_source_with_flipped_bit_is_refused(kind, ranks, staghorn, small_gauge, vectors, tmp_path):
     path = tmp_path / "source"
     if kind == "hdf5":
-        with h5py.File(path, "w") as file:
-            file["source"] = vectors
-            file["source"].attrs.update(checksums(vectors))
+        formats.h5py_file(path, "source", vectors)
     else:
         path.write_bytes(formats.scidac_vector_file(vectors[0]))
     content = bytearray(path.read_bytes())
@@ -104,6 +96,26 @@ def test_wrong_source_is_refused(content, words, staghorn, small_gauge, tmp_path
     result = staghorn("solve", "--gauge", small_gauge, "--source", f"file:{path}", *QUICK)
     assert result.returncode == 1
     assert all(word in result.stderr for word in (str(path), *words))
+
+
+@pytest.mark.parametrize("kind", ["source", "guess", "scidac-source"])
+def test_vectors_without_checksums_are_refused_unless_no_verify_says_otherwise(kind, staghorn, small_gauge, vectors, tmp_path):
+    path = tmp_path / "vectors"
+    if kind == "scidac-source":
+        path.write_bytes(formats.scidac_vector_file(vectors[0], checksum=False))
+    else:
+        with h5py.File(path, "w") as file:
+            file["solution" if kind == "guess" else "source"] = vectors[:1]
+    given = ["--guess", path, "--color", 0] if kind == "guess" else ["--source", f"file:{path}"]
+    command = ["solve", "--gauge", small_gauge, *given, *QUICK, "--report", tmp_path / "report.json"]
+    result = staghorn(*command)
+    assert result.returncode == 1 and str(path) in result.stderr and "no suma (computed" in result.stderr
+    assert "verify" in result.stderr and not (tmp_path / "report.json").exists()
+    result = staghorn(*command, "--no-verify", check=True)
+    report = json.loads((tmp_path / "report.json").read_text())
+    assert report["verified"] is False and report["gauge"]["verified"] is True
+    assert len(report["unverified"]) == 2 and str(path) in report["unverified"][0]
+    assert "UNVERIFIED INPUT" in result.stdout and str(path) in result.stdout
 
 
 def test_gauge_file_is_no_source(staghorn, small_gauge, links, tmp_path):

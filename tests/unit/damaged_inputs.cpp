@@ -1,12 +1,13 @@
 // Reads thousands of damaged copies of one file in one process:
 //
-//   damaged_inputs gauge|source|solution FILE FOLDER FIRST_FLIP LAST_FLIP RANDOM SEED [X Y Z T]
+//   damaged_inputs [unverified-]gauge|source|solution FILE FOLDER FIRST_FLIP LAST_FLIP RANDOM SEED [X Y Z T]
 //
 // Bits FIRST_FLIP to LAST_FLIP - 1 of the file are flipped one by one. RANDOM further copies are damaged in a way drawn
 // from SEED: flipped bits, other bytes, blocks zeroed, moved, repeated or cut out, ends cut off, and pairs of flips
-// that cancel in a sum of 32-bit words. Each copy is written into FOLDER and read as `staghorn solve` would. The
-// lattice X Y Z T is that of vectors. Prints how many copies were refused, and how many were read with the same values.
-// Exit status 0: no copy was read with other values; 1: some were. A copy that takes 10 seconds ends the process.
+// that cancel in a sum of 32-bit words. Each copy is written into FOLDER and read as `staghorn solve` would, with
+// --no-verify where "unverified-" is in front. The lattice X Y Z T is that of vectors. Prints how many copies were
+// refused, and how many were read with the same values. Exit status 0: no copy was read with other values; 1: some
+// were. A copy that takes 10 seconds ends the process.
 #include <unistd.h>
 
 #include <cstdio>
@@ -39,6 +40,7 @@ void append(const SiteField<Site>& field, Values& values) {
 struct Reader {
   const Communicator& communicator;
   std::string kind;
+  bool verify;
   Extents extents;
 
   Values read(const std::string& path) const {
@@ -46,10 +48,12 @@ struct Reader {
     if (kind == "gauge") {
       const GaugeHeader header = read_gauge_header(communicator, path);
       LinkField links(cut_lattice(communicator, header.extents));
-      read_gauge(communicator, header, links);
+      read_gauge(communicator, header, links, verify);
       append(links, values);
     } else {
-      for (const VectorField& field : read_vectors(communicator, path, kind, cut_lattice(communicator, extents)))
+      std::vector<std::string> unverified;
+      const Lattice lattice = cut_lattice(communicator, extents);
+      for (const VectorField& field : read_vectors(communicator, path, kind, lattice, verify ? nullptr : &unverified))
         append(field, values);
     }
     return values;
@@ -157,7 +161,9 @@ void try_copy(const Reader& reader, const std::string& path, const std::string& 
 
 int run(const Communicator& communicator, char** words, int n_words) {
   const auto number = [&](int k) { return std::strtoul(words[k], nullptr, 10); };
-  Reader reader{communicator, words[0], {}};
+  const std::string kind = words[0], prefix = "unverified-";
+  const bool verify = kind.rfind(prefix, 0) != 0;
+  Reader reader{communicator, verify ? kind : kind.substr(prefix.size()), verify, {}};
   for (int mu = 0; mu < 4 && 7 + mu < n_words; ++mu) reader.extents[std::size_t(mu)] = int(number(7 + mu));
   const PosixFile file = PosixFile::open_to_read(words[1]);
   const std::string content = file.read_text(0, file.size()), path = std::string(words[2]) + "/damaged";

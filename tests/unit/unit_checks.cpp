@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
       {"host_mapping_checks", host_mapping_checks()},
       {"launch_checks", launch_checks()},
       {"link_checks", link_checks()},
+      {"output_file_checks", output_file_checks()},
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},

@@ -42,6 +42,7 @@ std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
+std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();
 
