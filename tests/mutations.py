@@ -63,7 +63,7 @@ MUTATIONS = [
     Mutation("12 reals: the third row is a complex conjugate",
              "u.e[2][c] = {re, -im};", "u.e[2][c] = {re, im};", HOP),
     Mutation("boundary: antiperiodic fields change their sign",
-             "if (theta == 1)\n        result", "if (theta == -1)\n        result", HOP),
+             "crosses && is_antiperiodic(theta)", "crosses && !is_antiperiodic(theta)", HOP),
     Mutation("staggered phases: eta of x, y, z, t",
              "for (int nu = 0; nu < mu; ++nu) exponent += x[nu];", "for (int nu = 0; nu <= mu; ++nu) exponent += x[nu];",
              [EQUATION + "[full-fp64-18-]"]),
