@@ -10,37 +10,35 @@ namespace staghorn {
 namespace {
 
 constexpr SolverEntry table[] = {
-    {"cg",  //
+    {"cg", SolverNeeds::nothing,
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
        return std::make_unique<ConjugateGradient>(parts.d);
      },
      [](const OperatorBytes& precise, const OperatorBytes&) { return 3 * precise.vector; }},
-    {"mixed",
+    {"mixed", SolverNeeds::sloppy,
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
        return std::make_unique<MixedPrecisionCg>(parts.d, *parts.sloppy);
      },
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
        return 2 * precise.vector + 3 * sloppy.vector + sloppy.solution;
      }},
-    {"cublas", [](const SolverParts& parts) { return make_cublas_solver(*parts.cublas, parts.d); },
+    {"cublas", SolverNeeds::cublas, [](const SolverParts& parts) { return make_cublas_solver(*parts.cublas, parts.d); },
      [](const OperatorBytes& precise, const OperatorBytes&) { return cublas_vectors * precise.vector; }},
 };
 
-const SolverEntry& find_solver(const std::string& name) {
-  std::string names;
-  for (const SolverEntry& entry : table) {
-    if (name == entry.name) return entry;
-    names += (names.empty() ? "" : ", ") + std::string(entry.name);
-  }
-  throw Error("solver", names, name);
-}
-
 }  // namespace
 
-std::span<const SolverEntry> solver_table() { return table; }
-
 const SolverEntry& solver_for(const SessionOptions& options) {
-  return find_solver(options.sloppy ? "mixed" : options.blas == Blas::cublas ? "cublas" : "cg");
+  const SolverNeeds parts = options.sloppy                 ? SolverNeeds::sloppy
+                            : options.blas == Blas::cublas ? SolverNeeds::cublas
+                                                           : SolverNeeds::nothing;
+  std::string names = "auto";
+  for (const SolverEntry& entry : table) {
+    if (entry.needs != parts) continue;
+    if (options.solver == "auto" || options.solver == entry.name) return entry;
+    names += std::string(", ") + entry.name;
+  }
+  throw Error("solver", names + " (with these options sloppy and blas)", options.solver);
 }
 
 }  // namespace staghorn

@@ -3,8 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <span>
-#include <string>
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/krylov/krylov_solver.hpp"
@@ -21,18 +19,19 @@ struct SolverParts {
   const Cublas* cublas = nullptr;       // the library, if the request has it
 };
 
+enum class SolverNeeds { nothing, sloppy, cublas };
+
 struct SolverEntry {
   const char* name;
+  SolverNeeds needs;  // which of the parts, besides d
   // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
   std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);
   // KrylovSolver::bytes() before anything is made, from the bytes of the operators' vectors.
   double (*predicted_bytes)(const OperatorBytes& precise, const OperatorBytes& sloppy);
 };
 
-std::span<const SolverEntry> solver_table();
-
-// The solver that a session takes: "mixed" if its options ask for sloppy iterations, "cublas" if they ask for cuBLAS,
-// else "cg".
+// The solver that a session takes. Its options `sloppy` and `blas` say which parts there are; the solver needs just
+// these. `solver` names one of those solvers; auto takes the first in the table. Throws Error naming the choices.
 const SolverEntry& solver_for(const SessionOptions& options);
 
 }  // namespace staghorn

@@ -58,6 +58,7 @@ struct SolveReport {
   std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision
   LaunchTuning tuning;                               // of the operator in `precision`
   std::optional<LaunchTuning> sloppy_tuning;         // of that in the lower precision
+  std::string solver;                                // of solver/krylov/solver_table.cpp, which was taken
   std::string loop;          // what the iterations of CG ran as (krylov/loop_form.hpp); "" where there were none
   std::string precise_loop;  // mixed precision: the same of iterations in `precision`; "" where none were needed
   SessionOptions options;

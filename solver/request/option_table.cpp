@@ -72,6 +72,9 @@ std::vector<Option> make_table() {
       row(solver, "tolerance", "TOL",
           "relative residual |b - M x| / |b| to reach (default: 1e-10 in fp64, 1e-5 in fp32)", parse_number<double>,
           &O::request, &SolveRequest::tolerance),
+      row(solver, "solver", "NAME",
+          "the Krylov method: cg, mixed (with `sloppy`) or cublas (with `blas` cublas); auto: that", parse_text,
+          &O::session, &SessionOptions::solver),
       row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
           &O::request, &SolveRequest::max_iterations),
 

@@ -47,6 +47,7 @@ struct SessionOptions {
   bool overlap = true;                      // faces travel while interior sites are computed
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
+  std::string solver = "auto";   // auto, or a name of solver/krylov/solver_table.cpp
   std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "halo/device_choice.hpp"
+#include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/report/provenance.hpp"
@@ -29,9 +30,9 @@ double sum_bytes(const Communicator& communicator, double bytes) {
 
 void Session::State::fill_setting(SolveReport& report) const {
   report.device = describe_device(cuda_device);
-  report.transport = fast->transport();
-  report.transports = fast->transport_choice();
-  report.tuning = fast->tuning();
+  report.transport = precise->transport();
+  report.transports = precise->transport_choice();
+  report.tuning = precise->tuning();
   if (sloppy) {
     report.sloppy_transports = sloppy->transport_choice();
     report.sloppy_tuning = sloppy->tuning();
@@ -47,18 +48,18 @@ void Session::State::fill_setting(SolveReport& report) const {
   report.threads = omp_get_max_threads();
   report.gauge = gauge;
   report.provenance = run_provenance();
-  report.provenance["kernels"] = fast->kernel_set();
+  report.provenance["kernels"] = precise->kernel_set();
   if (cublas) report.provenance["cublas"] = cublas->version();
 }
 
 void Session::State::fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const {
-  HopTimes hop = fast->times();
-  CommunicationTimes communication_times = fast->communication_times();
+  HopTimes hop = precise->times();
+  CommunicationTimes communication_times = precise->communication_times();
   if (sloppy) {
     hop += sloppy->times();
     communication_times += sloppy->communication_times();
   }
-  StaggeredOperator& iterated = sloppy ? *sloppy : *fast;
+  StaggeredOperator& iterated = sloppy ? *sloppy : *precise;
   if (iterated.host_free() && !cublas) communication_times = {};  // those of the few hops outside the loop
   report.times = time_table(iterated, communication_times, done.cg_seconds);
   report.seconds = {{"read", read_seconds},
@@ -78,9 +79,9 @@ void Session::State::fill_times(SolveReport& report, const CertifiedSolve& done,
 }
 
 void Session::State::fill_memory(SolveReport& report, int n_rhs, double source_bytes) const {
-  report.memory_bytes = {{"links", double(fast->link_bytes())},
+  report.memory_bytes = {{"links", double(precise->link_bytes())},
                          {"sloppy_links", sloppy ? double(sloppy->link_bytes()) : 0},
-                         {"halo", double(fast->halo_bytes() + (sloppy ? sloppy->halo_bytes() : 0))},
+                         {"halo", double(precise->halo_bytes() + (sloppy ? sloppy->halo_bytes() : 0))},
                          {"vectors", double(pass->vector_bytes())},
                          {"certificate_links", double(links.bytes())},
                          {"certificate_vectors", double(residual->bytes())},
@@ -95,6 +96,7 @@ SolveReport Session::State::filled_report(const SolveRequest& request, const Cer
                                           double source_bytes) const {
   SolveReport report;
   report.rhs = done.rhs;
+  report.solver = solver_for(options).name;
   report.loop = done.loop;
   report.precise_loop = done.precise_loop;
   report.outcome = Outcome::certified;

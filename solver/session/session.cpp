@@ -45,6 +45,7 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
 // environment here and nowhere else. Throws Error. Local.
 SessionOptions complete(SessionOptions options) {
   check_options(options);
+  solver_for(options);  // throws if there is none
   if (!options.tuning) options.tuning = default_tuning();
   return options;
 }
@@ -129,11 +130,11 @@ SolveShape Session::State::shape(int n_rhs, System system) const {
 
 void Session::State::make_operators(int n_rhs, System system) {
   const bool on_gpu = cuda_device >= 0;
-  const auto packed = fast ? fast->hop_data() : nullptr;  // links that are there stay
+  const auto packed = precise ? precise->hop_data() : nullptr;  // links that are there stay
   const auto sloppy_packed = sloppy ? sloppy->hop_data() : nullptr;
-  const double held_links = double((fast ? fast->link_bytes() : 0) + (sloppy ? sloppy->link_bytes() : 0));
+  const double held_links = double((precise ? precise->link_bytes() : 0) + (sloppy ? sloppy->link_bytes() : 0));
   pass.reset();  // frees its memory before the next takes its own
-  fast.reset();
+  precise.reset();
   sloppy.reset();
   const SolveShape wanted_shape = shape(n_rhs, system);
   const MemoryEstimate estimate = estimate_memory(wanted_shape);
@@ -146,16 +147,16 @@ void Session::State::make_operators(int n_rhs, System system) {
     sloppy = std::make_unique<StaggeredOperator>(communicator, links,
                                                  operator_options(iterated_options(options), n_rhs, cuda_device),
                                                  sloppy_packed ? sloppy_packed : made->hop_data());
-  fast = std::move(made);  // both are there, or, where one fails, neither
+  precise = std::move(made);  // both are there, or, where one fails, neither
 }
 
 void Session::State::prepare(int n_rhs, System system) {
-  if (!fast || fast->options().n_rhs != n_rhs) make_operators(n_rhs, system);
+  if (!precise || precise->options().n_rhs != n_rhs) make_operators(n_rhs, system);
   const bool first = !pass;
   // The allocations that are left fail on every rank alike.
   communicator.agree([&] {
     if (!pass)
-      pass = std::make_unique<EvenOddPass>(*fast, solver_for(options).make({*fast, sloppy.get(), cublas.get()}),
+      pass = std::make_unique<EvenOddPass>(*precise, solver_for(options).make({*precise, sloppy.get(), cublas.get()}),
                                            default_loop_choice());
     if (!residual) residual.emplace(lattice());
   });

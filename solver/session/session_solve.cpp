@@ -46,7 +46,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
 
   const Stopwatch setting_up;
   state_->prepare(int(n_rhs), request.system);
-  state_->fast->reset_times();
+  state_->precise->reset_times();
   if (state_->sloppy) state_->sloppy->reset_times();
   const double setup_seconds = setting_up.seconds();
 

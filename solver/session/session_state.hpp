@@ -23,12 +23,13 @@ struct Session::State {
   LinkField links;
   GaugeSummary gauge;
   double read_seconds = 0;
-  int cuda_device = -1;                       // -1: the CPU
-  std::unique_ptr<StaggeredOperator> sloppy;  // where iterations run in lower precision than `fast`, else empty
-  std::unique_ptr<StaggeredOperator> fast;    // made by the first solve, and again when n_rhs changes
-  std::unique_ptr<Cublas> cublas{};           // with --blas cublas
-  std::unique_ptr<EvenOddPass> pass{};        // the vectors of CG, made with `fast`
-  std::optional<VectorField> residual{};      // of the certificate; made by the first solve
+  int cuda_device = -1;  // -1: the CPU
+  std::unique_ptr<StaggeredOperator>
+      sloppy;  // iterates in lower precision than `precise`; empty without mixed precision
+  std::unique_ptr<StaggeredOperator> precise;  // made by the first solve, and again when n_rhs changes
+  std::unique_ptr<Cublas> cublas{};            // with --blas cublas
+  std::unique_ptr<EvenOddPass> pass{};         // the vectors of CG, made with `precise`
+  std::optional<VectorField> residual{};       // of the certificate; made by the first solve
 
   // Checks and, where asked for, projects the links of `file` ("": the caller's). Collective.
   static std::unique_ptr<State> make(Place place, LinkField links, const std::string& file, const std::string& format,

@@ -32,6 +32,16 @@ def test_solve_help_is_grouped_with_defaults(staghorn):
     assert "(=fp64)" in text and "1e-10 in fp64" in text and "units of pi" in text
 
 
+def test_solver_is_chosen_by_name(solve):
+    """The rest is in docs/how-to-add-a-solver.md."""
+    chosen = solve("--solver", "cg")
+    assert chosen.returncode == 0 and chosen.report["solver"] == "cg"
+    assert solve("--sloppy", "fp32", "--solver", "mixed", name="mixed").report["solver"] == "mixed"
+    for options in (["--solver", "mixed"], ["--sloppy", "fp32", "--solver", "cg"], ["--solver", "gmres"]):
+        result = solve(*options, name="refused")
+        assert result.returncode in (1, 2) and "solver" in result.stderr and options[-1] in result.stderr
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], ["--help"]),
     (["solv"], ["unknown command 'solv'", "'solve'"]),
