@@ -17,6 +17,7 @@ set(staghorn_included_headers
     halo/lattice.hpp
     halo/transport/transport_choice.hpp
     halo/watch/error.hpp
+    lattice_io/files/checksums.hpp
     lattice_io/gauge/gauge_file.hpp
     solver/krylov/cg_progress.hpp
     solver/report/solve_report.hpp
