@@ -96,7 +96,10 @@ MUTATIONS = [
              ["tests/physics/test_sources.py::test_source_does_not_depend_on_the_process_grid[gaussian:5]"]),
     # files
     Mutation("gauge files: a checksum that differs is an error",
-             "same_hexadecimal(stored, computed)}", "true}", ["tests/io/test_damaged_files.py::test_reader_rejects_flipped_bit[milc-1]"]),
+             "same_hexadecimal(found->second, value)}", "true}", ["tests/io/test_damaged_files.py::test_reader_rejects_flipped_bit[milc-1]"]),
+    Mutation("gauge files: a checksum that is absent is an error",
+             'ChecksumResult{"", value, false}', 'ChecksumResult{"", value, true}',
+             ["tests/io/test_damaged_files.py::test_absent_checksum_is_refused_unless_no_verify_says_otherwise[hdf5-no-checksum]"]),
     Mutation("gauge files: links outside SU(3) are refused",
              "unitarity_tolerance = 1e-5;", "unitarity_tolerance = 1;", ["tests/cli/test_bad_input.py::test_links_that_are_not_unitary[1.0001---reunitarize]"]),
     # GPUs
