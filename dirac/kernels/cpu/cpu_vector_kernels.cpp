@@ -98,7 +98,7 @@ STAGHORN_INLINE void add_tile(const GroupColumn* a, const GroupColumn* b, RealSu
 #pragma GCC unroll 1
   for (int s = 0; s < SiteCells::sites; ++s) {
     prefetch(s);
-    STAGHORN_UNROLL
+#pragma GCC unroll 1
     for (int c = 0; c < 3; ++c) {
       LeftFactor<Doubles> left[Rows];
       STAGHORN_UNROLL
