@@ -113,8 +113,8 @@ std::vector<Option> make_table() {
           "turn",
           parse_text, &O::session, &SessionOptions::device),
       row(machine, "transport", "NAME",
-          "how faces travel between GPUs: " + describe_transports(MemorySpace::cuda) +
-              "; auto tests all and takes the fastest",
+          "how faces travel. Between CPUs: " + describe_transports(MemorySpace::host) +
+              ". Between GPUs: " + describe_transports(MemorySpace::cuda) + ". auto tests all and takes the fastest",
           parse_text, &O::session, &SessionOptions::transport),
       row(machine, "overlap", "on|off", "compute interior sites while faces travel", parse_switch, &O::session,
           &SessionOptions::overlap),
