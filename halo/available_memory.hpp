@@ -1,20 +1,20 @@
-// How much memory is there before fields are made: on the host, shared by the ranks that run on it, and on the GPU.
+// How much memory a rank may use, looked up before fields are made: on the host, and on its GPU.
 #pragma once
 
 #include "halo/communicator.hpp"
 
 namespace staghorn {
 
-struct AvailableMemory {  // bytes that one rank may take, its share where several take from the same
-  double host = 0;        // MemAvailable of /proc/meminfo; infinite where the system does not say
+struct AvailableMemory {  // bytes for one rank: its share, if several ranks use the same host or GPU
+  double host = 0;        // MemAvailable of /proc/meminfo; infinite if the system does not say
   double device = 0;      // free on this rank's GPU; 0 without one
-  double host_limit = 0;  // what a solve may take in all, as set below; infinite where it is not
+  double host_limit = 0;  // limit set by the environment, as below; infinite if none is set
   double device_limit = 0;
 };
 
-// The environment variables STAGHORN_HOST_MEMORY and STAGHORN_GPU_MEMORY, bytes of one host and of one GPU, set limits
-// below what is there. `cuda_device` is -1 for a rank that computes on the CPU. Throws Error for a limit that is no
-// number. Collective.
+// STAGHORN_HOST_MEMORY (bytes of one host) and STAGHORN_GPU_MEMORY (bytes of one GPU) set limits below what is there.
+// `cuda_device` is -1 for a rank that computes on the CPU. Throws Error for a limit that is not a number of bytes.
+// Collective.
 AvailableMemory available_memory(const Communicator& communicator, int cuda_device);
 
 }  // namespace staghorn

@@ -17,7 +17,7 @@ namespace staghorn {
 namespace {
 constexpr std::size_t huge_page = std::size_t{2} << 20, page = std::size_t{4} << 10;
 
-// work(first, count) for consecutive ranges of bytes, shared among the threads in order.
+// Calls work(first, count) for consecutive ranges of bytes. The threads take the ranges in order.
 template <class Work>
 void for_chunks(std::size_t bytes, const Work& work) {
   constexpr std::size_t chunk = std::size_t{1} << 18;
@@ -26,7 +26,7 @@ void for_chunks(std::size_t bytes, const Work& work) {
   for (std::int64_t k = 0; k < chunks; ++k) {
     const std::size_t first = std::size_t(k) * chunk;
     work(first, std::min(chunk, bytes - first));
-    made_progress();  // memory touched for the first time can be slow
+    made_progress();  // the first touch of memory can be slow
   }
 }
 
@@ -51,9 +51,9 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
   if (aligned > begin) munmap(raw, aligned - begin);
   if (begin + huge_page > aligned) munmap(reinterpret_cast<void*>(aligned + mapped_), begin + huge_page - aligned);
   data_ = reinterpret_cast<std::byte*>(aligned);
-  // Advice only: without huge pages everything still works. A small field is not worth clearing a whole one.
+  // This is advice: without huge pages everything works. For a small field, clearing a huge page costs too much.
   if (bytes >= huge_page / 8) madvise(data_, mapped_, MADV_HUGEPAGE);
-  // The system gives zeros: one byte a page is enough to have them.
+  // The system gives zero-filled pages. Touching one byte of each is enough.
   for_chunks(bytes, [this](std::size_t first, std::size_t count) {
     for (std::size_t at = first; at < first + count; at += page) static_cast<volatile std::byte*>(data_)[at] = {};
   });

@@ -1,18 +1,18 @@
-// Memory for fields: one allocation, zero-filled, on the host (aligned to huge pages and, unless small, backed by them
-// where the system gives them), on the selected CUDA device, or pinned on the host.
+// Memory for fields: one zero-filled allocation on the host, on the selected CUDA device, or pinned on the host. On the
+// host it is aligned to huge pages. Large buffers lie in huge pages if the system gives them.
 #pragma once
 
 #include <cstddef>
 
 namespace staghorn {
 
-enum class MemorySpace { host, cuda, pinned };  // pinned: on the host, reachable for devices
+enum class MemorySpace { host, cuda, pinned };  // pinned: on the host; GPUs can read and write it
 
 class Buffer {
  public:
   Buffer() = default;
-  // Throws Error with the number of bytes when the system refuses. Pages are touched in parallel, so that each lies
-  // near the thread that a static schedule will give it to. Local.
+  // Throws Error with the number of bytes if the system refuses. Threads touch the pages in parallel. So each page lies
+  // near the thread that uses it under a static schedule. Local.
   explicit Buffer(std::size_t bytes, MemorySpace space = MemorySpace::host);
   // Someone else's memory on the host, which must outlive the buffer.
   static Buffer view(std::byte* data, std::size_t bytes);
@@ -30,7 +30,7 @@ class Buffer {
  private:
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
-  std::size_t mapped_ = 0;  // 0 in another space, and of a view
+  std::size_t mapped_ = 0;  // bytes of the mapping; 0 in another space and for a view
   MemorySpace space_ = MemorySpace::host;
 };
 

@@ -43,19 +43,19 @@ class Communicator {
   int size() const { return size_; }           // local
   bool is_root() const { return rank_ == 0; }  // local
 
-  // The groups of ranks that give the same `color`, each in the order of `key` (ties: of ranks here).
+  // A group for each `color`: the ranks that give it, in the order of `key` (ties: in the order of ranks here).
   Communicator split(int color, int key) const;
-  // The host of each rank, numbered from 0 in the order of their first ranks. STAGHORN_RANKS_PER_HOST=n pretends that
-  // each n consecutive ranks share one.
+  // The host of each rank. Hosts are numbered from 0 in the order of their first ranks. STAGHORN_RANKS_PER_HOST=n
+  // pretends that each n consecutive ranks share a host.
   std::vector<int> hosts() const;
-  int rank_on_host() const;  // this rank's number among those of the group that share its host
+  int rank_on_host() const;  // this rank's number among the ranks of the group on its host
   void barrier() const;
-  // The same for ranks that may wait long: they sleep between looks and leave their cores to others.
+  // A barrier for ranks that may wait long: they sleep between looks and leave their cores to others.
   void patient_barrier() const;
-  // The element-wise sum over ranks, on every rank, in place. Integers: the result does not depend on the order.
+  // The element-wise sum over ranks, on every rank, in place. For integers it does not depend on the order.
   void sum(std::span<std::int64_t> values) const;
   std::int64_t sum(std::int64_t value) const;
-  // The same for doubles: rounded in the order that MPI chooses, so only where the last bits do not matter.
+  // The same sum for doubles. MPI chooses the order, so use it only if the last bits do not matter.
   void sum(std::span<double> values) const;
   // Bitwise exclusive or over ranks, for checksums that are combined in that way.
   std::uint32_t exclusive_or(std::uint32_t value) const;
@@ -65,13 +65,13 @@ class Communicator {
   void broadcast(void* data, std::size_t bytes) const;
   std::string broadcast(const std::string& text) const;
 
-  // True once every rank has called this. False where some have not after `seconds`: then this group is of no use any
-  // more.
+  // True once every rank has called this. False if some rank has not called it after `seconds`. After that this group
+  // cannot be used any more.
   bool all_arrive(double seconds) const;
 
-  // Runs `work` on every rank. If it throws anywhere, every rank throws Error with the message of the lowest rank
-  // that failed, so that one rank's failure ends all with one message; of a LocalError it names the rank. `work` itself
-  // must not be collective unless it fails on all ranks alike.
+  // Runs `work` on every rank. If it throws on any rank, every rank throws Error with the message of the lowest rank
+  // that failed. The message of a LocalError begins with the number of that rank. `work` must not be collective, unless
+  // it fails on all ranks alike.
   void agree(const std::function<void()>& work) const;
 
  private:

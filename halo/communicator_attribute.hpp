@@ -1,13 +1,13 @@
-// What is made once for a group of ranks and kept as long as the group: an attribute of MPI's own object, so that it
-// ends with it.
+// An object that is made once for a group of ranks and lives as long as the group. It is an attribute of MPI's
+// communicator.
 #pragma once
 
 #include "halo/communicator.hpp"
 
 namespace staghorn {
 
-// The T that is kept with `communicator`, made by T() when first asked for. It is destroyed in MPI_Comm_free, hence on
-// all ranks together, and not at all where MPI is finalised first. Local.
+// The T of `communicator`. The first call makes it by T(). MPI_Comm_free destroys it, on all ranks together. If MPI is
+// finalised before that, it is not destroyed. Local.
 template <class T>
 T& communicator_attribute(const Communicator& communicator) {
   static const int key = [] {

@@ -1,5 +1,5 @@
-// This rank's part of a lattice: the process grid that was asked for, or the one with the least surface, with ranks in
-// their own order or placed so that large faces stay within hosts.
+// The local lattice of this rank. The process grid is the given one, or the one with the least surface. Ranks keep
+// their own order, or are placed so that large faces stay within hosts.
 #pragma once
 
 #include <optional>
@@ -28,14 +28,14 @@ struct PlacedLattice {
   Placement placement;
 };
 
-// The same, with ranks placed by `mapping`. Rank 0 stays rank 0. Collective.
+// As above, with ranks placed by `mapping`. Rank 0 stays rank 0. Collective.
 inline PlacedLattice place_lattice(const Communicator& communicator, const Extents& extents,
                                    const std::optional<Extents>& grid, const std::array<bool, 4>& loopback,
                                    Mapping mapping) {
   const std::vector<int> hosts = communicator.hosts();
   const int per_host = mapping == Mapping::host ? ranks_per_host(hosts) : 0;
   const Extents chosen = grid ? *grid : choose_process_grid(extents, communicator.size(), per_host);
-  cut_lattice(communicator, extents, chosen, loopback);  // throws where it cannot be cut so
+  cut_lattice(communicator, extents, chosen, loopback);  // throws if the lattice cannot be cut in this way
   Placement placement = place_ranks(extents, chosen, hosts, mapping);
   Communicator placed = communicator.split(0, placement.positions[std::size_t(communicator.rank())]);
   const Lattice lattice(extents, chosen, placed.rank(), loopback);

@@ -5,9 +5,9 @@
 
 namespace staghorn {
 
-// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n". auto takes a GPU where
-// there is one, else the CPU; auto and cuda deal the GPUs of a host to its ranks in turn. Throws Error naming what
-// there is. Local.
+// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n". auto takes a GPU if there is
+// one, else the CPU. With auto and cuda, rank k of a host takes GPU k modulo their number. Throws Error that names the
+// devices there are. Local.
 int choose_device(const std::string& request, int rank_on_host);
 
 // "cpu" or "cuda:0 (NVIDIA H200)".

@@ -28,8 +28,8 @@ std::int64_t face_area(const Extents& global, const Extents& grid) {
   return area;
 }
 
-// Sites on all faces that travel within a host which holds `box`: where the box does not span the grid, the last of
-// its ranks in a row finds no neighbour on the same host.
+// Sites on all faces that travel within a host which holds `box`. If the box does not span the grid, the last rank of a
+// row has no neighbour on the same host.
 std::int64_t area_within(const Extents& global, const Extents& grid, const Extents& box) {
   std::int64_t area = 0;
   for (int mu = 0; mu < 4; ++mu) {
@@ -79,7 +79,7 @@ Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_ho
   const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;
   Extents best{};
   std::int64_t best_area = std::numeric_limits<std::int64_t>::max(), best_within = 0;
-  // t varies slowest in memory and in files, so of equals the grid that cuts t most wins: it is tried first.
+  // t varies slowest in memory and in files. So among equal grids the one that cuts t most wins: it is tried first.
   for (int t = n_ranks; t >= 1; --t)
     for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
       for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {

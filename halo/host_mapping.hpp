@@ -1,7 +1,7 @@
-// How the lattice is cut, and which rank gets which part: hosts hold boxes of the process grid, so that the large faces
-// stay within them. Pure functions; no communication.
+// How the lattice is cut, and which rank gets which part. Each host holds a box of the process grid, so that large
+// faces stay within hosts. Pure functions; no communication.
 //
-// A position is the place of a local lattice in the process grid, x fastest: it is the rank that Lattice speaks of.
+// A position is the place of a local lattice in the process grid, x fastest. Lattice calls it the rank.
 #pragma once
 
 #include <span>
@@ -14,25 +14,25 @@ namespace staghorn {
 
 // Which order of ranks fills the process grid.
 enum class Mapping {
-  host,     // every host one box of the grid
+  host,     // every host holds one box of the grid
   natural,  // as MPI numbers them, x fastest
-  reversed  // the same, t fastest
+  reversed  // as MPI numbers them, t fastest
 };
 
 // "host", "natural", "reversed", and back. Parsing throws Error naming the choices.
 std::string to_string(Mapping mapping);
 Mapping parse_mapping(const std::string& text);
 
-// The process grid with the smallest face area that divides `global` into even local extents; of equals the one with
-// the least area between hosts, if each holds `ranks_per_host` ranks (0: no matter), then the one that cuts t most.
-// Throws Error naming both numbers when no such grid of `n_ranks` exists.
+// The process grid with the smallest face area that divides `global` into even local extents. Among equal grids: the
+// one with the least area between hosts of `ranks_per_host` ranks (0: not compared), then the one that cuts t most.
+// Throws Error that names both numbers if there is no such grid of `n_ranks`.
 Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host = 0);
 
-// The box of ranks that one host holds: of all boxes of `ranks_per_host`, a divisor of volume(grid), that divide `grid`
-// the one that keeps most face area within the host; of equals the one longest in x, then y, z.
+// The box of ranks that one host holds. It divides `grid` and has `ranks_per_host` ranks, a divisor of volume(grid). Of
+// these boxes it keeps most face area within the host. Among equal boxes it is longest in x, then in y, then in z.
 Extents choose_host_box(const Extents& global, const Extents& grid, int ranks_per_host);
 
-// Ranks on each host where they are equally many, else 0. hosts[rank] numbers hosts from 0.
+// The number of ranks on each host if all hosts have the same number, else 0. hosts[rank] numbers hosts from 0.
 int ranks_per_host(std::span<const int> hosts);
 
 struct Placement {
@@ -43,8 +43,8 @@ struct Placement {
   std::vector<int> host_of{0};    // by position
 };
 
-// Places ranks in `grid`, whose volume is their number. Mapping::host falls back to natural where hosts hold different
-// numbers of ranks. Rank 0 is always at position 0, if it is on host 0.
+// Places ranks in `grid`; its volume is their number. Mapping::host becomes natural if hosts hold different numbers of
+// ranks. Rank 0 is always at position 0, if it is on host 0.
 Placement place_ranks(const Extents& global, const Extents& grid, std::span<const int> hosts, Mapping mapping);
 
 // "2 hosts, mapping host: 75 % of the face area stays within hosts".

@@ -42,7 +42,7 @@ class Lattice {
   std::int64_t global_volume() const { return volume(global_); }
   std::int64_t local_volume() const { return volume(local_); }
 
-  // True where faces are exchanged: the grid cuts direction mu, or loop-back was asked for.
+  // True if faces are exchanged: the grid cuts direction mu, or loop-back was asked for.
   bool partitioned(int mu) const { return grid_[mu] > 1 || loopback_[mu]; }
 
   // Rank of the neighbour one step along the process grid (periodic); direction +1 or -1.
@@ -53,11 +53,11 @@ class Lattice {
     return x[0] + std::int64_t{local_[0]} * (x[1] + std::int64_t{local_[1]} * (x[2] + std::int64_t{local_[2]} * x[3]));
   }
   Coordinates site_coordinates(std::int64_t site) const;
-  // The same for global coordinates.
+  // The same index and its inverse for global coordinates.
   std::int64_t global_site_index(const Coordinates& global_x) const;
   Coordinates to_global(const Coordinates& x) const;
   bool owns(const Coordinates& global_x) const;
-  Coordinates to_local(const Coordinates& global_x) const;  // only where owns() holds
+  Coordinates to_local(const Coordinates& global_x) const;  // if owns(global_x)
 
   static Parity parity_of(const Coordinates& x) { return Parity((x[0] + x[1] + x[2] + x[3]) & 1); }
 

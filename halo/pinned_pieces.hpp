@@ -1,5 +1,5 @@
-// Large fields on their way between plain host memory and a GPU: in pieces, through pinned memory, which kernels on the
-// device read and write themselves. While the device is at one piece the host fills or empties the other.
+// Large fields travel between plain host memory and a GPU in pieces, through pinned memory. Kernels on the device read
+// and write the pinned memory. While the device works on one piece, the host fills or empties the other.
 #pragma once
 
 #include <algorithm>
@@ -16,8 +16,8 @@ class PinnedPieces {
  public:
   static constexpr std::size_t bytes_of_one = std::size_t{4} << 20;
 
-  // Sends `items`, of which `group` always stay together: fill(piece, first, count) puts some of them into a piece,
-  // then use(piece, first, count) queues what reads it on the device. All is done on return. Local.
+  // Sends `items`; each `group` of them stays together. fill(piece, first, count) puts some of them into a piece. Then
+  // use(piece, first, count) queues the work that reads the piece on the device. On return all work is done. Local.
   template <class Item, class Fill, class Use>
   void send(std::int64_t items, std::int64_t group, const Fill& fill, const Use& use) {
     const std::int64_t at_once = begin(items, group, sizeof(Item));
@@ -31,8 +31,8 @@ class PinnedPieces {
     cuda::synchronize();
   }
 
-  // The way back: make(piece, first, count) queues what writes a piece on the device, take(piece, first, count) reads
-  // it on the host. Local.
+  // The way back: make(piece, first, count) queues the work that writes a piece on the device. Then
+  // take(piece, first, count) reads the piece on the host. Local.
   template <class Item, class Make, class Take>
   void receive(std::int64_t items, std::int64_t group, const Make& make, const Take& take) {
     const std::int64_t at_once = begin(items, group, sizeof(Item));
@@ -48,7 +48,7 @@ class PinnedPieces {
   }
 
  private:
-  // Has memory for two pieces, no more than there are items; returns how many items are one.
+  // Makes memory for two pieces, and no more than all items need. Returns the number of items in a piece.
   std::int64_t begin(std::int64_t items, std::int64_t group, std::size_t item_bytes) {
     const std::size_t bytes = std::min(std::max(bytes_of_one, group * item_bytes), items * item_bytes);
     for (Buffer& piece : pieces_)

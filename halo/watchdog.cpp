@@ -25,17 +25,17 @@ using Clock = std::chrono::steady_clock;
 
 constexpr double default_patience = 600, no_limit = 1e9;
 
-std::atomic<double> patience_of_watchdog{-1};  // of the one that runs, else negative
+std::atomic<double> patience_of_watchdog{-1};  // of the watchdog that runs; negative if none runs
 
 // What the ranks of a host show each other.
 struct Slot {
   std::atomic<std::uint64_t> progress;
   std::atomic<int> rank, is_patient, has_spoken, has_left;
-  char activity[112];  // for others to read only when this rank does not answer any more
+  char activity[112];  // other ranks read it if this rank does not answer
 };
 
-// Memory that the ranks of a host share; each its own where the system refuses. Nothing is left where a process dies:
-// its name is gone before it is used.
+// Memory that the ranks of a host share. If the system refuses, each rank has memory of its own. Its name is removed
+// before it is used, so nothing is left if a process dies.
 class SharedSlots {
  public:
   explicit SharedSlots(const Communicator& host) : count_(host.size()), own_(host.rank()) {
@@ -131,7 +131,7 @@ class Watchdog::Watch {
     for (Clock::time_point before = Clock::now(); !pause(stop, interval);) {
       show();
       const Clock::time_point now = Clock::now();
-      // A process that was itself stopped for an hour has not waited for an hour.
+      // The time during which this process was suspended does not count.
       const double passed = std::min(std::chrono::duration<double>(now - before).count(), limit_ / 4);
       before = now;
       const std::uint64_t all = progress_of_all();
@@ -141,7 +141,7 @@ class Watchdog::Watch {
     }
   }
 
-  // Every rank speaks for itself; the first that can, for those that cannot, and ends the job.
+  // Every rank speaks for itself. The first rank that can also speaks for those that cannot, and ends the job.
   void end(std::stop_token stop, double idle) {
     const double grace = std::clamp(limit_ / 2, 1.0, 5.0);
     say("rank " + std::to_string(communicator_.rank()) + ": no progress for " + three_digits(idle) + " s during '" +
@@ -178,14 +178,14 @@ class Watchdog::Watch {
     return sum;
   }
 
-  // Then those that work are on other hosts.
+  // If all are patient, then the ranks that work are on other hosts.
   bool all_are_patient() const {
     bool all = true;
     for (int i = 0; i < slots_.count(); ++i) all = all && (slots_[i].is_patient || slots_[i].has_left);
     return all && slots_.own().is_patient;
   }
 
-  // True where the watch is over.
+  // Sleeps. True if the watch is over.
   bool pause(std::stop_token stop, double seconds) {
     std::unique_lock lock(mutex_);
     awake_.wait_for(lock, stop, std::chrono::duration<double>(seconds), [&] { return stop.stop_requested(); });
@@ -198,7 +198,7 @@ class Watchdog::Watch {
   SharedSlots slots_;
   std::mutex mutex_;
   std::condition_variable_any awake_;
-  std::jthread thread_;  // last: it uses all the others
+  std::jthread thread_;  // declared last: it uses all other members
 };
 
 Watchdog::Watchdog(const Communicator& communicator, double limit_seconds, int exit_status) {

@@ -1,9 +1,9 @@
-// Ends a run in which nothing happens any more, instead of letting it hang.
+// Ends a run in which nothing happens any more.
 //
-// A thread of each process looks at the progress that Activity notes. The ranks of a host see each other's through
-// shared memory: a rank that waits for one that works is not stuck, and is left alone. When no rank of the host has
-// made progress for the limit, each prints what it is doing, one speaks for those that do not answer, and the job ends.
-// Only the program makes a Watchdog; in a host program (Python, C) nothing here ends a process.
+// A thread of each process looks at the progress that Activity notes. The ranks of a host see the progress of each
+// other through shared memory. A rank that waits for a working rank is not stuck. If no rank of the host has made
+// progress for the limit, each prints what it is doing, one of them speaks for ranks that do not answer, and the job
+// ends. Only the program makes a Watchdog. In a host program (Python, C) this code ends no process.
 #pragma once
 
 #include <memory>
@@ -13,23 +13,23 @@
 
 namespace staghorn {
 
-// A rank that another waited for in vain.
+// Another rank did not answer in time.
 class Stalled : public LocalError {
  public:
   using LocalError::LocalError;
 };
 
 // Seconds without progress after which a run counts as stuck, and after which a kernel of a GPU gives up its wait for
-// another rank: STAGHORN_WATCHDOG, or 600; 0 for never. A Watchdog's own limit takes the place of both. Local.
+// another rank. It is the limit of the Watchdog that runs, else STAGHORN_WATCHDOG, else 600. 0 means never. Local.
 double patience_seconds();
-// The same for kernels, in nanoseconds, where never is a very long time.
+// The same in nanoseconds, for kernels. For "never" it is a very long time.
 long long patience_nanoseconds();
 
 class Watchdog {
  public:
-  // Watches until it is destroyed; with a limit of 0 it does nothing. A job that it ends has `exit_status`. Collective.
+  // Watches until it is destroyed. With a limit of 0 it does nothing. It ends a job with `exit_status`. Collective.
   Watchdog(const Communicator& communicator, double limit_seconds, int exit_status);
-  // Local: an error on one rank may be on its way out.
+  // Local, because it also runs when an error has occurred on one rank.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;

@@ -1,4 +1,4 @@
-// Checks the result of a CUDA runtime call: LocalError with file, line, the call and CUDA's message.
+// Checks the result of a CUDA runtime call. Throws LocalError with file, line, the call and CUDA's message.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -19,6 +19,6 @@ inline void check(cudaError_t code, const char* call, const char* file, int line
 }  // namespace staghorn::cuda
 
 #define STAGHORN_CUDA_CHECK(call) ::staghorn::cuda::check((call), #call, __FILE__, __LINE__)
-// Behind a kernel<<<...>>>(...). What goes wrong while the kernel runs shows in a later call.
+// To stand after kernel<<<...>>>(...). An error while the kernel runs shows in a later call.
 #define STAGHORN_CUDA_CHECK_LAUNCH(kernel) \
   ::staghorn::cuda::check(cudaGetLastError(), "launch of " #kernel, __FILE__, __LINE__)

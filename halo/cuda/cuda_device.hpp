@@ -1,6 +1,6 @@
-// What host code needs of CUDA: devices, memory, copies. One implementation talks to the CUDA runtime, the other (built
-// where there is no CUDA) has no devices; a program with the first runs unchanged on a machine without GPU or driver.
-// Every call is checked: Error names what was tried and CUDA's own message. Local.
+// What host code needs of CUDA: devices, memory, copies. One implementation calls the CUDA runtime. The other, for
+// builds without CUDA, has no devices. A program with the first also runs on a machine without GPU or driver. Every
+// call is checked: Error names the call and gives CUDA's own message. Local.
 #pragma once
 
 #include <array>
@@ -23,16 +23,15 @@ void set_zero(void* data, std::size_t bytes);
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void copy_on_device(void* to, const void* from, std::size_t bytes);
-// Between any two places that the device can reach: its own memory, a peer's, pinned memory; on the default stream.
+// Copies between any two places that the device can reach: own, peer's or pinned memory. On the default stream.
 void copy(void* to, const void* from, std::size_t bytes);
-void queue_copy(void* to, const void* from, std::size_t bytes);  // the same; the host does not wait
+void queue_copy(void* to, const void* from, std::size_t bytes);  // as copy(); the host does not wait
 void synchronize();
 
-void* allocate_pinned(
-    std::size_t bytes);  // host memory that devices read and write and copies run through; zero-filled
+void* allocate_pinned(std::size_t bytes);  // host memory that GPUs read and write; zero-filled
 void release_pinned(void* data) noexcept;
 
-// Memory of one process in another, on one host.
+// Device memory of one process in another process of the same host.
 using IpcHandle = std::array<char, 64>;
 using DeviceId = std::array<char, 16>;  // of the selected device, unique
 IpcHandle ipc_handle(void* data);

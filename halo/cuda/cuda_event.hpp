@@ -1,4 +1,4 @@
-// An event in the work queued on a GPU: other streams can be held until it is reached, and the host can ask for it.
+// An event in the work queued on a GPU. Other streams can wait for it, and the host can ask whether it was reached.
 #pragma once
 
 #include <utility>

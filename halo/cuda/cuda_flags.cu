@@ -22,7 +22,7 @@ FlagPointers pointers(const Flags& flags) {
 
 __global__ void raise_kernel(const FlagPointers flags, std::uint64_t round) {
   if (!flags.face[threadIdx.x]) return;
-  __threadfence_system();  // the faces packed by earlier kernels before the flag
+  __threadfence_system();  // faces packed by earlier kernels become visible before the flag
   store_release(flags.face[threadIdx.x], round);
 }
 

@@ -1,5 +1,5 @@
-// Work for a GPU that is queued once and started many times, as one CUDA graph: its kernels follow each other without
-// the host. Without CUDA there is none to record.
+// Work for a GPU that is recorded once and started many times, as one CUDA graph. Its kernels follow each other without
+// the host. In a build without CUDA nothing can be recorded.
 #pragma once
 
 #include <functional>
@@ -8,13 +8,13 @@ namespace staghorn::cuda {
 
 class RecordedWork {
  public:
-  // Records what `queue` queues on the stream (cudaStream_t) that it is given; nothing runs yet.
+  // Records the work that `queue` queues on its stream (a cudaStream_t). Nothing runs yet.
   explicit RecordedWork(const std::function<void(void* stream)>& queue);
   ~RecordedWork();
   RecordedWork(const RecordedWork&) = delete;
   RecordedWork& operator=(const RecordedWork&) = delete;
 
-  void start(void* stream = nullptr);  // queues it all on a stream, the default one unless one is given
+  void start(void* stream = nullptr);  // queues the recorded work on a stream; nullptr: the default stream
 
  private:
   void *graph_ = nullptr, *executable_ = nullptr;

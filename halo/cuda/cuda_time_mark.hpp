@@ -1,4 +1,4 @@
-// Marks in the work that is queued on a GPU, whose times can be asked for afterwards. Without CUDA they cannot be set.
+// Time marks in the work that is queued on a GPU. In a build without CUDA they cannot be set.
 #pragma once
 
 namespace staghorn::cuda {
@@ -10,9 +10,9 @@ class TimeMark {
   TimeMark(const TimeMark&) = delete;
   TimeMark& operator=(const TimeMark&) = delete;
 
-  // Queues the mark on a cudaStream_t, the default stream unless one is given; setting it again moves it.
+  // Queues the mark on a cudaStream_t (nullptr: the default stream). Setting it again moves it.
   void set(void* stream = nullptr);
-  // From `earlier` to this mark. Both were set; waits until the device has reached this one.
+  // Seconds from `earlier` to this mark. Both have been set. Waits until the device has reached this mark.
   double seconds_since(const TimeMark& earlier) const;
 
  private:

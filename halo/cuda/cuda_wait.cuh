@@ -1,4 +1,4 @@
-// Waiting for other GPUs inside a kernel: loads and stores that order what came before them, and an end to patience.
+// How a kernel waits for another GPU: loads and stores that keep the order of memory, and a limit on the wait.
 #pragma once
 
 #include <cstdint>
@@ -25,18 +25,18 @@ __device__ __forceinline__ std::uint64_t load_relaxed(const std::uint64_t* from)
   return value;
 }
 
-// Two neighbouring words by one instruction, each for itself as load_relaxed.
+// Loads two neighbouring words by one instruction. Each word is loaded as by load_relaxed.
 __device__ __forceinline__ void load_relaxed_pair(const std::uint64_t* from, std::uint64_t& first,
                                                   std::uint64_t& second) {
   asm volatile("ld.relaxed.sys.global.v2.u64 {%0, %1}, [%2];" : "=l"(first), "=l"(second) : "l"(from) : "memory");
 }
 
-// Adds to a number to which other GPUs may add at once.
+// Adds to a number to which other GPUs may add at the same time.
 __device__ __forceinline__ void add_for_all(std::uint64_t* to, std::uint64_t value) {
   asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 
-// A limit on a wait, in nanoseconds; looks at the clock only now and then.
+// A limit on a wait, in nanoseconds. It looks at the clock once in 1024 calls.
 class Patience {
  public:
   __device__ explicit Patience(long long limit_ns) : limit_(limit_ns) {}

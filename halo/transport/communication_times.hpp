@@ -1,12 +1,12 @@
-// Where the time of hops goes whose faces travel: its parts, and how much of each the rank computed
-// meanwhile. Plain data, in seconds, of one rank. The parts are those of Kim & Lee, Lattice 2010.
+// Where the time of a hop goes if its faces travel. A part of the time is hidden if the rank computed meanwhile. Plain
+// data, in seconds, of one rank. The parts are those of Kim & Lee, Lattice 2010.
 #pragma once
 
 #include <algorithm>
 
 namespace staghorn {
 
-// From one moment to another of some clock; empty unless begin < end.
+// From one time to another of some clock. It is empty unless begin < end.
 struct Interval {
   double begin = 0, end = 0;
   double seconds() const { return std::max(0.0, end - begin); }
@@ -18,7 +18,7 @@ inline double overlap_seconds(const Interval& a, const Interval& b) {
 
 struct TimeSpent {
   double seconds = 0;
-  double hidden = 0;  // of these, while the rank computed
+  double hidden = 0;  // the share of `seconds` in which the rank computed
 
   TimeSpent& operator+=(const TimeSpent& other) {
     seconds += other.seconds;
@@ -28,12 +28,12 @@ struct TimeSpent {
   TimeSpent operator*(double factor) const { return {factor * seconds, factor * hidden}; }
 };
 
-// Faces of different directions travel together, so the parts of the communication may add up to more than it.
+// Faces travel at the same time. So gather, copies and messages may add up to more than `communication`.
 struct CommunicationTimes {
-  TimeSpent compute;    // hops, the lines of CG that are fused into them included
+  TimeSpent compute;    // hops, with the lines of CG that are fused into them
   TimeSpent gather;     // faces packed
   TimeSpent to_host;    // copies from a GPU
-  TimeSpent messages;   // from when the first leaves until all have arrived and left
+  TimeSpent messages;   // from the first departure until all have arrived and left
   TimeSpent to_device;  // copies to a GPU
   TimeSpent sums;       // over ranks
 
@@ -55,7 +55,7 @@ struct CommunicationTimes {
   }
 };
 
-// One exchange between GPUs, in seconds since its faces were packed.
+// One exchange between GPUs. Times are in seconds since its faces were packed.
 struct Flight {
   Interval to_host, messages, to_device;
   double arrived() const { return std::max({to_host.end, messages.end, to_device.end}); }

@@ -61,7 +61,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
     else if (space == MemorySpace::host)
       to_self.push_back(channel);
     else
-      send_places_[face] = ghost_places_[face];  // packed where it is read: the stream keeps the order
+      send_places_[face] = ghost_places_[face];  // kernels pack it into its ghost; the stream keeps the order
   }
   name_ = to_others.empty() ? "self" : to_self.empty() ? transport : "self+" + transport;
   if (!to_self.empty()) self_ = make_self_transport(std::move(to_self));

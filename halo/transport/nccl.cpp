@@ -25,8 +25,8 @@ struct UniqueId {
 constexpr int int8 = 0, int64 = 4;  // types of data
 constexpr int add = 0;              // of reductions
 
-// What older ones do was not looked into. Versions are encoded as 10000 major + 100 minor + patch since 2.9, with 1000
-// before.
+// Older versions were not tested. Since 2.9 a version is encoded as 10000 major + 100 minor + patch; before, with 1000
+// instead of 10000.
 constexpr int least_version = 21300;
 
 std::string version_text(int version) {
@@ -35,7 +35,7 @@ std::string version_text(int version) {
          std::to_string(version % 100);
 }
 
-// The functions of the loaded library, which stays loaded: it does not survive being unloaded beside the runtime.
+// The functions of the library. It stays loaded: unloading it while the CUDA runtime stays loaded fails.
 struct Library {
   Status (*get_version)(int*);
   Status (*get_unique_id)(UniqueId*);
@@ -51,7 +51,7 @@ struct Library {
   Status (*receive)(void*, std::size_t count, int type, int rank, Handle, cudaStream_t);
   Status (*all_reduce)(const void* from, void* to, std::size_t count, int type, int operation, Handle, cudaStream_t);
 
-  // Throws Error with every name that was tried and what the loader said of it, or the version that was found.
+  // Throws Error that says what the loader said of each name that was tried, or which version was found.
   Library() {
     std::string failures;
     void* library = nullptr;
@@ -91,7 +91,7 @@ struct Library {
 
 struct NcclCommunicator::State {
   Library nccl;
-  Handle handle = nullptr;  // NCCL itself refuses this one
+  Handle handle = nullptr;  // NCCL refuses nullptr
 
   ~State() {
     if (handle) nccl.destroy(handle);
@@ -109,7 +109,7 @@ struct NcclCommunicator::State {
 
 namespace {
 
-// Ends the group also where a call within it fails.
+// Ends the group also if a call within it fails.
 template <class State>
 class Group {
  public:

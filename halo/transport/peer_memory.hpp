@@ -1,5 +1,5 @@
-// Device memory that every rank of one host can write into: one allocation a rank, opened by all the others through
-// CUDA IPC [CUDA C++ Programming Guide, "Interprocess Communication"]. What lies in it is the caller's business.
+// Device memory that every rank of one host can write into. Each rank makes one allocation, and all other ranks open it
+// through CUDA IPC [CUDA C++ Programming Guide, "Interprocess Communication"]. The caller decides what lies in it.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ inline constexpr int most_peers = 16;
 class PeerMemory {
  public:
   PeerMemory() = default;
-  // Zero-filled, the same size on every rank. Throws Error on all ranks where one cannot reach another. Collective.
+  // Zero-filled, the same size on every rank. Throws Error on all ranks if one cannot reach another. Collective.
   PeerMemory(const Communicator& communicator, std::size_t bytes);
   ~PeerMemory();
   PeerMemory(PeerMemory&& other) noexcept;
@@ -25,7 +25,7 @@ class PeerMemory {
 
   std::size_t bytes() const { return own_.bytes(); }
   std::byte* own() { return own_.data(); }
-  // The memory of that rank as this device sees it. Local.
+  // The address of that rank's memory for this device. Local.
   std::byte* of(int rank) const { return places_[std::size_t(rank)]; }
 
  private:
@@ -36,7 +36,7 @@ class PeerMemory {
   int rank_ = 0;
 };
 
-// Whether two of them have selected the same device. Collective.
+// Whether two ranks have selected the same device. Collective.
 bool ranks_share_a_gpu(const Communicator& communicator);
 
 // Why so many ranks cannot use peer memory, or "" if they can. Local.

@@ -1,5 +1,5 @@
-// Faces filled with words that tell sender, face and round, so that an exchange can be tested: what arrives can only be
-// right if it came from the right rank, in the right round, to the last byte.
+// Faces to test an exchange with. Their words depend on sender, face and round. So a ghost is right only if every byte
+// came from the right rank in the right round.
 #pragma once
 
 #include <array>
@@ -12,17 +12,17 @@
 
 namespace staghorn {
 
-// Local, like all of its functions; for exchanges among the ranks of `lattice` with these face_bytes and `space`, which
-// run one after the other.
+// For exchanges among the ranks of `lattice` with these face_bytes and `space`, one after the other. All functions are
+// local.
 class TestFaces {
  public:
   TestFaces(const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes, MemorySpace space);
 
-  // The faces of `round`, packed for the coming start() of `exchange`.
+  // Packs the faces of `round` for the coming start() of `exchange`.
   void pack(const FaceExchange& exchange, std::uint64_t round);
-  // The same for the round of the last pack(); costs what a copy from memory of `space` costs.
+  // Packs the faces of the last pack() again. It costs as much as a copy from memory of `space`.
   void pack_again(const FaceExchange& exchange) const;
-  // What is wrong with the ghosts after finish(), or nothing.
+  // What is wrong with the ghosts after finish(); "" if nothing is.
   std::string fault(const FaceExchange& exchange, std::uint64_t round);
 
  private:

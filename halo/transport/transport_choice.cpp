@@ -21,10 +21,10 @@ namespace staghorn {
 namespace {
 
 constexpr int least_rounds = 5, most_rounds = 20;
-constexpr double timing_seconds = 0.01;  // a transport, where that allows for the least rounds
+constexpr double timing_seconds = 0.01;  // for each transport, unless the least number of rounds takes longer
 constexpr double patience_of_kernels = 10;
 
-// What an answer depends on, beside the ranks.
+// An answer depends on the ranks and on this.
 using Question = std::tuple<std::string, MemorySpace, cuda::DeviceId, std::array<std::size_t, 8>, Extents>;
 using Answers = std::map<Question, TransportChoice>;
 
@@ -54,7 +54,7 @@ class Trial {
     communicator.agree([&] { faces_ = std::make_unique<TestFaces>(lattice, face_bytes, space); });
   }
 
-  // Throws Error on all ranks if what arrives on one is not what was sent. Rounds take turns in memory, hence two.
+  // Throws Error on all ranks if a byte on one rank is wrong. Two rounds, because rounds take turns in memory.
   void test() {
     for (std::uint64_t round = 1; round <= 2; ++round) {
       const std::string fault = fault_of_round(round);
@@ -75,7 +75,8 @@ class Trial {
   }
 
  private:
-  // What was wrong here, or nothing. Other failures go on: neighbours may wait for faces that this rank never sent.
+  // What was wrong on this rank; "" if nothing was. Other exceptions are thrown on: neighbours may wait for faces that
+  // this rank never sent.
   std::string fault_of_round(std::uint64_t round) {
     const bool wrong = is_corrupted(name_) && communicator_.is_root();
     try {

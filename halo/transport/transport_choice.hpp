@@ -1,5 +1,5 @@
-// Which transport carries the faces: each that can be used is tested and timed between the real neighbours with faces
-// of the real sizes, and the fastest is taken.
+// Which transport carries the faces. Every transport that can be used is tested and timed between the real neighbours,
+// with faces of the real sizes. The fastest is taken.
 #pragma once
 
 #include <array>
@@ -15,9 +15,9 @@ namespace staghorn {
 
 struct TransportTrial {
   std::string name;
-  double seconds = 0;    // of one exchange of all faces, packed by copies, on the slowest rank; the median of several
-  std::string left_out;  // why; "" where it could be taken
-  bool failed = false;   // left out because it did not work, which somebody should look into
+  double seconds = 0;    // of one exchange, with packing by copies, on the slowest rank; the median of several
+  std::string left_out;  // why it cannot be taken; "" if it can
+  bool failed = false;   // left out because it did not work: somebody should find out why
 };
 
 struct TransportChoice {
@@ -25,13 +25,13 @@ struct TransportChoice {
   std::string reason;                 // "the fastest", "the only one", "asked for", "no face leaves its rank"
   std::int64_t face_bytes = 0;        // received by a rank in one exchange
   double seconds = 0;                 // that all trials took
-  std::vector<TransportTrial> tried;  // empty where no face leaves its rank
+  std::vector<TransportTrial> tried;  // empty if no face leaves its rank
 };
 
-// Tests and times the transports for vectors in `space`, or only the one that is `wanted` unless that is "auto": two
-// rounds of patterned faces must arrive as they left. One that fails is left out, and its trial says so. The answer is
-// kept with `communicator` for the next call with the same sizes. Throws Error, naming every obstacle, where none is
-// left. The environment's STAGHORN_CORRUPT_TRANSPORT=NAME makes the test of that one fail. Collective.
+// Tests and times the transports for vectors in `space`. If `wanted` is not "auto", it tries only that one. Two rounds
+// of TestFaces must arrive as they left. A transport that fails is left out, and its trial says so. The answer is kept
+// with `communicator` for the next call with the same sizes. If no transport is left, throws Error that names every
+// obstacle. STAGHORN_CORRUPT_TRANSPORT=NAME in the environment makes the test of that transport fail. Collective.
 TransportChoice choose_transport(const Communicator& communicator, const Lattice& lattice,
                                  const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                                  const std::string& wanted);

@@ -61,9 +61,9 @@ class StagedFace {
     on_host_.record(stream_);
     expected_ = sent_ = arrived_ = left_ = false;
   }
-  // True once nothing is left to do for the host.
+  // True once the host has nothing left to do.
   bool progress() {
-    if (!expected_ && on_device_.reached()) {  // the last face has left the buffer that the next will fill
+    if (!expected_ && on_device_.reached()) {  // the face before has left the receive buffer
       check_mpi(MPI_Start(&arrival_), "MPI_Start");
       expected_ = true;
     }
@@ -90,8 +90,8 @@ class StagedFace {
   }
   void hold_default_stream() const { on_device_.hold(nullptr); }
 
-  // Of the round that was timed: copies on the device's clock since `packed`; on the host's, both messages, from when
-  // the one leaves until both are done.
+  // Times of the round that was timed. Copies: on the device's clock, since `packed`. Both messages: on the host's
+  // clock, from the departure of the one until both are done.
   Interval copy_out(const cuda::TimeMark& packed) const { return {0, copied_out_.seconds_since(packed)}; }
   Interval copy_in(const cuda::TimeMark& packed) const {
     return {arrived_mark_.seconds_since(packed), copied_in_.seconds_since(packed)};
@@ -141,7 +141,7 @@ class StagedTransport final : public Transport {
   }
 
   void time_next_round() override { timed_ = true; }
-  // A message sets out when its face is on the host: that joins the two clocks.
+  // A message leaves when its face is on the host. This moment joins the two clocks.
   Flight timed_round() const override {
     constexpr double late = std::numeric_limits<double>::max();
     Flight flight;

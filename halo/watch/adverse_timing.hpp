@@ -1,13 +1,13 @@
-// Random delays where ranks meet, to search for deadlocks and for results that depend on timing. Off unless the
-// environment's STAGHORN_STRESS_DELAYS=MICROSECONDS[,SEED] asks for them. Local.
+// Random delays where ranks meet, to find deadlocks and results that depend on timing. There are none unless
+// STAGHORN_STRESS_DELAYS=MICROSECONDS[,SEED] in the environment asks for them. Local.
 #pragma once
 
 #include "halo/watch/activity.hpp"
 
 namespace staghorn {
 
-// Sleeps for a random time, up to MICROSECONDS, of this rank's own sequence (SEED and `rank`); in one call of four not
-// at all, so that some ranks run ahead. Throws Error where the environment's text cannot be understood.
+// Sleeps for a random time of at most MICROSECONDS. Each rank has its own sequence (from SEED and `rank`). One call of
+// four does not sleep, so that some ranks run ahead. Throws Error if the text in the environment is not valid.
 void adverse_delay(int rank);
 
 // An activity in which ranks wait for each other, with an adverse delay before and after.

@@ -25,7 +25,7 @@ class Error : public std::runtime_error {
   }
 };
 
-// A number as messages show it.
+// A number with three digits, for messages.
 inline std::string three_digits(double value) {
   std::ostringstream text;
   text.precision(3);
@@ -33,9 +33,9 @@ inline std::string three_digits(double value) {
   return text.str();
 }
 
-// What failed on this rank alone, a call of CUDA or MPI for instance: the others do not know, and may wait for it.
-// Where ranks agree (Communicator::agree), it becomes an Error on all of them; else only who can end them all may
-// handle it.
+// A failure on this rank alone, for example of a call of CUDA or MPI. The other ranks do not know of it and may wait
+// for this one. Communicator::agree makes it an Error on all ranks. Elsewhere only code that can end all ranks may
+// catch it.
 class LocalError : public Error {
  public:
   using Error::Error;

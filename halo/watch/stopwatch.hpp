@@ -1,4 +1,4 @@
-// Wall-clock seconds since a stopwatch was made. Local.
+// Seconds of wall-clock time since a stopwatch was made. Local.
 #pragma once
 
 #include <chrono>
