@@ -17,8 +17,8 @@ struct OperatorOptions {
   int cuda_device = -1;                  // >= 0: on that GPU; -1: on the CPU
   std::string instruction_set = "auto";  // auto | avx512 | avx2 | baseline; the result never depends on it
   bool overlap = true;                   // faces travel while interior sites are computed
-  std::string transport = "auto";    // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
-  Tuning tuning = default_tuning();  // of launches on a GPU (launch_tuning.hpp); the result never depends on it
+  std::string transport = "auto";  // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
+  Tuning tuning = Tuning::on;      // of launches on a GPU (launch_tuning.hpp); the result never depends on it
 };
 
 }  // namespace staghorn

@@ -30,7 +30,12 @@ std::string value_or(const Metadata& metadata, const std::string& key, const std
 
 std::string creation_date() {
   std::time_t seconds = std::time(nullptr);
-  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) seconds = std::time_t(std::atoll(epoch));
+  if (const char* epoch = std::getenv("SOURCE_DATE_EPOCH")) {
+    char* end = nullptr;
+    seconds = std::time_t(std::strtoll(epoch, &end, 10));
+    if (end == epoch || *end != 0 || seconds < 0)
+      throw Error("SOURCE_DATE_EPOCH", "seconds since 1970", "'" + std::string(epoch) + "'");
+  }
   std::tm calendar{};
   if (gmtime_r(&seconds, &calendar) == nullptr) calendar = {};  // a year that does not fit
   const auto two_digits = [](int n, char fill) { return (n < 10 ? std::string(1, fill) : "") + std::to_string(n); };

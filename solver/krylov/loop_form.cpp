@@ -2,7 +2,7 @@
 
 #include <cstdlib>
 
-#include "halo/watch/error.hpp"
+#include "halo/named_choice.hpp"
 
 namespace staghorn {
 
@@ -12,34 +12,26 @@ namespace {
 // (decision 006).
 constexpr std::int64_t most_fast_sites = 32 * 32 * 32 * 64, most_narrow_sites = 24 * 24 * 24 * 48;
 
+constexpr NamedChoice<LoopForm, 6> forms{"form of the loop",
+                                         {{{LoopForm::host, "host"},
+                                           {LoopForm::two_kernels, "two kernels"},
+                                           {LoopForm::one_kernel, "one kernel"},
+                                           {LoopForm::wide_kernel, "wide kernel"},
+                                           {LoopForm::nccl, "nccl"},
+                                           {LoopForm::cublas, "cublas"}}}};
+constexpr NamedChoice<LoopChoice, 4> choices{"STAGHORN_CG_KERNELS",
+                                             {{{LoopChoice::automatic, "auto"},
+                                               {LoopChoice::one, "one"},
+                                               {LoopChoice::wide, "wide"},
+                                               {LoopChoice::two, "two"}}}};
+
 }  // namespace
 
-std::string to_string(LoopForm form) {
-  switch (form) {
-    case LoopForm::host:
-      return "host";
-    case LoopForm::two_kernels:
-      return "two kernels";
-    case LoopForm::one_kernel:
-      return "one kernel";
-    case LoopForm::wide_kernel:
-      return "wide kernel";
-    case LoopForm::nccl:
-      return "nccl";
-    case LoopForm::cublas:
-      return "cublas";
-  }
-  throw Error("unknown form of the loop");
-}
+std::string to_string(LoopForm form) { return forms.name(form); }
 
 LoopChoice default_loop_choice() {
-  const char* value = std::getenv("STAGHORN_CG_KERNELS");
-  const std::string text = value ? value : "auto";
-  if (text == "auto") return LoopChoice::automatic;
-  if (text == "one") return LoopChoice::one;
-  if (text == "wide") return LoopChoice::wide;
-  if (text == "two") return LoopChoice::two;
-  throw Error("STAGHORN_CG_KERNELS", "auto, one, wide or two", text);
+  const char* text = std::getenv("STAGHORN_CG_KERNELS");
+  return text && *text ? choices.parse(text) : LoopChoice::automatic;
 }
 
 bool takes_one_kernel(LoopChoice asked, Precision precision, int n_rhs, std::int64_t local_volume) {

@@ -43,6 +43,6 @@ struct IterationTime {
 // of which x in every second residual update is 6 n w (in fp16 of fp32).
 // Faces (6 n w a site, both ways in each cut direction) travel while interior sites of hop and residual update are
 // computed; boundary sites wait for them. With options.sloppy it is an iteration in that precision. Local.
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked = default_loop_choice());
+IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked);
 
 }  // namespace staghorn

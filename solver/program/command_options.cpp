@@ -30,8 +30,11 @@ int edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-std::string without_sections(const std::string& ini) {
-  std::istringstream lines(ini);
+// The lines of a configuration file that are not [sections]. A mark of UTF-8 in front is skipped.
+std::string lines_with_options(const std::string& file, const std::string& ini) {
+  constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
+  if (ini.find('\0') != std::string::npos) throw UsageError(file, "lines `name = value`", "zero bytes");
+  std::istringstream lines(ini.starts_with(utf8_mark) ? ini.substr(utf8_mark.size()) : ini);
   std::string kept, line;
   while (std::getline(lines, line)) {
     const std::size_t start = line.find_first_not_of(" \t");
@@ -39,6 +42,15 @@ std::string without_sections(const std::string& ini) {
     kept += '\n';
   }
   return kept;
+}
+
+// `text` as a terminal can show it, and not too much of it.
+std::string printable(const std::string& text) {
+  constexpr std::size_t most = 200;
+  std::string shown = text.substr(0, most) + (text.size() > most ? "..." : "");
+  std::replace_if(
+      shown.begin(), shown.end(), [](unsigned char c) { return c < 0x20 || c > 0x7e; }, '?');
+  return shown;
 }
 
 std::vector<std::string> option_names(const po::options_description& options) {
@@ -80,17 +92,19 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
       return std::nullopt;
     }
     if (values.count("config")) {
-      where = values["config"].as<std::string>() + ": ";
-      std::istringstream file(without_sections(read_text_file(communicator, values["config"].as<std::string>())));
-      po::store(po::parse_config_file(file, all), values);
+      const std::string name = values["config"].as<std::string>();
+      where = name + ": ";
+      std::istringstream file(lines_with_options(name, read_text_file(communicator, name)));
+      po::store(po::parse_config_file(file, syntax.options), values);  // neither `config` nor `help` stands there
     }
     po::notify(values);
   } catch (const po::unknown_option& error) {
     const std::string name = strip_dashes(error.get_option_name());
-    throw UsageError(where + "unknown option '" + name + "' of " + syntax.name + "." +
-                     did_you_mean(name, option_names(all)) + " `staghorn " + syntax.name + " --help` lists them.");
+    throw UsageError(where + "unknown option '" + printable(name) + "' of " + syntax.name + "." +
+                     did_you_mean(name, option_names(where.empty() ? all : syntax.options)) + " `staghorn " +
+                     syntax.name + " --help` lists them.");
   } catch (const po::error& error) {
-    throw UsageError(where + error.what() + ". `staghorn " + syntax.name + " --help` explains the options.");
+    throw UsageError(where + printable(error.what()) + ". `staghorn " + syntax.name + " --help` explains the options.");
   }
   return values;
 }

@@ -111,7 +111,7 @@ struct Plan {
 
 Plan make_plan(const Machine& machine, const SolveShape& shape) {
   const MemoryBudget budget{std::numeric_limits<double>::infinity(), machine.memory};
-  Plan plan{shape, iteration_time(machine, shape), estimate_memory(shape), 0, true, ""};
+  Plan plan{shape, iteration_time(machine, shape, default_loop_choice()), estimate_memory(shape), 0, true, ""};
   plan.efficiency = plan.time.memory / plan.time.total();
   plan.fits = fits(plan.memory, budget);
   if (!plan.fits) plan.fitting = in_words_of_the_program(what_would_fit(shape, budget));

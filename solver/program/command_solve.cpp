@@ -7,6 +7,7 @@
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -131,6 +132,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   check_request(request, options.precision);
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
+  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
 
   Session session(communicator, command.gauge, options, expected_solve(request, source));
   print_machine(messages, session, omp_get_max_threads());

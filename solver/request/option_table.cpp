@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
@@ -42,7 +43,7 @@ Option by_default(const char* text, Option option) {
 
 int parse_noise_vectors(const std::string& text) {
   const int n = parse_number<int>(text);
-  if (n < 1) throw Error("noise_vectors", "a number of at least 1", n);
+  if (n < 1 || n > max_rhs) throw Error("noise_vectors", "a number from 1 to " + std::to_string(max_rhs), n);
   return n;
 }
 

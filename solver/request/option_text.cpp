@@ -8,6 +8,7 @@ namespace staghorn {
 namespace {
 
 constexpr std::string_view direction_letters = "xyzt";
+constexpr double most_sites = 1e15;  // products of extents stay far from where 64 bits overflow
 
 }  // namespace
 
@@ -52,7 +53,10 @@ Extents parse_extents(const std::string& text) {
   Extents extents{};
   for (int& extent : extents) numbers >> extent;
   std::string rest;
-  if (!numbers || (numbers >> rest) || std::any_of(extents.begin(), extents.end(), [](int e) { return e < 1; }))
+  double product = 1;
+  for (const int extent : extents) product *= extent;
+  if (!numbers || (numbers >> rest) || std::any_of(extents.begin(), extents.end(), [](int e) { return e < 1; }) ||
+      product > most_sites)
     throw Error("value", "four positive numbers for x, y, z, t", "'" + text + "'");
   return extents;
 }

@@ -41,14 +41,18 @@ GaugeSummary take_links(const Communicator& communicator, const std::string& fil
   return summary;
 }
 
-// `options`, which must go together, with what they leave open filled in from the environment. A session reads the
-// environment here and nowhere else. Throws Error. Local.
-SessionOptions complete(SessionOptions options) {
-  check_options(options);
-  solver_for(options);  // throws if there is none
-  if (!options.tuning) options.tuning = default_tuning();
-  return options;
-}
+// Options that go together, with what they leave open filled in from the environment. A session reads the environment
+// here and nowhere else. Throws Error. Local.
+struct Settings {
+  SessionOptions options;
+  LoopChoice loop = default_loop_choice();
+
+  explicit Settings(const SessionOptions& asked) : options(asked) {
+    check_options(options);
+    solver_for(options);  // throws if there is none
+    if (!options.tuning) options.tuning = default_tuning();
+  }
+};
 
 // The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
 std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
@@ -63,13 +67,14 @@ std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_devi
 // Where a session computes, and with which options. Links are not there yet.
 struct Session::Place {
   PlacedLattice placed;
-  SessionOptions options;  // complete
+  SessionOptions options;
+  LoopChoice loop;
   int cuda_device = -1;
   std::unique_ptr<Cublas> cublas;
 
   // `given`: the lattice of links that are there already. They must be cut as the session cuts them. Collective.
-  Place(PlacedLattice placed_lattice, const SessionOptions& asked, const Lattice* given = nullptr)
-      : placed(std::move(placed_lattice)), options(asked) {
+  Place(PlacedLattice placed_lattice, const Settings& settings, const Lattice* given = nullptr)
+      : placed(std::move(placed_lattice)), options(settings.options), loop(settings.loop) {
     const int rank_on_host = placed.communicator.rank_on_host();
     placed.communicator.agree([&] {
       cuda_device = choose_device(options.device, rank_on_host);
@@ -85,9 +90,10 @@ struct Session::Place {
 Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& asked,
                  const ExpectedSolve& expected) {
   const Stopwatch reading;
-  const SessionOptions options = complete(asked);
+  const Settings settings(asked);
+  const SessionOptions& options = settings.options;
   const GaugeHeader header = read_gauge_header(all, gauge_file);
-  Place place(place_lattice(all, header.extents, options.grid, options.loopback, options.mapping), options);
+  Place place(place_lattice(all, header.extents, options.grid, options.loopback, options.mapping), settings);
   const auto& [communicator, lattice, placement] = place.placed;
   require_memory(communicator,
                  {lattice.global(), lattice.grid(), options, expected.n_rhs, expected.system, place.cuda_device >= 0},
@@ -99,8 +105,9 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
 }
 
 Session::Session(const Communicator& all, LinkField links, const SessionOptions& asked) {
-  const SessionOptions options = complete(asked);
-  Place place(place_lattice(all, links.lattice().global(), options.grid, options.loopback, Mapping::natural), options,
+  const Settings settings(asked);
+  const SessionOptions& options = settings.options;
+  Place place(place_lattice(all, links.lattice().global(), options.grid, options.loopback, Mapping::natural), settings,
               &links.lattice());
   state_ = State::make(std::move(place), std::move(links), "", "memory", {});
 }
@@ -110,7 +117,7 @@ std::unique_ptr<Session::State> Session::State::make(Place place, LinkField link
   GaugeSummary gauge = take_links(place.placed.communicator, file, links, place.options, checks);
   gauge.format = format;
   return std::make_unique<State>(State{std::move(place.placed.communicator), std::move(place.placed.placement),
-                                       std::move(place.options), std::move(links), std::move(gauge), 0,
+                                       std::move(place.options), place.loop, std::move(links), std::move(gauge), 0,
                                        place.cuda_device, nullptr, nullptr, std::move(place.cublas)});
 }
 
@@ -157,7 +164,7 @@ void Session::State::prepare(int n_rhs, System system) {
   communicator.agree([&] {
     if (!pass)
       pass = std::make_unique<EvenOddPass>(*precise, solver_for(options).make({*precise, sloppy.get(), cublas.get()}),
-                                           default_loop_choice());
+                                           loop);
     if (!residual) residual.emplace(lattice());
   });
   if (first && cuda_device >= 0) pass->rehearse(system);

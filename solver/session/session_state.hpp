@@ -20,6 +20,7 @@ struct Session::State {
   Communicator communicator;  // renumbered: its ranks are positions in the process grid
   Placement placement;
   SessionOptions options;
+  LoopChoice loop;  // of CG on a GPU
   LinkField links;
   GaugeSummary gauge;
   double read_seconds = 0;

@@ -155,3 +155,47 @@ def test_phases_of_milc_are_a_diagonal_sign(solve):
     t, z, y, x = np.ogrid[:10, :8, :6, :4]
     sign = (-1.0) ** (t * (x + y + z))
     assert np.array_equal(milc, sign[..., None] * cps)
+
+
+@pytest.mark.parametrize("text, words", [
+    ("mass = 1\nmass = 2\n", ["'mass'", "more than once"]),
+    ("config = other.ini\n", ["unknown option 'config'"]),
+    ("help = 1\n", ["unknown option 'help'"]),
+    ("mass =\n", ["--mass: expected a number, found ''"]),
+    ("mass = 1e999\n", ["--mass: expected a number of size up to"]),
+    ("mass = 0.5\ngrid =\n", ["--grid: expected four positive numbers", "found ''"]),
+    ("mass = 0.5\ngrid = 65536,65536,65536,65536\n", ["--grid: expected four positive numbers"]),
+    ("mass = 0.5\nnoise-vectors = 65\n", ["--noise-vectors: expected a number from 1 to 64, found 65"]),
+    ("mass = 0.5\nforce = maybe\n", ["'force'", "maybe"]),
+    ("reunitarize\n", ["invalid line", "reunitarize"]),
+    ("= 5\n", ["hostile.ini"]),
+    ("mass = 0.5\0\n", ["hostile.ini", "zero bytes"]),
+    ("\x1b[31mred\x07 = 1\n", ["unknown option '?[31mred?'"]),
+    ("x" * 100000 + " = 1\n", ["unknown option 'xxx", "..."]),
+])
+def test_hostile_configuration_files_get_one_clear_error(staghorn, expect_error, tmp_path, text, words):
+    ini = tmp_path / "hostile.ini"
+    ini.write_text("gauge = f\n" + text)
+    result = staghorn("solve", "--config", ini)
+    expect_error(result, 2, *words)
+    assert len(result.stderr) < 1000 and result.stderr.strip().isprintable()
+
+
+@pytest.mark.parametrize("mark", ["\ufeff", ""])
+def test_configuration_files_from_other_editors(staghorn, expect_error, tmp_path, mark):
+    ini = tmp_path / "run.ini"
+    ini.write_bytes(f"{mark}gauge = absent\r\n[solver]\r\nmass = 0.5\r\n".encode())
+    expect_error(staghorn("solve", "--config", ini), 1, "absent", "No such file")
+
+
+@pytest.mark.parametrize("variable, words", [
+    ("STAGHORN_TUNING", "on, off or again"), ("STAGHORN_CG_KERNELS", "auto, one, wide or two"),
+    ("STAGHORN_WATCHDOG", "seconds"), ("STAGHORN_RANKS_PER_HOST", "a number"), ("STAGHORN_HOST_MEMORY", "bytes"),
+    ("SOURCE_DATE_EPOCH", "seconds since 1970"),
+])
+@pytest.mark.parametrize("value", ["maybe", "-1", "1 2"])
+def test_unreadable_environment_is_an_error_that_names_the_variable(staghorn, small_gauge, expect_error, tmp_path, variable, words, value):
+    result = staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--color", 0, "--max-iterations", 1, "--output",
+                      tmp_path / "x.h5", env={variable: value})
+    expect_error(result, result.returncode, variable, words, value)
+    assert result.returncode in (1, 2) and not (tmp_path / "x.h5").exists() and "CERTIFICATE" not in result.stdout

@@ -187,6 +187,7 @@ Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, LoopForm 
   }
   const Problem problem(mass);
   OperatorOptions options;
+  options.tuning = default_tuning();
   options.boundary = problem.boundary;
   options.precision = precision;
   options.n_rhs = n_columns;

@@ -172,6 +172,7 @@ Verdict check_hop(const HopCase& c, const std::string& kernels) {
   for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
     for (const Reconstruct reconstruct : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8}) {
       OperatorOptions options;
+      options.tuning = default_tuning();
       options.boundary = problem.boundary;
       options.precision = precision;
       options.reconstruct = reconstruct;

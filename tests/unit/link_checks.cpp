@@ -20,6 +20,7 @@ std::string complaint(const LinkField& links, Precision precision, Reconstruct r
                       bool from_full) {
   const Communicator communicator(MPI_COMM_SELF);
   OperatorOptions options;
+  options.tuning = default_tuning();
   options.cuda_device = cuda_device;
   try {
     std::unique_ptr<StaggeredOperator> full;
