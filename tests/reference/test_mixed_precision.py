@@ -47,7 +47,9 @@ def test_mixed_precision_takes_few_more_iterations(staghorn, reference_data, tmp
         assert two["iterations"] <= 1.1 * one["iterations"]
         assert two["norm2"] == pytest.approx(one["norm2"], rel=1e-7)
         assert_iterated_in(sloppy, two, one)
-    assert (mixed["loop"] == "host") == (not mixed["device"].startswith("cuda")) and mixed["precise_loop"] is None
+    assert (mixed["loop"] == "host") == (not mixed["device"].startswith("cuda"))
+    # At the smallest mass fixed point may stagnate near the end: iterations in fp64 follow then.
+    assert mixed["precise_loop"] is None or (mass, sloppy) == (0.001, "fp16")
 
 
 @pytest.mark.parametrize("sloppy, more", [("fp32", 1.25), ("fp16", 1.4)])
