@@ -115,7 +115,7 @@ def test_bench_times_every_row_on_the_gpu(staghorn, tmp_path, what):
     bench = json.loads((tmp_path / "b.json").read_text())
     assert bench["device"].startswith("cuda")
     assert bench["stream_read_gb_s"] > 100 and bench["copy_gb_s"] > 100  # more than a host's memory has
-    rows = {(row["what"], row["links"]): row["microseconds"] for row in bench["results"]}
+    rows = {(row["what"], row["links"]): row["microseconds"] for row in bench["results"] if row["links"]}
     assert list(rows) == [(name, links) for links in (18, 12) for name in BENCH_ROWS[what]]
     assert all(1 < time < 1000 for (name, _), time in rows.items() if name != "two sums")  # a difference of times
 

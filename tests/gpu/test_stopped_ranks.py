@@ -36,7 +36,7 @@ def form_of(staghorn, tmp_path_factory):
     def run(way):
         if way not in known:
             transport, kernels, _ = WAYS[way]
-            result = staghorn(*BENCH_CG, "--seconds", 0.1, "--transport", transport, "--json", path, ranks=2,
+            result = staghorn(*BENCH_CG, "--seconds", 0.1, "--transport", transport, "--json", path, "--force", ranks=2,
                               env={"STAGHORN_CG_KERNELS": kernels})
             if obstacle := transport_obstacle(result.stderr):
                 pytest.skip(obstacle)
