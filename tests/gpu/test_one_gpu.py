@@ -106,6 +106,7 @@ def test_gpu_is_named_in_the_first_line_and_the_report(staghorn, tmp_path, gauge
 BENCH_ROWS = {"hop": ["hop"], "cg": ["cg iteration"], "sums": ["hop", "hop and norm", "two sums", "cg iteration"]}
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("what", BENCH_ROWS)
 def test_bench_times_every_row_on_the_gpu(staghorn, tmp_path, what):
     """A kernel takes longer than a microsecond. On 2048 sites it takes less than a millisecond."""

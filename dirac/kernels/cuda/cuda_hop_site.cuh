@@ -46,19 +46,17 @@ struct HopSite {
   const Scalars& scalars;
   int r, first;  // right-hand side first + r
   int V, site;
-  std::size_t offset;             // of its vectors, in stored reals
+  Stored *out, *p;                // its vectors; as addresses, since an offset takes registers that spill
   ColorVector<Real> before = {};  // p before the recurrence
 
-  __device__ __forceinline__ Stored* out() const { return static_cast<Stored*>(a.out) + offset; }
-  __device__ __forceinline__ Stored* p() const { return static_cast<Stored*>(a.p) + offset; }
   __device__ __forceinline__ bool recurs() const { return scalars.recurs(); }
   __device__ __forceinline__ Real alpha() const { return scalars.alpha(r); }
   __device__ __forceinline__ Real beta() const { return scalars.beta(r); }
   __device__ __forceinline__ Real four_m2() const { return Real(a.four_m2); }
-  __device__ __forceinline__ ColorVector<Real> load_out() const { return vector_at<Caching::plain>(out(), V, site); }
-  __device__ __forceinline__ ColorVector<Real> load_p() const { return vector_at<Caching::plain>(p(), V, site); }
+  __device__ __forceinline__ ColorVector<Real> load_out() const { return vector_at<Caching::plain>(out, V, site); }
+  __device__ __forceinline__ ColorVector<Real> load_p() const { return vector_at<Caching::plain>(p, V, site); }
   __device__ __forceinline__ ColorVector<Real> store_p(const ColorVector<Real>& v) const {
-    return as_vector(store_vector(p(), V, site, reals_of(v).real).real);
+    return as_vector(store_vector(p, V, site, reals_of(v).real).real);
   }
 
   // x = of_new p + (of_old before + x) in one pass over x; where both coefficients are 0, x is not touched.
@@ -87,14 +85,15 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
     if constexpr (Tile >= least_tile_of_many)  // not the places of all r ahead
       V = computed_here(V), site = computed_here(site), first = computed_here(first);
     const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
-    HopSite<Stored, of_x, Scalars> at{a, scalars, r, first, V, site, offset};
+    HopSite<Stored, of_x, Scalars> at{
+        a, scalars, r, first, V, site, static_cast<Stored*>(a.out) + offset, static_cast<Stored*>(a.p) + offset};
     ColorVector<Arithmetic<Stored>> result = acc[r];
     finish_hop<Use>(at, result);
     const auto v = reals_of(result);
     if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v.real);
     // Of many right-hand sides nothing written is still in cache where it is read next; neighbours should be.
     constexpr Caching of_out = Tile < least_tile_of_many ? Caching::plain : Caching::streaming;
-    const auto stored = store_vector<of_out>(at.out(), V, site, v.real);
+    const auto stored = store_vector<of_out>(at.out, V, site, v.real);
     if (scalars.sums()) sums[r].add(contribution(stored.real), scalars.bound(r));
   }
 }
