@@ -1,4 +1,4 @@
-"""`./dev hashes`: hashes of solutions over what a solve may be asked, to compare two programs or two machines.
+"""Hashes of solutions over what a solve may be asked, to compare two programs or two machines.
 
     solution_hashes.py PROGRAM HASHES.json [--device cpu|cuda]     writes {case: hash of the solution's bytes and of its history}
     solution_hashes.py --compare A.json B.json                     ends with 1 where a case differs or is in one of them only
