@@ -1,0 +1,265 @@
+/* Staghorn as a C library: staggered systems M x = b on the fields of a host program, in the host's own layouts.
+ *
+ * A context holds ranks, device and threads. A gauge holds links in a context; hosts update it in place. Solves and
+ * hops belong to a gauge. There is no other state: several contexts may work in several threads at once. One context is
+ * used by one thread at a time.
+ *
+ * Every function that can fail returns a staghorn_status: 0, a positive outcome (x holds the best that was reached), or
+ * a negative error. staghorn_last_error() tells an error in words. Nothing is printed, nothing aborts, no exception
+ * leaves. Functions marked "collective" are called by all ranks of the context with the same arguments, apart from the
+ * data; their status is then the same on every rank. A handle that is NULL or destroyed is an error of that rank alone.
+ *
+ * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
+ *
+ *   staghorn_request request;
+ *   staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
+ *
+ * Arrays of four are in the order x, y, z, t. Sites of a local lattice are numbered from 0 in each direction, parity is
+ * (x+y+z+t) mod 2 of the global coordinates, which local extents that are even leave the same. Pointers to fields
+ * are to what `memory` says. Inputs are never written.
+ *
+ *   D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ],  eta = (1, (-1)^x, (-1)^(x+y),
+ * (-1)^(x+y+z)) full system    M x = b,  M = 2m + D            STAGHORN_FULL parity system  A x = b,  A = 4m^2 - D^2
+ * STAGHORN_EVEN, STAGHORN_ODD: on the sites of that parity
+ */
+#ifndef STAGHORN_H
+#define STAGHORN_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#if defined(__GNUC__)
+#define STAGHORN_API __attribute__((visibility("default")))
+#else
+#define STAGHORN_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define STAGHORN_VERSION 100 /* 10000 major + 100 minor + patch, of this header */
+
+typedef struct staghorn_context staghorn_context;
+typedef struct staghorn_gauge staghorn_gauge;
+
+enum staghorn_status {
+  STAGHORN_OK = 0,
+  /* Outcomes: x is usable, its true residual is in the result. Several right-hand sides: the largest number. */
+  STAGHORN_NOT_CONVERGED = 1, /* max_iterations are used up */
+  STAGHORN_STAGNATED = 2,     /* the precision gives no better x */
+  STAGHORN_BREAKDOWN = 3,     /* no direction of descent, or an overflow */
+  STAGHORN_STOPPED = 4,       /* the progress function asked for it, on any rank */
+  /* Errors: outputs are as they were or hold numbers that mean nothing. */
+  STAGHORN_E_ARGUMENT = -1,    /* a pointer, enum, struct_size or number that makes no sense */
+  STAGHORN_E_LAYOUT = -2,      /* extents, grid, strides or ranks that do not fit together */
+  STAGHORN_E_VALUE = -3,       /* NaN in a field, links that are not what they are said to be */
+  STAGHORN_E_MEMORY = -4,      /* does not fit */
+  STAGHORN_E_DEVICE = -5,      /* no such GPU, or CUDA failed */
+  STAGHORN_E_MPI = -6,         /* MPI failed, or is not there */
+  STAGHORN_E_STATE = -7,       /* a handle that was destroyed or belongs elsewhere */
+  STAGHORN_E_UNSUPPORTED = -8, /* has its place here, but does not exist yet */
+  STAGHORN_E_INTERNAL = -9     /* a fault of Staghorn: please report it */
+};
+
+/* Enums are int32_t in structs, so that their size is the same for every compiler. */
+
+/* How sites and links lie in memory. V = local volume, Nx..Nt = local extents, p = parity of the site,
+ * lex = x + Nx (y + Ny (z + Nz t)). Links of LEX, EVEN_ODD_X and CPS_STAG are [site][mu], of CPS_STAG_BLOCK and QDP
+ * [mu][site]. A link is [row][column][re, im], of CPS_WILSON [column][row][re, im]; a vector is [colour][re, im]. */
+enum staghorn_order {
+  STAGHORN_LEX = 0,           /* lex                                                     also CPS CANONICAL */
+  STAGHORN_CPS_STAG = 1,      /* vectors: (t + Nt (x + Nx (y + Ny z)) + V p) / 2; links: lex, (eta U)^dagger */
+  STAGHORN_CPS_WILSON = 2,    /* links: (lex - x % 2 + V p) / 2; vectors: with 1 - p for p, odd first */
+  STAGHORN_EVEN_ODD_X = 3,    /* (lex + V p) / 2, rounded down                           MILC, QUDA, PyQUDA */
+  STAGHORN_QDP = 4,           /* links: as EVEN_ODD_X, an array for each direction; vectors: EVEN_ODD_X */
+  STAGHORN_CPS_STAG_BLOCK = 5 /* links: V mu + the site of CPS_STAG vectors, (eta U)^dagger; vectors: CPS_STAG */
+};
+
+/* Staggered phases eta. Of links: which are multiplied into them. Of vectors: in which convention the system is meant.
+ */
+enum staghorn_phases {
+  STAGHORN_PHASES_NONE = 0,    /* links: plain U; vectors: those of the gauge's links, CPS where these have none */
+  STAGHORN_PHASES_CPS = 1,     /* 1, (-1)^x, (-1)^(x+y), (-1)^(x+y+z) */
+  STAGHORN_PHASES_MILC = 2,    /* (-1)^t, (-1)^(t+x), (-1)^(t+x+y), 1 */
+  STAGHORN_PHASES_TIFR = 3,    /* (-1)^(y+z+t), (-1)^(z+t), (-1)^t, 1 */
+  STAGHORN_PHASES_CHROMA = 4,  /* 1, (-1)^x, (-1)^(x+y), (-1)^(x+y+z), as Chroma and QDP++ name them */
+  STAGHORN_PHASES_AS_GIVEN = 5 /* links carry phases, boundary signs, twists or U(1) factors: eta = 1, theta = 0 */
+};
+
+enum staghorn_sites { STAGHORN_FULL = 0, STAGHORN_EVEN = 1, STAGHORN_ODD = 2 };
+enum staghorn_memory { STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2 };
+enum staghorn_precision { STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3 };
+/* Which residual the tolerance is for. PARITY: |2m b_e - D b_o - A x_e| / |2m b_e - D b_o|, as CPS stops full systems;
+ * of a parity system both are the same. */
+enum staghorn_stop { STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1 };
+/* Who recomputes residuals: AUTO where the vectors are. */
+enum staghorn_certificate {
+  STAGHORN_CERTIFICATE_AUTO = 0,
+  STAGHORN_CERTIFICATE_HOST = 1,
+  STAGHORN_CERTIFICATE_DEVICE = 2
+};
+enum staghorn_device { STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1 }; /* 0, 1, ...: that GPU */
+
+/* Names of the structs, for staghorn_defaults. */
+enum staghorn_struct {
+  STAGHORN_GEOMETRY = 1,
+  STAGHORN_OPTIONS = 2,
+  STAGHORN_LINKS = 3,
+  STAGHORN_VECTORS = 4,
+  STAGHORN_REQUEST = 5,
+  STAGHORN_RESULT = 6,
+  STAGHORN_GAUGE_INFO = 7
+};
+
+/* The lattice and its cut into local lattices. Local extents are even. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t global[4];
+  int32_t grid[4];  /* processes in each direction; default 1 1 1 1 */
+  int32_t coord[4]; /* of this process in the grid; coord[0] = -1, the default: by rank, x fastest */
+} staghorn_geometry;
+
+typedef struct {
+  uint32_t struct_size;
+  int32_t device;          /* staghorn_device or a number; default CPU */
+  int32_t threads;         /* of OpenMP within calls of this context; 0, the default: as the host has set them */
+  int32_t certificate;     /* staghorn_certificate */
+  int32_t environment;     /* 1: variables STAGHORN_... of the environment are read; default 0 */
+  int32_t reserved;        /* 0 */
+  void *stream;            /* cudaStream_t on which device fields are ready; NULL: the default stream */
+  const char *transport;   /* of faces between ranks: NULL or "auto", or a name of `staghorn solve --help` */
+  const char *tuning_file; /* remembers launches of GPU kernels; NULL: nothing is written */
+  void (*log)(void *data, int level, const char *text); /* NULL: no messages. level 0: a warning, 1: a note */
+  void *log_data;
+} staghorn_options;
+
+/* Links of a host: how they lie, what is multiplied into them, and the boundary condition of D. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t order, precision, memory, phases; /* FP64 or FP32 */
+  int32_t boundary_in; /* 1: boundary phases of theta are multiplied into the links of the last slices */
+  int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
+  int32_t reals;       /* of a link in the kernels: 18, 12 or 8; 0, the default: 12 where that is exact, else 18 */
+  int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
+  int64_t link_offset; /* bytes from the start of a site to its first link */
+  double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
+  double scale[4];     /* links of the direction are multiplied by it, and stay so in D; default 1 */
+  uint64_t generation; /* not 0 and as in the last update: the links are the same, nothing is read */
+} staghorn_links;
+
+/* Vectors of a host. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t order, precision, memory, phases; /* FP64 or FP32 */
+  int32_t half;        /* 1: the buffer holds the sites of one parity only, of a system of that parity */
+  int64_t site_stride; /* bytes from site to site; 0: packed */
+} staghorn_vectors;
+
+/* What is solved, and how. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t system;       /* staghorn_sites; default FULL */
+  int32_t sign;         /* +1: 2m + D, the default; -1: 2m - D, the dagger of the former */
+  int32_t halved;       /* 1: M = m + D/2 and A = m^2 - D^2/4, as Grid and SIMULATeQCD have them */
+  int32_t precision;    /* of CG's vectors: FP64, the default, or FP32; x is as good as the tolerance says either way */
+  int32_t sloppy;       /* of the iterations of mixed precision: FP32 or FP16; default NO_SLOPPY */
+  int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12 where that is exact, else 18 */
+  int32_t stop;         /* staghorn_stop */
+  int32_t guess;        /* 1: x holds a first guess; default 0: x is only written */
+  int32_t reserved;     /* 0 */
+  double mass;          /* a m; above 0 for FULL, at least 0 for EVEN and ODD */
+  double tolerance;     /* |b - M x| / |b|, or as `stop` says; default 1e-10 */
+  double tolerance_hq;  /* Fermilab's relative residual, sqrt(2/V sum_i |r_i|^2/|x_i|^2); 0, the default: not asked */
+  int64_t max_iterations; /* of CG, for each right-hand side; default 10000 */
+  /* Called on every rank now and then, with iterations and the largest residual over tolerance. Not 0: stop. NULL: none
+   */
+  int (*progress)(void *data, int64_t iteration, double residual_over_tolerance);
+  void *progress_data;
+} staghorn_request;
+
+/* What came out, for one right-hand side. Residuals are relative. A source of zeros has x = 0 and residuals 0. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t status;           /* STAGHORN_OK or an outcome */
+  int64_t iterations;       /* of CG */
+  int64_t updates;          /* of mixed precision: residuals recomputed in `precision` */
+  double residual_iterated; /* |b - M x| / |b| as CG believed */
+  double residual_true;     /* the same, recomputed in fp64 with uncompressed links */
+  double residual_parity;   /* of A x_e = 2m b_e - D b_o, recomputed; of parity systems as residual_true */
+  double residual_hq;       /* where tolerance_hq is given, else 0 */
+  double source_norm2, solution_norm2;
+  double seconds; /* of the whole call */
+} staghorn_result;
+
+typedef struct {
+  uint32_t struct_size;
+  int32_t naive;        /* 1: naive staggered, one step; 0: fat and long links */
+  double plaquette[3];  /* mean Re tr U / 3 over all, spatial and temporal plaquettes */
+  double link_trace[2]; /* mean tr U / 3, re and im */
+  double unitarity;     /* largest |U U^dagger - 1| */
+  double determinant;   /* largest |det U - 1| */
+  uint64_t hash;        /* of the links in fp64, the same for every grid, order and number of threads */
+  uint64_t loads;       /* how often links were read from the host */
+} staghorn_gauge_info;
+
+STAGHORN_API int staghorn_version(void);                   /* STAGHORN_VERSION of the library */
+STAGHORN_API const char *staghorn_status_text(int status); /* never NULL */
+STAGHORN_API const char *staghorn_last_error(void);        /* of the last call that failed in this thread; never NULL */
+
+/* Fills *a_struct, `size` bytes of the kind `which` (staghorn_struct), with defaults, struct_size included. Local. */
+STAGHORN_API int staghorn_defaults(void *a_struct, size_t size, int which);
+
+/* A context for this process alone; no function of MPI is called, now or later. options = NULL: defaults. */
+STAGHORN_API int staghorn_context_create(staghorn_context **context, const staghorn_geometry *geometry,
+                                         const staghorn_options *options);
+/* With a communicator of Fortran, which is duplicated; staghorn_mpi.h has the function for C. Collective. */
+STAGHORN_API int staghorn_context_create_f(staghorn_context **context, int32_t fortran_communicator,
+                                           const staghorn_geometry *geometry, const staghorn_options *options);
+/* Local extents and the global coordinates of the first local site. Local. */
+STAGHORN_API int staghorn_context_local(const staghorn_context *context, int32_t extents[4], int32_t origin[4]);
+/* Frees it and sets *context to NULL; its gauges first. NULL in *context is fine. Collective. */
+STAGHORN_API int staghorn_context_destroy(staghorn_context **context);
+
+/* Takes links from u[0], for STAGHORN_QDP from u[0] to u[3]. The gauge keeps a copy. Collective. */
+STAGHORN_API int staghorn_gauge_create(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                       staghorn_gauge **gauge);
+/* Fat and long links. STAGHORN_E_UNSUPPORTED. */
+STAGHORN_API int staghorn_gauge_create_improved(staghorn_context *context, const staghorn_links *fat_links,
+                                                const void *const fat[4], const staghorn_links *long_links,
+                                                const void *const lng[4], staghorn_gauge **gauge);
+/* Other links in the same place: nothing is allocated or tested anew, unless boundary or reals differ. After an error
+ * the gauge has no links: the next update brings some. Collective. */
+STAGHORN_API int staghorn_gauge_update(staghorn_gauge *gauge, const staghorn_links *links, const void *const u[4]);
+STAGHORN_API int staghorn_gauge_get(staghorn_gauge *gauge, staghorn_gauge_info *info); /* collective */
+STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge);                       /* collective */
+
+/* out[i] = D in[i] for n vectors, on the sites of `target`: FULL, EVEN or ODD. Other sites of out stay as they are.
+ * With half vectors `in` holds the other parity. Collective. */
+STAGHORN_API int staghorn_hop(staghorn_gauge *gauge, const staghorn_vectors *vectors, int target, int n,
+                              const void *const *in, void *const *out);
+/* Solves for n sources b[i], 1 to 64. Parity systems leave the other sites of full fields x[i] alone. dx[i], unless dx
+ * is NULL: D x[i] of the solution; half vectors: on the sites of the other parity. results: n of them. Returns the
+ * worst outcome. Collective. */
+STAGHORN_API int staghorn_solve(staghorn_gauge *gauge, const staghorn_request *request, const staghorn_vectors *vectors,
+                                int n, const void *const *b, void *const *x, void *const *dx, staghorn_result *results);
+/* (A + shift[i]) x[i] = b for n shifts; with alpha, x[0] += sum alpha[i] x[i]. STAGHORN_E_UNSUPPORTED. */
+STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_request *request,
+                                     const staghorn_vectors *vectors, int n, const double *shift,
+                                     const double *tolerance, const double *alpha, const void *b, void *const *x,
+                                     void *const *dx, staghorn_result *results);
+
+/* From one layout and phase convention to another; host memory. Local. */
+STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,
+                                          const staghorn_vectors *to, void *out);
+STAGHORN_API int staghorn_convert_links(const staghorn_context *context, const staghorn_links *from,
+                                        const void *const in[4], const staghorn_links *to, void *const out[4]);
+
+/* The report of the context's last solve as JSON text with a final 0. *bytes: room in `json` on entry, what is needed
+ * on return; json = NULL asks for that only. Local. */
+STAGHORN_API int staghorn_report(const staghorn_context *context, char *json, size_t *bytes);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
