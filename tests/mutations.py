@@ -160,14 +160,16 @@ def configure(folder: Path, log: Path, *options: str):
         sys.exit(f"cmake failed: {log}")
 
 
-def programs(tests: list[str]) -> list[str]:
-    """The targets of the build that tests need."""
-    return ["unit_checks"] if all(test.startswith("tests/unit/") for test in tests) else ["staghorn", "staghorn_python"]
+def programs(mutation: Mutation) -> list[str]:
+    """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
+    if mutation.gpu:
+        return ["staghorn"]
+    return ["unit_checks"] if all(test.startswith("tests/unit/") for test in mutation.tests) else ["staghorn", "staghorn_python"]
 
 
-def failing_tests(tests: list[str], log: Path) -> tuple[int, str]:
-    """(exit status of pytest, the first test that failed)."""
-    environment = {**os.environ, "STAGHORN_PROGRAM": str(BUILD / "staghorn"), "PYTHONDONTWRITEBYTECODE": "1"}
+def failing_tests(tests: list[str], folder: Path, log: Path) -> tuple[int, str]:
+    """(exit status of pytest, the first test that failed), with the program built in `folder`."""
+    environment = {**os.environ, "STAGHORN_PROGRAM": str(folder / "staghorn"), "PYTHONDONTWRITEBYTECODE": "1"}
     done = subprocess.run([sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *tests], cwd=TREE, env=environment,
                           capture_output=True, text=True)
     with log.open("a") as out:
@@ -187,11 +189,12 @@ def check(mutation: Mutation, file: Path, cuda: bool, log: Path) -> tuple[bool, 
     original = (TREE / file).read_text()
     (TREE / file).write_text(original.replace(mutation.old, mutation.new))
     try:
-        if not build(BUILD_CUDA if mutation.gpu else BUILD, programs(mutation.tests), log):
+        folder = BUILD_CUDA if mutation.gpu else BUILD
+        if not build(folder, programs(mutation), log):
             return False, f"does not compile: {log}"
         if mutation.gpu and not has_gpu():
             return True, "compiles; no GPU to run tests on"
-        status, failed = failing_tests(mutation.tests, log)
+        status, failed = failing_tests(mutation.tests, folder, log)
         if status == 1:
             return True, failed
         return False, "NOT NOTICED" if status == 0 else f"pytest ended with {status}: {log}"
@@ -222,7 +225,7 @@ def main() -> int:
         configure(BUILD_CUDA, log, "-DSTAGHORN_CUDA=ON", "-DSTAGHORN_CUDA_ARCHITECTURES=90-real", "-DSTAGHORN_PYTHON=OFF")
     if not build(BUILD, ["staghorn", "staghorn_python", "unit_checks"], log):
         sys.exit(f"the sources as they are do not compile: {log}")
-    status, failed = failing_tests(sorted({test for m in mutations if not m.gpu for test in m.tests}), log)
+    status, failed = failing_tests(sorted({test for m in mutations if not m.gpu for test in m.tests}), BUILD, log)
     if status:
         sys.exit(f"the sources as they are fail: {failed or log}")
     missed = 0

@@ -23,7 +23,7 @@ enum class HopUse {
 // Arrays hold one number for each right-hand side.
 struct DeviceScalars {
   const double *alpha = nullptr, *beta = nullptr, *bound = nullptr;
-  const double *of_new = nullptr, *of_old = nullptr;
+  const double *new_weight = nullptr, *old_weight = nullptr;
   void* cells = nullptr;      // SumCell (cuda_sums.cuh), cells_per_sum of them for each right-hand side
   const int* done = nullptr;  // if not null and *done != 0, kernels return immediately
 };
@@ -40,11 +40,11 @@ struct HopCall {
   void* out = nullptr;
   void* p = nullptr;  // vectors of the target parity
   double four_m2 = 0;
-  const double* alpha = nullptr;   // one for each right-hand side, as in all arrays that follow
-  const double* beta = nullptr;    // nullptr: without the recurrence
-  void* x = nullptr;               // x = of_new p + (of_old p_before + x), in fp16 in fp32; nullptr: without
-  const double* of_new = nullptr;  // where both are 0, x is not touched
-  const double* of_old = nullptr;
+  const double* alpha = nullptr;  // one for each right-hand side, as in all arrays that follow
+  const double* beta = nullptr;   // nullptr: without the recurrence
+  void* x = nullptr;              // x = new_weight p + (old_weight p_before + x), in fp16 in fp32; nullptr: without
+  const double* new_weight = nullptr;  // where both are 0, x is not touched
+  const double* old_weight = nullptr;
   const SumGrid* grids = nullptr;
   ExactPartial* sums = nullptr;           // added to
   const DeviceScalars* device = nullptr;  // instead of alpha, grids and sums (GPU)

@@ -93,8 +93,8 @@ std::vector<double> StaggeredOperator::update_residual(ColorVectorField& r, Colo
   call.alpha = step.alpha.data();
   call.beta = step.beta.data();
   call.x = x.data();
-  call.of_new = step.of_new.data();
-  call.of_old = step.of_old.data();
+  call.new_weight = step.new_weight.data();
+  call.old_weight = step.old_weight.data();
   return state_->hop_and_sums(parity, call, r, sums);
 }
 

@@ -70,10 +70,10 @@ class StaggeredOperator {
   std::vector<double> update_residual(ColorVectorField& r, const ColorVectorField& p, const ColorVectorField& tmp,
                                       Parity parity, double four_m2, std::span<const double> alpha,
                                       std::span<ExactSum> sums);
-  // The lines of CG that run before: p = r + beta p (p stays if beta is empty), and x = of_new p + of_old p_before + x,
-  // where p_before is p before its recurrence. Where both coefficients are 0, x is not touched.
+  // The lines of CG that run before: p = r + beta p (p stays if beta is empty), and x = new_weight p + old_weight
+  // p_before + x, where p_before is p before its recurrence. Where both coefficients are 0, x is not touched.
   struct CgStep {
-    std::span<const double> alpha, beta, of_new, of_old;  // per right-hand side
+    std::span<const double> alpha, beta, new_weight, old_weight;  // per right-hand side
   };
   std::vector<double> update_residual(ColorVectorField& r, ColorVectorField& p, ColorVectorField& x,
                                       const ColorVectorField& tmp, Parity parity, double four_m2, const CgStep& step,

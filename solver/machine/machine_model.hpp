@@ -1,5 +1,5 @@
-// A model of a machine, and the time of a Conjugate Gradient iteration on it by the floor of bytes and latencies: what
-// an iteration cannot be faster than, not what it takes (docs/performance.md has how near it comes).
+// A model of a machine, and a lower bound of the time of a Conjugate Gradient iteration on it, from bytes and
+// latencies. docs/performance.md shows how near a real iteration comes to the bound.
 #pragma once
 
 #include <string>
@@ -37,12 +37,13 @@ struct IterationTime {
   double total() const { return memory + communication + latency; }
 };
 
-// In the form of the loop that a solve takes (loop_form.hpp; p2p is there on one host, where options.transport is not
-// another). With R reals a link, n right-hand sides and w bytes a real its phases move per site of one parity
+// The time of an iteration in the form of the loop that a solve takes (loop_form.hpp). On one host faces travel by p2p,
+// unless options.transport names another transport. With R reals a link, n right-hand sides and w bytes a real, the
+// phases of an iteration move per site of one parity
 //   hop (8 R + 18 n) w   residual update (8 R + 36 n) w   in one iteration of 16 direction update 18 n w
-// of which x in every second residual update is 6 n w (in fp16 of fp32).
-// Faces (6 n w a site, both ways in each cut direction) travel while interior sites of hop and residual update are
-// computed; boundary sites wait for them. With options.sloppy it is an iteration in that precision. Local.
+// bytes. Every second residual update reads and writes x, which is fp32 where the precision is fp16.
+// Faces (6 n w a site, both ways in each cut direction) travel while the interior sites of hop and residual update are
+// computed. Boundary sites wait for the faces. With options.sloppy the iteration is in that precision. Local.
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked);
 
 }  // namespace staghorn

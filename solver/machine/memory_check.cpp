@@ -10,7 +10,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr int most_ranks = 4096;  // that are thought of
+constexpr int most_ranks = 4096;  // no suggestion has more
 
 std::string count(int n, const char* what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
 

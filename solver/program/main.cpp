@@ -69,10 +69,10 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
 
 constexpr double patience_with_errors = 5;  // seconds
 
-// Most errors are the same on every rank (Communicator::agree): then the first rank speaks for all. Those that are not
-// go on to main.
+// Most errors are the same on every rank (Communicator::agree). Then the first rank prints the message for all ranks.
+// An error of one rank alone goes on to main.
 int run_with_one_message(const Communicator& communicator, const std::vector<std::string>& words) {
-  const Communicator farewell(communicator.handle());  // where ranks with an error meet, whatever the others wait for
+  const Communicator farewell(communicator.handle());  // ranks with an error meet here, whatever others wait for
   const auto give_up = [&](const std::exception& error, int status) {
     if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.what());
     if (communicator.is_root()) std::cerr << "staghorn: error: " << in_words_of_the_program(error.what()) << std::endl;
@@ -99,8 +99,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
 
 int main(int argc, char** argv) {
   shorten_spin_of_waiting_threads(argv);
-  // A file-size limit and a closed pipe are then errors of write(), with a message: a solve is not lost with its
-  // reader.
+  // A file-size limit and a closed pipe then become errors of write() with a message, and do not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   try {

@@ -54,21 +54,21 @@ struct SolveReport {
   std::vector<std::string> unverified;  // of sources and guesses read with no_verify: what was absent or wrong
   bool verified() const { return gauge.verified() && unverified.empty(); }  // every file that was read
   std::string device, source, transport, system;
-  TransportChoice transports;                        // of the operator in `precision`
-  std::optional<TransportChoice> sloppy_transports;  // of that in the lower precision
-  LaunchTuning tuning;                               // of the operator in `precision`
-  std::optional<LaunchTuning> sloppy_tuning;         // of that in the lower precision
-  std::string solver;                                // of solver/krylov/solver_table.cpp, which was taken
+  TransportChoice transports;                        // faces of the operator in `precision`
+  std::optional<TransportChoice> sloppy_transports;  // faces of the operator in the lower precision
+  LaunchTuning tuning;                               // launches of the operator in `precision`
+  std::optional<LaunchTuning> sloppy_tuning;         // launches of the operator in the lower precision
+  std::string solver;                                // the method's name in solver/krylov/solver_table.cpp
   std::string loop;          // what the iterations of CG ran as (krylov/loop_form.hpp); "" where there were none
-  std::string precise_loop;  // mixed precision: the same of iterations in `precision`; "" where none were needed
+  std::string precise_loop;  // mixed precision: what iterations in `precision` ran as; "" where there were none
   SessionOptions options;
   SolveRequest request;
-  double tolerance = 0;  // the one in force
+  double tolerance = 0;  // on the relative residual of the request's system
   Extents lattice{}, grid{}, local{};
   int ranks = 1, threads = 1;
   int hosts = 1;
   Mapping mapping = Mapping::host;  // in use
-  double share_within_hosts = 1;    // of the face area that travels between ranks
+  double share_within_hosts = 1;    // the share of the face area between ranks that stays within hosts
   GaugeSummary gauge;
   std::vector<RhsReport> rhs;
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable

@@ -8,8 +8,9 @@
 
 namespace staghorn {
 
-// `times` of `d`'s ranks, and of hops that it shares the work with. Where kernels store faces straight into ghosts
-// nothing is known but `all_seconds`, which hops and sums took together. Collective.
+// The table from `times`, the times of the ranks of `d` and of the operators that share its work. Where kernels store
+// faces straight into ghosts, the parts are not known; then the table has one row, `all_seconds`, the time that hops
+// and sums took together. Collective.
 TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, double all_seconds);
 
 nlohmann::ordered_json to_json(const TimeTable& table);  // [{phase, seconds, slowest, hidden_share, note}]

@@ -98,10 +98,10 @@ Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, cons
   std::vector<VectorField> vectors;
   for (int r = 0; r < n; ++r) vectors.push_back(on_lattice(lattice, problem.vectors[r]));
   std::vector<ExactSum> sums(n, ExactSum(1.0));
-  std::vector<double> alpha, beta, of_new, of_old, at_once;
+  std::vector<double> alpha, beta, new_weight, old_weight, at_once;
   for (int r = 0; r < n; ++r) {
     alpha.push_back(0.3 + 0.1 * r), beta.push_back(0.7 - 0.1 * r);
-    of_new.push_back(r == 1 ? 0 : 1.1 - 0.3 * r), of_old.push_back(r == 1 ? 0 : 0.2 * r - 0.4);
+    new_weight.push_back(r == 1 ? 0 : 1.1 - 0.3 * r), old_weight.push_back(r == 1 ? 0 : 0.2 * r - 0.4);
     at_once.push_back(r == 1 ? 0 : alpha.back());
   }
 
@@ -112,8 +112,8 @@ Step take_step(const Problem& problem, const std::array<bool, 4>& loopback, cons
     for (int r = 0; r < n; ++r) out.unpack(target, r, step.hopped[r]);
     step.norms.push_back(d.hop_and_norm2(out, in, target, sums, beta));
     step.norms.push_back(d.update_residual(out, p, in, target, 0.04, alpha, sums));
-    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, {}, of_new, of_old}, sums));
-    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, beta, of_new, of_old}, sums));
+    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, {}, new_weight, old_weight}, sums));
+    step.norms.push_back(d.update_residual(out, p, x, in, target, 0.04, {alpha, beta, new_weight, old_weight}, sums));
     step.norms.push_back(d.update_direction(x, p, out, target, at_once, beta, sums));
     step.norms.push_back(d.norm2(x, sums));
     for (int r = 0; r < n; ++r) {

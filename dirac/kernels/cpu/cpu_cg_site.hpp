@@ -64,17 +64,19 @@ struct HopSite {
   STAGHORN_INLINE BlockVector<Stored> load_p() const { return load_vector(static_cast<const Stored*>(p)); }
   STAGHORN_INLINE BlockVector<Stored> store_p(const BlockVector<Stored>& v) const { return store_direction(p, v); }
 
-  // x = of_new p + (of_old p_before + x), each p at once: two p at hand would find no registers. Where both
+  // x = new_weight p + (old_weight p_before + x), each p at once: two p at hand would find no registers. Where both
   // coefficients are 0, x is not touched.
   STAGHORN_INLINE void grow_old(const BlockVector<Stored>& v) const {
-    if (grows()) add_to_solution(x, Real(call.of_old[rhs]), v);
+    if (grows()) add_to_solution(x, Real(call.old_weight[rhs]), v);
   }
   STAGHORN_INLINE void grow_new(const BlockVector<Stored>& v) const {
-    if (grows()) add_to_solution(x, Real(call.of_new[rhs]), v);
+    if (grows()) add_to_solution(x, Real(call.new_weight[rhs]), v);
   }
 
  private:
-  STAGHORN_INLINE bool grows() const { return call.x && (Real(call.of_old[rhs]) != 0 || Real(call.of_new[rhs]) != 0); }
+  STAGHORN_INLINE bool grows() const {
+    return call.x && (Real(call.old_weight[rhs]) != 0 || Real(call.new_weight[rhs]) != 0);
+  }
 };
 
 // One right-hand side of a block in an update of the direction.

@@ -39,13 +39,13 @@ struct HopArguments {
   bool antiperiodic[8], phase[8];  // for each hop, where it leaves the global lattice
   double cosine[4], sine[4];
   double four_m2;
-  const double* alpha;            // per right-hand side, on the device, as all doubles that follow
-  const double* beta;             // nullptr: without (HopUse)
-  void* x;                        // of the residual update; nullptr: without it
-  const double *of_new, *of_old;  // with x
-  const double* bound;            // of the sums; nullptr: no sums
-  SumCell* cells;                 // cells_per_sum for each right-hand side
-  unsigned* taken;                // chunks, for each tile of right-hand sides (Walk)
+  const double* alpha;                    // per right-hand side, on the device, as all doubles that follow
+  const double* beta;                     // nullptr: without (HopUse)
+  void* x;                                // of the residual update; nullptr: without it
+  const double *new_weight, *old_weight;  // with x
+  const double* bound;                    // of the sums; nullptr: no sums
+  SumCell* cells;                         // cells_per_sum for each right-hand side
+  unsigned* taken;                        // chunks, for each tile of right-hand sides (Walk)
 };
 
 // The place of a neighbour's vectors.

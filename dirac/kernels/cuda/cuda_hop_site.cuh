@@ -25,8 +25,8 @@ struct ScalarsOfCall {
   __device__ __forceinline__ bool sums() const { return a.bound; }
   __device__ __forceinline__ Real alpha(int r) const { return Real(load(a.alpha, r)); }
   __device__ __forceinline__ Real beta(int r) const { return Real(load(a.beta, r)); }
-  __device__ __forceinline__ Real of_new(int r) const { return Real(load(a.of_new, r)); }
-  __device__ __forceinline__ Real of_old(int r) const { return Real(load(a.of_old, r)); }
+  __device__ __forceinline__ Real new_weight(int r) const { return Real(load(a.new_weight, r)); }
+  __device__ __forceinline__ Real old_weight(int r) const { return Real(load(a.old_weight, r)); }
   __device__ __forceinline__ double bound(int r) const { return load(a.bound, r); }
 
  private:
@@ -59,16 +59,16 @@ struct HopSite {
     return as_vector(store_vector(p, V, site, reals_of(v).real).real);
   }
 
-  // x = of_new p + (of_old before + x) in one pass over x; where both coefficients are 0, x is not touched.
+  // x = new_weight p + (old_weight before + x) in one pass over x; where both coefficients are 0, x is not touched.
   __device__ __forceinline__ void grow_old(const ColorVector<Real>& v) { before = v; }
   __device__ __forceinline__ void grow_new(const ColorVector<Real>& v) const {
     if (!scalars.grows()) return;
-    const Real of_new = scalars.of_new(r), of_old = scalars.of_old(r);
-    if (of_new == 0 && of_old == 0) return;
+    const Real new_weight = scalars.new_weight(r), old_weight = scalars.old_weight(r);
+    if (new_weight == 0 && old_weight == 0) return;
     Real* const x = static_cast<Real*>(a.x) + vector_offset<Real>(first, V) + vector_offset<Real>(r, V);
     ColorVector<Real> sum = vector_at<of_x>(x, V, site);
-    add_scaled(sum, of_old, before);
-    add_scaled(sum, of_new, v);
+    add_scaled(sum, old_weight, before);
+    add_scaled(sum, new_weight, v);
     store_vector(x, V, site, reals_of(sum).real);
   }
 };

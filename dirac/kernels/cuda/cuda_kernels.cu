@@ -17,7 +17,8 @@ cudaStream_t stream_of(const HopView& view) { return static_cast<cudaStream_t>(v
 
 void start_sums(const HopView& view, const HopCall& call) {
   send_scalars(view.launch, view.vectors.n_rhs,
-               {.alpha = call.alpha, .beta = call.beta, .of_new = call.of_new, .of_old = call.of_old}, call.grids);
+               {.alpha = call.alpha, .beta = call.beta, .new_weight = call.new_weight, .old_weight = call.old_weight},
+               call.grids);
 }
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view.launch, view.vectors.n_rhs, call.sums); }
 
@@ -101,8 +102,8 @@ HopArguments hop_arguments(const HopView& view, const HopCall& call) {
   a.alpha = scalars.alpha;
   if (call.device || call.beta) a.beta = scalars.beta;
   a.x = call.x;
-  a.of_new = scalars.of_new;
-  a.of_old = scalars.of_old;
+  a.new_weight = scalars.new_weight;
+  a.old_weight = scalars.old_weight;
   a.cells = static_cast<SumCell*>(scalars.cells);
   if (call.use != HopUse::store) a.bound = scalars.bound;
   return a;

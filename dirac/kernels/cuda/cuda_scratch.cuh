@@ -13,7 +13,7 @@ namespace staghorn::cuda {
 
 // The layout of LaunchContext::scratch and scratch_host.
 struct Scratch {
-  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], of_new[max_rhs], of_old[max_rhs];
+  double alpha[max_rhs], beta[max_rhs], bound[max_rhs], new_weight[max_rhs], old_weight[max_rhs];
   SumCell cells[max_rhs * cells_per_sum];
 };
 
@@ -24,8 +24,9 @@ inline Scratch* on_host(const LaunchContext& launch) { return static_cast<Scratc
 // changed again after the next collect_sums.
 inline void send_scalars(const LaunchContext& launch, int n_rhs, const DeviceScalars& given, const SumGrid* grids) {
   Scratch* host = on_host(launch);
-  for (const auto& [to, from] : {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
-                                 std::pair{host->of_new, given.of_new}, std::pair{host->of_old, given.of_old}})
+  for (const auto& [to, from] :
+       {std::pair{host->alpha, given.alpha}, std::pair{host->beta, given.beta},
+        std::pair{host->new_weight, given.new_weight}, std::pair{host->old_weight, given.old_weight}})
     for (int r = 0; r < n_rhs; ++r) to[r] = from ? from[r] : 0;
   for (int r = 0; r < n_rhs; ++r) host->bound[r] = grids[r].bound;
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(launch.scratch, host, offsetof(Scratch, cells), cudaMemcpyHostToDevice));
@@ -49,7 +50,8 @@ inline void collect_sums(const LaunchContext& launch, int n_rhs, ExactPartial* s
 inline DeviceScalars scalars_for(const LaunchContext& launch, const DeviceScalars* given) {
   if (given) return *given;
   Scratch* scratch = on_device(launch);
-  return {scratch->alpha, scratch->beta, scratch->bound, scratch->of_new, scratch->of_old, scratch->cells, nullptr};
+  return {scratch->alpha,      scratch->beta,  scratch->bound, scratch->new_weight,
+          scratch->old_weight, scratch->cells, nullptr};
 }
 
 }  // namespace staghorn::cuda

@@ -83,8 +83,8 @@ struct ScalarsOfBlock {
   __device__ __forceinline__ bool sums() const { return true; }
   __device__ __forceinline__ Real alpha(int) const { return Real(of_rhs(s.alpha)); }
   __device__ __forceinline__ Real beta(int) const { return Real(of_rhs(s.beta)); }
-  __device__ __forceinline__ Real of_new(int) const { return Real(of_rhs(s.pending.new_weight)); }
-  __device__ __forceinline__ Real of_old(int) const { return Real(of_rhs(s.pending.old_weight)); }
+  __device__ __forceinline__ Real new_weight(int) const { return Real(of_rhs(s.pending.new_weight)); }
+  __device__ __forceinline__ Real old_weight(int) const { return Real(of_rhs(s.pending.old_weight)); }
   __device__ __forceinline__ double bound(int) const { return of_rhs(s.bound[step]); }
 
  private:
