@@ -17,15 +17,15 @@ EXTENTS = (2, 2, 2, 4)
 # kind and format: (first bit, last bit to flip one by one, random copies). Headers lie at the beginning, and in HDF5 by
 # Staghorn at the end: there the random copies find them.
 CASES = {
-    "gauge-milc": (0, 96 * 8, 1500),
-    "gauge-nersc": (0, 500 * 8, 1500),
-    "gauge-scidac": (0, 1400 * 8, 1500),
-    "gauge-ildg": (0, 1900 * 8, 1500),
-    "gauge-hdf5": (0, 150 * 8, 2500),
-    "gauge-hdf5-by-h5py": (0, 1000 * 8, 2500),
-    "gauge-hdf5-in-chunks": (0, 1000 * 8, 2500),
-    "source-hdf5-by-h5py": (0, 1000 * 8, 2500),
-    "solution-hdf5": (0, 150 * 8, 2500),
+    "gauge-milc": (0, 96 * 8, 6000),
+    "gauge-nersc": (0, 500 * 8, 6000),
+    "gauge-scidac": (0, 1400 * 8, 6000),
+    "gauge-ildg": (0, 1900 * 8, 6000),
+    "gauge-hdf5": (0, 150 * 8, 10000),
+    "gauge-hdf5-by-h5py": (0, 1000 * 8, 10000),
+    "gauge-hdf5-in-chunks": (0, 1000 * 8, 10000),
+    "source-hdf5-by-h5py": (0, 1000 * 8, 10000),
+    "solution-hdf5": (0, 150 * 8, 10000),
 }
 
 

@@ -8,6 +8,7 @@
 // --no-verify where "unverified-" is in front. The lattice X Y Z T is that of vectors. Prints how many copies were
 // refused, and how many were read with the same values. Exit status 0: no copy was read with other values; 1: some
 // were. A copy that takes 10 seconds ends the process.
+#include <omp.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -190,6 +191,7 @@ int main(int argc, char** argv) {
   }
   const MpiSession mpi;
   const Communicator communicator(MPI_COMM_WORLD);
+  omp_set_num_threads(1);  // a small file leaves several threads nothing but waiting
   try {
     return run(communicator, argv + 1, argc - 1);
   } catch (const std::exception& error) {
