@@ -88,6 +88,58 @@ std::string xml_value(const std::string& xml, const std::string& tag) {
   return "";
 }
 
+std::string xml_tagged(const std::string& tag, const std::string& value) {
+  return "<" + tag + ">" + value + "</" + tag + ">";
+}
+
+std::string xml_escaped(const std::string& text) {
+  std::string escaped;
+  for (const char c : text) {
+    if (c == '&')
+      escaped += "&amp;";
+    else if (c == '<')
+      escaped += "&lt;";
+    else if (c == '>')
+      escaped += "&gt;";
+    else
+      escaped += c;
+  }
+  return escaped;
+}
+
+std::string qdp_datatype(const std::string& object, Precision precision) {
+  return std::string("QDP_") + (precision == Precision::fp64 ? "D" : "F") + "3_" + object;
+}
+
+std::string begin_scidac_file(const NewScidacFile& file) {
+  std::string dims;
+  for (const int extent : file.extents) dims += std::to_string(extent) + " ";
+  const std::string private_file =
+      xml_start + xml_tagged("scidacFile", xml_tagged("version", "1.1") + xml_tagged("spacetime", "4") +
+                                               xml_tagged("dims", dims) + xml_tagged("volfmt", "0"));
+  const std::string private_record =
+      xml_start +
+      xml_tagged("scidacRecord", xml_tagged("version", "1.0") + xml_tagged("date", file.date) +
+                                     xml_tagged("globaldata", "0") + xml_tagged("datatype", file.datatype) +
+                                     xml_tagged("precision", file.precision == Precision::fp64 ? "D" : "F") +
+                                     xml_tagged("colors", "3") + xml_tagged("typesize", std::to_string(file.typesize)) +
+                                     xml_tagged("datacount", std::to_string(file.datacount)));
+  std::string text = lime_record("scidac-private-file-xml", private_file, LimePlace::first) +
+                     lime_record("scidac-file-xml", file.file_xml, LimePlace::last) +
+                     lime_record("scidac-private-record-xml", private_record, LimePlace::first) +
+                     lime_record("scidac-record-xml", file.record_xml, LimePlace::middle);
+  for (const auto& [type, record] : file.records) text += lime_record(type, record, LimePlace::middle);
+  return text + lime_record_header(file.data_type, file.data_bytes(), LimePlace::middle);
+}
+
+std::string end_scidac_file(const NewScidacFile& file, const std::map<std::string, std::string>& checksums) {
+  const std::string checksum =
+      xml_start + xml_tagged("scidacChecksum", xml_tagged("version", "1.0") + xml_tagged("suma", checksums.at("suma")) +
+                                                   xml_tagged("sumb", checksums.at("sumb")));
+  return std::string(std::size_t(lime_padding(file.data_bytes())), '\0') +
+         lime_record("scidac-checksum", checksum, LimePlace::last);
+}
+
 ScidacFile read_scidac_file(const PosixFile& file) {
   const LimeContents contents = read_lime_records(file);
   ScidacFile scidac;

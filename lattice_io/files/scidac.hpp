@@ -1,9 +1,13 @@
 // SciDAC (QIO) files: fields in LIME records, each described by XML in front of it. Local.
+//
+// read_scidac_file says what a file holds. begin_scidac_file and end_scidac_file give the text around the numbers of a
+// new file with one field.
 #pragma once
 
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dirac/algebra/precision.hpp"
@@ -31,6 +35,34 @@ struct ScidacFile {
 
 // Throws Error for a damaged or unsupported file: multi-file volumes, global data, ILDG fields other than su3gauge.
 ScidacFile read_scidac_file(const PosixFile& file);
+
+// A file with one field to be written. Its numbers are big-endian, `datacount` objects of `typesize` bytes a site.
+struct NewScidacFile {
+  Extents extents{};
+  std::string datatype{};  // "QDP_F3_ColorMatrix"
+  Precision precision = Precision::fp32;
+  std::int64_t typesize = 0, datacount = 1;
+  std::string date{};                                          // "Thu Jan  1 00:00:00 1970 UTC"
+  std::string file_xml{}, record_xml{};                        // the user's, of the file and of the field
+  std::vector<std::pair<std::string, std::string>> records{};  // type and text of more records before the numbers
+  std::string data_type = "scidac-binary-data";
+
+  std::int64_t data_bytes() const { return volume(extents) * typesize * datacount; }
+};
+
+// What stands before the numbers, with the header of their record.
+std::string begin_scidac_file(const NewScidacFile& file);
+// What follows them. `checksums`: suma and sumb.
+std::string end_scidac_file(const NewScidacFile& file, const std::map<std::string, std::string>& checksums);
+
+// "QDP_F3_ColorMatrix" for "ColorMatrix" in fp32.
+std::string qdp_datatype(const std::string& object, Precision precision);
+
+inline const std::string xml_start = "<?xml version=\"1.0\" encoding=\"UTF-8\"?>";
+// <tag>value</tag>
+std::string xml_tagged(const std::string& tag, const std::string& value);
+// `text` with the characters that XML reserves written as entities.
+std::string xml_escaped(const std::string& text);
 
 // The text between <tag ...> and </tag>, blanks trimmed; "" if there is none.
 std::string xml_value(const std::string& xml, const std::string& tag);

@@ -1,184 +1,120 @@
-// Colour vectors in HDF5 (written and read) and in SciDAC files (read).
+// Which format a file of colour vectors has, told by its first bytes, and what all formats share.
 #include "lattice_io/vectors/vector_file.hpp"
 
-#include <optional>
+#include <algorithm>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
-#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/lime.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
-#include "lattice_io/files/site_slabs.hpp"
-#include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
-#include "lattice_io/hdf5/new_file.hpp"
+#include "lattice_io/vectors/vector_format.hpp"
 
 namespace staghorn {
 
 namespace {
 
-constexpr std::int64_t reals_per_vector = 6;
-static_assert(sizeof(ColorVector<double>) == reals_per_vector * sizeof(double));
-
-// Verifies, or notes what could not be verified.
-void verify(const std::string& where, const ChecksumResults& results, std::vector<std::string>* unverified) {
-  if (!unverified) return require_verified(where, results);
-  for (const std::string& text : unverified_checksums(results)) unverified->push_back(where + ": " + text);
-}
-
-void require_extents(const std::string& where, const Lattice& lattice, const Extents& found) {
-  if (found != lattice.global()) throw Error(where, "a lattice of " + to_string(lattice.global()), to_string(found));
-}
-
-// A dataset of shape (n_rhs, T, Z, Y, X, 3) or (T, Z, Y, X, 3), the latter with n_rhs = 1.
-struct VectorDataset {
-  Hdf5Dataset dataset;
-  std::int64_t n_rhs;
-};
-
-VectorDataset describe_vectors(const std::string& path, const std::string& name, const Lattice& lattice) {
-  Hdf5Dataset dataset = describe_hdf5_dataset(path, name);
-  const std::vector<std::int64_t>& shape = dataset.shape;
-  const std::size_t rank = shape.size();
-  if ((rank != 5 && rank != 6) || shape.back() != 3 || shape.front() < 1)
-    throw Error(
-        path + ": shape of dataset " + name, "(n_rhs, T, Z, Y, X, 3)",
-        std::to_string(rank) + " dimensions, the last of " + (shape.empty() ? "none" : std::to_string(shape.back())));
-  const auto extent = [&](std::size_t from_behind) { return int(shape[rank - from_behind]); };
-  require_extents(path + ": dataset " + name, lattice, {extent(2), extent(3), extent(4), extent(5)});
-  const std::int64_t n_rhs = rank == 6 ? shape.front() : 1;
-  return {std::move(dataset), n_rhs};
-}
-
-std::vector<VectorField> read_hdf5(const Communicator& communicator, const std::string& path, const std::string& name,
-                                   const Lattice& lattice, std::vector<std::string>* unverified) {
-  VectorDataset vectors;
-  std::optional<Hdf5SiteReader> reader;
-  communicator.agree([&] {
-    vectors = describe_vectors(path, name, lattice);
-    reader.emplace(vectors.dataset, int(vectors.dataset.shape.size()) - 1);
-  });
-  const Hdf5Dataset& dataset = vectors.dataset;
-  const std::int64_t site_bytes = reals_per_vector * bytes_per_real(dataset.precision);
-  const auto checksum = scidac_checksum(site_bytes);
-  const SiteSlabs slabs(communicator, lattice, site_bytes);
-  std::vector<VectorField> fields;
-  for (std::int64_t rhs = 0; rhs < vectors.n_rhs; ++rhs) {
-    VectorField& field = fields.emplace_back(lattice);
-    slabs.read(
-        [&](std::int64_t first_site, std::span<std::byte> sites) {
-          first_site += rhs * lattice.global_volume();
-          reader->read(first_site, sites);
-          checksum->add(first_site, sites);
-        },
-        [&](std::int64_t first_site, std::span<const std::byte> sites) {
-          decode_reals(sites.data(), std::int64_t(sites.size()) / bytes_per_real(dataset.precision), dataset.precision,
-                       false, &field[first_site].c[0].re);
-        });
-  }
-  verify(path + ": dataset " + name, compare_checksums(dataset.attributes, checksum->combine(communicator)),
-         unverified);
-  return fields;
-}
-
-// Reads every field of the file. A field with several vectors a site (datacount > 1) gives as many.
-std::vector<VectorField> read_scidac(const Communicator& communicator, const std::string& path, const Lattice& lattice,
-                                     std::vector<std::string>* unverified) {
-  ScidacFile scidac;
-  std::optional<PosixFile> file;
-  communicator.agree([&] {
-    file.emplace(PosixFile::open_to_read(path));
-    scidac = read_scidac_file(*file);
-    require_extents(path, lattice, scidac.extents);
-    for (const ScidacField& field : scidac.fields) {
-      const std::int64_t vector_bytes = reals_per_vector * bytes_per_real(field.precision);
-      if (field.datatype.find("ColorVector") == std::string::npos || field.bytes_per_site % vector_bytes != 0 ||
-          field.bytes_per_site == 0 || field.data_bytes != lattice.global_volume() * field.bytes_per_site)
-        throw Error(path + ": SciDAC field",
-                    "colour vectors (QDP_F3_ColorVector or QDP_D3_ColorVector) of " + std::to_string(vector_bytes) +
-                        " bytes on " + to_string(scidac.extents) + " sites",
-                    field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
-                        std::to_string(field.data_bytes) + " in all");
-    }
-  });
-  std::vector<VectorField> fields;
-  for (const ScidacField& stored : scidac.fields) {
-    const std::int64_t vector_bytes = reals_per_vector * bytes_per_real(stored.precision);
-    const std::int64_t n_vectors = stored.bytes_per_site / vector_bytes;
-    const std::size_t first_field = fields.size();
-    for (std::int64_t k = 0; k < n_vectors; ++k) fields.emplace_back(lattice);
-    const auto checksum = scidac_checksum(stored.bytes_per_site);
-    SiteSlabs(communicator, lattice, stored.bytes_per_site)
-        .read(
-            [&](std::int64_t first_site, std::span<std::byte> sites) {
-              file->read(stored.data_offset + first_site * stored.bytes_per_site, sites);
-              checksum->add(first_site, sites);
-            },
-            [&](std::int64_t site, std::span<const std::byte> sites) {
-              const std::byte* from = sites.data();
-              for (; from != sites.data() + sites.size(); ++site)
-                for (std::int64_t k = 0; k < n_vectors; ++k, from += vector_bytes)
-                  decode_reals(from, reals_per_vector, stored.precision, true,
-                               &fields[first_field + std::size_t(k)][site].c[0].re);
-            });
-    verify(path, compare_checksums(stored.checksums, checksum->combine(communicator)), unverified);
-  }
-  return fields;
-}
-
-bool is_lime(const std::string& path) {
+// The format that the first bytes speak of; HDF5 where they speak of none, so that its reader says what is wrong.
+VectorFormat format_of(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
   std::byte word[4] = {};
   if (file.size() >= 4) file.read(0, word);
-  return load_word<std::uint32_t>(word, true) == lime_magic;
+  const auto big = load_word<std::uint32_t>(word, true), little = load_word<std::uint32_t>(word, false);
+  if (big == lime_magic) return VectorFormat::scidac;
+  return big == fnal_magic || little == fnal_magic ? VectorFormat::fnal : VectorFormat::hdf5;
+}
+
+VectorHeader read_header(const std::string& path, const std::string& name) {
+  const VectorFormat format = format_of(path);
+  if (format == VectorFormat::scidac) return read_scidac_vector_header(path);
+  if (format == VectorFormat::fnal) return read_fnal_header(path);
+  return read_hdf5_vector_header(path, name);
+}
+
+bool holds_dataset(const std::string& path, const std::string& name) {
+  try {
+    describe_hdf5_dataset(path, name);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::optional<VectorHeader> find_header(const std::string& path) {
+  const VectorFormat format = format_of(path);
+  if (format == VectorFormat::fnal) return read_fnal_header(path);
+  if (format == VectorFormat::scidac) {
+    const ScidacFile scidac = read_scidac_file(PosixFile::open_to_read(path));
+    if (scidac.fields.front().datatype.find("ColorVector") == std::string::npos) return std::nullopt;
+    return read_scidac_vector_header(path);
+  }
+  for (const char* name : {"solution", "source"})
+    if (holds_dataset(path, name)) return read_hdf5_vector_header(path, name);
+  return std::nullopt;
+}
+
+bool ends_in(const std::string& path, const std::string& ending) {
+  return path.size() > ending.size() && path.ends_with(ending);
 }
 
 }  // namespace
 
+std::string to_string(VectorFormat format) {
+  return format == VectorFormat::hdf5 ? "hdf5" : format == VectorFormat::scidac ? "scidac" : "fnal";
+}
+
+VectorFormat parse_vector_output(const std::string& text) {
+  if (text == "hdf5") return VectorFormat::hdf5;
+  if (text == "scidac") return VectorFormat::scidac;
+  throw Error("output_format", "hdf5 or scidac", "'" + text + "'");
+}
+
+VectorFormat vector_output_by_name(const std::string& path) {
+  return ends_in(path, ".scidac") || ends_in(path, ".lime") ? VectorFormat::scidac : VectorFormat::hdf5;
+}
+
+std::optional<VectorHeader> find_vectors(const Communicator& communicator, const std::string& path) {
+  std::optional<VectorHeader> header;
+  communicator.agree([&] { header = find_header(path); });
+  return header;
+}
+
+VectorContents read_vector_contents(const Communicator& communicator, const VectorHeader& header,
+                                    const Lattice& lattice) {
+  if (header.extents != lattice.global())
+    throw Error(header.path + (header.dataset.empty() ? "" : ": dataset " + header.dataset),
+                "a lattice of " + to_string(lattice.global()), to_string(header.extents));
+  if (header.format == VectorFormat::scidac) return read_scidac_vectors(communicator, header, lattice);
+  if (header.format == VectorFormat::fnal) return read_fnal_propagator(communicator, header, lattice);
+  return read_hdf5_vectors(communicator, header, lattice);
+}
+
 std::vector<VectorField> read_vectors(const Communicator& communicator, const std::string& path,
                                       const std::string& name, const Lattice& lattice,
                                       std::vector<std::string>* unverified) {
-  bool lime = false;
-  communicator.agree([&] { lime = is_lime(path); });
-  return lime ? read_scidac(communicator, path, lattice, unverified)
-              : read_hdf5(communicator, path, name, lattice, unverified);
+  VectorHeader header;
+  communicator.agree([&] { header = read_header(path, name); });
+  VectorContents contents = read_vector_contents(communicator, header, lattice);
+  for (const auto& [where, results] : contents.checks) {
+    if (!unverified) require_verified(where, results);
+    if (!unverified) continue;
+    for (const std::string& text : unverified_checksums(results)) unverified->push_back(where + ": " + text);
+  }
+  return std::move(contents.fields);
 }
 
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
-                   const std::map<std::string, std::string>& attributes, bool force) {
+                   const std::map<std::string, std::string>& attributes, bool force, VectorFormat format) {
   if (fields.empty()) throw Error(path, "at least one colour vector to write", 0);
-  const Lattice& lattice = fields.front().lattice();
-  const Extents& e = lattice.global();
-  const std::int64_t site_bytes = reals_per_vector * bytes_per_real(precision);
-
+  const NewVectorFile file{name, precision, attributes};
   OutputFile output(communicator, path, force);
   output.fill([&](const std::string& temporary) {
-    std::optional<PosixFile> file;
-    communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
-    const auto checksum = scidac_checksum(site_bytes);
-    const SiteSlabs slabs(communicator, lattice, site_bytes);
-    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs)
-      slabs.write(
-          [&](std::int64_t first_site, std::span<std::byte> sites) {
-            encode_reals(&fields[rhs][first_site].c[0].re, std::int64_t(sites.size()) / bytes_per_real(precision),
-                         precision, false, sites.data());
-          },
-          [&](std::int64_t first_site, std::span<std::byte> sites) {
-            first_site += std::int64_t(rhs) * lattice.global_volume();
-            file->write(hdf5_data_offset + first_site * site_bytes, sites);
-            checksum->add(first_site, sites);
-          });
-    communicator.agree([&] { file->flush_and_close(); });
-
-    NewHdf5Dataset dataset{name, {std::int64_t(fields.size()), e[3], e[2], e[1], e[0], 3}, precision, attributes, {}};
-    dataset.texts.try_emplace("creator", creator());
-    dataset.texts.try_emplace("date", creation_date());
-    for (const auto& [key, value] : checksum->combine(communicator)) dataset.texts[key] = value;
-    communicator.agree([&] {
-      if (communicator.is_root()) write_hdf5_metadata(temporary, dataset);
-    });
+    if (format == VectorFormat::scidac)
+      write_scidac_vectors(communicator, temporary, fields, file);
+    else
+      write_hdf5_vectors(communicator, temporary, fields, file);
   });
 }
 

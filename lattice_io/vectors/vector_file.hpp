@@ -1,29 +1,73 @@
-// Colour-vector files in HDF5: `/source` and `/solution`, complex of shape (n_rhs, T, Z, Y, X, 3), with checksum and
-// provenance as attributes. (SciDAC colour vectors can be read too.)
+// Colour-vector files: HDF5 and SciDAC, read and written, and FNAL's staggered propagators, read.
+//
+//   HDF5     datasets `/source` and `/solution`, complex of shape (n_rhs, T, Z, Y, X, 3)
+//   SciDAC   QDP_F3_ColorVector or QDP_D3_ColorVector in LIME, n_rhs vectors a site; what MILC and QIO exchange
+//   FNAL     three vectors a site in fp32, one for each colour of the source
+//
+// The format is found from the content, never from the name. Vectors are exchanged as VectorFields (fp64, local sites).
 #pragma once
 
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dirac/algebra/precision.hpp"
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "lattice_io/files/checksums.hpp"
 
 namespace staghorn {
 
-// Reads dataset `name` ("source" or "solution", fp32 or fp64) whose extents must be those of `lattice`, and verifies
-// its checksums. Returns n_rhs fields. A SciDAC colour-vector file gives all that it holds. Where checksums are absent
-// or wrong: throws Error, or, given `unverified`, adds a text for each to it. Collective.
+enum class VectorFormat { hdf5, scidac, fnal };
+std::string to_string(VectorFormat format);
+// "hdf5" or "scidac", which can be written. Throws Error naming them.
+VectorFormat parse_vector_output(const std::string& text);
+// scidac for names that end in .scidac or .lime, hdf5 for others. Local.
+VectorFormat vector_output_by_name(const std::string& path);
+
+// What the header says; no vector has been read yet.
+struct VectorHeader {
+  std::string path;
+  VectorFormat format = VectorFormat::hdf5;
+  std::string dataset;  // of HDF5: "source" or "solution"
+  Extents extents{};
+  Precision precision = Precision::fp64;  // of the stored numbers
+  bool big_endian = false;
+  std::int64_t n_vectors = 0;
+  std::map<std::string, std::string> fields;  // attributes, or XML and text records
+};
+
+struct VectorContents {
+  std::vector<VectorField> fields;
+  // For each part of the file that has checksums of its own: its name in messages, and what was compared.
+  std::vector<std::pair<std::string, ChecksumResults>> checks;
+};
+
+// What `path` holds, or nothing if it is no file of colour vectors. Throws Error where it is one, but damaged.
+// Collective.
+std::optional<VectorHeader> find_vectors(const Communicator& communicator, const std::string& path);
+
+// All vectors of the file, and its checksums beside those of what was read; none of them throws. Throws Error unless
+// the extents are those of `lattice`. Collective.
+VectorContents read_vector_contents(const Communicator& communicator, const VectorHeader& header,
+                                    const Lattice& lattice);
+
+// All vectors of the file; of HDF5 those of dataset `name` ("source" or "solution"). Extents must be those of
+// `lattice`. Where checksums are absent or wrong: throws Error, or, given `unverified`, adds a text for each to it.
+// Collective.
 std::vector<VectorField> read_vectors(const Communicator& communicator, const std::string& path,
                                       const std::string& name, const Lattice& lattice,
                                       std::vector<std::string>* unverified = nullptr);
 
-// Writes all fields as dataset `name` in fp64 or fp32, with attributes; temporary name, then rename. The bytes of the
-// dataset do not depend on the process grid. Collective.
+// Writes all fields in fp64 or fp32: as dataset `name` of HDF5, or as one field of SciDAC with fields.size() vectors a
+// site. `attributes` become attributes, or lines of the record's XML. Temporary name, then rename. The bytes do not
+// depend on the process grid. Collective.
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
-                   const std::map<std::string, std::string>& attributes, bool force);
+                   const std::map<std::string, std::string>& attributes, bool force,
+                   VectorFormat format = VectorFormat::hdf5);
 
 }  // namespace staghorn

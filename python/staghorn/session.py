@@ -72,7 +72,7 @@ class Session:
 
         mass     lattice mass a m; above 0 for the full system
         source   vector b[T, Z, Y, X, 3], several of them [n, T, Z, Y, X, 3], or a source as on the command line:
-                 "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F.h5"
+                 "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F"
         guess    initial guess of the shape of the solution; zero by default
 
 {solve_options}

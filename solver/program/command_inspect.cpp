@@ -1,5 +1,5 @@
-// `staghorn inspect`: what is in a gauge file, whether it is intact, and what a solve on it would need.
-#include <algorithm>
+// `staghorn inspect`: what is in a file of links or colour vectors, whether it is intact, and what a solve on links
+// would need.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -10,6 +10,7 @@
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/program/inspect_vectors.hpp"
 #include "solver/report/gauge_summary.hpp"
 
 namespace staghorn {
@@ -56,13 +57,14 @@ CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
       "inspect",
       "staghorn inspect FILE [--json] [--no-verify]",
-      "Shows the header, verifies every checksum, and measures plaquettes, link trace and unitarity.\n"
+      "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
+      "colour vectors (HDF5, SciDAC, FNAL propagators) the norm of each.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
       po::options_description(),
       {},
       ""};
   po::options_description options("Options");
-  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "the gauge configuration")(
+  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "links or colour vectors")(
       "json", po::bool_switch(), "print JSON instead of text")(
       "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
   syntax.options.add(options);
@@ -101,15 +103,10 @@ void print_text(std::ostream& out, const Inspection& found) {
       << ", |det U - 1| <= " << number("%.3g", found.unitarity.max_determinant_deviation)
       << (found.unitarity.finite ? "\n" : ", and some links are NaN or infinite\n");
   out << "  checks\n";
-  for (const auto& [name, c] : found.gauge.checksums)
-    out << "    " << name << std::string(std::max<int>(1, 12 - int(name.size())), ' ')
-        << (c.match            ? "match   "
-            : c.stored.empty() ? "ABSENT  "
-                               : "MISMATCH")
-        << "  stored " << (c.stored.empty() ? "none" : c.stored) << ", computed " << c.computed << "\n";
+  print_checks(out, found.gauge.checksums);
   for (const std::string& warning : found.gauge.warnings) out << "    warning: " << warning << "\n";
   out << "  header\n";
-  for (const auto& [name, value] : header.fields) out << "    " << name << " = " << value << "\n";
+  print_fields(out, header.fields);
   out << "  memory for a solve with three colours (all ranks together, without halos)\n";
   for (const MemoryRow& row : memory_rows(header.extents))
     out << "    " << to_string(row.precision) << ", " << to_string(row.links)
@@ -143,12 +140,15 @@ void print_json(std::ostream& out, const Inspection& found) {
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, inspect_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const Inspection found = look_at(communicator, (*values)["file"].as<std::string>());
-  if ((*values)["json"].as<bool>())
-    print_json(out, found);
-  else
-    print_text(out, found);
-  if (!(*values)["no-verify"].as<bool>()) require_verified(found.header.path, found.gauge.checksums);
+  const std::string path = (*values)["file"].as<std::string>();
+  const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
+  if (const auto vectors = find_vectors(communicator, path)) {
+    inspect_vectors(communicator, *vectors, as_json, no_verify, out);
+    return exit_certified;
+  }
+  const Inspection found = look_at(communicator, path);
+  (as_json ? print_json : print_text)(out, found);
+  if (!no_verify) require_verified(found.header.path, found.gauge.checksums);
   return exit_certified;
 }
 

@@ -41,13 +41,17 @@ CommandSyntax solve_syntax() {
   problem.add_options()("gauge", po::value<std::string>()->value_name("FILE")->required(),
                         "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content");
   add_options(problem, OptionGroup::problem);
-  problem.add_options()("guess", po::value<std::string>()->value_name("F.h5"), "start from the /solution of this file");
+  problem.add_options()("guess", po::value<std::string>()->value_name("F"),
+                        "start from the /solution of this HDF5 file, or from the vectors of a SciDAC or FNAL file");
   add_options(solver, OptionGroup::solver);
   add_options(on_lattice, OptionGroup::lattice_operator);
   add_options(machine, OptionGroup::machine);
-  files.add_options()("output", po::value<std::string>()->value_name("F.h5"),
-                      "write the solution, dataset /solution of shape (n_rhs, T, Z, Y, X, 3)")(
-      "report", po::value<std::string>()->value_name("F.json"), "write the report")(
+  files.add_options()("output", po::value<std::string>()->value_name("F"),
+                      "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
+                      "a site in SciDAC")("output-format", po::value<std::string>()->value_name("hdf5|scidac"),
+                                          "of the solution (default: scidac if its name ends in .scidac or .lime, else "
+                                          "hdf5)")("report", po::value<std::string>()->value_name("F.json"),
+                                                   "write the report")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
   syntax.options.add(problem).add(solver).add(on_lattice).add(machine).add(watchdog_options()).add(files);
@@ -58,6 +62,7 @@ struct SolveCommand {
   std::string gauge;
   SolveOptions options;
   std::optional<std::string> guess, output, report;
+  VectorFormat output_format = VectorFormat::hdf5;
   bool force = false, quiet = false;
 };
 
@@ -73,6 +78,11 @@ SolveCommand read_command(const OptionValues& values) {
   command.guess = optional_text(values, "guess");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
+  if (command.output) command.output_format = vector_output_by_name(*command.output);
+  if (const auto format = optional_text(values, "output-format")) {
+    if (!command.output) throw UsageError("--output-format belongs to --output");
+    command.output_format = parse_value("output-format", [&] { return parse_vector_output(*format); });
+  }
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
   if (command.output && command.output == command.report)
@@ -103,7 +113,7 @@ void write_results(const Session& session, const SolveCommand& command, std::spa
   if (command.output) {
     try {
       write_vectors(session.communicator(), *command.output, "solution", solutions, Precision::fp64,
-                    solution_attributes(report), command.force);
+                    solution_attributes(report), command.force, command.output_format);
     } catch (const LocalError&) {
       throw;
     } catch (const Error& error) {

@@ -59,7 +59,7 @@ std::vector<Option> make_table() {
           "(2m + D) x = b on all sites, or (4m^2 - D^2) x = b on one parity, where b is projected", parse_system,
           &O::request, &SolveRequest::system),
       row(problem, "source", "SOURCE",
-          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2:SEED | gaussian:SEED | file:F.h5", parse_source,
+          "point:x,y,z,t | corner-wall:t | even-wall:t | wall:t | z2:SEED | gaussian:SEED | file:F", parse_source,
           &O::source, &SourceRequest::spec),
       by_default("all", row(problem, "color", "0|1|2|all",
                             "colour of a point or wall source; all three give the pion correlator too", parse_color,

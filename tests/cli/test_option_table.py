@@ -10,7 +10,7 @@ import pytest
 
 staghorn_python = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
-OF_THE_PROGRAM_ALONE = {"gauge", "guess", "watchdog", "output", "report", "force", "quiet", "config", "help"}
+OF_THE_PROGRAM_ALONE = {"gauge", "guess", "watchdog", "output", "output_format", "report", "force", "quiet", "config", "help"}
 
 
 def options_of_solve(staghorn) -> dict[str, str]:

@@ -147,8 +147,20 @@ def ildg_file(links, bits=32, field="su3gauge", **options) -> bytes:
 
 
 def scidac_vector_file(vectors, bits=32, **options) -> bytes:
-    """vectors: [T, Z, Y, X, 3]."""
-    return scidac_records(vectors.shape[3::-1], "ColorVector", bits, 6 * bits // 8, 1, real_bytes(vectors, bits, ">"), **options)
+    """vectors: [T, Z, Y, X, 3], or [n, T, Z, Y, X, 3] for n vectors a site."""
+    vectors = vectors if vectors.ndim == 6 else vectors[None]
+    data = real_bytes(np.moveaxis(vectors, 0, 4), bits, ">")
+    return scidac_records(vectors.shape[4:0:-1], "ColorVector", bits, 6 * bits // 8, len(vectors), data, **options)
+
+
+def fnal_propagator(vectors, byte_order="<", order=0, element_bytes=4) -> tuple[bytes, str]:
+    """A propagator [source colour, T, Z, Y, X, 3], and MILC's text file of checksums, one pair for each time slice."""
+    extents = vectors.shape[4:0:-1]
+    header = struct.pack(f"{byte_order}9i", 0x71626434, 0, element_bytes, 18, *extents, order)
+    slices = [real_bytes(np.moveaxis(vectors[:, t], 0, 3), 32, byte_order) for t in range(vectors.shape[1])]
+    sums = [milc_checksums(data, byte_order) for data in slices]
+    info = "".join(f'quark.t[{t}].checksum  "{a:x} {b:x}"\n' for t, (a, b) in enumerate(sums))
+    return header + b"".join(slices), 'ksprop.time_stamp  "a test"\n' + info
 
 
 def h5py_checksums(dataset: np.ndarray) -> dict[str, str]:
@@ -226,3 +238,16 @@ def read_lime(file: bytes, kind: str):
     ends = [bool(flags & 0x4000) for _, flags, _ in records]
     assert begins == [True] + ends[:-1] and ends[-1]
     return complex_numbers(data, bits, ">").reshape(t, z, y, x, 4, 3, 3)
+
+
+def read_scidac_vectors(file: bytes) -> np.ndarray:
+    """Colour vectors [n, T, Z, Y, X, 3] of a file with one field."""
+    records = {kind: data for kind, _, data in lime_records(file)}
+    record = records["scidac-private-record-xml"].decode()
+    bits = {"QDP_F3_ColorVector": 32, "QDP_D3_ColorVector": 64}[between(record, "datatype")]
+    count, data = int(between(record, "datacount")), records["scidac-binary-data"]
+    assert int(between(record, "typesize")) == 6 * bits // 8
+    x, y, z, t = map(int, between(records["scidac-private-file-xml"].decode(), "dims").split())
+    sums = records["scidac-checksum"].decode()
+    assert tuple(int(between(sums, name), 16) for name in ("suma", "sumb")) == scidac_checksums(data, count * 6 * bits // 8)
+    return np.moveaxis(complex_numbers(data, bits, ">").reshape(t, z, y, x, count, 3), 4, 0)

@@ -194,7 +194,6 @@ WRONG = {
     "scidac-no-data": (lambda u: formats.scidac_file(u, data_type="something-else"), ["scidac-binary-data"]),
     "scidac-parts": (lambda u: formats.scidac_file(u, volume_format=1), ["volfmt", "1"]),
     "scidac-other-extents": (replaced(formats.scidac_file, b"4 6 8 10", b"4 6 8 20"), ["bytes", "4x6x8x20"]),
-    "scidac-vector": (lambda u: formats.scidac_vector_file(u[..., 0, 0, :]), ["four 3x3 matrices", "ColorVector"]),
     "scidac-overflowing-product": (
         replaced(formats.scidac_file, b"<typesize>72</typesize>", b"<typesize>4611686018427387922</typesize>"),
         ["<typesize>", "4611686018427387922"]),

@@ -64,6 +64,123 @@ def test_solution_carries_its_checksum(staghorn, small_gauge, tmp_path):
             assert dataset.attrs[name].decode() == value
 
 
+@pytest.mark.parametrize("ranks", [1, pytest.param(4, marks=pytest.mark.mpi)])
+@pytest.mark.parametrize("bits", [32, 64])
+def test_several_vectors_a_site_are_read_from_scidac(bits, ranks, staghorn, small_gauge, vectors, expected, tmp_path):
+    path = tmp_path / "source.scidac"
+    path.write_bytes(formats.scidac_vector_file(vectors, bits))
+    solution = solve(staghorn, tmp_path, small_gauge, "--source", f"file:{path}", *QUICK, ranks=ranks)[1]
+    assert solution.tobytes() == expected.tobytes()
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(4, marks=pytest.mark.mpi)])
+@pytest.mark.parametrize("name, option", [("x.scidac", []), ("x.lime", []), ("x", ["--output-format", "scidac"])])
+def test_solution_is_written_in_scidac(name, option, ranks, staghorn, small_gauge, tmp_path):
+    point = ["solve", "--gauge", small_gauge, "--source", "point:1,2,3,4", *QUICK]
+    staghorn(*point, "--output", tmp_path / "x.h5", check=True)
+    staghorn(*point, "--output", tmp_path / name, *option, ranks=ranks, check=True)
+    with h5py.File(tmp_path / "x.h5") as file:
+        assert formats.read_scidac_vectors((tmp_path / name).read_bytes()).tobytes() == file["solution"][...].tobytes()
+    # As a guess it leaves nothing to do.
+    result = staghorn(*point, "--guess", tmp_path / name, "--report", tmp_path / "x.json", check=True)
+    assert [rhs["iterations"] for rhs in json.loads((tmp_path / "x.json").read_text())["rhs"]] == [0, 0, 0], result.stdout
+
+
+@pytest.mark.mpi
+def test_scidac_solutions_have_the_same_bytes_on_any_grid(staghorn, small_gauge, tmp_path):
+    for ranks in (1, 2, 8):
+        staghorn("solve", "--gauge", small_gauge, *QUICK, "--output", tmp_path / f"{ranks}.scidac", ranks=ranks,
+                 env={"SOURCE_DATE_EPOCH": "0"}, check=True)
+    assert len({(tmp_path / f"{ranks}.scidac").read_bytes() for ranks in (1, 2, 8)}) == 1
+
+
+def test_output_format_is_named_where_it_is_wrong(staghorn, small_gauge, expect_error, tmp_path):
+    command = ["solve", "--gauge", small_gauge, *QUICK]
+    expect_error(staghorn(*command, "--output", tmp_path / "x", "--output-format", "nersc"), 2, "--output-format", "hdf5 or scidac")
+    expect_error(staghorn(*command, "--output-format", "hdf5"), 2, "--output-format belongs to --output")
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(4, marks=pytest.mark.mpi)])
+@pytest.mark.parametrize("byte_order", "<>")
+def test_fnal_propagator_is_read(byte_order, ranks, staghorn, small_gauge, vectors, tmp_path):
+    propagator = np.stack([vectors[0], vectors[1], vectors[0] - vectors[1]])
+    formats.h5py_file(tmp_path / "source.h5", "source", propagator)
+    expected = solve(staghorn, tmp_path, small_gauge, "--source", f"file:{tmp_path / 'source.h5'}", *QUICK)[1]
+    path = tmp_path / "ks.prop"
+    content, info = formats.fnal_propagator(propagator, byte_order)
+    path.write_bytes(content)
+    path.with_name("ks.prop.info").write_text(info)
+    solution = solve(staghorn, tmp_path, small_gauge, "--source", f"file:{path}", *QUICK, ranks=ranks)[1]
+    assert solution.tobytes() == expected.tobytes()
+
+
+def test_fnal_propagator_is_verified_by_milcs_text_file(staghorn, small_gauge, vectors, expect_error, tmp_path):
+    path = tmp_path / "ks.prop"
+    content, info = formats.fnal_propagator(vectors[[0, 1, 0]])
+    command = ["solve", "--gauge", small_gauge, "--source", f"file:{path}", *QUICK]
+    path.write_bytes(content)
+    expect_error(staghorn(*command), 1, path, "no sum29 of t=0 (computed", "--no-verify")
+    staghorn(*command, "--no-verify", check=True)
+    path.with_name("ks.prop.info").write_text(info)
+    staghorn(*command, check=True)
+    damaged = bytearray(content)
+    damaged[36 + 72 * (7 * 192 + 5)] ^= 1  # site 5 of slice 7
+    path.write_bytes(damaged)
+    message = expect_error(staghorn(*command), 1, path, "sum29 of t=7 stored", "sum31 of t=7 stored")
+    assert "t=6" not in message and "t=8" not in message
+
+
+@pytest.mark.parametrize("change, words", [
+    ({"order": 1}, ["order of sites"]),
+    ({"element_bytes": 8}, ["4 bytes a real", "8 bytes"]),
+    (lambda content: content[:-1], ["truncated", "bytes"]),
+    (lambda content: content[:20], ["bytes"]),
+], ids=["order", "fp64", "truncated", "header only"])
+def test_wrong_fnal_propagator_is_refused(change, words, staghorn, vectors, expect_error, tmp_path):
+    path = tmp_path / "ks.prop"
+    options = change if isinstance(change, dict) else {}
+    content = formats.fnal_propagator(vectors[[0, 1, 0]], **options)[0]
+    path.write_bytes(change(content) if callable(change) else content)
+    expect_error(staghorn("inspect", path), 1, path, *words)
+
+
+@pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.mpi)])
+@pytest.mark.parametrize("kind", ["hdf5", "scidac", "fnal"])
+def test_inspect_explains_vectors(kind, ranks, staghorn, vectors, tmp_path):
+    path = tmp_path / "vectors"
+    held = vectors[[0, 1, 0]] if kind == "fnal" else vectors
+    if kind == "hdf5":
+        formats.h5py_file(path, "solution", held)
+    elif kind == "scidac":
+        path.write_bytes(formats.scidac_vector_file(held, 64))
+    else:
+        content, info = formats.fnal_propagator(held)
+        path.write_bytes(content)
+        path.with_name("vectors.info").write_text(info)
+    found = json.loads(staghorn("inspect", path, "--json", ranks=ranks, check=True).stdout)
+    assert (found["format"], found["lattice"], found["vectors"]) == (kind, [4, 6, 8, 10], len(held))
+    assert found["intact"] and found["precision"] == ("fp32" if kind == "fnal" else "fp64")
+    assert [n["norm2"] for n in found["norms"]] == [float((abs(v) ** 2).sum()) for v in held]
+    assert kind in staghorn("inspect", path, check=True).stdout
+
+
+def test_inspect_tells_damaged_vectors(staghorn, vectors, expect_error, tmp_path):
+    path = tmp_path / "x.scidac"
+    content = bytearray(formats.scidac_vector_file(vectors))
+    content[len(content) // 2] ^= 4
+    path.write_bytes(content)
+    expect_error(staghorn("inspect", path), 1, path, "suma stored", "computed")
+    assert json.loads(staghorn("inspect", path, "--json", "--no-verify", check=True).stdout)["intact"] is False
+
+
+@pytest.mark.reference
+def test_inspect_finds_the_published_norm_of_milcs_vectors(staghorn, reference_data):
+    published = json.loads((reference_data / "reference.json").read_text())["improved_fat_long_l8"]["ksvector_sample"]
+    for name, norm2 in (("src", published["src_norm2"]), ("ans.Minv", published["ans_norm2_file"])):
+        found = json.loads(staghorn("inspect", reference_data / f"ksvector.{name}.sample.l8", "--json", check=True).stdout)
+        assert found["norms"][0]["norm2"] == pytest.approx(norm2, rel=1e-12)
+
+
 @pytest.mark.parametrize("ranks", [1, pytest.param(2, marks=pytest.mark.mpi)])
 @pytest.mark.parametrize("kind", ["hdf5", "scidac"])
 def test_source_with_flipped_bit_is_refused(kind, ranks, staghorn, small_gauge, vectors, tmp_path):
@@ -123,3 +240,9 @@ def test_gauge_file_is_no_source(staghorn, small_gauge, links, tmp_path):
     path.write_bytes(formats.scidac_file(links))
     result = staghorn("solve", "--gauge", small_gauge, "--source", f"file:{path}", *QUICK)
     assert result.returncode == 1 and "ColorVector" in result.stderr and "ColorMatrix" in result.stderr
+
+
+def test_vector_file_is_no_configuration(staghorn, vectors, expect_error, tmp_path):
+    path = tmp_path / "vectors.scidac"
+    path.write_bytes(formats.scidac_vector_file(vectors))
+    expect_error(staghorn("solve", "--gauge", path, *QUICK), 1, path, "four 3x3 matrices", "ColorVector")

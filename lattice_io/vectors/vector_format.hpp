@@ -1,0 +1,40 @@
+// What each format of colour vectors supplies. Private to this folder.
+//
+// Headers are local: every rank parses the header itself. Reading and writing are collective. The checksums of reading
+// are compared, and nothing is thrown for them.
+#pragma once
+
+#include "lattice_io/vectors/vector_file.hpp"
+
+namespace staghorn {
+
+constexpr std::int64_t reals_per_vector = 6;
+static_assert(sizeof(ColorVector<double>) == reals_per_vector * sizeof(double));
+
+// Throw Error where the file holds something else, or is not complete.
+VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name);
+VectorHeader read_scidac_vector_header(const std::string& path);
+VectorHeader read_fnal_header(const std::string& path);
+
+VectorContents read_hdf5_vectors(const Communicator& communicator, const VectorHeader& header, const Lattice& lattice);
+VectorContents read_scidac_vectors(const Communicator& communicator, const VectorHeader& header,
+                                   const Lattice& lattice);
+VectorContents read_fnal_propagator(const Communicator& communicator, const VectorHeader& header,
+                                    const Lattice& lattice);
+
+// What a new file holds, but for the numbers.
+struct NewVectorFile {
+  std::string name;  // of the dataset
+  Precision precision = Precision::fp64;
+  std::map<std::string, std::string> attributes;
+};
+
+// Fill the empty file `path`. Collective.
+void write_hdf5_vectors(const Communicator& communicator, const std::string& path, std::span<const VectorField> fields,
+                        const NewVectorFile& file);
+void write_scidac_vectors(const Communicator& communicator, const std::string& path,
+                          std::span<const VectorField> fields, const NewVectorFile& file);
+
+constexpr std::uint32_t fnal_magic = 0x71626434;
+
+}  // namespace staghorn

@@ -1,0 +1,90 @@
+#include "solver/program/inspect_vectors.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <ostream>
+
+#include "dirac/fields/plain_algebra.hpp"
+#include "halo/cut_lattice.hpp"
+#include "lattice_io/files/header_text.hpp"
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+bool intact(const VectorContents& contents) {
+  return std::all_of(contents.checks.begin(), contents.checks.end(),
+                     [](const auto& check) { return unverified_checksums(check.second).empty(); });
+}
+
+void print_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
+                const VectorContents& contents) {
+  out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
+      << "-endian, " << to_string(header.precision) << "\n  lattice     " << to_string(header.extents)
+      << "  (X x Y x Z x T)\n  vectors     " << header.n_vectors
+      << (header.dataset.empty() ? "" : ", dataset /" + header.dataset) << "\n";
+  for (std::size_t k = 0; k < norms.size(); ++k)
+    out << "    |v" << k << "|^2 = " << significant_digits(norms[k].all) << "  (even sites "
+        << significant_digits(norms[k].even) << ", odd " << significant_digits(norms[k].odd) << ")"
+        << (std::isfinite(norms[k].all) ? "\n" : "  NaN or infinity among its numbers\n");
+  out << "  checks\n";
+  for (const auto& [where, results] : contents.checks) print_checks(out, results);
+  out << "  header\n";
+  print_fields(out, header.fields);
+}
+
+void print_json(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
+                const VectorContents& contents) {
+  Json json{{"file", header.path},
+            {"holds", "color vectors"},
+            {"format", to_string(header.format)},
+            {"dataset", header.dataset.empty() ? Json(nullptr) : Json(header.dataset)},
+            {"lattice", header.extents},
+            {"precision", to_string(header.precision)},
+            {"big_endian", header.big_endian},
+            {"vectors", header.n_vectors},
+            {"norms", Json::array()},
+            {"intact", intact(contents)},
+            {"checksums", Json::array()},
+            {"header", header.fields}};
+  for (const Norms2& n : norms)
+    json["norms"].push_back({{"norm2", n.all}, {"norm2_even", n.even}, {"norm2_odd", n.odd}});
+  for (const auto& [where, results] : contents.checks) {
+    Json part = Json::object();
+    for (const auto& [name, c] : results)
+      part[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
+    json["checksums"].push_back(part);
+  }
+  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+}
+
+}  // namespace
+
+void print_checks(std::ostream& out, const ChecksumResults& checks) {
+  for (const auto& [name, c] : checks)
+    out << "    " << name << std::string(std::size_t(std::max<int>(1, 12 - int(name.size()))), ' ')
+        << (c.match            ? "match   "
+            : c.stored.empty() ? "ABSENT  "
+                               : "MISMATCH")
+        << "  stored " << (c.stored.empty() ? "none" : c.stored) << ", computed " << c.computed << "\n";
+}
+
+void print_fields(std::ostream& out, const std::map<std::string, std::string>& fields) {
+  for (const auto& [name, value] : fields) out << "    " << name << " = " << value << "\n";
+}
+
+void inspect_vectors(const Communicator& communicator, const VectorHeader& header, bool as_json, bool no_verify,
+                     std::ostream& out) {
+  const Lattice lattice = cut_lattice(communicator, header.extents);
+  const VectorContents contents = read_vector_contents(communicator, header, lattice);
+  std::vector<Norms2> norms;
+  for (const VectorField& field : contents.fields) norms.push_back(norms2(communicator, field));
+  (as_json ? print_json : print_text)(out, header, norms, contents);
+  if (no_verify) return;
+  for (const auto& [where, results] : contents.checks) require_verified(where, results);
+}
+
+}  // namespace staghorn
