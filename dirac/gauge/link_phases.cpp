@@ -25,6 +25,11 @@ LinkPhases parse_link_phases(const std::string& text) {
   throw Error("phases in links", "none, cps or milc", "'" + text + "'");
 }
 
+int link_phase(LinkPhases phases, int mu, const Coordinates& x) {
+  if (phases == LinkPhases::none) return 1;
+  return phases == LinkPhases::milc ? milc_phase(mu, x) : staggered_phase(mu, x);
+}
+
 void multiply_phases(LinkField& links, LinkPhases phases, const Boundary& boundary, int steps) {
   if (phases == LinkPhases::none) return;
   for (const double theta : boundary.theta)
@@ -34,7 +39,7 @@ void multiply_phases(LinkField& links, LinkPhases phases, const Boundary& bounda
   for (std::int64_t site = 0; site < links.size(); ++site) {
     const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
     for (int mu = 0; mu < 4; ++mu) {
-      int sign = phases == LinkPhases::milc ? milc_phase(mu, x) : staggered_phase(mu, x);
+      int sign = link_phase(phases, mu, x);
       // A lattice shorter than the steps is crossed more than once.
       const int crossings = (x[mu] + steps) / lattice.global()[mu];
       if (boundary.theta[mu] == 1 && crossings % 2 == 1) sign = -sign;

@@ -10,6 +10,7 @@
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/program/inspect_improved.hpp"
 #include "solver/program/inspect_vectors.hpp"
 #include "solver/report/gauge_summary.hpp"
 
@@ -24,6 +25,7 @@ struct Inspection {
   GaugeHeader header;
   GaugeSummary gauge;
   UnitarityCheck unitarity;
+  std::optional<ImprovedInspection> improved;
 
   bool intact() const { return gauge.verified(); }
 };
@@ -79,6 +81,7 @@ Inspection look_at(const Communicator& communicator, const std::string& path) {
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
   found.gauge = summarize_gauge(communicator, links, found.unitarity, checks);
+  if (found.unitarity.finite) found.improved = look_at_improved(communicator, found.header, links);
   found.gauge.file = path;
   found.gauge.format = to_string(found.header.format);
   return found;
@@ -95,6 +98,7 @@ void print_text(std::ostream& out, const Inspection& found) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << ", " << header.rows << " rows a link\n  lattice     "
       << to_string(header.extents) << "  (X x Y x Z x T)\n";
+  if (found.improved) print_improved(out, *found.improved);
   out << "  plaquette   " << number("%.12f", found.gauge.plaquette) << "  (space "
       << number("%.12f", found.gauge.plaquette_space) << ", time " << number("%.12f", found.gauge.plaquette_time)
       << ")\n  link trace  " << number("%.12g", found.gauge.link_trace.real()) << " "
@@ -107,6 +111,7 @@ void print_text(std::ostream& out, const Inspection& found) {
   for (const std::string& warning : found.gauge.warnings) out << "    warning: " << warning << "\n";
   out << "  header\n";
   print_fields(out, header.fields);
+  if (found.improved) return;
   out << "  memory for a solve with three colours (all ranks together, without halos)\n";
   for (const MemoryRow& row : memory_rows(header.extents))
     out << "    " << to_string(row.precision) << ", " << to_string(row.links)
@@ -114,11 +119,26 @@ void print_text(std::ostream& out, const Inspection& found) {
         << number("%.4g", row.memory.device() * 1e-6) << " MB\n";
 }
 
+Json improved_json(const ImprovedInspection& improved) {
+  Json json{{"holds", improved.role}, {"phases", nullptr}, {"boundary", nullptr}};
+  if (improved.found) {
+    json["phases"] = to_string(improved.found->phases);
+    json["boundary"] = to_string(improved.found->boundary);
+  }
+  if (improved.role == "long") {
+    json["naik_scale"] = improved.coefficient;
+    json["naik_unitarity"] = improved.unitarity;
+  }
+  return json;
+}
+
 void print_json(std::ostream& out, const Inspection& found) {
   const GaugeHeader& header = found.header;
   Json json = Json::parse(to_json(found.gauge));
   json["max_determinant_deviation"] = found.unitarity.max_determinant_deviation;
   json["finite"] = found.unitarity.finite;
+  json["improved"] = nullptr;
+  if (found.improved) json["improved"] = improved_json(*found.improved);
   json["lattice"] = header.extents;
   json["precision"] = to_string(header.precision);
   json["rows"] = header.rows;

@@ -8,12 +8,12 @@
 #include "dirac/gauge/link_phases.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/output_file.hpp"
-#include "lattice_io/gauge/gauge_file.hpp"
+#include "lattice_io/gauge/improved_files.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/gauge_summary.hpp"
-#include "solver/report/provenance.hpp"
 
 namespace staghorn {
 
@@ -107,36 +107,19 @@ SmearCommand read_command(const OptionValues& values) {
   return command;
 }
 
-std::string as_text(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.17g", value);
-  return text;
-}
-
-void write_links(const Communicator& communicator, const SmearCommand& command, const std::string& path,
-                 const std::string& kind, int steps, double coefficient, LinkField& links) {
-  multiply_phases(links, command.phases, command.boundary, steps);
-  std::map<std::string, std::string> metadata{{"creator", "staghorn " + version()},
-                                              {"links", kind},
-                                              {"action", command.action},
-                                              {"phases_in_links", to_string(command.phases)},
-                                              {"coefficient", as_text(coefficient)}};
-  if (command.phases != LinkPhases::none) metadata["boundary"] = to_string(command.boundary);
-  if (command.action == "asqtad") metadata["u0"] = as_text(command.u0);
+// What the files say of how their links were made. Plaquette and trace name the configuration.
+std::map<std::string, std::string> description(const SmearCommand& command, const GaugeChecks& checks) {
+  std::map<std::string, std::string> lines{{"action", command.action},
+                                           {"thin_file", command.gauge},
+                                           {"thin_plaquette", significant_digits(checks.plaquette->all)},
+                                           {"thin_link_trace", significant_digits(checks.link_trace->real())}};
+  if (command.reunitarize) lines["thin_reunitarized"] = "yes";
+  if (command.action == "asqtad") lines["u0"] = significant_digits(command.u0);
   if (command.action == "hisq") {
-    metadata["naik_epsilon"] = as_text(command.epsilon);
-    metadata["unitarize"] = command.unitarize == Unitarize::u3 ? "u3" : "su3";
+    lines["naik_epsilon"] = significant_digits(command.epsilon);
+    lines["unitarize"] = command.unitarize == Unitarize::u3 ? "u3" : "su3";
   }
-  write_gauge(communicator, path, command.format, command.precision, links, metadata, command.force);
-}
-
-// The long links as files hold them: with their coefficient.
-void scale(LinkField& links, double coefficient) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < links.size(); ++site)
-    for (auto& link : links[site])
-      for (auto& row : link.e)
-        for (auto& element : row) element = {coefficient * element.re, coefficient * element.im};
+  return lines;
 }
 
 }  // namespace
@@ -151,10 +134,12 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
   for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
   const GaugeHeader header = read_gauge_header(communicator, command.gauge);
   LinkField thin(cut_lattice(communicator, header.extents));
-  const GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
+  GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
   for (const std::string& text : unverified_checksums(checks.checksums)) messages << "UNVERIFIED: " << text << "\n";
   require_su3(command.gauge, check_unitarity(communicator, thin), true);
   if (command.reunitarize) reunitarize(thin);
+  checks.plaquette = plaquette(communicator, thin);
+  checks.link_trace = link_trace(communicator, thin);
 
   const Stopwatch smearing;
   ImprovedLinks links = command.action == "asqtad" ? asqtad_links(communicator, thin, command.u0)
@@ -169,9 +154,9 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
     messages << line;
   }
 
-  write_links(communicator, command, command.fat, "fat", 1, 1, links.fat);
-  scale(links.naik, links.naik_weight);
-  write_links(communicator, command, command.naik, "long", 3, links.naik_weight, links.naik);
+  write_improved_links(communicator, command.fat, command.naik, std::move(links),
+                       {command.format, command.precision, command.phases, command.boundary,
+                        description(command, checks), command.force});
   messages << "written to " << command.fat << " and " << command.naik << " (" << to_string(command.format) << ", "
            << to_string(command.precision) << ")\n";
   return exit_certified;

@@ -1,0 +1,240 @@
+#include "lattice_io/gauge/improved_files.hpp"
+
+#include <charconv>
+#include <cmath>
+#include <sstream>
+
+#include "dirac/gauge/stored_links.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/scidac.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Description = std::map<std::string, std::string>;
+
+// Two files of one configuration in one gauge: HISQ and asqtad links have 0.9 and more, other configurations 0.0.
+constexpr double least_likeness = 0.5;
+// A coefficient that a file states in 7 digits.
+constexpr double coefficient_tolerance = 1e-5;
+// Deviation from a common multiple of unitary matrices below which links may be long ones, beyond which they are not.
+constexpr double clearly_unitary = 1e-3;
+
+std::string lower_case(std::string text) {
+  for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
+  return text;
+}
+
+// "name value" lines of a text with XML in it.
+void add_lines(const std::string& xml, Description& lines) {
+  std::string text;
+  bool inside = false;
+  for (const char c : xml) {
+    if (c == '<') inside = true;
+    text += inside ? '\n' : c;
+    if (c == '>') inside = false;
+  }
+  std::istringstream all(text);
+  for (std::string line; std::getline(all, line);) {
+    const std::size_t begin = line.find_first_not_of(" \t"), end = line.find_last_not_of(" \t\r");
+    if (begin == std::string::npos) continue;
+    const std::size_t blank = line.find(' ', begin);
+    if (blank == std::string::npos || blank > end) continue;
+    lines.emplace(line.substr(begin, blank - begin), line.substr(blank + 1, end - blank));
+  }
+}
+
+void require_role(const GaugeHeader& header, const std::string& role) {
+  const std::string found = role_of(header);
+  if (!found.empty() && found != role) throw Error(header.path, "a file of " + role + " links", found + " links");
+}
+
+// Both descriptions in one. Entries that have to be the same are.
+Description common_description(const GaugeHeader& fat, const GaugeHeader& naik) {
+  Description all = described_by(fat);
+  for (const auto& [name, value] : described_by(naik)) {
+    const auto [entry, is_new] = all.emplace(name, value);
+    const bool must_agree = name == "action" || name == "u0" || name == "naik_epsilon" || name == "unitarize" ||
+                            name == "phases_in_links" || name == "boundary" || name.starts_with("thin_") ||
+                            name.starts_with("gauge.filename") || name.starts_with("asqtad.") ||
+                            name.starts_with("layout.boundary");
+    if (!is_new && must_agree && entry->second != value)
+      throw Error(fat.path + " and " + naik.path + " are no pair: " + name, entry->second, value);
+  }
+  return all;
+}
+
+LinkField read_verified(const Communicator& communicator, const GaugeHeader& header, const Lattice& lattice,
+                        bool verify, GaugeChecks& checks) {
+  std::optional<LinkField> links;
+  communicator.agree([&] { links.emplace(lattice); });
+  checks = read_gauge(communicator, header, *links, verify);
+  if (!check_unitarity(communicator, *links).finite)
+    throw Error(header.path, "finite links", "NaN or infinity among them");
+  return std::move(*links);
+}
+
+std::string words(const FoundPhases& found) {
+  return "phases " + to_string(found.phases) + ", boundary " + to_string(found.boundary);
+}
+
+// What the links of one file carry. `stated`: the phases that caller or file name.
+std::optional<FoundPhases> examine(const Communicator& communicator, const GaugeHeader& header, const LinkField& links,
+                                   int steps, std::optional<LinkPhases> stated) {
+  const std::optional<FoundPhases> found = find_phases(communicator, links, steps);
+  if (found && stated && found->phases != *stated)
+    throw Error(header.path + ": staggered phases in the links (`phases_in_links`)", to_string(*stated),
+                to_string(found->phases) + ", as the determinants of the links say");
+  return found;
+}
+
+std::optional<LinkPhases> stated_phases(const Description& description) {
+  const auto found = description.find("phases_in_links");
+  if (found == description.end()) return std::nullopt;
+  return parse_link_phases(found->second);
+}
+
+std::optional<double> stated_coefficient(const GaugeHeader& naik) {
+  const Description lines = described_by(naik);
+  const auto found = lines.find("coefficient");
+  if (found == lines.end()) return std::nullopt;
+  double value = 0;
+  const std::string& text = found->second;
+  const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value == 0)
+    throw Error(naik.path + ": coefficient", "a number other than 0", "'" + text + "'");
+  return value;
+}
+
+double unitarity_of(const Communicator& communicator, const LinkField& links) {
+  return check_unitarity(communicator, links).max_deviation;
+}
+
+// Whether `links` are a multiple of unitary matrices.
+bool is_unitary_multiple(const Communicator& communicator, LinkField links) {
+  const double c = common_coefficient(communicator, links, 1);
+  if (!(c > 0)) return false;
+  scale_links(links, 1 / c);
+  return unitarity_of(communicator, links) < clearly_unitary;
+}
+
+}  // namespace
+
+std::string role_of(const GaugeHeader& header) {
+  const Description lines = described_by(header);
+  if (const auto found = lines.find("links"); found != lines.end())
+    return found->second == "fat" || found->second == "long" ? found->second : "";
+  const auto record = header.fields.find("scidac-record-xml");
+  const std::string text = record == header.fields.end() ? "" : lower_case(record->second);
+  return text.find("fat link") != std::string::npos ? "fat" : text.find("long link") != std::string::npos ? "long" : "";
+}
+
+Description described_by(const GaugeHeader& header) {
+  if (header.format == GaugeFormat::hdf5) return header.fields;
+  Description lines;
+  for (const char* record : {"scidac-record-xml", "scidac-file-xml"})
+    if (const auto found = header.fields.find(record); found != header.fields.end()) add_lines(found->second, lines);
+  return lines;
+}
+
+ImprovedHeaders read_improved_headers(const Communicator& communicator, const std::string& fat,
+                                      const std::string& naik) {
+  ImprovedHeaders headers{read_gauge_header(communicator, fat), read_gauge_header(communicator, naik), {}};
+  for (const GaugeHeader* header : {&headers.fat, &headers.naik})
+    if (header->format != GaugeFormat::scidac && header->format != GaugeFormat::hdf5)
+      throw Error(header->path, "fat or long links, SciDAC or HDF5",
+                  "a configuration in the format " + to_string(header->format));
+  if (headers.fat.extents != headers.naik.extents)
+    throw Error(fat + " and " + naik + " are of different lattices", to_string(headers.fat.extents),
+                to_string(headers.naik.extents));
+  require_role(headers.fat, "fat");
+  require_role(headers.naik, "long");
+  headers.description = common_description(headers.fat, headers.naik);
+  return headers;
+}
+
+StoredImprovedLinks read_improved_links(const Communicator& communicator, const ImprovedHeaders& headers,
+                                        const Lattice& lattice, std::optional<LinkPhases> asked, bool verify) {
+  GaugeChecks fat_checks, naik_checks;
+  LinkField fat = read_verified(communicator, headers.fat, lattice, verify, fat_checks);
+  LinkField naik = read_verified(communicator, headers.naik, lattice, verify, naik_checks);
+  const std::string both = headers.fat.path + " and " + headers.naik.path;
+
+  const std::optional<LinkPhases> stated = asked ? asked : stated_phases(headers.description);
+  const auto in_fat = examine(communicator, headers.fat, fat, 1, stated);
+  const auto in_naik = examine(communicator, headers.naik, naik, 3, stated);
+  if (in_fat && in_naik && (in_fat->phases != in_naik->phases || !(in_fat->boundary == in_naik->boundary)))
+    throw Error(both + " are no pair", words(*in_fat) + " in both", words(*in_naik) + " in the long links");
+  const std::optional<FoundPhases> found = in_naik ? in_naik : in_fat;
+  if (!found && !(stated == LinkPhases::none))
+    throw Error(
+        both + ": staggered phases in the links",
+        "determinants that tell them; on rough configurations only links without phases (`phases_in_links` none) "
+        "can be used",
+        "determinants of random sign");
+  const FoundPhases carried = found ? *found : FoundPhases{};
+  if (in_fat && in_fat->sign < 0)
+    throw Error(headers.fat.path, "fat links of positive determinant", "a sign -1 in all of them");
+
+  // Taking signs out is the same as putting them in. multiply_phases with none would leave boundary signs alone.
+  const LinkPhases signs = carried.phases;
+  if (signs == LinkPhases::none && !(carried.boundary == Boundary{{0, 0, 0, 0}}))
+    throw Error(both, "boundary signs together with staggered phases, or neither", words(carried));
+  multiply_phases(fat, signs, carried.boundary, 1);
+  multiply_phases(naik, signs, carried.boundary, 3);
+
+  const double measured = common_coefficient(communicator, naik, in_naik ? in_naik->sign : -1);
+  if (!(std::fabs(measured) > 0)) throw Error(headers.naik.path, "long links other than zero", measured);
+  const double coefficient = stated_coefficient(headers.naik).value_or(measured);
+  if (std::fabs(coefficient - measured) > coefficient_tolerance * std::fabs(measured))
+    throw Error(headers.naik.path + ": coefficient of the long links", significant_digits(coefficient),
+                significant_digits(measured) + ", measured from the links");
+  scale_links(naik, 1 / coefficient);
+
+  StoredImprovedLinks stored{{std::move(fat), std::move(naik), coefficient},
+                             std::move(fat_checks),
+                             std::move(naik_checks),
+                             carried.phases,
+                             carried.boundary};
+  stored.naik_unitarity = unitarity_of(communicator, stored.links.naik);
+  if (stored.naik_unitarity > clearly_unitary && is_unitary_multiple(communicator, stored.links.fat))
+    throw Error(headers.fat.path, "fat links", "a multiple of unitary matrices, as long links are; are both swapped?");
+  stored.likeness = likeness(communicator, stored.links.fat, stored.links.naik);
+  if (!(stored.likeness > least_likeness))
+    throw Error(both + " are no pair: likeness of F F F and N", "above " + three_digits(least_likeness),
+                three_digits(stored.likeness));
+  return stored;
+}
+
+namespace {
+
+void write_one(const Communicator& communicator, const std::string& path, const std::string& role, int steps,
+               double coefficient, LinkField& links, const ImprovedFormat& how) {
+  multiply_phases(links, how.phases, how.boundary, steps);
+  Description description = how.description;
+  description["links"] = role;
+  description["phases_in_links"] = to_string(how.phases);
+  if (role == "long") description["coefficient"] = significant_digits(coefficient);
+  if (how.phases != LinkPhases::none) description["boundary"] = to_string(how.boundary);
+  if (how.format == GaugeFormat::scidac) {
+    std::string lines;
+    for (const auto& [name, value] : description) lines += name + " " + value + "\n";
+    const std::string title = role == "fat" ? "Fat links" : "Long links";
+    description = {
+        {"scidac-record-xml", xml_start + xml_tagged("title", title) + xml_tagged("info", "\n" + xml_escaped(lines))}};
+  }
+  write_gauge(communicator, path, how.format, how.precision, links, description, how.force);
+}
+
+}  // namespace
+
+void write_improved_links(const Communicator& communicator, const std::string& fat, const std::string& naik,
+                          ImprovedLinks&& links, const ImprovedFormat& how) {
+  write_one(communicator, fat, "fat", 1, 1, links.fat, how);
+  scale_links(links.naik, links.naik_weight);
+  write_one(communicator, naik, "long", 3, links.naik_weight, links.naik, how);
+}
+
+}  // namespace staghorn
