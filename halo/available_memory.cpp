@@ -11,6 +11,7 @@
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -29,7 +30,7 @@ double host_bytes() {
 }
 
 double limit_from_environment(const char* name) {
-  const char* text = std::getenv(name);
+  const char* text = environment_variable(name);
   if (!text || !*text) return unlimited;
   char* end = nullptr;
   const double bytes = std::strtod(text, &end);
@@ -50,6 +51,7 @@ Sharers count_sharers(const Communicator& communicator, int cuda_device) {
     const std::string id = cuda::device_identity(cuda_device);
     std::memcpy(mine.data(), id.data(), std::min(id.size(), length - 1));
   });
+  if (communicator.is_alone()) return {1, 1};
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");

@@ -45,7 +45,8 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
   mapped_ = (bytes + huge_page - 1) / huge_page * huge_page;
   // Map one page more than needed and give back what lies outside the aligned range.
   void* raw = mmap(nullptr, mapped_ + huge_page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (raw == MAP_FAILED) throw Error("out of memory: " + std::to_string(bytes) + " bytes could not be allocated");
+  if (raw == MAP_FAILED)
+    throw Error(ErrorKind::memory, "out of memory: " + std::to_string(bytes) + " bytes could not be allocated");
   const auto begin = reinterpret_cast<std::uintptr_t>(raw);
   const auto aligned = (begin + huge_page - 1) / huge_page * huge_page;
   if (aligned > begin) munmap(raw, aligned - begin);

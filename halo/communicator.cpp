@@ -5,12 +5,15 @@
 #include <cstdlib>
 #include <exception>
 #include <limits>
+#include <new>
 #include <thread>
 #include <utility>
 
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/injected_faults.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -19,7 +22,7 @@ MpiSession::MpiSession() : owner_(false) {
   MPI_Initialized(&initialised);
   if (initialised) return;
   int provided = 0;
-  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_FUNNELED, &provided) != MPI_SUCCESS)
+  if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
     throw Error("MPI could not be initialised");
   owner_ = true;
 }
@@ -36,7 +39,7 @@ void check_mpi(int code, const char* what) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);
-  throw LocalError(std::string(what) + ": " + std::string(text, length));
+  throw LocalError(ErrorKind::mpi, std::string(what) + ": " + std::string(text, length));
 }
 
 Communicator::Communicator(MPI_Comm parent) {
@@ -47,15 +50,20 @@ Communicator::Communicator(MPI_Comm parent) {
 }
 
 Communicator::~Communicator() {
+  if (is_alone()) return;
   int finalised = 0;
   MPI_Finalized(&finalised);
-  if (handle_ != MPI_COMM_NULL && !finalised) MPI_Comm_free(&handle_);
+  if (!finalised) MPI_Comm_free(&handle_);
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)), rank_(other.rank_), size_(other.size_) {}
+    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
+      rank_(other.rank_),
+      size_(other.size_),
+      kept_alone_(std::move(other.kept_alone_)) {}
 
 Communicator Communicator::split(int color, int key) const {
+  if (is_alone()) return {};
   MPI_Comm part = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
   Communicator group(part);
@@ -64,9 +72,10 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 std::vector<int> Communicator::hosts() const {
+  if (is_alone()) return {0};
   int pretended = 0;  // ranks per host, rank 0's
   agree([&] {
-    const char* text = std::getenv("STAGHORN_RANKS_PER_HOST");
+    const char* text = environment_variable("STAGHORN_RANKS_PER_HOST");
     if (rank_ != 0 || !text || !*text) return;
     char* end = nullptr;
     const long number = std::strtol(text, &end, 10);
@@ -94,6 +103,7 @@ std::vector<int> Communicator::hosts() const {
 }
 
 int Communicator::rank_on_host() const {
+  if (is_alone()) return 0;
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   int rank = 0;
@@ -103,11 +113,13 @@ int Communicator::rank_on_host() const {
 }
 
 void Communicator::barrier() const {
+  if (is_alone()) return;
   const CollectiveActivity activity("barrier", rank_);
   check_mpi(MPI_Barrier(handle_), "MPI_Barrier");
 }
 
 void Communicator::patient_barrier() const {
+  if (is_alone()) return;
   const CollectiveActivity activity("patient barrier", rank_);
   const PatientWait wait;
   MPI_Request request = MPI_REQUEST_NULL;
@@ -120,13 +132,14 @@ void Communicator::patient_barrier() const {
 }
 
 bool Communicator::all_arrive(double seconds) const {
+  if (is_alone()) return true;
   MPI_Request request = MPI_REQUEST_NULL;
   check_mpi(MPI_Ibarrier(handle_, &request), "MPI_Ibarrier");
-  for (const double start = MPI_Wtime();;) {
+  for (const Stopwatch waiting;;) {
     int done = 0;
     check_mpi(MPI_Test(&request, &done, MPI_STATUS_IGNORE), "MPI_Test");
     if (done) return true;
-    if (MPI_Wtime() - start > seconds) return false;
+    if (waiting.seconds() > seconds) return false;
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
 }
@@ -151,12 +164,14 @@ void Communicator::sum(std::span<double> values) const {
 }
 
 std::uint32_t Communicator::exclusive_or(std::uint32_t value) const {
+  if (is_alone()) return value;
   const CollectiveActivity activity("exclusive or over ranks", rank_);
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT32_T, MPI_BXOR, handle_), "MPI_Allreduce");
   return value;
 }
 
 double Communicator::max(double value) const {
+  if (is_alone()) return value;
   const CollectiveActivity activity("maximum over ranks", rank_);
   double pair[2] = {std::isnan(value) ? 1.0 : 0.0, std::isnan(value) ? 0.0 : value};
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, handle_), "MPI_Allreduce");
@@ -164,6 +179,7 @@ double Communicator::max(double value) const {
 }
 
 bool Communicator::any(bool value) const {
+  if (is_alone()) return value;
   const CollectiveActivity activity("agreement of ranks", rank_);
   int flag = value;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, handle_), "MPI_Allreduce");
@@ -171,6 +187,7 @@ bool Communicator::any(bool value) const {
 }
 
 void Communicator::broadcast(void* data, std::size_t bytes) const {
+  if (is_alone()) return;
   const CollectiveActivity activity("broadcast", rank_);
   check_mpi(MPI_Bcast(data, int(bytes), MPI_BYTE, 0, handle_), "MPI_Bcast");
 }
@@ -186,25 +203,37 @@ std::string Communicator::broadcast(const std::string& text) const {
 
 void Communicator::agree(const std::function<void()>& work) const {
   std::string message;
-  bool failed = false;
+  ErrorKind kind = ErrorKind::value;
+  bool failed = true;
   try {
     work();
+    failed = false;
   } catch (const LocalError& error) {
-    failed = true;
     message = (size_ > 1 ? "rank " + std::to_string(rank_) + ": " : "") + error.what();
-  } catch (const std::exception& error) {
-    failed = true;
+    kind = error.kind();
+  } catch (const Error& error) {
     message = error.what();
+    kind = error.kind();
+  } catch (const std::bad_alloc&) {
+    message = "out of memory";
+    kind = ErrorKind::memory;
+  } catch (const std::exception& error) {
+    message = error.what();
+    kind = ErrorKind::internal;
+  }
+  if (is_alone()) {
+    if (failed) throw Error(kind, message);
+    return;
   }
   const CollectiveActivity activity("agreement of ranks", rank_);
   int first = failed ? rank_ : size_;
   check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handle_), "MPI_Allreduce");
   if (first == size_) return;
-  int length = int(message.size());
-  check_mpi(MPI_Bcast(&length, 1, MPI_INT, first, handle_), "MPI_Bcast");
-  message.resize(length);
-  check_mpi(MPI_Bcast(message.data(), length, MPI_CHAR, first, handle_), "MPI_Bcast");
-  throw Error(message);
+  int length_and_kind[] = {int(message.size()), int(kind)};
+  check_mpi(MPI_Bcast(length_and_kind, 2, MPI_INT, first, handle_), "MPI_Bcast");
+  message.resize(std::size_t(length_and_kind[0]));
+  check_mpi(MPI_Bcast(message.data(), length_and_kind[0], MPI_CHAR, first, handle_), "MPI_Bcast");
+  throw Error(ErrorKind(length_and_kind[1]), message);
 }
 
 }  // namespace staghorn

@@ -1,13 +1,16 @@
-// A group of MPI ranks and what they do together. RAII over a duplicated MPI communicator.
+// A group of MPI ranks and what they do together. RAII over a duplicated MPI communicator. Or one process alone, which
+// calls no function of MPI.
 //
 // Every member function is collective over the group unless it says "local". MPI must be initialised before the
-// first Communicator is made (see MpiSession) and finalised after the last is gone.
+// first Communicator over ranks is made (see MpiSession) and finalised after the last is gone.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,11 +29,12 @@ class MpiSession {
   bool owner_;
 };
 
-// Throws LocalError with MPI's own text unless `code` is MPI_SUCCESS. Local.
+// Throws LocalError of ErrorKind::mpi with MPI's own text unless `code` is MPI_SUCCESS. Local.
 void check_mpi(int code, const char* what);
 
 class Communicator {
  public:
+  Communicator() = default;  // this process alone
   explicit Communicator(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
@@ -38,10 +42,11 @@ class Communicator {
   Communicator& operator=(const Communicator&) = delete;
   Communicator& operator=(Communicator&&) = delete;
 
-  MPI_Comm handle() const { return handle_; }  // local
-  int rank() const { return rank_; }           // local
-  int size() const { return size_; }           // local
-  bool is_root() const { return rank_ == 0; }  // local
+  MPI_Comm handle() const { return handle_; }                 // local; MPI_COMM_NULL of a process alone
+  bool is_alone() const { return handle_ == MPI_COMM_NULL; }  // local
+  int rank() const { return rank_; }                          // local
+  int size() const { return size_; }                          // local
+  bool is_root() const { return rank_ == 0; }                 // local
 
   // A group for each `color`: the ranks that give it, in the order of `key` (ties: in the order of ranks here).
   Communicator split(int color, int key) const;
@@ -70,13 +75,19 @@ class Communicator {
   bool all_arrive(double seconds) const;
 
   // Runs `work` on every rank. If it throws on any rank, every rank throws Error with the message of the lowest rank
-  // that failed. The message of a LocalError begins with the number of that rank. `work` must not be collective, unless
+  // that failed, and of its kind. The message of a LocalError begins with the number of that rank. Memory that ran out
+  // is of kind `memory`, what is no Error is `internal`. `work` must not be collective, unless
   // it fails on all ranks alike.
   void agree(const std::function<void()>& work) const;
+
+  // Objects that belong to a process alone, by key; communicator_attribute.hpp uses it. Local.
+  std::shared_ptr<void>& kept_alone(const void* key) const { return (*kept_alone_)[key]; }
 
  private:
   MPI_Comm handle_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
+  std::shared_ptr<std::map<const void*, std::shared_ptr<void>>> kept_alone_ =
+      std::make_shared<std::map<const void*, std::shared_ptr<void>>>();
 };
 
 }  // namespace staghorn

@@ -1,5 +1,5 @@
 // An object that is made once for a group of ranks and lives as long as the group. It is an attribute of MPI's
-// communicator.
+// communicator, or is kept by the Communicator of a process alone.
 #pragma once
 
 #include "halo/communicator.hpp"
@@ -10,6 +10,12 @@ namespace staghorn {
 // finalised before that, it is not destroyed. Local.
 template <class T>
 T& communicator_attribute(const Communicator& communicator) {
+  if (communicator.is_alone()) {
+    static const char key_alone = 0;
+    std::shared_ptr<void>& kept = communicator.kept_alone(&key_alone);
+    if (!kept) kept = std::make_shared<T>();
+    return *static_cast<T*>(kept.get());
+  }
   static const int key = [] {
     const auto forget = [](MPI_Comm, int, void* kept, void*) {
       delete static_cast<T*>(kept);

@@ -17,7 +17,7 @@ inline Lattice cut_lattice(const Communicator& communicator, const Extents& exte
                            const std::array<bool, 4>& loopback = {}) {
   const Extents chosen = grid ? *grid : choose_process_grid(extents, communicator.size());
   if (volume(chosen) != communicator.size())
-    throw Error("process grid " + to_string(chosen), std::to_string(volume(chosen)) + " ranks",
+    throw Error(ErrorKind::layout, "process grid " + to_string(chosen), std::to_string(volume(chosen)) + " ranks",
                 std::to_string(communicator.size()) + " ranks");
   return Lattice(extents, chosen, communicator.rank(), loopback);
 }

@@ -96,7 +96,8 @@ Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_ho
         best_within = within;
       }
   if (best_area == std::numeric_limits<std::int64_t>::max())
-    throw Error("process grid", "a number of ranks that cuts " + to_string(global) + " into even local extents",
+    throw Error(ErrorKind::layout, "process grid",
+                "a number of ranks that cuts " + to_string(global) + " into even local extents",
                 std::to_string(n_ranks) + " ranks");
   return best;
 }
@@ -139,7 +140,8 @@ std::string describe(const Placement& placement) {
 
 Placement place_ranks(const Extents& global, const Extents& grid, std::span<const int> hosts, Mapping mapping) {
   if (!divides_evenly(global, grid) || volume(grid) != std::int64_t(hosts.size()))
-    throw Error("process grid", std::to_string(hosts.size()) + " ranks that divide " + to_string(global) + " evenly",
+    throw Error(ErrorKind::layout, "process grid",
+                std::to_string(hosts.size()) + " ranks that divide " + to_string(global) + " evenly",
                 "grid " + to_string(grid));
   Placement placement;
   const int per_host = ranks_per_host(hosts);

@@ -26,12 +26,13 @@ std::string to_string(const Extents& e) {
 Lattice::Lattice(const Extents& global, const Extents& grid, int rank, const std::array<bool, 4>& loopback)
     : global_(global), grid_(grid), loopback_(loopback), rank_(rank) {
   for (int mu = 0; mu < 4; ++mu)
-    if (global[mu] < 2 || global[mu] % 2 != 0) throw Error("lattice", "even extents of at least 2", to_string(global));
+    if (global[mu] < 2 || global[mu] % 2 != 0)
+      throw Error(ErrorKind::layout, "lattice", "even extents of at least 2", to_string(global));
   if (!divides_evenly(global, grid))
-    throw Error("process grid", "a grid that divides " + to_string(global) + " into even local extents",
-                "grid " + to_string(grid));
+    throw Error(ErrorKind::layout, "process grid",
+                "a grid that divides " + to_string(global) + " into even local extents", "grid " + to_string(grid));
   if (rank < 0 || rank >= volume(grid))
-    throw Error("process grid", "a rank below " + std::to_string(volume(grid)), rank);
+    throw Error(ErrorKind::layout, "process grid", "a rank below " + std::to_string(volume(grid)), rank);
   for (int mu = 0; mu < 4; ++mu) local_[mu] = global[mu] / grid[mu];
   grid_coordinates_ = unravel(rank, grid);
   for (int mu = 0; mu < 4; ++mu) origin_[mu] = grid_coordinates_[mu] * local_[mu];

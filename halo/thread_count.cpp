@@ -8,14 +8,16 @@
 #include <cstdlib>
 
 #include "halo/watch/error.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
 int sensible_thread_count(const Communicator& communicator) {
-  const char* asked = std::getenv("OMP_NUM_THREADS");
+  const char* asked = environment_variable("OMP_NUM_THREADS");
   const bool given = communicator.any(asked != nullptr && *asked != '\0');
   if (given) return omp_get_max_threads();
 
+  if (communicator.is_alone()) return omp_get_num_procs();
   MPI_Comm host;
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");

@@ -39,6 +39,7 @@ template <class Site>
 std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
                                 const std::vector<Site>& outgoing) {
   static_assert(std::is_trivially_copyable_v<Site>);
+  if (lattice.neighbour_rank(mu, direction) == lattice.rank()) return outgoing;
   std::vector<Site> incoming(outgoing.size());
   const Activity activity("sites of neighbours");
   const SiteType type(sizeof(Site));

@@ -4,6 +4,7 @@
 #include <cstdlib>
 
 #include "halo/named_choice.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -18,7 +19,7 @@ std::string to_string(Tuning tuning) { return tunings.name(tuning); }
 Tuning parse_tuning(const std::string& text) { return tunings.parse(text); }
 
 Tuning default_tuning() {
-  const char* text = std::getenv("STAGHORN_TUNING");
+  const char* text = environment_variable("STAGHORN_TUNING");
   if (!text || !*text) return Tuning::on;
   return NamedChoice{"STAGHORN_TUNING", tunings.values}.parse(text);
 }

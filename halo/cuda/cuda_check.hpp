@@ -13,7 +13,8 @@ namespace staghorn::cuda {
 inline void check(cudaError_t code, const char* call, const char* file, int line) {
   if (cuda_call_is_to_fail()) code = cudaErrorLaunchFailure;
   if (code == cudaSuccess) return;
-  throw LocalError(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + cudaGetErrorString(code));
+  throw LocalError(ErrorKind::device,
+                   std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + cudaGetErrorString(code));
 }
 
 }  // namespace staghorn::cuda

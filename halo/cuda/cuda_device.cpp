@@ -19,6 +19,12 @@ int device_count() {
 
 void select_device(int index) { STAGHORN_CUDA_CHECK(cudaSetDevice(index)); }
 
+int selected_device() {
+  int index = 0;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&index));
+  return index;
+}
+
 std::string device_name(int index) {
   cudaDeviceProp properties;
   STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, index));
@@ -127,12 +133,13 @@ DeviceId device_id() {
 namespace staghorn::cuda {
 
 namespace {
-[[noreturn]] void refuse() { throw Error("this build of Staghorn has no CUDA code"); }
+[[noreturn]] void refuse() { throw Error(ErrorKind::device, "this build of Staghorn has no CUDA code"); }
 }  // namespace
 
 bool built() { return false; }
 int device_count() { return 0; }
 void select_device(int) { refuse(); }
+int selected_device() { refuse(); }
 std::string device_name(int) { refuse(); }
 std::string device_architecture(int) { refuse(); }
 std::string device_identity(int) { refuse(); }

@@ -12,6 +12,7 @@ namespace staghorn::cuda {
 bool built();        // this build has CUDA code
 int device_count();  // 0 without driver or device
 void select_device(int index);
+int selected_device();  // of this thread
 std::string device_name(int index);
 std::string device_architecture(int index);  // "sm_90 with 132 processors"
 std::string device_identity(int index);      // PCI bus id: tells whether two ranks use the same GPU

@@ -5,6 +5,7 @@
 
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
 
 namespace staghorn {
 
@@ -72,7 +73,7 @@ FaceExchange::FaceExchange(const Communicator& communicator, const Lattice& latt
 void FaceExchange::start() {
   const CollectiveActivity activity("faces leave", rank_);
   if (owns_ghosts()) return others_->start();
-  departed_ = MPI_Wtime();
+  departed_ = wall_seconds();
   computed_ = 0;
   arrived_ = false;
   if (others_) others_->start();
@@ -105,7 +106,7 @@ void FaceExchange::account(double computed, bool arrived) {
   computed_ += computed;
   if (!arrived) return;
   arrived_ = true;
-  const double seconds = MPI_Wtime() - departed_;
+  const double seconds = wall_seconds() - departed_;
   in_flight_ += {seconds, std::min(computed_, seconds)};
 }
 

@@ -11,6 +11,7 @@
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/transport/peer_memory.hpp"
+#include "halo/watch/stopwatch.hpp"
 
 namespace staghorn {
 
@@ -168,12 +169,12 @@ void NcclCommunicator::sum(std::int64_t* values, std::size_t count, void* stream
 }
 
 std::string NcclCommunicator::await(const std::function<bool()>& reached, double limit_seconds) const {
-  const double begin = MPI_Wtime();
+  const double begin = wall_seconds();
   while (!reached()) {
     Status status = 0;
     STAGHORN_NCCL_CHECK(*state_, get_async_error(state_->handle, &status));
     if (status != 0) return std::string("NCCL: ") + state_->nccl.status_text(status);
-    if (limit_seconds > 0 && MPI_Wtime() - begin > limit_seconds)
+    if (limit_seconds > 0 && wall_seconds() - begin > limit_seconds)
       return "NCCL: no answer from another rank for " + three_digits(limit_seconds) + " s";
     std::this_thread::yield();
   }

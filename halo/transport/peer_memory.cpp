@@ -13,6 +13,7 @@ namespace {
 
 template <class T>
 std::vector<T> gather(const Communicator& communicator, const T& mine) {
+  if (communicator.is_alone()) return {mine};
   std::vector<T> all(std::size_t(communicator.size()));
   check_mpi(MPI_Allgather(&mine, int(sizeof(T)), MPI_BYTE, all.data(), int(sizeof(T)), MPI_BYTE, communicator.handle()),
             "MPI_Allgather");

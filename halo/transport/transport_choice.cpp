@@ -14,6 +14,8 @@
 #include "halo/transport/test_faces.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "halo/watch/surroundings.hpp"
 #include "halo/watchdog.hpp"
 
 namespace staghorn {
@@ -29,7 +31,7 @@ using Question = std::tuple<std::string, MemorySpace, cuda::DeviceId, std::array
 using Answers = std::map<Question, TransportChoice>;
 
 bool is_corrupted(const std::string& name) {
-  const char* corrupted = std::getenv("STAGHORN_CORRUPT_TRANSPORT");
+  const char* corrupted = environment_variable("STAGHORN_CORRUPT_TRANSPORT");
   return corrupted && name == corrupted;
 }
 
@@ -97,12 +99,12 @@ class Trial {
 
   double time_round() {
     communicator_.barrier();
-    const double start = MPI_Wtime();
+    const double start = wall_seconds();
     faces_->pack_again(*exchange_);
     exchange_->start();
     exchange_->finish();
     if (space_ == MemorySpace::cuda) cuda::synchronize();
-    return communicator_.max(MPI_Wtime() - start);
+    return communicator_.max(wall_seconds() - start);
   }
 
   const Communicator& communicator_;
@@ -136,7 +138,7 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
 TransportChoice try_all(const Communicator& communicator, const Lattice& lattice,
                         const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted) {
   const Activity activity("testing transports");
-  const double start = MPI_Wtime();
+  const double start = wall_seconds();
   TransportChoice choice;
   for (const std::size_t bytes : face_bytes) choice.face_bytes += std::int64_t(bytes);
   if (wanted != "auto") require_usable(communicator, wanted);
@@ -159,7 +161,7 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
   if (!best) throw Error("no transport can be used here: " + joined(obstacles, "; "));
   choice.name = best->name;
   choice.reason = wanted != "auto" ? "asked for" : usable > 1 ? "the fastest" : "the only one";
-  choice.seconds = communicator.max(MPI_Wtime() - start);
+  choice.seconds = communicator.max(wall_seconds() - start);
   return choice;
 }
 

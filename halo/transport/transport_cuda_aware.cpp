@@ -7,6 +7,7 @@
 #endif
 
 #include "halo/cuda/cuda_check.hpp"
+#include "halo/watch/stopwatch.hpp"
 #endif
 
 namespace staghorn {
@@ -21,13 +22,13 @@ class CudaAwareTransport final : public Transport {
       : mpi_(make_mpi_transport(setup.communicator, setup.channels)) {}
   void start() override {
     STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-    departed_ = MPI_Wtime();
+    departed_ = wall_seconds();
     mpi_->start();
   }
   bool progress() override { return mpi_->progress(); }
   void finish() override {
     mpi_->finish();
-    if (timed_) messages_ = {0, MPI_Wtime() - departed_};
+    if (timed_) messages_ = {0, wall_seconds() - departed_};
     timed_ = false;
   }
   void time_next_round() override { timed_ = true; }

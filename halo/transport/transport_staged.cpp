@@ -12,6 +12,7 @@
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_event.hpp"
 #include "halo/cuda/cuda_time_mark.hpp"
+#include "halo/watch/stopwatch.hpp"
 #endif
 
 namespace staghorn {
@@ -68,7 +69,7 @@ class StagedFace {
       expected_ = true;
     }
     if (!sent_ && on_host_.reached()) {
-      if (timed_) underway_.begin = MPI_Wtime();
+      if (timed_) underway_.begin = wall_seconds();
       check_mpi(MPI_Start(&departure_), "MPI_Start");
       sent_ = true;
     }
@@ -83,7 +84,7 @@ class StagedFace {
     if (sent_ && !left_) left_ = test(departure_);
     const bool done = arrived_ && left_;
     if (timed_ && done) {
-      underway_.end = MPI_Wtime();
+      underway_.end = wall_seconds();
       timed_ = false;
     }
     return done;

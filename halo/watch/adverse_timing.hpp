@@ -1,10 +1,21 @@
 // Random delays where ranks meet, to find deadlocks and results that depend on timing. There are none unless
-// STAGHORN_STRESS_DELAYS=MICROSECONDS[,SEED] in the environment asks for them. Local.
+// STAGHORN_STRESS_DELAYS=MICROSECONDS[,SEED] in the environment asks for them (surroundings.hpp). Local.
 #pragma once
+
+#include <cstdint>
 
 #include "halo/watch/activity.hpp"
 
 namespace staghorn {
+
+struct AdverseDelays {
+  static constexpr const char* name = "STAGHORN_STRESS_DELAYS";
+  long longest = 0;  // microseconds; 0: none
+  std::uint64_t seed = 0;
+
+  // From the variable's text; nullptr: none. Throws Error if the text is not valid.
+  static AdverseDelays parse(const char* text);
+};
 
 // Sleeps for a random time of at most MICROSECONDS. Each rank has its own sequence (from SEED and `rank`). One call of
 // four does not sleep, so that some ranks run ahead. Throws Error if the text in the environment is not valid.

@@ -7,14 +7,23 @@
 
 namespace staghorn {
 
+// What went wrong, for callers that act on it. `value`: what was given makes no sense; most errors are of this kind.
+enum class ErrorKind { value, argument, layout, memory, device, mpi, state, unsupported, internal };
+
 class Error : public std::runtime_error {
  public:
   explicit Error(const std::string& message) : std::runtime_error(message) {}
+  Error(ErrorKind kind, const std::string& message) : std::runtime_error(message), kind_(kind) {}
 
   // "where: expected E, found F"
   template <class Expected, class Found>
   Error(const std::string& where, const Expected& expected, const Found& found)
       : std::runtime_error(format(where, expected, found)) {}
+  template <class Expected, class Found>
+  Error(ErrorKind kind, const std::string& where, const Expected& expected, const Found& found)
+      : std::runtime_error(format(where, expected, found)), kind_(kind) {}
+
+  ErrorKind kind() const { return kind_; }
 
  private:
   template <class Expected, class Found>
@@ -23,6 +32,8 @@ class Error : public std::runtime_error {
     text << where << ": expected " << expected << ", found " << found;
     return text.str();
   }
+
+  ErrorKind kind_ = ErrorKind::value;
 };
 
 // A number with three digits, for messages.

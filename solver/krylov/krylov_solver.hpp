@@ -31,6 +31,10 @@ struct CgStop {
   long stagnation_window = 1000;  // of the stop rule (stop_rule.hpp)
   LoopChoice choice = LoopChoice::automatic;
   bool until_first = false;  // return as soon as the first active right-hand side is done
+  // `show` sets it where the caller wants no more iterations, on all ranks alike. What is not done is out of
+  // iterations.
+  const bool* interrupted = nullptr;
+  bool is_interrupted() const { return interrupted && *interrupted; }
 };
 
 struct SolvedRhs {  // one right-hand side

@@ -3,6 +3,7 @@
 #include <cstdlib>
 
 #include "halo/named_choice.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -30,7 +31,7 @@ constexpr NamedChoice<LoopChoice, 4> choices{"STAGHORN_CG_KERNELS",
 std::string to_string(LoopForm form) { return forms.name(form); }
 
 LoopChoice default_loop_choice() {
-  const char* text = std::getenv("STAGHORN_CG_KERNELS");
+  const char* text = environment_variable("STAGHORN_CG_KERNELS");
   return text && *text ? choices.parse(text) : LoopChoice::automatic;
 }
 

@@ -155,7 +155,7 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
   UpdatedRhs rhs(stop, r2);
   bool updated = false;  // tmp is D x
   long iterations = 0;
-  while (rhs.apply_stop_rule(r2) && iterations < stop.max_iterations) {
+  while (rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
     CgStop until_update = stop;
     until_update.until_first = true;
     until_update.max_iterations = stop.max_iterations - iterations;
@@ -187,7 +187,7 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
     if (longest == 0) break;
   }
 
-  if (const std::optional<CgStop> rest = rhs.rest(r2)) {
+  if (const std::optional<CgStop> rest = rhs.rest(r2); rest && !stop.is_interrupted()) {
     ColorVectorField p = d.make_vector();
     p.copy_from(r_);
     CgState precise{x, r_, p, tmp_, r2, r2};

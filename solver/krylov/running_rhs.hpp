@@ -21,7 +21,9 @@ class RunningRhs {
   }
 
   // Whether iteration 1, 2, ... takes place.
-  bool go_on(long iteration) const { return iteration <= stop_.max_iterations && count_active() >= least_active_; }
+  bool go_on(long iteration) const {
+    return iteration <= stop_.max_iterations && count_active() >= least_active_ && !stop_.is_interrupted();
+  }
 
   // Ends right-hand sides whose (p, A p) is not positive. Returns alpha = |r|^2 / (p, A p), as `ratio` does.
   std::vector<double> alpha(std::span<const double> r2, std::span<const double> p_A_p) {

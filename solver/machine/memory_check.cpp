@@ -86,7 +86,8 @@ void require_memory(const Communicator& communicator, const SolveShape& shape, i
     if (!device && estimate.packing + estimate.pieces > 0) text += ", and room to pack them";
     text += "), and " + gigabytes(device ? budget.device : budget.host) + " are there. ";
     const std::string fitting = what_would_fit(shape, budget);
-    throw Error(text + (fitting.empty() ? "Neither would fewer right-hand sides, links of 12 reals or " +
+    throw Error(ErrorKind::memory,
+                text + (fitting.empty() ? "Neither would fewer right-hand sides, links of 12 reals or " +
                                               std::to_string(most_ranks) + " ranks fit."
                                         : "This would fit: " + fitting + "."));
   });

@@ -30,22 +30,25 @@ std::string now_utc() {
   return text;
 }
 
-}  // namespace
-
-std::string version() { return STAGHORN_VERSION; }
-
-std::string build_summary() {
+std::string mpi_library() {
   char library[MPI_MAX_LIBRARY_VERSION_STRING];
   int length = 0;
   std::string mpi = "MPI";
   if (MPI_Get_library_version(library, &length) == MPI_SUCCESS) mpi.assign(library, length);
-  mpi = mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4"
-  return std::string("gcc ") + __VERSION__ + ", " + mpi;
+  return mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4"
 }
 
-std::map<std::string, std::string> run_provenance() {
+}  // namespace
+
+std::string version() { return STAGHORN_VERSION; }
+
+std::string build_summary(bool with_mpi) {
+  return std::string("gcc ") + __VERSION__ + (with_mpi ? ", " + mpi_library() : "");
+}
+
+std::map<std::string, std::string> run_provenance(bool with_mpi) {
   return {{"version", version()},
-          {"build", build_summary()},
+          {"build", build_summary(with_mpi)},
           {"processor", processor_name()},
           {"host", host_name()},
           {"started", now_utc()}};

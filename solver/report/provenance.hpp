@@ -6,10 +6,11 @@
 
 namespace staghorn {
 
-std::string version();        // "0.1.0"
-std::string build_summary();  // compiler and libraries
+std::string version();  // "0.1.0"
+// Compiler and libraries; without MPI for a process that calls no function of MPI.
+std::string build_summary(bool with_mpi = true);
 
 // version, build, processor, host, started (UTC now). Local.
-std::map<std::string, std::string> run_provenance();
+std::map<std::string, std::string> run_provenance(bool with_mpi = true);
 
 }  // namespace staghorn

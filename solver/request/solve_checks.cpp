@@ -83,15 +83,15 @@ void check_fields(const Communicator& communicator, const Lattice& lattice, std:
   require_finite(communicator, "initial guess", guesses);
 }
 
-std::vector<double> source_norms2(const Communicator& communicator, System system,
-                                  std::span<const VectorField> sources) {
+std::vector<double> source_norms2(const Communicator& communicator, System system, std::span<const VectorField> sources,
+                                  bool zero_is_allowed) {
   std::optional<Parity> parity;
   if (system != System::full) parity = system == System::even ? Parity::even : Parity::odd;
   std::vector<double> result;
   for (std::size_t rhs = 0; rhs < sources.size(); ++rhs) {
     const double b2 = norm2(communicator, sources[rhs], parity);
     if (!std::isfinite(b2)) throw Error(name_of("source", rhs), "a norm that a double can hold", b2);
-    if (b2 == 0) {
+    if (b2 == 0 && !zero_is_allowed) {
       const bool elsewhere = parity && !is_zero(communicator, sources[rhs]);
       throw Error(name_of("source", rhs),
                   std::string("something else than zero") + (parity ? " on " + to_string(system) + " sites" : ""),

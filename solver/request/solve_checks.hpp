@@ -21,8 +21,9 @@ void check_request(const SolveRequest& request, Precision precision);
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses);
 
-// |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error. Collective.
-std::vector<double> source_norms2(const Communicator& communicator, System system,
-                                  std::span<const VectorField> sources);
+// |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error, unless that is
+// allowed. Collective.
+std::vector<double> source_norms2(const Communicator& communicator, System system, std::span<const VectorField> sources,
+                                  bool zero_is_allowed = false);
 
 }  // namespace staghorn

@@ -77,6 +77,8 @@ class Passes {
         solutions_(solutions),
         memory_(sources.size()) {
     done_.rhs.resize(sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i)
+      if (b2[i] == 0) solve_zero_source(i);
   }
 
   // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
@@ -98,6 +100,8 @@ class Passes {
       activity.reset();
       done_.certify_seconds += certifying.seconds();
       memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.max_iterations);
+      if (memory_[i].outcome != Outcome::certified && with_.interrupted && *with_.interrupted)
+        memory_[i].outcome = Outcome::out_of_iterations;  // whatever it might have become
       if (memory_[i].outcome) continue;
       more = true;
       memory_[i].previous_residual = rhs.residual_true;
@@ -119,7 +123,8 @@ class Passes {
       progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress());
+    const CgResult cg =
+        with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress(), with_.interrupted);
     done_.cg_seconds += solving.seconds();
     done_.loop = to_string(cg.form);
     if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
@@ -149,9 +154,21 @@ class Passes {
   }
 
  private:
+  // x = 0 on the sites of the system.
+  void solve_zero_source(std::size_t i) {
+    VectorField& x = solutions_[i];
+    const std::optional<Parity> parity = request_.system == System::full   ? std::nullopt
+                                         : request_.system == System::even ? std::optional(Parity::even)
+                                                                           : std::optional(Parity::odd);
+#pragma omp parallel for schedule(static)
+    for (std::int64_t site = 0; site < x.size(); ++site)
+      if (!parity || Lattice::parity_of(x.lattice().site_coordinates(site)) == *parity) x[site] = {};
+    memory_[i].outcome = Outcome::certified;
+  }
+
   // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
   double true_residual(std::size_t i) {
-    const auto& [communicator, links, boundary, precision, pass, residual] = with_;
+    const auto& [communicator, links, boundary, precision, pass, residual, interrupted] = with_;
     if (request_.system == System::full)
       return full_residual(communicator, links, boundary, request_.mass, solutions_[i], sources_[i], residual);
     const Parity parity = request_.system == System::even ? Parity::even : Parity::odd;

@@ -19,9 +19,10 @@ struct CertifiedWork {
   const Communicator& communicator;
   const LinkField& links;  // fp64, uncompressed: those of the certificate
   const Boundary& boundary;
-  Precision precision;    // of the fast path
-  EvenOddPass& pass;      // the fast path
-  VectorField& residual;  // work space of the certificate
+  Precision precision;                // of the fast path
+  EvenOddPass& pass;                  // the fast path
+  VectorField& residual;              // work space of the certificate
+  const bool* interrupted = nullptr;  // see CgStop
 };
 
 struct CertifiedSolve {
@@ -34,7 +35,8 @@ struct CertifiedSolve {
 };
 
 // Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of
-// every source on the sites of the system. Sources and solutions are in CPS phases. Collective.
+// every source on the sites of the system; of a source that is zero there the solution is zero, on these sites. Sources
+// and solutions are in CPS phases. Collective.
 CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
                                std::span<const VectorField> sources, std::span<const double> b2,
                                std::span<VectorField> solutions,

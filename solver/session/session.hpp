@@ -1,5 +1,5 @@
-// A resident session: one lattice, one gauge field, set up once and solved on many times. The command line, Python and
-// (later) C hold one of these. Collective throughout.
+// A resident session: one lattice, one gauge field, set up once and solved on many times. The command line and
+// Python hold one of these: a context and a gauge of its own. Collective throughout.
 #pragma once
 
 #include <functional>
@@ -45,7 +45,6 @@ class Session {
                     const std::function<void(const CgProgress&)>& progress = {});
 
  private:
-  struct Place;
   struct State;
   std::unique_ptr<State> state_;
 };

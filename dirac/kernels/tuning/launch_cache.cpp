@@ -14,6 +14,7 @@
 #include <system_error>
 
 #include "dirac/kernels/hop_tiles.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -63,7 +64,7 @@ KnownLaunches parse_launches(const std::string& text) {
 
 std::filesystem::path launch_file() {
   const auto folder = [](const char* variable) {
-    const char* value = std::getenv(variable);
+    const char* value = environment_variable(variable);
     const std::filesystem::path path = value ? value : "";
     return path.is_absolute() ? path : std::filesystem::path();
   };

@@ -94,7 +94,8 @@ struct Cublas::State {
   void check(Status status, const char* call, const char* file, int line) const {
     if (cuda_call_is_to_fail()) status = execution_failed;
     if (status == 0) return;
-    throw LocalError(std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + status_text(status));
+    throw LocalError(ErrorKind::device,
+                     std::string(file) + ":" + std::to_string(line) + ": " + call + ": " + status_text(status));
   }
 
   // work(routines, column) for every column, with the routines of the precision of `v`.

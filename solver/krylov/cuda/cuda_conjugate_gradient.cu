@@ -170,13 +170,16 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   };
   const Scalars* seen = loop->glimpses[0].host;
   if (!start.done) launch_batch(loop->glimpses[0]);
-  for (int turn = 0; !start.done; turn = 1 - turn) {
+  bool interrupted = false;
+  for (int turn = 0; !start.done && !interrupted; turn = 1 - turn) {
     launch_batch(loop->glimpses[1 - turn]);  // the GPU stays busy while the host looks at the batch before
     form.await(loop->glimpses[turn].copied);
     seen = loop->glimpses[turn].host;
     made_progress();
     if (show) show({long(seen->iteration), worst_ratio(*seen)});
     if (seen->done) break;
+    interrupted = stop.is_interrupted();
+    if (interrupted) seen = loop->glimpses[1 - turn].host;  // of the batch that is queued already
   }
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(loop->stream.handle));
   if (seen->silent_rank >= 0)

@@ -1,0 +1,57 @@
+// What a piece of work takes from outside of its arguments: variables of the environment, failures and delays on
+// request. Each context of the library has surroundings of its own; the program has those of the process.
+//
+// Work finds them by its thread: the door to a context opens a Scope. A thread without a Scope is in those of the
+// process, which read the environment. Local.
+#pragma once
+
+#include <mutex>
+#include <optional>
+
+#include "halo/watch/adverse_timing.hpp"
+#include "halo/watch/injected_faults.hpp"
+
+namespace staghorn {
+
+class Surroundings {
+ public:
+  // `rank` is the one that STAGHORN_FAIL_... mean; absent: the rank in MPI_COMM_WORLD.
+  explicit Surroundings(bool reads_environment, std::optional<int> rank = {});
+
+  // Those of this thread.
+  static Surroundings& current() noexcept;
+
+  // The variable's text; nullptr where it is not set or the environment is not read.
+  const char* variable(const char* name) const;
+
+  // Parsed when they are first asked for. Throw Error where the text in the environment is not valid.
+  InjectedFault& cuda_fault();
+  InjectedFault& mpi_fault();
+  const AdverseDelays& delays();
+
+  // This thread works in `surroundings` until the end of the scope. Scopes nest.
+  class Scope {
+   public:
+    explicit Scope(Surroundings& surroundings) noexcept;
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    Surroundings* outer_;
+  };
+
+ private:
+  InjectedFault made_fault(const char* name) const;
+
+  bool reads_environment_;
+  std::optional<int> rank_;
+  std::once_flag cuda_parsed_, mpi_parsed_, delays_parsed_;
+  std::optional<InjectedFault> cuda_fault_, mpi_fault_;
+  AdverseDelays delays_;
+};
+
+// Surroundings::current().variable(name).
+const char* environment_variable(const char* name);
+
+}  // namespace staghorn

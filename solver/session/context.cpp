@@ -1,0 +1,74 @@
+#include "solver/session/context.hpp"
+
+#include <omp.h>
+
+#include "halo/cuda/cuda_device.hpp"
+#include "halo/device_choice.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/request/solve_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
+std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
+  if (options.blas != Blas::cublas) return nullptr;
+  if (cuda_device < 0) throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
+  const DeviceScope scope(cuda_device);
+  return std::make_unique<Cublas>();
+}
+
+}  // namespace
+
+SessionOptions completed_options(SessionOptions options) {
+  check_options(options);
+  solver_for(options);    // throws if there is none
+  default_loop_choice();  // throws if the environment's is none
+  if (!options.tuning) options.tuning = default_tuning();
+  return options;
+}
+
+DeviceScope::DeviceScope(int cuda_device) {
+  if (cuda_device < 0) return;
+  before_ = cuda::selected_device();
+  cuda::select_device(cuda_device);
+}
+
+DeviceScope::~DeviceScope() {
+  if (before_ < 0) return;
+  try {
+    cuda::select_device(before_);
+  } catch (const Error&) {  // the device is lost: the host's next call of CUDA says so
+  }
+}
+
+Context::Context(const Communicator& all, const Extents& global, const SessionOptions& options, Mapping mapping,
+                 std::shared_ptr<Surroundings> surroundings, int threads)
+    : surroundings_(std::move(surroundings)),
+      threads_(threads),
+      options_(completed_options(options)),
+      loop_(default_loop_choice()),
+      placed_(place_lattice(all, global, options_.grid, options_.loopback, mapping)) {
+  const int rank_on_host = communicator().rank_on_host();
+  communicator().agree([&] {
+    cuda_device_ = choose_device(options_.device, rank_on_host);
+    cublas_ = open_cublas(options_, cuda_device_);
+  });
+}
+
+std::string Context::device() const { return describe_device(cuda_device_); }
+
+Context::Scope::Scope(const Context& context) : device_(context.cuda_device()) {
+  if (context.surroundings_) surroundings_.emplace(*context.surroundings_);
+  if (context.threads_ == 0) return;
+  threads_before_ = omp_get_max_threads();
+  omp_set_num_threads(context.threads_);
+}
+
+Context::Scope::~Scope() {
+  if (threads_before_ > 0) omp_set_num_threads(threads_before_);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,74 @@
+// Where solves run: ranks, their cut of the lattice, the device, options with nothing left open. A context outlives the
+// gauge fields in it. Several contexts may work in several threads. Collective throughout.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "halo/communicator.hpp"
+#include "halo/cut_lattice.hpp"
+#include "halo/watch/surroundings.hpp"
+#include "solver/krylov/cublas/cublas.hpp"
+#include "solver/krylov/loop_form.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// Selects a GPU for this thread, and at the end of the scope the one that was selected before. -1: does nothing. Local.
+class DeviceScope {
+ public:
+  explicit DeviceScope(int cuda_device);
+  ~DeviceScope();
+  DeviceScope(const DeviceScope&) = delete;
+  DeviceScope& operator=(const DeviceScope&) = delete;
+
+ private:
+  int before_ = -1;
+};
+
+// The options, if they go together, with what they leave open filled in from the environment. Throws Error. Local.
+SessionOptions completed_options(SessionOptions options);
+
+class Context {
+ public:
+  // Cuts `global` among the ranks of `all` and chooses the device. What `options` leave open is filled in from the
+  // environment, if `surroundings` read it: here and nowhere else. `surroundings` absent: those of the thread.
+  // `threads` of OpenMP within a Scope; 0: those that the thread has. Throws Error on every rank alike.
+  Context(const Communicator& all, const Extents& global, const SessionOptions& options, Mapping mapping,
+          std::shared_ptr<Surroundings> surroundings = {}, int threads = 0);
+
+  const Communicator& communicator() const { return placed_.communicator; }  // its ranks are positions in the grid
+  const Lattice& lattice() const { return placed_.lattice; }
+  const Placement& placement() const { return placed_.placement; }
+  const SessionOptions& options() const { return options_; }
+  LoopChoice loop() const { return loop_; }               // of CG on a GPU
+  int cuda_device() const { return cuda_device_; }        // -1: the CPU
+  const Cublas* cublas() const { return cublas_.get(); }  // with `blas` cublas
+  std::string device() const;                             // "cpu" or "cuda:0 (NVIDIA H200)"
+
+  // Within it this thread works for the context: its surroundings, threads and GPU. At the end all three are as before.
+  // Everything that uses a context runs in a Scope. Scopes nest. Local.
+  class Scope {
+   public:
+    explicit Scope(const Context& context);
+    ~Scope();
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    std::optional<Surroundings::Scope> surroundings_;
+    int threads_before_ = 0;
+    DeviceScope device_;
+  };
+
+ private:
+  std::shared_ptr<Surroundings> surroundings_;
+  int threads_;
+  SessionOptions options_;
+  LoopChoice loop_;
+  PlacedLattice placed_;
+  int cuda_device_ = -1;
+  std::unique_ptr<Cublas> cublas_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,131 @@
+#include "solver/session/gauge.hpp"
+
+#include <algorithm>
+
+#include "halo/watch/error.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/machine/memory_check.hpp"
+#include "solver/report/gauge_summary.hpp"
+#include "solver/request/operator_request.hpp"
+#include "solver/request/solve_checks.hpp"
+
+namespace staghorn {
+
+Gauge::Gauge(const Context& context, LinkField links, const SessionOptions& options, LinkOrigin origin,
+             LinkDemand demand)
+    : context_(context), options_(options), links_(std::move(links)), origin_(std::move(origin)), demand_(demand) {
+  check_links();
+}
+
+void Gauge::check_links() {
+  const Communicator& all = context_.communicator();
+  has_links_ = false;
+  measured_ = false;
+  unitarity_ = check_unitarity(all, links_);
+  const std::string name = origin_.file.empty() ? "links" : origin_.file;
+  if (!unitarity_.finite) throw Error(name, "finite links", "NaN or infinity among them");
+  // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
+  projected_ = options_.reunitarize || options_.links != Reconstruct::none18;
+  if (demand_ == LinkDemand::special_unitary) require_su3(name, unitarity_, projected_);
+  if (projected_) {
+    reunitarize(links_);
+    origin_.checks.plaquette.reset();  // those were of other links
+    origin_.checks.link_trace.reset();
+  }
+  summary_ = {};
+  summary_.file = origin_.file;
+  summary_.format = origin_.format;
+  summary_.checksums = origin_.checks.checksums;
+  summary_.warnings = origin_.checks.warnings;
+  summary_.max_unitarity_deviation = unitarity_.max_deviation;
+  summary_.reunitarized = projected_;
+  has_links_ = true;
+}
+
+const GaugeSummary& Gauge::measured() {
+  if (measured_) return summary_;
+  GaugeSummary whole = summarize_gauge(context_.communicator(), links_, unitarity_, origin_.checks);
+  whole.file = summary_.file;
+  whole.format = summary_.format;
+  whole.reunitarized = summary_.reunitarized;
+  summary_ = std::move(whole);
+  measured_ = true;
+  return summary_;
+}
+
+void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand) {
+  forget_operators();
+  origin_.checks = {};
+  options_.boundary = boundary;
+  options_.links = reals;
+  demand_ = demand;
+  check_links();
+}
+
+void Gauge::forget_operators() {
+  pass_.reset();
+  precise_.reset();
+  sloppy_.reset();
+}
+
+void Gauge::set_numbers(Precision precision, Reconstruct links, std::optional<Precision> sloppy,
+                        std::optional<Reconstruct> sloppy_links) {
+  SessionOptions wanted = options_;
+  wanted.precision = precision;
+  wanted.links = links;
+  wanted.sloppy = sloppy;
+  wanted.sloppy_links = sloppy_links;
+  check_options(wanted);
+  if (sloppy && !sloppy_links && demand_ == LinkDemand::finite) wanted.sloppy_links = Reconstruct::none18;
+  const bool compressed =
+      wanted.links != Reconstruct::none18 || (sloppy && iterated_links(wanted) != Reconstruct::none18);
+  if (demand_ == LinkDemand::finite && compressed)
+    throw Error("reals of a link", "18, for these links are not in SU(3)", "fewer");
+  if (wanted.links != Reconstruct::none18 && !projected_)
+    throw Error("reals of a link", "18, as when the links were taken", "fewer");
+  if (wanted.precision == options_.precision && wanted.links == options_.links && wanted.sloppy == options_.sloppy &&
+      wanted.sloppy_links == options_.sloppy_links)
+    return;
+  forget_operators();
+  options_ = wanted;
+}
+
+SolveShape Gauge::shape(int n_rhs, System system) const {
+  return {lattice().global(), lattice().grid(), options_, n_rhs, system, context_.cuda_device() >= 0};
+}
+
+void Gauge::make_operators(int n_rhs, System system) {
+  const int cuda_device = context_.cuda_device();
+  const bool on_gpu = cuda_device >= 0;
+  const auto packed = precise_ ? precise_->hop_data() : nullptr;  // links that are there stay
+  const auto sloppy_packed = sloppy_ ? sloppy_->hop_data() : nullptr;
+  const double held_links = double((precise_ ? precise_->link_bytes() : 0) + (sloppy_ ? sloppy_->link_bytes() : 0));
+  forget_operators();  // frees its memory before the next takes its own
+  const SolveShape wanted_shape = shape(n_rhs, system);
+  const MemoryEstimate estimate = estimate_memory(wanted_shape);
+  const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
+                      (residual_ ? double(residual_->bytes()) : 0);
+  const Communicator& all = context_.communicator();
+  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
+  auto made = std::make_unique<StaggeredOperator>(all, links_, operator_options(options_, n_rhs, cuda_device), packed);
+  if (options_.sloppy)
+    sloppy_ = std::make_unique<StaggeredOperator>(all, links_,
+                                                  operator_options(iterated_options(options_), n_rhs, cuda_device),
+                                                  sloppy_packed ? sloppy_packed : made->hop_data());
+  precise_ = std::move(made);  // both are there, or, where one fails, neither
+}
+
+void Gauge::prepare(int n_rhs, System system) {
+  if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(n_rhs, system);
+  const bool first = !pass_;
+  // The allocations that are left fail on every rank alike.
+  context_.communicator().agree([&] {
+    if (!pass_)
+      pass_ = std::make_unique<EvenOddPass>(
+          *precise_, solver_for(options_).make({*precise_, sloppy_.get(), context_.cublas()}), context_.loop());
+    if (!residual_) residual_.emplace(lattice());
+  });
+  if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,110 @@
+// The links of a context, in fp64 for the certificate and packed for the kernels, with the operators and vectors of its
+// solves. Links change in place. Private to the library: front ends hold a Session or the C interface. Collective
+// throughout; everything but the constructor wants a Context::Scope.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "dirac/operators/plain_operator.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "solver/krylov/even_odd.hpp"
+#include "solver/machine/memory_estimate.hpp"
+#include "solver/report/solve_report.hpp"
+#include "solver/session/context.hpp"
+
+namespace staghorn {
+
+struct CertifiedSolve;
+
+// Where links came from, and what reading them found.
+struct LinkOrigin {
+  std::string file;  // "": the caller
+  std::string format = "memory";
+  GaugeChecks checks;
+  double seconds = 0;
+};
+
+// What links must be. `special_unitary`: in SU(3), within the limits of report/gauge_summary.hpp. `finite`: anything
+// that is a number, to be used as it stands, with 18 reals.
+enum class LinkDemand { special_unitary, finite };
+
+// How a solve differs from one of the program.
+struct SolveHabits {
+  bool zero_source_is_a_result = false;  // x = 0 and certified; otherwise Error
+  const bool* interrupted = nullptr;     // see CgStop
+};
+
+class Gauge {
+ public:
+  // Checks the links and, where that was asked for or is implied, projects them onto SU(3). `options` may differ from
+  // the context's in boundary and numbers. `context` must outlive the gauge. Throws Error on every rank alike.
+  Gauge(const Context& context, LinkField links, const SessionOptions& options, LinkOrigin origin,
+        LinkDemand demand = LinkDemand::special_unitary);
+
+  const Context& context() const { return context_; }
+  const LinkField& links() const { return links_; }  // fp64, uncompressed, as used
+  const SessionOptions& options() const { return options_; }
+  LinkDemand demand() const { return demand_; }
+  const UnitarityCheck& unitarity() const { return unitarity_; }  // before any projection
+  // With plaquettes and link trace, which the first call computes.
+  const GaugeSummary& measured();
+
+  // Links in place: the caller writes into `writable_links`, then `take` checks and projects them as the constructor
+  // does. After an Error of `take` there are no links: `has_links` is false until it succeeds. `boundary` of D; `reals`
+  // of a link in the kernels.
+  LinkField& writable_links() { return links_; }
+  void take(const Boundary& boundary, Reconstruct reals, LinkDemand demand);
+  bool has_links() const { return has_links_; }
+  void set_read_seconds(double seconds) { origin_.seconds = seconds; }
+
+  // Precisions and links of the next solves: nothing happens if they are as they were. Throws Error where they do not
+  // go together, or ask for fewer reals than these links have. Local.
+  void set_numbers(Precision precision, Reconstruct links, std::optional<Precision> sloppy,
+                   std::optional<Reconstruct> sloppy_links);
+
+  // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions. Of
+  // a parity system the other sites of solutions stay as they are. Sources and solutions are in CPS phases.
+  SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
+                    const std::function<void(const CgProgress&)>& progress, const SolveHabits& habits = {});
+
+ private:
+  const Lattice& lattice() const { return links_.lattice(); }
+  void check_links();
+  // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
+  // where that does not fit into memory.
+  void prepare(int n_rhs, System system);
+  // Operators for so many right-hand sides. The vectors of those before are gone.
+  void make_operators(int n_rhs, System system);
+  void forget_operators();
+  SolveShape shape(int n_rhs, System system) const;
+
+  // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
+  SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
+                            double source_bytes) const;
+  void fill_setting(SolveReport& report) const;  // lattice, machine, links, operators
+  void fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const;
+  void fill_memory(SolveReport& report, int n_rhs, double source_bytes) const;
+
+  const Context& context_;
+  SessionOptions options_;
+  LinkField links_;
+  LinkOrigin origin_;
+  LinkDemand demand_;
+  bool has_links_ = false;
+  UnitarityCheck unitarity_;
+  bool projected_ = false;
+  GaugeSummary summary_;  // of the links, without observables unless `measured_`
+  bool measured_ = false;
+  std::unique_ptr<StaggeredOperator>
+      sloppy_;  // iterates in lower precision than `precise_`; empty without mixed precision
+  std::unique_ptr<StaggeredOperator> precise_;  // made by the first solve, and again when n_rhs changes
+  std::unique_ptr<EvenOddPass> pass_;           // the vectors of CG, made with `precise_`
+  std::optional<VectorField> residual_;         // of the certificate; made by the first solve
+};
+
+}  // namespace staghorn

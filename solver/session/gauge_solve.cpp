@@ -1,0 +1,30 @@
+// Gauge::solve: checks of request and fields around the passes of a certified solve.
+#include "halo/watch/stopwatch.hpp"
+#include "solver/request/solve_checks.hpp"
+#include "solver/session/certified_solve.hpp"
+#include "solver/session/gauge.hpp"
+
+namespace staghorn {
+
+SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorField> sources,
+                         std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
+                         const SolveHabits& habits) {
+  const Communicator& all = context_.communicator();
+  const std::size_t n_rhs = sources.size();
+  check_request(request, options_.precision);
+  check_fields(all, lattice(), sources, solutions);
+  const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
+
+  const Stopwatch setting_up;
+  prepare(int(n_rhs), request.system);
+  precise_->reset_times();
+  if (sloppy_) sloppy_->reset_times();
+  const double setup_seconds = setting_up.seconds();
+
+  const CertifiedSolve done =
+      certified_solve({all, links_, options_.boundary, options_.precision, *pass_, *residual_, habits.interrupted},
+                      request, sources, b2, solutions, progress);
+  return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
+}
+
+}  // namespace staghorn
