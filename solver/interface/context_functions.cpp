@@ -1,0 +1,196 @@
+// Contexts of staghorn.h: made, asked, destroyed, reported.
+#include <staghorn_mpi.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "halo/watch/error.hpp"
+#include "solver/interface/handles.hpp"
+#include "solver/interface/statuses.hpp"
+#include "solver/interface/structs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+struct Asked {
+  staghorn_geometry geometry{};
+  staghorn_options options{};
+};
+
+// Arguments of a context, checked. Local.
+Asked read_arguments(staghorn_context** context, const staghorn_geometry* geometry, const staghorn_options* options) {
+  check_pointer("context", context);
+  *context = nullptr;
+  Asked asked;
+  asked.geometry = read_struct(geometry, "geometry");
+  if (options)
+    asked.options = read_struct(options, "options");
+  else
+    staghorn_defaults(&asked.options, sizeof asked.options, STAGHORN_OPTIONS);
+  check(asked.geometry);
+  check(asked.options);
+  return asked;
+}
+
+Extents extents_of(const std::int32_t* four) { return {four[0], four[1], four[2], four[3]}; }
+
+SessionOptions session_options(const Asked& asked) {
+  SessionOptions options;
+  options.grid = extents_of(asked.geometry.grid);
+  const int device = asked.options.device;
+  options.device = device == STAGHORN_DEVICE_AUTO  ? "auto"
+                   : device == STAGHORN_DEVICE_CPU ? "cpu"
+                                                   : "cuda:" + std::to_string(device);
+  if (asked.options.transport) options.transport = asked.options.transport;
+  return options;
+}
+
+// The place of this process in the grid, x fastest.
+int position_in_grid(const staghorn_geometry& geometry, int rank) {
+  if (geometry.coord[0] == -1) return rank;
+  int position = 0;
+  for (int mu = 3; mu >= 0; --mu) position = position * geometry.grid[mu] + geometry.coord[mu];
+  return position;
+}
+
+// The ranks of `all` in the order of the grid. Throws Error on all of them where two claim one place. Collective.
+Communicator in_order_of_grid(const Communicator& all, const staghorn_geometry& geometry) {
+  const Extents grid = extents_of(geometry.grid);
+  if (volume(grid) != all.size())
+    throw Error(ErrorKind::layout, "geometry.grid " + to_string(grid), std::to_string(all.size()) + " processes",
+                std::to_string(volume(grid)));
+  const int position = position_in_grid(geometry, all.rank());
+  Communicator ordered = all.split(0, position);
+  all.agree([&] {
+    if (ordered.rank() != position)
+      throw Error(ErrorKind::layout, "geometry.coord", "a place of its own for every rank",
+                  "two ranks with the coordinates " + to_string(extents_of(geometry.coord)));
+  });
+  return ordered;
+}
+
+// The geometry and options of all ranks must be alike. Collective.
+void check_alike(const Communicator& all, const Asked& asked) {
+  std::array<std::int32_t, 9> mine{};
+  std::copy_n(asked.geometry.global, 4, mine.begin());
+  std::copy_n(asked.geometry.grid, 4, mine.begin() + 4);
+  mine[8] = asked.geometry.coord[0] == -1;
+  std::array<std::int32_t, 9> first = mine;
+  all.broadcast(first.data(), sizeof first);
+  all.agree([&] {
+    if (first != mine)
+      throw Error(ErrorKind::argument, "geometry", "the same on every rank", "another one than rank 0 has");
+  });
+}
+
+void make_context(staghorn_context** context, const Communicator& all, const Asked& asked, bool main_thread_only) {
+  auto held = std::make_shared<HeldContext>();
+  held->options = asked.options;
+  held->options.transport = held->options.tuning_file = nullptr;  // strings of the host
+  held->main_thread_only = main_thread_only;
+  const Communicator ordered = in_order_of_grid(all, asked.geometry);
+  auto surroundings = std::make_shared<Surroundings>(asked.options.environment != 0, ordered.rank());
+  const Surroundings::Scope scope(*surroundings);
+  SessionOptions options = session_options(asked);
+  if (!asked.options.environment) options.tuning = Tuning::on;
+  held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, Mapping::natural,
+                                            surroundings, asked.options.threads);
+  all.agree([&] { *context = make_handle(std::move(held)); });
+}
+
+int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,
+                    const staghorn_options* options) {
+  int started = 0, finished = 0;
+  MPI_Initialized(&started);
+  if (started) MPI_Finalized(&finished);
+  if (!started || finished)
+    throw Error(ErrorKind::mpi, "MPI", "to be initialised by the host", started ? "finalised" : "not initialised");
+  if (parent == MPI_COMM_NULL) throw Error(ErrorKind::argument, "communicator", "a group of ranks", "MPI_COMM_NULL");
+  int level = MPI_THREAD_SINGLE;
+  MPI_Query_thread(&level);
+  const Communicator all(parent);
+  Asked asked;
+  all.agree([&] { asked = read_arguments(context, geometry, options); });
+  check_alike(all, asked);
+  make_context(context, all, asked, level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED);
+  return STAGHORN_OK;
+}
+
+}  // namespace
+
+}  // namespace staghorn
+
+using namespace staghorn;
+
+int staghorn_context_create(staghorn_context** context, const staghorn_geometry* geometry,
+                            const staghorn_options* options) {
+  return guarded([&] {
+    const Asked asked = read_arguments(context, geometry, options);
+    make_context(context, Communicator(), asked, false);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_context_create_mpi(staghorn_context** context, MPI_Comm communicator, const staghorn_geometry* geometry,
+                                const staghorn_options* options) {
+  return guarded([&] { return create_with_mpi(context, communicator, geometry, options); });
+}
+
+int staghorn_context_create_f(staghorn_context** context, std::int32_t fortran_communicator,
+                              const staghorn_geometry* geometry, const staghorn_options* options) {
+  return guarded([&] {
+    int started = 0;
+    MPI_Initialized(&started);
+    if (!started) throw Error(ErrorKind::mpi, "MPI", "to be initialised by the host", "not initialised");
+    return create_with_mpi(context, MPI_Comm_f2c(MPI_Fint(fortran_communicator)), geometry, options);
+  });
+}
+
+int staghorn_context_local(const staghorn_context* context, std::int32_t extents[4], std::int32_t origin[4]) {
+  return guarded([&] {
+    const auto held = held_by(context);
+    check_pointer("extents", extents);
+    check_pointer("origin", origin);
+    const Lattice& lattice = held->context->lattice();
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      extents[mu] = lattice.local()[mu];
+      origin[mu] = lattice.origin()[mu];
+    }
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_context_destroy(staghorn_context** context) {
+  return guarded([&] {
+    check_pointer("context", context);
+    if (!*context) return int(STAGHORN_OK);
+    const auto held = held_by(*context);
+    const Use use(*held);
+    for (staghorn_gauge* gauge : held->gauges) {
+      held_by(gauge)->gauge.reset();
+      drop_handle(gauge);
+    }
+    held->gauges.clear();
+    drop_handle(*context);
+    *context = nullptr;
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_report(const staghorn_context* context, char* json, std::size_t* bytes) {
+  return guarded([&] {
+    const auto held = held_by(context);
+    check_pointer("bytes", bytes);
+    if (!held->report) throw Error(ErrorKind::state, "report", "a solve before", "none in this context");
+    const std::string text = to_json(*held->report);
+    const std::size_t room = *bytes;
+    *bytes = text.size() + 1;
+    if (!json) return int(STAGHORN_OK);
+    if (room < text.size() + 1)
+      throw Error(ErrorKind::argument, "bytes", "room for " + std::to_string(text.size() + 1), room);
+    std::memcpy(json, text.c_str(), text.size() + 1);
+    return int(STAGHORN_OK);
+  });
+}

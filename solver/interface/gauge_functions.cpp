@@ -1,0 +1,221 @@
+// Gauges of staghorn.h: made, updated in place, asked, destroyed. And hops.
+#include <staghorn.h>
+
+#include <bit>
+#include <cstring>
+#include <vector>
+
+#include "dirac/fields/vector_shape.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/interface/handles.hpp"
+#include "solver/interface/host_fields.hpp"
+#include "solver/interface/statuses.hpp"
+#include "solver/interface/structs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+Reconstruct reals_in_kernels(int reals) {
+  return reals == 12 ? Reconstruct::row12 : reals == 8 ? Reconstruct::su3_8 : Reconstruct::none18;
+}
+
+Boundary boundary_of(const staghorn_links& links) {
+  Boundary boundary;
+  std::copy_n(links.theta, 4, boundary.theta.begin());
+  return boundary;
+}
+
+// The links of a call, checked. Local.
+staghorn_links read_links(const Context& context, const staghorn_links* links, const void* const* u) {
+  const staghorn_links layout = read_struct(links, "links");
+  check(layout);
+  check_layout(context.lattice(), context.cuda_device(), layout);
+  check_pointer("u", u);
+  const int pointers = layout.order == STAGHORN_QDP ? 4 : 1;
+  for (int mu = 0; mu < pointers; ++mu) check_pointer("u[mu]", u[mu]);
+  return layout;
+}
+
+// Whether the host vouches that the links are those of the last update.
+bool is_unchanged(const HeldGauge& held, const staghorn_links& layout) {
+  return layout.generation != 0 && held.gauge && held.gauge->has_links() &&
+         std::memcmp(&layout, &held.links, sizeof layout) == 0;
+}
+
+// A sum over links of a mixture of their bits and their place: the same for every cut and number of threads.
+std::uint64_t hash_of(const Communicator& communicator, const LinkField& links) {
+  const auto mix = [](std::uint64_t word) {
+    word ^= word >> 33;
+    word *= 0xff51afd7ed558ccdull;
+    word ^= word >> 33;
+    word *= 0xc4ceb9fe1a85ec53ull;
+    return word ^ word >> 33;
+  };
+  const Lattice& lattice = links.lattice();
+  std::uint64_t sum = 0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+  for (std::int64_t site = 0; site < links.size(); ++site) {
+    std::uint64_t of_site =
+        mix(std::uint64_t(lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site)))));
+    double reals[72];
+    std::memcpy(reals, &links[site], sizeof reals);
+    for (const double real : reals) of_site = mix(of_site + std::bit_cast<std::uint64_t>(real));
+    sum += of_site;
+  }
+  return std::uint64_t(communicator.sum(std::int64_t(sum)));
+}
+
+void create(staghorn_context* handle, const staghorn_links* links, const void* const* u, staghorn_gauge** gauge) {
+  const auto context = held_by(handle);
+  const Use use(*context);
+  const Communicator& all = context->context->communicator();
+  auto held = std::make_shared<HeldGauge>();
+  std::optional<LinkField> field;
+  all.agree([&] {
+    check_pointer("gauge", gauge);
+    *gauge = nullptr;
+    held->links = read_links(*context->context, links, u);
+    field.emplace(context->context->lattice());
+    take_links(held->links, u, *field);
+  });
+  SessionOptions options = context->context->options();
+  options.boundary = boundary_of(held->links);
+  options.links = reals_in_kernels(held->links.reals);
+  held->context = context;
+  held->gauge = std::make_unique<Gauge>(*context->context, std::move(*field), options, LinkOrigin{});
+  held->loads = 1;
+  all.agree([&] { context->gauges.insert(*gauge = make_handle(std::move(held))); });
+}
+
+void update(staghorn_gauge* handle, const staghorn_links* links, const void* const* u) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Communicator& all = held->context->context->communicator();
+  staghorn_links layout{};
+  bool unchanged = false;
+  all.agree([&] {
+    layout = read_links(*held->context->context, links, u);
+    unchanged = is_unchanged(*held, layout);
+  });
+  if (!all.any(!unchanged)) return;
+  all.agree([&] { take_links(layout, u, held->gauge->writable_links()); });
+  held->links = layout;
+  ++held->loads;
+  held->gauge->take(boundary_of(layout), reals_in_kernels(layout.reals), LinkDemand::special_unitary);
+}
+
+void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Communicator& all = held->context->context->communicator();
+  all.agree([&] {
+    check_pointer("info", info);
+    check_written_size(info->struct_size, sizeof *info, "info");
+    require_links(*held);
+  });
+  const GaugeSummary& summary = held->gauge->measured();
+  const UnitarityCheck& unitarity = held->gauge->unitarity();
+  info->naive = 1;
+  info->plaquette[0] = summary.plaquette;
+  info->plaquette[1] = summary.plaquette_space;
+  info->plaquette[2] = summary.plaquette_time;
+  info->link_trace[0] = summary.link_trace.real();
+  info->link_trace[1] = summary.link_trace.imag();
+  info->unitarity = unitarity.max_deviation;
+  info->determinant = unitarity.max_determinant_deviation;
+  info->hash = hash_of(all, held->gauge->links());
+  info->loads = held->loads;
+}
+
+void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, int n, const void* const* in,
+         void* const* out) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Context& context = *held->context->context;
+  staghorn_vectors layout{};
+  std::vector<VectorField> field;
+  context.communicator().agree([&] {
+    layout = read_struct(vectors, "vectors");
+    check(layout);
+    check_layout(context.lattice(), context.cuda_device(), layout);
+    require_links(*held);
+    check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
+    check_choice("n", n, 1, max_rhs);
+    if (layout.half && target == STAGHORN_FULL)
+      throw Error(ErrorKind::layout, "target", "EVEN or ODD for half vectors", "FULL");
+    check_pointer("in", in);
+    check_pointer("out", out);
+    for (int i = 0; i < n; ++i) {
+      check_pointer("in[i]", in[i]);
+      check_pointer("out[i]", out[i]);
+    }
+    field.assign(2, VectorField(context.lattice()));
+  });
+  const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
+  const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
+  for (int i = 0; i < n; ++i) {
+    take_vector(layout, source, in[i], field[0]);
+    plain_hop(context.communicator(), held->gauge->links(), held->gauge->options().boundary, field[1], field[0],
+              parity);
+    give_vector(layout, parity, field[1], out[i]);
+  }
+}
+
+}  // namespace
+
+}  // namespace staghorn
+
+using namespace staghorn;
+
+int staghorn_gauge_create(staghorn_context* context, const staghorn_links* links, const void* const u[4],
+                          staghorn_gauge** gauge) {
+  return guarded([&] {
+    create(context, links, u, gauge);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_gauge_create_improved(staghorn_context*, const staghorn_links*, const void* const*, const staghorn_links*,
+                                   const void* const*, staghorn_gauge** gauge) {
+  return guarded([&]() -> int {
+    if (gauge) *gauge = nullptr;
+    throw Error(ErrorKind::unsupported, "staghorn_gauge_create_improved: fat and long links cannot be used yet");
+  });
+}
+
+int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, const void* const u[4]) {
+  return guarded([&] {
+    update(gauge, links, u);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_gauge_get(staghorn_gauge* gauge, staghorn_gauge_info* info) {
+  return guarded([&] {
+    get(gauge, info);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_gauge_destroy(staghorn_gauge** gauge) {
+  return guarded([&] {
+    check_pointer("gauge", gauge);
+    if (!*gauge) return int(STAGHORN_OK);
+    const auto held = held_by(*gauge);
+    const Use use(*held->context);
+    held->context->gauges.erase(*gauge);
+    held->gauge.reset();  // within the scope of the context
+    drop_handle(*gauge);
+    *gauge = nullptr;
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_hop(staghorn_gauge* gauge, const staghorn_vectors* vectors, int target, int n, const void* const* in,
+                 void* const* out) {
+  return guarded([&] {
+    hop(gauge, vectors, target, n, in, out);
+    return int(STAGHORN_OK);
+  });
+}

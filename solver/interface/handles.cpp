@@ -1,0 +1,91 @@
+#include "solver/interface/handles.hpp"
+
+#include <mpi.h>
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+template <class Handle, class Held>
+class HandleTable {
+ public:
+  HandleTable(const char* name, std::uintptr_t first) : name_(name), next_(first) {}
+
+  Handle* add(std::shared_ptr<Held> held) {
+    const std::lock_guard lock(mutex_);
+    auto* handle = reinterpret_cast<Handle*>(next_);
+    next_ += 16;  // as a real pointer would look
+    held_.emplace(handle, std::move(held));
+    return handle;
+  }
+  std::shared_ptr<Held> find(const Handle* handle) {
+    if (!handle) throw Error(ErrorKind::argument, name_, "a handle", "NULL");
+    const std::lock_guard lock(mutex_);
+    const auto found = held_.find(handle);
+    if (found == held_.end()) throw Error(ErrorKind::state, name_, "a handle that lives", "one that does not");
+    return found->second;
+  }
+  void drop(const Handle* handle) {
+    const std::lock_guard lock(mutex_);
+    held_.erase(handle);
+  }
+
+ private:
+  const char* name_;
+  std::mutex mutex_;
+  std::uintptr_t next_;
+  std::map<const Handle*, std::shared_ptr<Held>> held_;
+};
+
+// Never destroyed: at the end of the process MPI and CUDA may be gone before what is left here.
+HandleTable<staghorn_context, HeldContext>& contexts() {
+  static auto* table = new HandleTable<staghorn_context, HeldContext>("context", 16);
+  return *table;
+}
+HandleTable<staghorn_gauge, HeldGauge>& gauges() {
+  static auto* table = new HandleTable<staghorn_gauge, HeldGauge>("gauge", 24);
+  return *table;
+}
+
+}  // namespace
+
+staghorn_context* make_handle(std::shared_ptr<HeldContext> held) { return contexts().add(std::move(held)); }
+staghorn_gauge* make_handle(std::shared_ptr<HeldGauge> held) { return gauges().add(std::move(held)); }
+std::shared_ptr<HeldContext> held_by(const staghorn_context* handle) { return contexts().find(handle); }
+std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle) { return gauges().find(handle); }
+void drop_handle(const staghorn_context* handle) { contexts().drop(handle); }
+void drop_handle(const staghorn_gauge* handle) { gauges().drop(handle); }
+
+void require_links(const HeldGauge& held) {
+  if (!held.gauge->has_links())
+    throw Error(ErrorKind::state, "gauge", "links", "none, since the last update was refused");
+}
+
+Use::Use(HeldContext& held) : held_(held) {
+  if (held.main_thread_only) {
+    int is_main = 0;
+    MPI_Is_thread_main(&is_main);
+    if (!is_main)
+      throw Error(ErrorKind::state, "thread", "the one that started MPI, as MPI allows no other", "another thread");
+  }
+  if (held.in_use.exchange(true)) throw Error(ErrorKind::state, "context", "one call at a time", "a second call");
+  try {
+    scope_.emplace(*held.context);
+  } catch (...) {
+    held.in_use = false;
+    throw;
+  }
+}
+
+Use::~Use() {
+  scope_.reset();
+  held_.in_use = false;
+}
+
+}  // namespace staghorn

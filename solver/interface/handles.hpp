@@ -1,0 +1,59 @@
+// What the handles of staghorn.h stand for. A handle is a number that is never given twice, so a destroyed handle is
+// found out. One table holds all handles of the process; a lock guards it for as long as it takes to look one up.
+#pragma once
+
+#include <staghorn.h>
+
+#include <atomic>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+
+#include "solver/session/gauge.hpp"
+
+namespace staghorn {
+
+struct HeldContext {
+  std::unique_ptr<Context> context;
+  staghorn_options options{};
+  bool main_thread_only = false;    // MPI was started as SINGLE or FUNNELED
+  std::atomic<bool> in_use{false};  // by a call
+  std::set<staghorn_gauge*> gauges;
+  std::optional<SolveReport> report;  // of the last solve
+};
+
+struct HeldGauge {
+  std::shared_ptr<HeldContext> context;
+  std::unique_ptr<Gauge> gauge;
+  staghorn_links links{};  // of the last update
+  std::uint64_t loads = 0;
+};
+
+// New handles, handles looked up, handles given back. Looking up throws Error: kind `argument` for NULL, `state` for
+// what is not a handle (any more). Giving back returns what the handle stood for. Local.
+staghorn_context* make_handle(std::shared_ptr<HeldContext> held);
+staghorn_gauge* make_handle(std::shared_ptr<HeldGauge> held);
+std::shared_ptr<HeldContext> held_by(const staghorn_context* handle);
+std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle);
+void drop_handle(const staghorn_context* handle);
+void drop_handle(const staghorn_gauge* handle);
+
+// Throws Error of kind `state` if the last update was refused.
+void require_links(const HeldGauge& held);
+
+// A call works in a context: it opens a Context::Scope. Throws Error of kind `state` if another call is in it, which
+// may be the one that runs the progress function, or if this thread may not call MPI.
+class Use {
+ public:
+  explicit Use(HeldContext& held);
+  ~Use();
+  Use(const Use&) = delete;
+  Use& operator=(const Use&) = delete;
+
+ private:
+  HeldContext& held_;
+  std::optional<Context::Scope> scope_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,189 @@
+#include "solver/interface/structs.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <cstring>
+
+#include "solver/interface/statuses.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Beyond this no version will be, and a larger number is not a struct_size.
+constexpr std::size_t largest_struct = 4096;
+
+template <class Struct>
+Struct filled() {
+  Struct made;
+  std::memset(&made, 0, sizeof made);  // padding too
+  made.struct_size = sizeof made;
+  return made;
+}
+
+template <class Struct>
+void give(void* to, std::size_t size, const Struct& defaults, const char* name) {
+  check_written_size(size, sizeof defaults, name);
+  std::memset(to, 0, size);
+  std::memcpy(to, &defaults, sizeof defaults);
+  const std::uint32_t whole = std::uint32_t(size);
+  std::memcpy(to, &whole, sizeof whole);
+}
+
+void give_defaults(void* to, std::size_t size, int which) {
+  check_pointer("a_struct", to);
+  switch (which) {
+    case STAGHORN_GEOMETRY: {
+      auto geometry = filled<staghorn_geometry>();
+      std::fill_n(geometry.grid, 4, 1);
+      geometry.coord[0] = -1;
+      return give(to, size, geometry, "staghorn_geometry");
+    }
+    case STAGHORN_OPTIONS: {
+      auto options = filled<staghorn_options>();
+      options.device = STAGHORN_DEVICE_CPU;
+      return give(to, size, options, "staghorn_options");
+    }
+    case STAGHORN_LINKS: {
+      auto links = filled<staghorn_links>();
+      links.theta[3] = 1;
+      std::fill_n(links.scale, 4, 1.0);
+      return give(to, size, links, "staghorn_links");
+    }
+    case STAGHORN_VECTORS:
+      return give(to, size, filled<staghorn_vectors>(), "staghorn_vectors");
+    case STAGHORN_REQUEST: {
+      auto request = filled<staghorn_request>();
+      request.sign = 1;
+      request.sloppy = STAGHORN_NO_SLOPPY;
+      request.tolerance = 1e-10;
+      request.max_iterations = 10000;
+      return give(to, size, request, "staghorn_request");
+    }
+    case STAGHORN_RESULT:
+      return give(to, size, filled<staghorn_result>(), "staghorn_result");
+    case STAGHORN_GAUGE_INFO:
+      return give(to, size, filled<staghorn_gauge_info>(), "staghorn_gauge_info");
+    default:
+      check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_GAUGE_INFO);
+  }
+}
+
+void check_reals(const char* name, int reals) {
+  if (reals != 0 && reals != 18 && reals != 12 && reals != 8)
+    throw Error(ErrorKind::argument, name, "0, 18, 12 or 8", reals);
+}
+
+}  // namespace
+
+void read_struct(const void* given, std::size_t size, const char* name, void* copy) {
+  check_pointer(name, given);
+  std::uint32_t given_size = 0;
+  std::memcpy(&given_size, given, sizeof given_size);
+  if (given_size < size || given_size > largest_struct)
+    throw Error(ErrorKind::argument, std::string(name) + ".struct_size",
+                "its size, at least " + std::to_string(size) + ", as staghorn_defaults sets it", given_size);
+  const auto* bytes = static_cast<const unsigned char*>(given);
+  if (!std::all_of(bytes + size, bytes + given_size, [](unsigned char byte) { return byte == 0; }))
+    throw Error(ErrorKind::argument, std::string(name) + ": fields that this version does not know", "zeros",
+                "something else");
+  std::memcpy(copy, given, size);
+}
+
+void check_written_size(std::size_t size, std::size_t needed, const char* name) {
+  if (size < needed || size > largest_struct)
+    throw Error(ErrorKind::argument, std::string(name) + ": size", "at least " + std::to_string(needed) + " bytes",
+                size);
+}
+
+void check_choice(const char* name, long value, long first, long last) {
+  if (value < first || value > last)
+    throw Error(ErrorKind::argument, name, std::to_string(first) + " to " + std::to_string(last), value);
+}
+
+void check_pointer(const char* name, const void* pointer) {
+  if (!pointer) throw Error(ErrorKind::argument, name, "a pointer", "NULL");
+}
+
+void check_finite(const char* name, double value) {
+  if (!std::isfinite(value)) throw Error(ErrorKind::argument, name, "a finite number", value);
+}
+
+void check(const staghorn_geometry& geometry) {
+  constexpr int largest_extent = 1 << 20;
+  for (int mu = 0; mu < 4; ++mu) {
+    check_choice("geometry.global", geometry.global[mu], 2, largest_extent);
+    check_choice("geometry.grid", geometry.grid[mu], 1, largest_extent);
+    if (geometry.coord[0] != -1) check_choice("geometry.coord", geometry.coord[mu], 0, geometry.grid[mu] - 1);
+  }
+}
+
+void check(const staghorn_options& options) {
+  constexpr int most_devices = 1024, most_threads = 4096;
+  check_choice("options.device", options.device, STAGHORN_DEVICE_AUTO, most_devices);
+  check_choice("options.threads", options.threads, 0, most_threads);
+  check_choice("options.certificate", options.certificate, STAGHORN_CERTIFICATE_AUTO, STAGHORN_CERTIFICATE_DEVICE);
+  check_choice("options.environment", options.environment, 0, 1);
+  check_choice("options.reserved", options.reserved, 0, 0);
+}
+
+void check(const staghorn_links& links) {
+  check_choice("links.order", links.order, STAGHORN_LEX, STAGHORN_CPS_STAG_BLOCK);
+  check_choice("links.precision", links.precision, STAGHORN_FP64, STAGHORN_FP32);
+  check_choice("links.memory", links.memory, STAGHORN_HOST, STAGHORN_DEVICE);
+  check_choice("links.phases", links.phases, STAGHORN_PHASES_NONE, STAGHORN_PHASES_AS_GIVEN);
+  check_choice("links.boundary_in", links.boundary_in, 0, 1);
+  check_choice("links.dagger", links.dagger, 0, 1);
+  check_reals("links.reals", links.reals);
+  constexpr std::int64_t largest_stride = std::int64_t{1} << 32;
+  for (const std::int64_t bytes : {links.site_stride, links.link_offset})
+    if (bytes < 0 || bytes > largest_stride)
+      throw Error(ErrorKind::layout, "links.site_stride and links.link_offset", "bytes, from 0 on", bytes);
+  for (int mu = 0; mu < 4; ++mu) {
+    check_finite("links.theta", links.theta[mu]);
+    check_finite("links.scale", links.scale[mu]);
+    if (links.scale[mu] == 0) throw Error(ErrorKind::argument, "links.scale", "numbers that are not 0", "0");
+  }
+}
+
+void check(const staghorn_vectors& vectors) {
+  check_choice("vectors.order", vectors.order, STAGHORN_LEX, STAGHORN_CPS_STAG_BLOCK);
+  check_choice("vectors.precision", vectors.precision, STAGHORN_FP64, STAGHORN_FP32);
+  check_choice("vectors.memory", vectors.memory, STAGHORN_HOST, STAGHORN_DEVICE);
+  check_choice("vectors.phases", vectors.phases, STAGHORN_PHASES_NONE, STAGHORN_PHASES_AS_GIVEN);
+  check_choice("vectors.half", vectors.half, 0, 1);
+  constexpr std::int64_t largest_stride = std::int64_t{1} << 32;
+  if (vectors.site_stride < 0 || vectors.site_stride > largest_stride)
+    throw Error(ErrorKind::layout, "vectors.site_stride", "bytes, from 0 on", vectors.site_stride);
+}
+
+void check(const staghorn_request& request) {
+  check_choice("request.system", request.system, STAGHORN_FULL, STAGHORN_ODD);
+  if (request.sign != 1 && request.sign != -1)
+    throw Error(ErrorKind::argument, "request.sign", "+1 or -1", request.sign);
+  check_choice("request.halved", request.halved, 0, 1);
+  check_choice("request.precision", request.precision, STAGHORN_FP64, STAGHORN_FP32);
+  check_choice("request.sloppy", request.sloppy, STAGHORN_FP64, STAGHORN_NO_SLOPPY);
+  check_reals("request.sloppy_reals", request.sloppy_reals);
+  check_choice("request.stop", request.stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY);
+  check_choice("request.guess", request.guess, 0, 1);
+  check_choice("request.reserved", request.reserved, 0, 0);
+  check_finite("request.mass", request.mass);
+  check_finite("request.tolerance", request.tolerance);
+  check_finite("request.tolerance_hq", request.tolerance_hq);
+  if (request.max_iterations < 0)
+    throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0", request.max_iterations);
+  if (request.tolerance_hq != 0)
+    throw Error(ErrorKind::unsupported, "request.tolerance_hq", "0: this residual is not computed yet",
+                request.tolerance_hq);
+}
+
+}  // namespace staghorn
+
+int staghorn_defaults(void* a_struct, std::size_t size, int which) {
+  return staghorn::guarded([&] {
+    staghorn::give_defaults(a_struct, size, which);
+    return int(STAGHORN_OK);
+  });
+}

@@ -1,0 +1,40 @@
+// The structs of staghorn.h as callers of any version hold them: sizes checked, values checked, defaults. Local.
+#pragma once
+
+#include <staghorn.h>
+
+#include <cstddef>
+#include <string>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+// What is asked of every struct, by `name` in texts of errors. Returns a copy in the size of this library. Throws Error
+// of kind `argument` for NULL, for a size that no version has, and for a newer struct with fields that are not 0.
+void read_struct(const void* given, std::size_t size, const char* name, void* copy);
+
+template <class Struct>
+Struct read_struct(const Struct* given, const char* name) {
+  Struct copy;
+  read_struct(given, sizeof copy, name, &copy);
+  return copy;
+}
+
+// Throws unless `size`, the struct_size of a struct that is written to, holds that of this library.
+void check_written_size(std::size_t size, std::size_t needed, const char* name);
+
+// Throws Error of kind `argument` unless first <= value <= last.
+void check_choice(const char* name, long value, long first, long last);
+void check_pointer(const char* name, const void* pointer);
+// Throws unless the number is finite.
+void check_finite(const char* name, double value);
+
+// Checks of all fields that stand alone; names of fields are those of staghorn.h.
+void check(const staghorn_geometry& geometry);
+void check(const staghorn_options& options);
+void check(const staghorn_links& links);
+void check(const staghorn_vectors& vectors);
+void check(const staghorn_request& request);
+
+}  // namespace staghorn

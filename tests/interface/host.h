@@ -1,0 +1,137 @@
+/* A small host program's own lattice: links, sources and D written from the formulae alone. C99, one process or a local
+ * lattice of several. It knows nothing of Staghorn. */
+#ifndef HOST_H
+#define HOST_H
+
+#include <complex.h>
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef double complex cplx;
+
+typedef struct {
+  int n[4], global[4], origin[4]; /* local extents, global extents, first site */
+} host_lattice;
+
+static inline long host_volume(const host_lattice *l) { return (long)l->n[0] * l->n[1] * l->n[2] * l->n[3]; }
+static inline long host_site(const int n[4], const int x[4]) {
+  return x[0] + (long)n[0] * (x[1] + (long)n[1] * (x[2] + (long)n[2] * x[3]));
+}
+static inline void host_coordinates(const int n[4], long site, int x[4]) {
+  for (int mu = 0; mu < 4; ++mu) {
+    x[mu] = (int)(site % n[mu]);
+    site /= n[mu];
+  }
+}
+static inline long host_global_site(const host_lattice *l, long site) {
+  int x[4];
+  host_coordinates(l->n, site, x);
+  for (int mu = 0; mu < 4; ++mu) x[mu] += l->origin[mu];
+  return host_site(l->global, x);
+}
+static inline int host_parity(const host_lattice *l, long site) {
+  int x[4];
+  host_coordinates(l->n, site, x);
+  int sum = 0;
+  for (int mu = 0; mu < 4; ++mu) sum += x[mu] + l->origin[mu];
+  return sum & 1;
+}
+
+/* The k-th number in [-1, 1) of a stream of random numbers [splitmix64]. */
+static inline double host_random(uint64_t stream, uint64_t k) {
+  uint64_t z = stream * UINT64_C(0xd1342543de82ef95) + (k + 1) * UINT64_C(0x9e3779b97f4a7c15);
+  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
+  z ^= z >> 31;
+  return (double)(z >> 11) / 4503599627370496.0 - 1.0;
+}
+
+/* A random matrix of SU(3): two random rows made orthonormal, the third their conjugate cross product. */
+static inline void host_random_su3(uint64_t stream, double *u) {
+  cplx e[3][3];
+  for (int k = 0; k < 6; ++k) e[k / 3][k % 3] = host_random(stream, 2 * k) + I * host_random(stream, 2 * k + 1);
+  for (int row = 0; row < 2; ++row) {
+    if (row == 1) {
+      cplx dot = 0;
+      for (int c = 0; c < 3; ++c) dot += conj(e[0][c]) * e[1][c];
+      for (int c = 0; c < 3; ++c) e[1][c] -= dot * e[0][c];
+    }
+    double norm2 = 0;
+    for (int c = 0; c < 3; ++c) norm2 += creal(e[row][c] * conj(e[row][c]));
+    for (int c = 0; c < 3; ++c) e[row][c] /= sqrt(norm2);
+  }
+  for (int c = 0; c < 3; ++c)
+    e[2][c] = conj(e[0][(c + 1) % 3] * e[1][(c + 2) % 3] - e[0][(c + 2) % 3] * e[1][(c + 1) % 3]);
+  for (int k = 0; k < 9; ++k) {
+    u[2 * k] = creal(e[k / 3][k % 3]);
+    u[2 * k + 1] = cimag(e[k / 3][k % 3]);
+  }
+}
+
+static inline double *host_links(const host_lattice *l, uint64_t seed) {
+  double *u = malloc((size_t)host_volume(l) * 72 * sizeof *u);
+  for (long site = 0; site < host_volume(l); ++site)
+    for (int mu = 0; mu < 4; ++mu)
+      host_random_su3(seed + 4 * (uint64_t)host_global_site(l, site) + (uint64_t)mu, u + 72 * site + 18 * mu);
+  return u;
+}
+static inline double *host_vector(const host_lattice *l, uint64_t seed) {
+  double *v = malloc((size_t)host_volume(l) * 6 * sizeof *v);
+  for (long site = 0; site < host_volume(l); ++site)
+    for (int k = 0; k < 6; ++k) v[6 * site + k] = host_random(seed + (uint64_t)host_global_site(l, site), (uint64_t)k);
+  return v;
+}
+static inline double *host_zeros(const host_lattice *l) { return calloc((size_t)host_volume(l) * 6, sizeof(double)); }
+
+/* out = D in on a lattice that one process holds, antiperiodic in t:
+ * D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ] */
+static inline void host_hop(const host_lattice *l, const double *u, const double *in, double *out) {
+  for (long site = 0; site < host_volume(l); ++site) {
+    int x[4], exponent = 0;
+    host_coordinates(l->n, site, x);
+    cplx sum[3] = {0, 0, 0};
+    for (int mu = 0; mu < 4; ++mu) {
+      const double eta = exponent & 1 ? -1 : 1;
+      exponent += x[mu];
+      for (int direction = 1; direction >= -1; direction -= 2) {
+        int y[4] = {x[0], x[1], x[2], x[3]};
+        double sign = direction * eta;
+        y[mu] += direction;
+        if (y[mu] < 0 || y[mu] >= l->n[mu]) {
+          y[mu] = (y[mu] + l->n[mu]) % l->n[mu];
+          if (mu == 3) sign = -sign;
+        }
+        const long there = host_site(l->n, y);
+        const double *link = u + 72 * (direction > 0 ? site : there) + 18 * mu, *a = in + 6 * there;
+        for (int r = 0; r < 3; ++r)
+          for (int c = 0; c < 3; ++c) {
+            const double *e = link + 2 * (direction > 0 ? 3 * r + c : 3 * c + r);
+            const cplx element = direction > 0 ? e[0] + I * e[1] : e[0] - I * e[1];
+            sum[r] += sign * element * (a[2 * c] + I * a[2 * c + 1]);
+          }
+      }
+    }
+    for (int r = 0; r < 3; ++r) {
+      out[6 * site + 2 * r] = creal(sum[r]);
+      out[6 * site + 2 * r + 1] = cimag(sum[r]);
+    }
+  }
+}
+
+/* |a - b| / |b| on the sites of a parity, or on all with parity -1. */
+static inline double host_distance(const host_lattice *l, const double *a, const double *b, int parity) {
+  double difference = 0, norm = 0;
+  for (long site = 0; site < host_volume(l); ++site) {
+    if (parity >= 0 && host_parity(l, site) != parity) continue;
+    for (int k = 0; k < 6; ++k) {
+      difference += (a[6 * site + k] - b[6 * site + k]) * (a[6 * site + k] - b[6 * site + k]);
+      norm += b[6 * site + k] * b[6 * site + k];
+    }
+  }
+  return sqrt(difference / norm);
+}
+
+#endif

@@ -1,0 +1,121 @@
+/* libstaghorn.so over MPI from a C99 program: the same solution for every grid and order of ranks.
+ *
+ *   many_ranks GX GY GZ GT ORDER      ORDER: natural | reversed | coordinates (given, in an order of the host's own)
+ *                                            | fortran (natural, by staghorn_context_create_f) | stop (rank 0 stops)
+ *                                            | wrong (two ranks claim one place) | fault (see staghorn.h: environment)
+ *
+ * Rank 0 prints the status and a hash of all bits of the solution, which does not depend on who holds which site. */
+#include <staghorn_mpi.h>
+
+#include "host.h"
+
+static int stop_on_first_rank(void *data, int64_t iteration, double residual) {
+  (void)residual;
+  return *(int *)data == 0 && iteration >= 20;
+}
+
+static uint64_t hash_of(const host_lattice *l, const double *v) {
+  uint64_t sum = 0, all = 0;
+  for (long site = 0; site < host_volume(l); ++site)
+    for (int k = 0; k < 6; ++k) {
+      uint64_t word;
+      memcpy(&word, v + 6 * site + k, sizeof word);
+      word ^= ((uint64_t)host_global_site(l, site) * 6 + (uint64_t)k) * UINT64_C(0x9e3779b97f4a7c15);
+      word = (word ^ (word >> 31)) * UINT64_C(0xbf58476d1ce4e5b9);
+      sum += word ^ (word >> 29);
+    }
+  MPI_Allreduce(&sum, &all, 1, MPI_UINT64_T, MPI_SUM, MPI_COMM_WORLD);
+  return all;
+}
+
+int main(int argc, char **argv) {
+  int rank, ranks, provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc != 6) return 2;
+  const char *order = argv[5];
+
+  staghorn_geometry geometry;
+  staghorn_options options;
+  staghorn_links links;
+  staghorn_vectors vectors;
+  staghorn_request request;
+  staghorn_result result;
+  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
+  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
+  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
+  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
+  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
+  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
+  const int global[4] = {4, 8, 4, 8};
+  for (int mu = 0; mu < 4; ++mu) {
+    geometry.global[mu] = global[mu];
+    geometry.grid[mu] = atoi(argv[1 + mu]);
+  }
+  options.threads = 1;
+  options.environment = strcmp(order, "fault") == 0;
+  if (strcmp(order, "coordinates") == 0 || strcmp(order, "wrong") == 0) {
+    int place = (ranks - rank) % ranks; /* t fastest, backwards but for rank 0 */
+    if (strcmp(order, "wrong") == 0) place = 0;
+    for (int mu = 3; mu >= 0; --mu) {
+      geometry.coord[mu] = place % geometry.grid[mu];
+      place /= geometry.grid[mu];
+    }
+  }
+
+  MPI_Comm group;
+  MPI_Comm_split(MPI_COMM_WORLD, 0, strcmp(order, "reversed") == 0 ? -rank : rank, &group);
+  staghorn_context *context = NULL;
+  staghorn_gauge *gauge = NULL;
+  int status = strcmp(order, "fortran") == 0
+                   ? staghorn_context_create_f(&context, (int32_t)MPI_Comm_c2f(group), &geometry, &options)
+                   : staghorn_context_create_mpi(&context, group, &geometry, &options);
+  MPI_Comm_free(&group); /* the context has its own */
+  if (status != STAGHORN_OK) {
+    if (rank == 0) printf("create %d %s\n", status, staghorn_last_error());
+    MPI_Finalize();
+    return 0;
+  }
+
+  host_lattice local;
+  int32_t extents[4], origin[4];
+  staghorn_context_local(context, extents, origin);
+  for (int mu = 0; mu < 4; ++mu) {
+    local.n[mu] = extents[mu];
+    local.origin[mu] = origin[mu];
+    local.global[mu] = global[mu];
+  }
+  double *u = host_links(&local, 1), *b = host_vector(&local, 1000000), *x = host_zeros(&local);
+  const void *link_pointers[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
+  void *solutions[1] = {x};
+  status = staghorn_gauge_create(context, &links, link_pointers, &gauge);
+  request.mass = 0.2;
+  if (strcmp(order, "stop") == 0) {
+    request.mass = 0.01;
+    request.progress = stop_on_first_rank;
+    request.progress_data = &rank;
+  }
+  if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+  int least, most;
+  MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  if (status < 0 && strcmp(order, "fault") == 0) { /* the next solve works */
+    if (rank == 0) printf("first %d %d %s\n", least, most, staghorn_last_error());
+    if (!gauge) staghorn_gauge_create(context, &links, link_pointers, &gauge);
+    memset(x, 0, (size_t)host_volume(&local) * 48);
+    status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+    least = most = status;
+  }
+  const uint64_t hash = hash_of(&local, x);
+  if (rank == 0)
+    printf("status %d %d iterations %ld hash %016llx\n", least, most, (long)result.iterations,
+           (unsigned long long)hash);
+  const int gone = staghorn_context_destroy(&context);
+  if (gone != STAGHORN_OK) printf("destroy %d %s\n", gone, staghorn_last_error());
+  free(u);
+  free(b);
+  free(x);
+  MPI_Finalize();
+  return 0;
+}

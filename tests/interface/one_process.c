@@ -1,0 +1,432 @@
+/* libstaghorn.so from a C99 program in one process, without MPI: each check is a sentence, and its arithmetic is the
+ * host's own. `one_process` runs all, `one_process NAME` one; exit status 1 if one fails. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <pthread.h>
+#include <staghorn.h>
+
+#include "host.h"
+
+static int failures;
+#define CHECK(condition)                                                                 \
+  do {                                                                                   \
+    if (!(condition)) {                                                                  \
+      printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, staghorn_last_error()); \
+      ++failures;                                                                        \
+    }                                                                                    \
+  } while (0)
+
+static const host_lattice small = {{4, 6, 8, 4}, {4, 6, 8, 4}, {0, 0, 0, 0}};
+
+typedef struct {
+  double *u, *b, *x, *y, *z;
+  staghorn_context *context;
+  staghorn_gauge *gauge;
+  staghorn_geometry geometry;
+  staghorn_options options;
+  staghorn_links links;
+  staghorn_vectors vectors;
+  staghorn_request request;
+  staghorn_result result;
+} bench;
+
+static void open_context(bench *t) {
+  staghorn_defaults(&t->geometry, sizeof t->geometry, STAGHORN_GEOMETRY);
+  staghorn_defaults(&t->options, sizeof t->options, STAGHORN_OPTIONS);
+  staghorn_defaults(&t->links, sizeof t->links, STAGHORN_LINKS);
+  staghorn_defaults(&t->vectors, sizeof t->vectors, STAGHORN_VECTORS);
+  staghorn_defaults(&t->request, sizeof t->request, STAGHORN_REQUEST);
+  staghorn_defaults(&t->result, sizeof t->result, STAGHORN_RESULT);
+  for (int mu = 0; mu < 4; ++mu) t->geometry.global[mu] = small.n[mu];
+  t->request.mass = 0.2;
+  t->options.threads = 1;
+  t->context = NULL;
+  t->gauge = NULL;
+  CHECK(staghorn_context_create(&t->context, &t->geometry, &t->options) == STAGHORN_OK);
+}
+
+static bench set_up(void) {
+  bench t;
+  memset(&t, 0, sizeof t);
+  open_context(&t);
+  t.u = host_links(&small, 1);
+  t.b = host_vector(&small, 1000000);
+  t.x = host_zeros(&small);
+  t.y = host_zeros(&small);
+  t.z = host_zeros(&small);
+  const void *u[4] = {t.u, NULL, NULL, NULL};
+  CHECK(staghorn_gauge_create(t.context, &t.links, u, &t.gauge) == STAGHORN_OK);
+  return t;
+}
+
+static void tear_down(bench *t) {
+  CHECK(staghorn_gauge_destroy(&t->gauge) == STAGHORN_OK && t->gauge == NULL);
+  CHECK(staghorn_context_destroy(&t->context) == STAGHORN_OK && t->context == NULL);
+  free(t->u);
+  free(t->b);
+  free(t->x);
+  free(t->y);
+  free(t->z);
+}
+
+static int solve(bench *t, const double *b, double *x, double *dx) {
+  const void *sources[1] = {b};
+  void *solutions[1] = {x}, *hops[1] = {dx};
+  return staghorn_solve(t->gauge, &t->request, &t->vectors, 1, sources, solutions, dx ? hops : NULL, &t->result);
+}
+
+/* y = factor (2m + sign D) x, by the host. */
+static void apply_full(const bench *t, const double *x, double factor, double sign, double *y) {
+  host_hop(&small, t->u, x, y);
+  for (long k = 0; k < 6 * host_volume(&small); ++k) y[k] = factor * (2 * t->request.mass * x[k] + sign * y[k]);
+}
+
+static void full_system_is_solved(void) {
+  bench t = set_up();
+  CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
+  CHECK(t.result.residual_true <= 1e-10 && t.result.residual_true > 0 && t.result.iterations > 10);
+  apply_full(&t, t.x, 1, 1, t.y);
+  CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+  CHECK(host_distance(&small, t.y, t.b, -1) >= 0.99 * t.result.residual_true);
+  host_hop(&small, t.u, t.x, t.y);
+  CHECK(host_distance(&small, t.z, t.y, -1) < 1e-14); /* dx */
+  double b2 = 0;
+  for (long k = 0; k < 6 * host_volume(&small); ++k) b2 += t.b[k] * t.b[k];
+  CHECK(fabs(t.result.source_norm2 / b2 - 1) < 1e-13);
+  tear_down(&t);
+}
+
+static void sign_and_factor_are_the_hosts(void) {
+  for (int halved = 0; halved < 2; ++halved)
+    for (int sign = -1; sign <= 1; sign += 2) {
+      bench t = set_up();
+      t.request.halved = halved;
+      t.request.sign = sign;
+      CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
+      apply_full(&t, t.x, halved ? 0.5 : 1, sign, t.y);
+      CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+      host_hop(&small, t.u, t.x, t.y);
+      CHECK(host_distance(&small, t.z, t.y, -1) < 1e-14);
+      tear_down(&t);
+    }
+}
+
+static void parity_solve_leaves_the_other_half_alone(void) {
+  for (int system = STAGHORN_EVEN; system <= STAGHORN_ODD; ++system)
+    for (int halved = 0; halved < 2; ++halved) {
+      bench t = set_up();
+      const int parity = system - STAGHORN_EVEN;
+      t.request.system = system;
+      t.request.halved = halved;
+      for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = t.z[k] = 9;
+      CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
+      for (long site = 0; site < host_volume(&small); ++site)
+        for (int k = 0; k < 6; ++k) {
+          if (host_parity(&small, site) != parity) CHECK(t.x[6 * site + k] == 9);
+          if (host_parity(&small, site) == parity) CHECK(t.z[6 * site + k] == 9);
+          if (host_parity(&small, site) != parity) t.x[6 * site + k] = 0;
+        }
+      /* A x = 4m^2 x - D D x */
+      host_hop(&small, t.u, t.x, t.y);
+      CHECK(host_distance(&small, t.z, t.y, 1 - parity) < 1e-14);
+      double *dd = host_zeros(&small);
+      host_hop(&small, t.u, t.y, dd);
+      const double m2 = 4 * t.request.mass * t.request.mass, factor = halved ? 0.25 : 1;
+      for (long k = 0; k < 6 * host_volume(&small); ++k) t.y[k] = factor * (m2 * t.x[k] - dd[k]);
+      CHECK(host_distance(&small, t.y, t.b, parity) <= 1.01e-10);
+      free(dd);
+      tear_down(&t);
+    }
+}
+
+static void stop_on_parity_is_of_the_parity_system(void) {
+  bench t = set_up();
+  t.request.stop = STAGHORN_STOP_ON_PARITY;
+  t.request.tolerance = 1e-8;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  CHECK(t.result.residual_parity <= 1e-8 && t.result.residual_true > 0);
+  apply_full(&t, t.x, 1, 1, t.y);
+  CHECK(fabs(host_distance(&small, t.y, t.b, -1) / t.result.residual_true - 1) < 1e-3);
+  CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14); /* the odd equation holds */
+  /* From the solution: its even half is enough, and nothing is left to do. */
+  t.request.guess = 1;
+  t.request.tolerance = 1.1e-8;
+  for (long site = 0; site < host_volume(&small); ++site)
+    if (host_parity(&small, site) == 1)
+      for (int k = 0; k < 6; ++k) t.x[6 * site + k] = 7;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.result.iterations == 0);
+  apply_full(&t, t.x, 1, 1, t.y);
+  CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14);
+  tear_down(&t);
+}
+
+static void zero_source_is_a_result(void) {
+  bench t = set_up();
+  double *zero = host_zeros(&small);
+  for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = t.y[k] = 3;
+  const void *sources[2] = {zero, t.b};
+  void *solutions[2] = {t.x, t.y};
+  staghorn_result results[2];
+  for (int i = 0; i < 2; ++i) staghorn_defaults(&results[i], sizeof results[i], STAGHORN_RESULT);
+  t.request.guess = 1;
+  CHECK(staghorn_solve(t.gauge, &t.request, &t.vectors, 2, sources, solutions, NULL, results) == STAGHORN_OK);
+  CHECK(results[0].iterations == 0 && results[0].residual_true == 0 && results[0].solution_norm2 == 0);
+  CHECK(results[1].residual_true <= 1e-10 && results[1].iterations > 0);
+  for (long k = 0; k < 6 * host_volume(&small); ++k) CHECK(t.x[k] == 0);
+  CHECK(solve(&t, zero, t.z, NULL) == STAGHORN_OK && t.result.iterations == 0);
+  free(zero);
+  tear_down(&t);
+}
+
+static int stop_at_50(void *data, int64_t iteration, double residual) {
+  ++*(int *)data;
+  return iteration >= 50 || residual < 0;
+}
+
+static void progress_function_stops_a_solve(void) {
+  bench t = set_up();
+  int calls = 0;
+  t.request.mass = 0.01;
+  t.request.progress = stop_at_50;
+  t.request.progress_data = &calls;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_STOPPED && t.result.status == STAGHORN_STOPPED);
+  CHECK(t.result.iterations == 50 && calls == 5);
+  t.request.progress = NULL;
+  t.request.guess = 1;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  t.request.max_iterations = 3;
+  t.request.guess = 0;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.result.iterations == 3);
+  tear_down(&t);
+}
+
+static void mixed_precision_is_certified_too(void) {
+  bench t = set_up();
+  t.request.sloppy = STAGHORN_FP32;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.result.updates > 0);
+  apply_full(&t, t.x, 1, 1, t.y);
+  CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+  tear_down(&t);
+}
+
+static void links_change_in_place(void) {
+  bench t = set_up();
+  staghorn_gauge_info info;
+  staghorn_defaults(&info, sizeof info, STAGHORN_GAUGE_INFO);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  CHECK(staghorn_gauge_get(t.gauge, &info) == STAGHORN_OK);
+  const uint64_t hash = info.hash;
+  CHECK(info.loads == 1 && info.unitarity < 1e-14 && info.naive == 1);
+  const void *u[4] = {t.u, NULL, NULL, NULL};
+  t.links.generation = 7;
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  double *other = host_links(&small, 99);
+  u[0] = other;
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK); /* generation 7 again: nothing is read */
+  CHECK(staghorn_gauge_get(t.gauge, &info) == STAGHORN_OK && info.loads == 2 && info.hash == hash);
+  t.links.generation = 8;
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  CHECK(staghorn_gauge_get(t.gauge, &info) == STAGHORN_OK && info.loads == 3 && info.hash != hash);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  free(t.u);
+  t.u = other;
+  apply_full(&t, t.x, 1, 1, t.y);
+  CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+  /* Links that are refused leave a gauge without links until the next update. */
+  const double kept = other[0];
+  other[0] = NAN;
+  t.links.generation = 0;
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_E_VALUE);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_STATE);
+  other[0] = kept;
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.z, NULL) == STAGHORN_OK && memcmp(t.x, t.z, (size_t)host_volume(&small) * 48) == 0);
+  tear_down(&t);
+}
+
+static void hop_is_d(void) {
+  bench t = set_up();
+  const void *in[1] = {t.b};
+  void *out[1] = {t.x};
+  for (int target = STAGHORN_FULL; target <= STAGHORN_ODD; ++target) {
+    for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = 5;
+    CHECK(staghorn_hop(t.gauge, &t.vectors, target, 1, in, out) == STAGHORN_OK);
+    host_hop(&small, t.u, t.b, t.y);
+    for (long site = 0; site < host_volume(&small); ++site)
+      if (target != STAGHORN_FULL && host_parity(&small, site) != target - STAGHORN_EVEN)
+        for (int k = 0; k < 6; ++k) CHECK(t.x[6 * site + k] == 5);
+    CHECK(host_distance(&small, t.x, t.y, target - STAGHORN_EVEN) < 1e-14);
+  }
+  tear_down(&t);
+}
+
+static void report_is_json_of_the_last_solve(void) {
+  bench t = set_up();
+  size_t bytes = 0;
+  CHECK(staghorn_report(t.context, NULL, &bytes) == STAGHORN_E_STATE);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  CHECK(staghorn_report(t.context, NULL, &bytes) == STAGHORN_OK && bytes > 100);
+  char *text = malloc(bytes);
+  CHECK(staghorn_report(t.context, text, &bytes) == STAGHORN_OK && strlen(text) + 1 == bytes);
+  CHECK(strstr(text, "\"certified\"") != NULL);
+  bytes -= 1;
+  CHECK(staghorn_report(t.context, text, &bytes) == STAGHORN_E_ARGUMENT);
+  free(text);
+  tear_down(&t);
+}
+
+static void errors_have_a_status_and_a_text(void) {
+  bench t = set_up();
+  const void *u[4] = {t.u, NULL, NULL, NULL}, *none[4] = {NULL, NULL, NULL, NULL};
+  staghorn_gauge *gauge = NULL, *dead = t.gauge;
+  staghorn_context *context = NULL;
+  CHECK(staghorn_gauge_create(t.context, NULL, u, &gauge) == STAGHORN_E_ARGUMENT &&
+        strstr(staghorn_last_error(), "links"));
+  CHECK(staghorn_gauge_create(t.context, &t.links, NULL, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(t.context, &t.links, none, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(NULL, &t.links, u, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(t.context, &t.links, u, NULL) == STAGHORN_E_ARGUMENT);
+  staghorn_links links = t.links;
+  const uint32_t sizes[] = {0, 4, sizeof links - 8, 100000};
+  for (int k = 0; k < 4; ++k) {
+    links.struct_size = sizes[k];
+    CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT &&
+          strstr(staghorn_last_error(), "struct_size"));
+  }
+  struct {
+    staghorn_links links;
+    char more[64];
+  } newer;
+  memset(&newer, 0, sizeof newer);
+  newer.links = t.links;
+  newer.links.struct_size = sizeof newer;
+  CHECK(staghorn_gauge_update(t.gauge, &newer.links, u) == STAGHORN_OK);
+  newer.more[63] = 1;
+  CHECK(staghorn_gauge_update(t.gauge, &newer.links, u) == STAGHORN_E_ARGUMENT);
+  links = t.links;
+  links.order = 77;
+  CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT && gauge == NULL);
+  links = t.links;
+  links.theta[2] = NAN;
+  CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT);
+  t.request.mass = -1;
+  CHECK(solve(&t, t.b, t.x, NULL) < 0 && strstr(staghorn_last_error(), "mass"));
+  t.request.mass = 0;
+  CHECK(solve(&t, t.b, t.x, NULL) < 0);
+  t.request.mass = 0.2;
+  t.request.tolerance_hq = 1e-6;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_UNSUPPORTED);
+  t.request.tolerance_hq = 0;
+  t.b[5] = INFINITY;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_VALUE);
+  t.result.struct_size = 8;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_ARGUMENT);
+  t.geometry.global[2] = 5;
+  CHECK(staghorn_context_create(&context, &t.geometry, NULL) == STAGHORN_E_LAYOUT && context == NULL);
+  t.geometry.global[2] = 8;
+  t.geometry.grid[3] = 2;
+  CHECK(staghorn_context_create(&context, &t.geometry, NULL) == STAGHORN_E_LAYOUT);
+  t.geometry.grid[3] = 1;
+  t.options.device = 500;
+  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_DEVICE);
+  CHECK(staghorn_context_create_f(&context, 0, &t.geometry, NULL) == STAGHORN_E_MPI);
+  CHECK(staghorn_gauge_create_improved(t.context, &t.links, u, &t.links, u, &gauge) == STAGHORN_E_UNSUPPORTED);
+  CHECK(staghorn_multishift(t.gauge, &t.request, &t.vectors, 1, NULL, NULL, NULL, t.b, NULL, NULL, &t.result) ==
+        STAGHORN_E_UNSUPPORTED);
+  CHECK(staghorn_gauge_destroy(&gauge) == STAGHORN_OK && staghorn_gauge_destroy(NULL) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_destroy(&t.gauge) == STAGHORN_OK);
+  CHECK(staghorn_gauge_destroy(&dead) == STAGHORN_E_STATE);
+  for (int status = -20; status < 20; ++status) CHECK(strlen(staghorn_status_text(status)) > 0);
+  tear_down(&t);
+}
+
+static void context_destroys_its_gauges(void) {
+  bench t = set_up();
+  staghorn_gauge *gauge = t.gauge;
+  CHECK(staghorn_context_destroy(&t.context) == STAGHORN_OK);
+  CHECK(staghorn_gauge_destroy(&gauge) == STAGHORN_E_STATE);
+  t.gauge = NULL;
+  tear_down(&t);
+}
+
+static int call_back(void *data, int64_t iteration, double residual) {
+  bench *t = data;
+  (void)iteration, (void)residual;
+  staghorn_gauge_info info;
+  staghorn_defaults(&info, sizeof info, STAGHORN_GAUGE_INFO);
+  return staghorn_gauge_get(t->gauge, &info) != STAGHORN_E_STATE;
+}
+
+static void calls_from_the_progress_function_are_refused(void) {
+  bench t = set_up();
+  t.request.progress = call_back;
+  t.request.progress_data = &t;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  tear_down(&t);
+}
+
+static void *solve_in_a_thread(void *data) {
+  bench *t = data;
+  for (int k = 0; k < 3; ++k) CHECK(solve(t, t->b, t->x, NULL) == STAGHORN_OK);
+  return NULL;
+}
+
+static void two_contexts_work_in_two_threads(void) {
+  bench first = set_up(), second = set_up();
+  pthread_t threads[2];
+  second.request.sloppy = STAGHORN_FP32;
+  pthread_create(&threads[0], NULL, solve_in_a_thread, &first);
+  pthread_create(&threads[1], NULL, solve_in_a_thread, &second);
+  for (int k = 0; k < 2; ++k) pthread_join(threads[k], NULL);
+  CHECK(solve(&first, first.b, first.y, NULL) == STAGHORN_OK);
+  CHECK(memcmp(first.x, first.y, (size_t)host_volume(&small) * 48) == 0);
+  CHECK(solve(&second, second.b, second.y, NULL) == STAGHORN_OK);
+  CHECK(memcmp(second.x, second.y, (size_t)host_volume(&small) * 48) == 0);
+  tear_down(&first);
+  tear_down(&second);
+}
+
+static void mpi_is_not_touched(void) {
+  bench t = set_up();
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  tear_down(&t);
+  int (*initialised)(int *) = NULL;
+  *(void **)&initialised = dlsym(RTLD_DEFAULT, "MPI_Initialized");
+  int flag = 1;
+  CHECK(initialised != NULL && initialised(&flag) == 0 && flag == 0);
+}
+
+static const struct {
+  const char *name;
+  void (*run)(void);
+} checks[] = {{"full_system_is_solved", full_system_is_solved},
+              {"sign_and_factor_are_the_hosts", sign_and_factor_are_the_hosts},
+              {"parity_solve_leaves_the_other_half_alone", parity_solve_leaves_the_other_half_alone},
+              {"stop_on_parity_is_of_the_parity_system", stop_on_parity_is_of_the_parity_system},
+              {"zero_source_is_a_result", zero_source_is_a_result},
+              {"progress_function_stops_a_solve", progress_function_stops_a_solve},
+              {"mixed_precision_is_certified_too", mixed_precision_is_certified_too},
+              {"links_change_in_place", links_change_in_place},
+              {"hop_is_d", hop_is_d},
+              {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
+              {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
+              {"context_destroys_its_gauges", context_destroys_its_gauges},
+              {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
+              {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
+              {"mpi_is_not_touched", mpi_is_not_touched}};
+
+int main(int argc, char **argv) {
+  int ran = 0;
+  for (size_t k = 0; k < sizeof checks / sizeof checks[0]; ++k) {
+    if (argc > 1 && strcmp(argv[1], "--list") == 0) {
+      puts(checks[k].name);
+      ++ran;
+    } else if (argc < 2 || strcmp(argv[1], checks[k].name) == 0) {
+      const int before = failures;
+      checks[k].run();
+      if (failures == before) printf("ok %s\n", checks[k].name);
+      ++ran;
+    }
+  }
+  return failures > 0 || ran == 0;
+}

@@ -1,0 +1,115 @@
+"""libstaghorn.so as codes in C see it: what it exports, and what host programs of their own arithmetic get from it."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+HEADERS = ROOT / "solver" / "interface"
+PROGRAM = Path(__file__).parent / "one_process.c"
+CHECKS = re.findall(r'\{"(\w+)", \1\}', PROGRAM.read_text())
+
+
+@pytest.fixture(scope="module")
+def library(program):
+    path = program.parent / "libstaghorn.so"
+    if not path.is_file():
+        pytest.fail(f"{path} is not built")
+    return path
+
+
+def declared() -> set[str]:
+    text = (HEADERS / "staghorn.h").read_text() + (HEADERS / "staghorn_mpi.h").read_text()
+    return set(re.findall(r"STAGHORN_API [\w *]*?\*?(staghorn_\w+)\(", text))
+
+
+def test_checks_of_the_c_program_are_seen():
+    assert len(CHECKS) > 12
+
+
+@pytest.mark.parametrize("check", CHECKS)
+def test_in_one_process(run_built, check):
+    result = run_built("one_process", check, threads=1)
+    assert result.returncode == 0 and f"ok {check}" in result.stdout, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm on this machine")
+def test_library_exports_the_functions_of_the_header_and_nothing_else(library):
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    exported = {line.split()[-1].split("@")[0] for line in lines.splitlines() if " A " not in line}
+    assert len(declared()) >= 20
+    assert exported == declared()
+
+
+STANDARDS = ["gcc -std=c99", "gcc -std=c11", "g++ -x c++ -std=c++98 -Wno-long-long", "g++ -x c++ -std=c++11", "g++ -x c++ -std=c++20"]
+
+
+@pytest.mark.parametrize("compiler", STANDARDS)
+def test_header_compiles_as(compiler, tmp_path):
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"no {compiler.split()[0]} on this machine")
+    source = tmp_path / "alone.c"
+    source.write_text("#include <staghorn.h>\nint main(void) { return staghorn_version() != STAGHORN_VERSION; }\n")
+    result = subprocess.run([*compiler.split(), "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{HEADERS}", source],
+                            capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+SIZES = {"geometry": 52, "options": 64, "links": 120, "vectors": 32, "request": 88, "result": 80, "gauge_info": 80}
+
+
+def test_structs_have_the_sizes_that_compiled_hosts_count_on(tmp_path):
+    """They grow at their end only, with a new version."""
+    source = tmp_path / "sizes.c"
+    source.write_text("#include <staghorn.h>\n" + "".join(
+        f"_Static_assert(sizeof(staghorn_{name}) == {size}, \"{name}\");\n" for name, size in SIZES.items()))
+    result = subprocess.run(["gcc", "-std=c11", "-fsyntax-only", f"-I{HEADERS}", source], capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+def solution(run_built, grid: str, order: str, env=None) -> str:
+    cut = grid.split()
+    ranks = 1
+    for n in cut:
+        ranks *= int(n)
+    result = run_built("many_ranks", *cut, order, ranks=ranks, threads=1, timeout=120, env=env)
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def alone(run_built):
+    text = solution(run_built, "1 1 1 1", "natural")
+    assert re.fullmatch(r"status 0 0 iterations \d+ hash [0-9a-f]{16}", text), text
+    return text
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("grid, order", [("1 2 1 1", "natural"), ("1 1 1 2", "reversed"), ("1 2 1 2", "natural"),
+                                         ("1 2 1 2", "coordinates"), ("2 1 2 1", "reversed"), ("2 2 1 1", "fortran"),
+                                         ("1 1 1 1", "fortran")])
+def test_solution_has_the_same_bits_for_every_grid_and_order_of_ranks(run_built, alone, grid, order):
+    assert solution(run_built, grid, order) == alone
+
+
+@pytest.mark.mpi
+def test_one_rank_stops_all(run_built):
+    text = solution(run_built, "1 2 1 2", "stop")
+    assert text.startswith("status 4 4 iterations 20 "), text
+
+
+@pytest.mark.mpi
+def test_two_ranks_in_one_place_are_refused(run_built):
+    text = solution(run_built, "1 2 1 1", "wrong")
+    assert text.startswith("create -2 ") and "geometry.coord" in text, text
+
+
+@pytest.mark.mpi
+def test_grid_of_another_number_of_ranks_is_refused(run_built):
+    result = run_built("many_ranks", 1, 1, 1, 4, "natural", ranks=2, threads=1)
+    assert result.stdout.startswith("create -2 "), result.stdout
