@@ -32,3 +32,20 @@ configure_package_config_file(cmake/staghornConfig.cmake.in ${CMAKE_BINARY_DIR}/
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/staghornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/staghornConfig.cmake ${CMAKE_BINARY_DIR}/staghornConfigVersion.cmake
         DESTINATION ${package_folder})
+
+# The C interface: a package of its own, Staghorn::staghorn, without the dependencies of the C++ library.
+set_target_properties(staghorn_interface PROPERTIES EXPORT_NAME staghorn INSTALL_RPATH "$ORIGIN")
+install(TARGETS staghorn_interface EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver/interface/staghorn.f90
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+set(interface_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
+install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${interface_folder})
+configure_package_config_file(cmake/StaghornConfig.cmake.in ${CMAKE_BINARY_DIR}/StaghornConfig.cmake
+                              INSTALL_DESTINATION ${interface_folder})
+write_basic_package_version_file(${CMAKE_BINARY_DIR}/StaghornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${CMAKE_BINARY_DIR}/StaghornConfig.cmake ${CMAKE_BINARY_DIR}/StaghornConfigVersion.cmake
+        DESTINATION ${interface_folder})
+file(RELATIVE_PATH path_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+string(REGEX REPLACE "/$" "" path_to_prefix "${path_to_prefix}")
+configure_file(cmake/staghorn.pc.in ${CMAKE_BINARY_DIR}/staghorn.pc @ONLY)
+install(FILES ${CMAKE_BINARY_DIR}/staghorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

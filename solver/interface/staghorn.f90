@@ -1,0 +1,252 @@
+! Staghorn for Fortran: the structs and functions of staghorn.h, which says what they promise. Compile this file with
+! your code and link libstaghorn.so.
+!
+! Arrays of fields are type(c_ptr), made by c_loc of an array with the attribute target. Complex arrays of rank 6 or so,
+! u(3, 3, 4, nx, ny, nz, nt), lie as STAGHORN_LEX wants them if u(column, row, mu, x, y, z, t) is the matrix element.
+! Arguments that are optional here may be NULL in C. `staghorn_set_defaults` stands for staghorn_defaults.
+module staghorn
+  use, intrinsic :: iso_c_binding
+  implicit none
+  public
+
+  integer(c_int), parameter :: STAGHORN_OK = 0, STAGHORN_NOT_CONVERGED = 1, STAGHORN_STAGNATED = 2, &
+    STAGHORN_BREAKDOWN = 3, STAGHORN_STOPPED = 4, STAGHORN_E_ARGUMENT = -1, STAGHORN_E_LAYOUT = -2, &
+    STAGHORN_E_VALUE = -3, STAGHORN_E_MEMORY = -4, STAGHORN_E_DEVICE = -5, STAGHORN_E_MPI = -6, &
+    STAGHORN_E_STATE = -7, STAGHORN_E_UNSUPPORTED = -8, STAGHORN_E_INTERNAL = -9
+  integer(c_int32_t), parameter :: STAGHORN_LEX = 0, STAGHORN_CPS_STAG = 1, STAGHORN_CPS_WILSON = 2, &
+    STAGHORN_EVEN_ODD_X = 3, STAGHORN_QDP = 4, STAGHORN_CPS_STAG_BLOCK = 5
+  integer(c_int32_t), parameter :: STAGHORN_PHASES_NONE = 0, STAGHORN_PHASES_CPS = 1, STAGHORN_PHASES_MILC = 2, &
+    STAGHORN_PHASES_TIFR = 3, STAGHORN_PHASES_CHROMA = 4, STAGHORN_PHASES_AS_GIVEN = 5
+  integer(c_int32_t), parameter :: STAGHORN_FULL = 0, STAGHORN_EVEN = 1, STAGHORN_ODD = 2
+  integer(c_int32_t), parameter :: STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2
+  integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3
+  integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
+  integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
+    STAGHORN_CERTIFICATE_DEVICE = 2
+  integer(c_int32_t), parameter :: STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1
+
+  type, bind(C) :: staghorn_geometry
+    integer(c_int32_t) :: struct_size, global(4), grid(4), coord(4)
+  end type
+  type, bind(C) :: staghorn_options
+    integer(c_int32_t) :: struct_size, device, threads, certificate, environment, reserved
+    type(c_ptr) :: stream, transport, tuning_file
+    type(c_funptr) :: log
+    type(c_ptr) :: log_data
+  end type
+  type, bind(C) :: staghorn_links
+    integer(c_int32_t) :: struct_size, order, precision, memory, phases, boundary_in, dagger, reals
+    integer(c_int64_t) :: site_stride, link_offset
+    real(c_double) :: theta(4), scale(4)
+    integer(c_int64_t) :: generation
+  end type
+  type, bind(C) :: staghorn_vectors
+    integer(c_int32_t) :: struct_size, order, precision, memory, phases, half
+    integer(c_int64_t) :: site_stride
+  end type
+  type, bind(C) :: staghorn_request
+    integer(c_int32_t) :: struct_size, system, sign, halved, precision, sloppy, sloppy_reals, stop, guess, reserved
+    real(c_double) :: mass, tolerance, tolerance_hq
+    integer(c_int64_t) :: max_iterations
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_data
+  end type
+  type, bind(C) :: staghorn_result
+    integer(c_int32_t) :: struct_size, status
+    integer(c_int64_t) :: iterations, updates
+    real(c_double) :: residual_iterated, residual_true, residual_parity, residual_hq, source_norm2, solution_norm2, seconds
+  end type
+  type, bind(C) :: staghorn_gauge_info
+    integer(c_int32_t) :: struct_size, naive
+    real(c_double) :: plaquette(3), link_trace(2), unitarity, determinant
+    integer(c_int64_t) :: hash, loads
+  end type
+
+  interface staghorn_set_defaults
+    module procedure geometry_defaults, options_defaults, links_defaults, vectors_defaults, request_defaults, &
+      result_defaults, gauge_info_defaults
+  end interface
+
+  interface
+    integer(c_int) function staghorn_version() bind(C)
+      import
+    end function
+    type(c_ptr) function staghorn_status_text(status) bind(C)
+      import
+      integer(c_int), value :: status
+    end function
+    type(c_ptr) function staghorn_last_error() bind(C)
+      import
+    end function
+    integer(c_int) function staghorn_defaults(a_struct, size, which) bind(C)
+      import
+      type(c_ptr), value :: a_struct
+      integer(c_size_t), value :: size
+      integer(c_int), value :: which
+    end function
+    integer(c_int) function staghorn_context_create(context, geometry, options) bind(C)
+      import
+      type(c_ptr), intent(out) :: context
+      type(staghorn_geometry), intent(in) :: geometry
+      type(staghorn_options), intent(in), optional :: options
+    end function
+    ! fortran_communicator: comm, or comm%mpi_val of mpi_f08
+    integer(c_int) function staghorn_context_create_f(context, fortran_communicator, geometry, options) bind(C)
+      import
+      type(c_ptr), intent(out) :: context
+      integer(c_int32_t), value :: fortran_communicator
+      type(staghorn_geometry), intent(in) :: geometry
+      type(staghorn_options), intent(in), optional :: options
+    end function
+    integer(c_int) function staghorn_context_local(context, extents, origin) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int32_t), intent(out) :: extents(4), origin(4)
+    end function
+    integer(c_int) function staghorn_context_destroy(context) bind(C)
+      import
+      type(c_ptr), intent(inout) :: context
+    end function
+    integer(c_int) function staghorn_gauge_create(context, links, u, gauge) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+      type(c_ptr), intent(out) :: gauge
+    end function
+    integer(c_int) function staghorn_gauge_create_improved(context, fat_links, fat, long_links, lng, gauge) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: fat_links, long_links
+      type(c_ptr), intent(in) :: fat(4), lng(4)
+      type(c_ptr), intent(out) :: gauge
+    end function
+    integer(c_int) function staghorn_gauge_update(gauge, links, u) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+    end function
+    integer(c_int) function staghorn_gauge_get(gauge, info) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_gauge_info), intent(inout) :: info
+    end function
+    integer(c_int) function staghorn_gauge_destroy(gauge) bind(C)
+      import
+      type(c_ptr), intent(inout) :: gauge
+    end function
+    integer(c_int) function staghorn_hop(gauge, vectors, target_sites, n, in, out) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: target_sites, n
+      type(c_ptr), intent(in) :: in(*), out(*)
+    end function
+    integer(c_int) function staghorn_solve(gauge, request, vectors, n, b, x, dx, results) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_request), intent(in) :: request
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: n
+      type(c_ptr), intent(in) :: b(*), x(*)
+      type(c_ptr), intent(in), optional :: dx(*)
+      type(staghorn_result), intent(inout) :: results(*)
+    end function
+    integer(c_int) function staghorn_multishift(gauge, request, vectors, n, shift, tolerance, alpha, b, x, dx, results) &
+      bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_request), intent(in) :: request
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: n
+      real(c_double), intent(in) :: shift(*), tolerance(*)
+      real(c_double), intent(in), optional :: alpha(*)
+      type(c_ptr), value :: b
+      type(c_ptr), intent(in) :: x(*)
+      type(c_ptr), intent(in), optional :: dx(*)
+      type(staghorn_result), intent(inout) :: results(*)
+    end function
+    integer(c_int) function staghorn_convert_vectors(context, from, in, to, out) bind(C)
+      import
+      type(c_ptr), value :: context, in, out
+      type(staghorn_vectors), intent(in) :: from, to
+    end function
+    integer(c_int) function staghorn_convert_links(context, from, in, to, out) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: from, to
+      type(c_ptr), intent(in) :: in(4), out(4)
+    end function
+    integer(c_int) function staghorn_report(context, json, bytes) bind(C)
+      import
+      type(c_ptr), value :: context, json
+      integer(c_size_t), intent(inout) :: bytes
+    end function
+  end interface
+
+  private :: geometry_defaults, options_defaults, links_defaults, vectors_defaults, request_defaults, result_defaults, &
+    gauge_info_defaults, filled, text_at
+
+contains
+
+  ! The text of the last error in this thread.
+  function staghorn_error_text() result(text)
+    character(:), allocatable :: text
+    text = text_at(staghorn_last_error())
+  end function
+
+  subroutine geometry_defaults(a_struct)
+    type(staghorn_geometry), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 1)
+  end subroutine
+  subroutine options_defaults(a_struct)
+    type(staghorn_options), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 2)
+  end subroutine
+  subroutine links_defaults(a_struct)
+    type(staghorn_links), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 3)
+  end subroutine
+  subroutine vectors_defaults(a_struct)
+    type(staghorn_vectors), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 4)
+  end subroutine
+  subroutine request_defaults(a_struct)
+    type(staghorn_request), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 5)
+  end subroutine
+  subroutine result_defaults(a_struct)
+    type(staghorn_result), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 6)
+  end subroutine
+  subroutine gauge_info_defaults(a_struct)
+    type(staghorn_gauge_info), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 7)
+  end subroutine
+
+  subroutine filled(address, size, which)
+    type(c_ptr), intent(in) :: address
+    integer(c_size_t), intent(in) :: size
+    integer, intent(in) :: which
+    if (staghorn_defaults(address, size, int(which, c_int)) /= STAGHORN_OK) &
+      error stop 'staghorn.f90 and libstaghorn.so are of different versions'
+  end subroutine
+
+  function text_at(address) result(text)
+    type(c_ptr), intent(in) :: address
+    character(:), allocatable :: text
+    character(kind=c_char), pointer :: letters(:)
+    integer, parameter :: longest = 100000
+    integer :: length, k
+    call c_f_pointer(address, letters, [longest])
+    length = 0
+    do while (letters(length + 1) /= c_null_char)
+      length = length + 1
+    end do
+    allocate (character(length) :: text)
+    do k = 1, length
+      text(k:k) = letters(k)
+    end do
+  end function
+end module
