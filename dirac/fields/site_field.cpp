@@ -77,6 +77,7 @@ SiteField<Site> shifted(const Communicator& communicator, const SiteField<Site>&
   template std::vector<Site> exchange_face(const Communicator&, const Lattice&, int, int, const std::vector<Site>&); \
   template SiteField<Site> shifted(const Communicator&, const SiteField<Site>&, int, int);
 STAGHORN_INSTANTIATE(Links)
+STAGHORN_INSTANTIATE(LinkScalars)
 STAGHORN_INSTANTIATE(ColorVector<double>)
 STAGHORN_INSTANTIATE(ColorMatrix<double>)
 #undef STAGHORN_INSTANTIATE

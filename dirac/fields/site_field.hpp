@@ -60,6 +60,7 @@ using Links = std::array<ColorMatrix<double>, 4>;    // U_mu(x), mu = x, y, z, t
 using LinkField = SiteField<Links>;                  // 576 bytes a site
 using VectorField = SiteField<ColorVector<double>>;  // 48 bytes a site
 using MatrixField = SiteField<ColorMatrix<double>>;  // 144 bytes a site
+using LinkScalars = std::array<Complex<double>, 4>;  // a number for each link of a site
 
 // The local sites of one slice x[mu] = const, lexicographically: slice[i] is the site index of the i-th of size(). Two
 // slices of the same mu have their sites in the same order. Local.

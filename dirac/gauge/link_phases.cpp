@@ -4,30 +4,26 @@
 
 namespace staghorn {
 
-namespace {
-
-// MILC's eta: (-1)^t, (-1)^(t+x), (-1)^(t+x+y), 1 for x, y, z, t.
-int milc_phase(int mu, const Coordinates& x) {
-  int exponent = mu == 3 ? 0 : x[3];
-  for (int nu = 0; nu < mu && mu < 3; ++nu) exponent += x[nu];
-  return exponent & 1 ? -1 : 1;
-}
-
-}  // namespace
-
 std::string to_string(LinkPhases phases) {
-  return phases == LinkPhases::none ? "none" : phases == LinkPhases::cps ? "cps" : "milc";
+  switch (phases) {
+    case LinkPhases::none:
+      return "none";
+    case LinkPhases::cps:
+      return "cps";
+    case LinkPhases::milc:
+      return "milc";
+    case LinkPhases::tifr:
+      return "tifr";
+    case LinkPhases::chroma:
+      return "chroma";
+  }
+  throw Error("phases of links", "a convention", int(phases));
 }
 
 LinkPhases parse_link_phases(const std::string& text) {
   for (const LinkPhases phases : {LinkPhases::none, LinkPhases::cps, LinkPhases::milc})
     if (text == to_string(phases)) return phases;
   throw Error("phases in links", "none, cps or milc", "'" + text + "'");
-}
-
-int link_phase(LinkPhases phases, int mu, const Coordinates& x) {
-  if (phases == LinkPhases::none) return 1;
-  return phases == LinkPhases::milc ? milc_phase(mu, x) : staggered_phase(mu, x);
 }
 
 void multiply_phases(LinkField& links, LinkPhases phases, const Boundary& boundary, int steps) {

@@ -34,9 +34,17 @@ def test_unit_check(run_built, check):
     assert result.returncode == 0, result.stdout + result.stderr
 
 
+# Checks whose lattice is cut where there are several ranks.
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("check", [name for file, name in LISTED if file == "given_phase_checks"])
+def test_unit_check_on_several_ranks(run_built, check, ranks):
+    result = run_built("unit_checks", check, ranks=ranks)
+    assert result.returncode == 0, result.stdout + result.stderr
+
+
 def test_every_file_of_checks_is_listed_and_no_name_stands_twice(run_built):
     run_built("unit_checks")  # fails where the program is not built
-    assert {file for file, _ in LISTED} == {path.stem for path in Path(__file__).parent.glob("*_checks.cpp")} - {"unit_checks"}
+    assert {file for file, _ in LISTED} == {path.stem for path in Path(__file__).parent.glob("**/*_checks.cpp")} - {"unit_checks"}
     assert len({name for _, name in LISTED}) == len(LISTED)
 
 

@@ -27,6 +27,8 @@ int main(int argc, char** argv) {
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},
       {"vector_algebra_checks", vector_algebra_checks()},
+      {"layout_checks", layout_checks()},
+      {"given_phase_checks", given_phase_checks()},
   };
   if (argc == 1) {
     for (const auto& [file, checks] : files)

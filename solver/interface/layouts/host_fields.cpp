@@ -1,0 +1,64 @@
+#include "solver/interface/layouts/host_fields.hpp"
+
+#include <cmath>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr std::int64_t link_reals = 18, vector_reals = 6;
+
+std::int64_t packed_link_stride(const HostLinks& links) {
+  return (by_direction(links.order) ? 1 : 4) * link_reals * bytes_of(links.real);
+}
+
+void check_finite(const char* what, const std::array<double, 4>& values) {
+  for (const double value : values)
+    if (!std::isfinite(value)) throw Error(what, "four finite numbers", value);
+}
+
+}  // namespace
+
+std::int64_t stride_of(const HostLinks& links) {
+  return links.site_stride != 0 ? links.site_stride : packed_link_stride(links);
+}
+
+std::int64_t stride_of(const HostVectors& vectors) {
+  return vectors.site_stride != 0 ? vectors.site_stride : vector_reals * bytes_of(vectors.real);
+}
+
+void check_layout(const HostLinks& links) {
+  if (links.link_offset < 0) throw Error("link_offset of links", "at least 0 bytes", links.link_offset);
+  const std::int64_t needed = links.link_offset + packed_link_stride(links);
+  if (stride_of(links) < needed)
+    throw Error("site_stride of links", "at least " + std::to_string(needed) + " bytes, offset and links of a site",
+                stride_of(links));
+  check_finite("theta of links", links.boundary.theta);
+  check_finite("scale of links", links.scale);
+  for (const double factor : links.scale)
+    if (factor == 0) throw Error("scale of links", "factors other than 0", factor);
+}
+
+void check_layout(const HostVectors& vectors) {
+  const std::int64_t packed = vector_reals * bytes_of(vectors.real);
+  if (stride_of(vectors) < packed)
+    throw Error("site_stride of vectors", "at least " + std::to_string(packed) + " bytes", stride_of(vectors));
+  if (vectors.half && vectors.order == SiteOrder::lex)
+    throw Error("half of vectors", "an order with the sites of a parity together", "lexicographic order");
+}
+
+std::int64_t buffer_bytes(const HostLinks& links, const Extents& local) {
+  const std::int64_t places = volume(local) * (links.order == SiteOrder::cps_stag_block ? 4 : 1);
+  return (places - 1) * stride_of(links) + links.link_offset + packed_link_stride(links);
+}
+
+std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local) {
+  const std::int64_t sites = volume(local) / (vectors.half ? 2 : 1);
+  return (sites - 1) * stride_of(vectors) + vector_reals * bytes_of(vectors.real);
+}
+
+bool is_sign(double theta) { return theta == std::floor(theta); }
+
+}  // namespace staghorn

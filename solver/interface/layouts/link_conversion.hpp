@@ -1,0 +1,37 @@
+// Links of a host to plain fields and back. Exact: adjoints, transposes and signs only, and `scale`, which rounds once.
+#pragma once
+
+#include "dirac/fields/site_field.hpp"
+#include "halo/communicator.hpp"
+#include "solver/interface/layouts/host_fields.hpp"
+
+namespace staghorn {
+
+// Buffers of a host's links: one for each direction in order `qdp`, else the first only.
+using LinkBuffers = std::array<const void*, 4>;
+
+// What a solver needs to know of links that were taken from a host.
+struct TakenLinks {
+  Boundary boundary;     // of D with these links; 0 where the phase stays in the links
+  VectorSigns signs;     // of vectors in the host's convention: its sign, not its factor
+  bool unscaled = true;  // no factor and no phase but signs was multiplied in: links in SU(3) are so still
+};
+
+// Reads links into `out`, without dagger, phases and signs of the boundary, multiplied by `scale`. A boundary phase
+// that is no sign stays in the links, and the result's boundary has none in that direction. Links as given are searched
+// for their signs (given_phases.hpp). Throws Error where the layout makes no sense, and where links as given are none
+// of staggered quarks. Collective.
+TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
+                      LinkField& out);
+
+// Writes plain links into buffers of a host, with dagger, phases and boundary; `scale` is not applied. Bytes between
+// sites stay as they are. Throws Error where a boundary phase is no sign, or the phases are not known. Local.
+void write_links(const HostLinks& layout, const LinkField& in, const std::array<void*, 4>& host);
+
+// Copies links from one layout to another, with the signs in which they differ; `scale` is not looked at. Throws Error
+// where one of them carries a boundary phase that is no sign and the other does not, or phases that are not known.
+// `lattice`: the local lattice of this process. Local.
+void convert_links(const Lattice& lattice, const HostLinks& from_layout, const LinkBuffers& from,
+                   const HostLinks& to_layout, const std::array<void*, 4>& to);
+
+}  // namespace staghorn
