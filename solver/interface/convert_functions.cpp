@@ -1,6 +1,10 @@
 // Conversions of staghorn.h from one host layout to another.
 #include <staghorn.h>
 
+#include <algorithm>
+#include <array>
+#include <optional>
+
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
@@ -16,16 +20,15 @@ int staghorn_convert_vectors(const staghorn_context* context, const staghorn_vec
     const Use use(*held);
     const Context& place = *held->context;
     const staghorn_vectors source = read_struct(from, "from"), target = read_struct(to, "to");
-    for (const staghorn_vectors* layout : {&source, &target}) {
-      check(*layout);
-      check_layout(place.lattice(), place.cuda_device(), *layout);
-    }
+    check(source);
+    check(target);
+    if (source.half != target.half)
+      throw Error(ErrorKind::layout, "vectors.half", "the same half on both sides", "two");
     check_pointer("in", in);
     check_pointer("out", out);
-    if (source.half || target.half) throw Error(ErrorKind::layout, "vectors.half", "full vectors to be converted", "1");
-    VectorField field(place.lattice());
-    take_vector(source, {}, in, field);
-    give_vector(target, {}, field, out);
+    const auto sites = source.half ? std::optional(Parity(source.half - STAGHORN_EVEN)) : std::nullopt;
+    convert_vector(place.lattice(), sites, vectors_of_host(source), signs_of_host(source, nullptr), in,
+                   vectors_of_host(target), signs_of_host(target, nullptr), out);
     return int(STAGHORN_OK);
   });
 }
@@ -37,19 +40,19 @@ int staghorn_convert_links(const staghorn_context* context, const staghorn_links
     const Use use(*held);
     const Context& place = *held->context;
     const staghorn_links source = read_struct(from, "from"), target = read_struct(to, "to");
-    for (const staghorn_links* layout : {&source, &target}) {
-      check(*layout);
-      check_layout(place.lattice(), place.cuda_device(), *layout);
-    }
+    check(source);
+    check(target);
     check_pointer("in", in);
     check_pointer("out", out);
     for (int mu = 0; mu < 4; ++mu) {
       if (mu == 0 || source.order == STAGHORN_QDP) check_pointer("in[mu]", in[mu]);
       if (mu == 0 || target.order == STAGHORN_QDP) check_pointer("out[mu]", out[mu]);
     }
-    LinkField field(place.lattice());
-    take_links(source, in, field);
-    give_links(target, field, out);
+    LinkBuffers read{};
+    std::array<void*, 4> written{};
+    std::copy_n(in, source.order == STAGHORN_QDP ? 4 : 1, read.begin());
+    std::copy_n(out, target.order == STAGHORN_QDP ? 4 : 1, written.begin());
+    convert_links(place.lattice(), links_of_host(source), read, links_of_host(target), written);
     return int(STAGHORN_OK);
   });
 }

@@ -20,17 +20,11 @@ Reconstruct reals_in_kernels(int reals) {
   return reals == 12 ? Reconstruct::row12 : reals == 8 ? Reconstruct::su3_8 : Reconstruct::none18;
 }
 
-Boundary boundary_of(const staghorn_links& links) {
-  Boundary boundary;
-  std::copy_n(links.theta, 4, boundary.theta.begin());
-  return boundary;
-}
-
 // The links of a call, checked. Local.
-staghorn_links read_links(const Context& context, const staghorn_links* links, const void* const* u) {
+staghorn_links read_links(const staghorn_links* links, const void* const* u) {
   const staghorn_links layout = read_struct(links, "links");
   check(layout);
-  check_layout(context.lattice(), context.cuda_device(), layout);
+  links_of_host(layout);
   check_pointer("u", u);
   const int pointers = layout.order == STAGHORN_QDP ? 4 : 1;
   for (int mu = 0; mu < pointers; ++mu) check_pointer("u[mu]", u[mu]);
@@ -41,6 +35,26 @@ staghorn_links read_links(const Context& context, const staghorn_links* links, c
 bool is_unchanged(const HeldGauge& held, const staghorn_links& layout) {
   return layout.generation != 0 && held.gauge && held.gauge->has_links() &&
          std::memcmp(&layout, &held.links, sizeof layout) == 0;
+}
+
+// Links of a host in a field of ours, and what they ask of a gauge.
+struct LinksOfCall {
+  TakenLinks taken;
+  Reconstruct reals;
+  LinkDemand demand;
+};
+
+// Reads them into `field`. Collective.
+LinksOfCall take(const Communicator& all, const staghorn_links& layout, const void* const* u, LinkField& field) {
+  LinkBuffers buffers{};
+  std::copy_n(u, layout.order == STAGHORN_QDP ? 4 : 1, buffers.begin());
+  LinksOfCall call{take_links(all, links_of_host(layout), buffers, field), reals_in_kernels(layout.reals),
+                   LinkDemand::special_unitary};
+  if (call.taken.unscaled) return call;
+  call.demand = LinkDemand::finite;
+  if (call.reals != Reconstruct::none18)
+    throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase", layout.reals);
+  return call;
 }
 
 // A sum over links of a mixture of their bits and their place: the same for every cut and number of threads.
@@ -75,15 +89,16 @@ void create(staghorn_context* handle, const staghorn_links* links, const void* c
   all.agree([&] {
     check_pointer("gauge", gauge);
     *gauge = nullptr;
-    held->links = read_links(*context->context, links, u);
+    held->links = read_links(links, u);
     field.emplace(context->context->lattice());
-    take_links(held->links, u, *field);
   });
+  LinksOfCall call = take(all, held->links, u, *field);
   SessionOptions options = context->context->options();
-  options.boundary = boundary_of(held->links);
-  options.links = reals_in_kernels(held->links.reals);
+  options.boundary = call.taken.boundary;
+  options.links = call.reals;
   held->context = context;
-  held->gauge = std::make_unique<Gauge>(*context->context, std::move(*field), options, LinkOrigin{});
+  held->signs = std::move(call.taken.signs);
+  held->gauge = std::make_unique<Gauge>(*context->context, std::move(*field), options, LinkOrigin{}, call.demand);
   held->loads = 1;
   all.agree([&] { context->gauges.insert(*gauge = make_handle(std::move(held))); });
 }
@@ -95,14 +110,15 @@ void update(staghorn_gauge* handle, const staghorn_links* links, const void* con
   staghorn_links layout{};
   bool unchanged = false;
   all.agree([&] {
-    layout = read_links(*held->context->context, links, u);
+    layout = read_links(links, u);
     unchanged = is_unchanged(*held, layout);
   });
   if (!all.any(!unchanged)) return;
-  all.agree([&] { take_links(layout, u, held->gauge->writable_links()); });
+  LinksOfCall call = take(all, layout, u, held->gauge->writable_links());
   held->links = layout;
+  held->signs = std::move(call.taken.signs);
   ++held->loads;
-  held->gauge->take(boundary_of(layout), reals_in_kernels(layout.reals), LinkDemand::special_unitary);
+  held->gauge->take(call.taken.boundary, call.reals, call.demand);
 }
 
 void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
@@ -138,7 +154,7 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   context.communicator().agree([&] {
     layout = read_struct(vectors, "vectors");
     check(layout);
-    check_layout(context.lattice(), context.cuda_device(), layout);
+    vectors_of_host(layout);
     require_links(*held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     check_choice("n", n, 1, max_rhs);
@@ -154,11 +170,13 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   });
   const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
   const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
+  const HostVectors host = vectors_of_host(layout);
+  const VectorSigns signs = signs_of_host(layout, &held->signs);
   for (int i = 0; i < n; ++i) {
-    take_vector(layout, source, in[i], field[0]);
+    read_vector(host, signs, source, in[i], field[0]);
     plain_hop(context.communicator(), held->gauge->links(), held->gauge->options().boundary, field[1], field[0],
               parity);
-    give_vector(layout, parity, field[1], out[i]);
+    write_vector(host, signs, parity, field[1], out[i]);
   }
 }
 

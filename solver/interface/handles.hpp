@@ -10,6 +10,7 @@
 #include <set>
 #include <string>
 
+#include "solver/interface/layouts/host_fields.hpp"
 #include "solver/session/gauge.hpp"
 
 namespace staghorn {
@@ -27,6 +28,7 @@ struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
   staghorn_links links{};  // of the last update
+  VectorSigns signs;       // of vectors in the convention of these links
   std::uint64_t loads = 0;
 };
 

@@ -1,8 +1,6 @@
 #include "solver/interface/host_fields.hpp"
 
-#include <cstddef>
-#include <cstring>
-#include <string>
+#include <algorithm>
 
 #include "halo/watch/error.hpp"
 
@@ -10,116 +8,78 @@ namespace staghorn {
 
 namespace {
 
-[[noreturn]] void refuse(const char* field, const char* supported) {
-  throw Error(ErrorKind::unsupported, field, supported, "something else");
-}
-
-std::int64_t real_bytes(std::int32_t precision) { return precision == STAGHORN_FP64 ? 8 : 4; }
-
-std::int64_t stride_of(std::int64_t given, std::int64_t packed, std::int64_t offset, const char* name) {
-  if (given == 0) return packed + offset;
-  if (given < packed + offset || given % 4 != 0)
-    throw Error(ErrorKind::layout, name, "0 or at least " + std::to_string(packed + offset) + " bytes, a multiple of 4",
-                given);
-  return given;
-}
-
-void load(std::int32_t precision, const std::byte* from, double* to, int reals) {
-  if (precision == STAGHORN_FP64) {
-    std::memcpy(to, from, std::size_t(reals) * sizeof(double));
-    return;
-  }
-  for (int k = 0; k < reals; ++k) {
-    float real;
-    std::memcpy(&real, from + 4 * k, sizeof real);
-    to[k] = real;
-  }
-}
-
-void store(std::int32_t precision, const double* from, std::byte* to, int reals) {
-  if (precision == STAGHORN_FP64) {
-    std::memcpy(to, from, std::size_t(reals) * sizeof(double));
-    return;
-  }
-  for (int k = 0; k < reals; ++k) {
-    const float real = float(from[k]);
-    std::memcpy(to + 4 * k, &real, sizeof real);
-  }
-}
-
-std::int64_t link_stride(const staghorn_links& layout) {
-  return stride_of(layout.site_stride, 72 * real_bytes(layout.precision), layout.link_offset, "links.site_stride");
-}
-std::int64_t vector_stride(const staghorn_vectors& layout) {
-  return stride_of(layout.site_stride, 6 * real_bytes(layout.precision), 0, "vectors.site_stride");
-}
+// The numbers of both enums are the same.
+static_assert(int(SiteOrder::lex) == STAGHORN_LEX && int(SiteOrder::cps_stag) == STAGHORN_CPS_STAG &&
+              int(SiteOrder::cps_wilson) == STAGHORN_CPS_WILSON && int(SiteOrder::even_odd_x) == STAGHORN_EVEN_ODD_X &&
+              int(SiteOrder::qdp) == STAGHORN_QDP && int(SiteOrder::cps_stag_block) == STAGHORN_CPS_STAG_BLOCK);
+static_assert(int(HostReal::fp64) == STAGHORN_FP64 && int(HostReal::fp32) == STAGHORN_FP32);
+static_assert(int(LinkPhases::none) == STAGHORN_PHASES_NONE && int(LinkPhases::cps) == STAGHORN_PHASES_CPS &&
+              int(LinkPhases::milc) == STAGHORN_PHASES_MILC && int(LinkPhases::tifr) == STAGHORN_PHASES_TIFR &&
+              int(LinkPhases::chroma) == STAGHORN_PHASES_CHROMA);
 
 void check_memory(std::int32_t memory, const char* field) {
-  if (memory == STAGHORN_DEVICE) refuse(field, "memory of the host");
+  if (memory == STAGHORN_DEVICE) throw Error(ErrorKind::unsupported, field, "memory of the host", "STAGHORN_DEVICE");
+}
+
+// An error of a layout, whatever it says, is one of the arguments.
+template <class Layout>
+Layout checked(const Layout& layout) {
+  try {
+    check_layout(layout);
+  } catch (const Error& error) {
+    throw Error(ErrorKind::layout, error.what());
+  }
+  return layout;
 }
 
 }  // namespace
 
-void check_layout(const Lattice&, int, const staghorn_links& links) {
+HostLinks links_of_host(const staghorn_links& links) {
   check_memory(links.memory, "links.memory");
-  if (links.order != STAGHORN_LEX) refuse("links.order", "STAGHORN_LEX");
-  if (links.phases != STAGHORN_PHASES_NONE) refuse("links.phases", "STAGHORN_PHASES_NONE");
-  if (links.boundary_in || links.dagger) refuse("links.boundary_in and links.dagger", "0");
-  for (const double scale : links.scale)
-    if (scale != 1) refuse("links.scale", "1");
-  link_stride(links);
+  HostLinks layout;
+  layout.order = SiteOrder(links.order);
+  layout.real = HostReal(links.precision);
+  layout.as_given = links.phases == STAGHORN_PHASES_AS_GIVEN;
+  if (!layout.as_given) layout.phases = LinkPhases(links.phases);
+  layout.boundary_in = links.boundary_in != 0;
+  layout.dagger = links.dagger != 0;
+  layout.site_stride = links.site_stride;
+  layout.link_offset = links.link_offset;
+  std::copy_n(links.theta, 4, layout.boundary.theta.begin());
+  std::copy_n(links.scale, 4, layout.scale.begin());
+  return checked(layout);
 }
 
-void check_layout(const Lattice&, int, const staghorn_vectors& vectors) {
+HostVectors vectors_of_host(const staghorn_vectors& vectors) {
   check_memory(vectors.memory, "vectors.memory");
-  if (vectors.order != STAGHORN_LEX) refuse("vectors.order", "STAGHORN_LEX");
-  if (vectors.phases != STAGHORN_PHASES_NONE && vectors.phases != STAGHORN_PHASES_CPS)
-    refuse("vectors.phases", "STAGHORN_PHASES_NONE or STAGHORN_PHASES_CPS");
-  if (vectors.half) refuse("vectors.half", "0");
-  vector_stride(vectors);
+  HostVectors layout;
+  layout.order = SiteOrder(vectors.order);
+  layout.real = HostReal(vectors.precision);
+  layout.half = vectors.half != 0;
+  layout.site_stride = vectors.site_stride;
+  return checked(layout);
 }
 
-void take_links(const staghorn_links& layout, const void* const u[4], LinkField& links) {
-  const auto* from = static_cast<const std::byte*>(u[0]) + layout.link_offset;
-  const std::int64_t stride = link_stride(layout);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < links.size(); ++site)
-    load(layout.precision, from + site * stride, reinterpret_cast<double*>(&links[site]), 72);
+VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links) {
+  VectorSigns signs;
+  switch (vectors.phases) {
+    case STAGHORN_PHASES_NONE:
+      return of_links ? *of_links : signs;
+    case STAGHORN_PHASES_AS_GIVEN:
+      if (of_links) return *of_links;
+      throw Error(ErrorKind::argument, "vectors.phases", "a convention, where no gauge is at hand",
+                  "STAGHORN_PHASES_AS_GIVEN");
+    default:
+      signs.phases = LinkPhases(vectors.phases);
+      return signs;
+  }
 }
 
-void give_links(const staghorn_links& layout, const LinkField& links, void* const u[4]) {
-  auto* to = static_cast<std::byte*>(u[0]) + layout.link_offset;
-  const std::int64_t stride = link_stride(layout);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < links.size(); ++site)
-    store(layout.precision, reinterpret_cast<const double*>(&links[site]), to + site * stride, 72);
-}
-
-namespace {
-
-template <class Work>
-void for_sites(const Lattice& lattice, std::optional<Parity> sites, const Work& work) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < lattice.local_volume(); ++site)
-    if (!sites || Lattice::parity_of(lattice.site_coordinates(site)) == *sites) work(site);
-}
-
-}  // namespace
-
-void take_vector(const staghorn_vectors& layout, std::optional<Parity> sites, const void* in, VectorField& vector) {
-  const std::int64_t stride = vector_stride(layout);
-  for_sites(vector.lattice(), sites, [&](std::int64_t site) {
-    load(layout.precision, static_cast<const std::byte*>(in) + site * stride, reinterpret_cast<double*>(&vector[site]),
-         6);
-  });
-}
-
-void give_vector(const staghorn_vectors& layout, std::optional<Parity> sites, const VectorField& vector, void* out) {
-  const std::int64_t stride = vector_stride(layout);
-  for_sites(vector.lattice(), sites, [&](std::int64_t site) {
-    store(layout.precision, reinterpret_cast<const double*>(&vector[site]),
-          static_cast<std::byte*>(out) + site * stride, 6);
-  });
+void check_half(const staghorn_vectors& vectors, std::optional<Parity> sites) {
+  if (!vectors.half) return;
+  if (!sites) throw Error(ErrorKind::layout, "vectors.half", "0 for full vectors", vectors.half);
+  if (vectors.half == STAGHORN_ODD && *sites != Parity::odd)
+    throw Error(ErrorKind::layout, "vectors.half", "1 for even sites", vectors.half);
 }
 
 }  // namespace staghorn

@@ -1,25 +1,25 @@
-// Fields of a host, in its layout and memory, to fields of the library and back. Local.
+// The layouts of a host, from the structs of staghorn.h to those of layouts/. Local.
 #pragma once
 
 #include <staghorn.h>
 
 #include <optional>
 
-#include "dirac/fields/site_field.hpp"
+#include "solver/interface/layouts/link_conversion.hpp"
+#include "solver/interface/layouts/vector_conversion.hpp"
 
 namespace staghorn {
 
-// Throws Error where the layout does not fit the lattice, or the memory is of a device that this context does not have.
-void check_layout(const Lattice& lattice, int cuda_device, const staghorn_links& links);
-void check_layout(const Lattice& lattice, int cuda_device, const staghorn_vectors& vectors);
+// Throw Error where the layout makes no sense, or the memory is of a device that this context does not have. The values
+// of the structs were checked before (structs.hpp).
+HostLinks links_of_host(const staghorn_links& links);
+HostVectors vectors_of_host(const staghorn_vectors& vectors);
 
-// Links without phases, boundary or dagger.
-void take_links(const staghorn_links& layout, const void* const u[4], LinkField& links);
-void give_links(const staghorn_links& layout, const LinkField& links, void* const u[4]);
+// How the host's vectors differ from ours, in a gauge whose links say `of_links`; nothing: no gauge is at hand. Throws
+// Error where the phases are those of links as given and there are none.
+VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links);
 
-// Vectors in CPS phases, on the sites of `sites` or on all; other sites stay as they are. A half vector holds the sites
-// of `sites`.
-void take_vector(const staghorn_vectors& layout, std::optional<Parity> sites, const void* in, VectorField& vector);
-void give_vector(const staghorn_vectors& layout, std::optional<Parity> sites, const VectorField& vector, void* out);
+// The half that half vectors hold, of a system on `sites`. Throws Error where they do not go together.
+void check_half(const staghorn_vectors& vectors, std::optional<Parity> sites);
 
 }  // namespace staghorn

@@ -33,17 +33,19 @@ struct SolveCall {
 
   staghorn_request request{};
   staghorn_vectors layout{};
+  HostVectors host{};
+  VectorSigns signs{};
 
-  // Reads and checks all of them. Local.
-  void read(const Context& context) {
+  // Reads and checks all of them; `of_links`: the signs of vectors in the gauge. Local.
+  void read(const VectorSigns& of_links) {
     request = read_struct(request_given, "request");
     layout = read_struct(vectors_given, "vectors");
     check(request);
     check(layout);
-    check_layout(context.lattice(), context.cuda_device(), layout);
+    host = vectors_of_host(layout);
+    signs = signs_of_host(layout, &of_links);
+    check_half(layout, sites());
     check_choice("n", n, 1, max_rhs);
-    if (layout.half && request.system == STAGHORN_FULL)
-      throw Error(ErrorKind::layout, "request.system", "EVEN or ODD for half vectors", "FULL");
     check_pointer("b", b);
     check_pointer("x", x);
     check_pointer("results", results);
@@ -144,7 +146,7 @@ class RunningSolve {
     Gauge& gauge = *held_.gauge;
     all().agree([&] {
       require_links(held_);
-      call_.read(context());
+      call_.read(held_.signs);
       set_numbers(gauge, call_.request);
       take_fields();
     });
@@ -189,10 +191,10 @@ class RunningSolve {
     solutions_.assign(std::size_t(call_.n), zero);
     results_.resize(std::size_t(call_.n));
     for (std::size_t i = 0; i < sources_.size(); ++i) {
-      take_vector(call_.layout, call_.sites(), call_.b[i], sources_[i]);
+      read_vector(call_.host, call_.signs, call_.sites(), call_.b[i], sources_[i]);
       source_to_library(call_.request, sources_[i]);
       if (!call_.request.guess) continue;
-      take_vector(call_.layout, call_.sites(), call_.x[i], solutions_[i]);
+      read_vector(call_.host, call_.signs, call_.sites(), call_.x[i], solutions_[i]);
       solution_to_library(call_.request, solutions_[i]);
     }
   }
@@ -231,8 +233,8 @@ class RunningSolve {
       if (call_.dx)  // the source is not needed any more
         plain_hop(all(), held_.gauge->links(), held_.gauge->options().boundary, sources_[i], x, others);
       all().agree([&] {
-        give_vector(call_.layout, call_.sites(), x, call_.x[i]);
-        if (call_.dx) give_vector(call_.layout, others, sources_[i], call_.dx[i]);
+        write_vector(call_.host, call_.signs, call_.sites(), x, call_.x[i]);
+        if (call_.dx) write_vector(call_.host, call_.signs, others, sources_[i], call_.dx[i]);
       });
     }
   }

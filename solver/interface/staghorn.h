@@ -152,7 +152,8 @@ typedef struct {
 typedef struct {
   uint32_t struct_size;
   int32_t order, precision, memory, phases; /* FP64 or FP32 */
-  int32_t half;        /* 1: the buffer holds the sites of one parity only, of a system of that parity */
+  int32_t half; /* 1: the buffer holds the sites of one parity only, of a system of that parity. Conversions, where no
+                   system says which: 1: even, 2: odd sites */
   int64_t site_stride; /* bytes from site to site; 0: packed */
 } staghorn_vectors;
 

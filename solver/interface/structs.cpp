@@ -152,7 +152,7 @@ void check(const staghorn_vectors& vectors) {
   check_choice("vectors.precision", vectors.precision, STAGHORN_FP64, STAGHORN_FP32);
   check_choice("vectors.memory", vectors.memory, STAGHORN_HOST, STAGHORN_DEVICE);
   check_choice("vectors.phases", vectors.phases, STAGHORN_PHASES_NONE, STAGHORN_PHASES_AS_GIVEN);
-  check_choice("vectors.half", vectors.half, 0, 1);
+  check_choice("vectors.half", vectors.half, 0, STAGHORN_ODD);
   constexpr std::int64_t largest_stride = std::int64_t{1} << 32;
   if (vectors.site_stride < 0 || vectors.site_stride > largest_stride)
     throw Error(ErrorKind::layout, "vectors.site_stride", "bytes, from 0 on", vectors.site_stride);

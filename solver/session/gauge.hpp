@@ -55,9 +55,12 @@ class Gauge {
   const GaugeSummary& measured();
 
   // Links in place: the caller writes into `writable_links`, then `take` checks and projects them as the constructor
-  // does. After an Error of `take` there are no links: `has_links` is false until it succeeds. `boundary` of D; `reals`
-  // of a link in the kernels.
-  LinkField& writable_links() { return links_; }
+  // does. There are no links in between, nor after an Error of `take`: `has_links` is false until it succeeds.
+  // `boundary` of D; `reals` of a link in the kernels.
+  LinkField& writable_links() {
+    has_links_ = false;
+    return links_;
+  }
   void take(const Boundary& boundary, Reconstruct reals, LinkDemand demand);
   bool has_links() const { return has_links_; }
   void set_read_seconds(double seconds) { origin_.seconds = seconds; }
