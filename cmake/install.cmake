@@ -36,7 +36,8 @@ install(FILES ${CMAKE_BINARY_DIR}/staghornConfig.cmake ${CMAKE_BINARY_DIR}/stagh
 # The C interface: a package of its own, Staghorn::staghorn, without the dependencies of the C++ library.
 set_target_properties(staghorn_interface PROPERTIES EXPORT_NAME staghorn INSTALL_RPATH "$ORIGIN")
 install(TARGETS staghorn_interface EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver/interface/staghorn.f90
+install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver/interface/staghorn_cps.hpp
+              solver/interface/staghorn.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(interface_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
 install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${interface_folder})

@@ -40,6 +40,9 @@ CG = ["tests/unit/test_unit_checks.py::test_unit_check[cg_cpu_fp64_mass_0.3]"]  
 EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"  # against the NumPy operator
 BITS = "tests/mpi/test_same_bits.py::test_solution_has_the_bits_of_one_rank"
 
+LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
+GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
+
 MUTATIONS = [
     # the answer
     Mutation("the stop rule: a right-hand side ends at its target",
@@ -70,6 +73,20 @@ MUTATIONS = [
     Mutation("MILC's phases: the sign of (-1)^(t(x+y+z))",
              "(x[3] * (x[0] + x[1] + x[2])) & 1", "(x[3] + x[0] + x[1] + x[2]) & 1",
              ["tests/property/test_solver.py::test_milc_phases_are_an_exact_sign_away[full]"]),
+    # fields of other codes
+    Mutation("hosts: the order of CPS's staggered fields, t fastest",
+             "x[3] + std::int64_t{n[3]} * (x[0] + std::int64_t{n[0]}", "x[0] + std::int64_t{n[0]} * (x[3] + std::int64_t{n[3]}",
+             LAYOUTS + ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+    Mutation("hosts: CPS's Wilson vectors are odd first",
+             "return even_odd_site(n, x, 1 - p);", "return even_odd_site(n, x, p);", LAYOUTS),
+    Mutation("hosts: the phases of TIFR are a sign away from CPS's",
+             "pairs += (x[mu] & 1) * (x[nu] & 1);", "pairs += (x[mu] & 1) + (x[nu] & 1);",
+             ["tests/interface/test_fake_hosts.py::test_every_order_and_convention_has_the_bits_of_the_plain_host[1 1 1 1]"]),
+    Mutation("hosts: links as given have the flux of staggered phases",
+             "if ((there * conjugate(back)).re >= 0) bits", "if ((there * conjugate(back)).re >= 2) bits", GIVEN),
+    Mutation("hosts: a full system of CPS stops on its even system",
+             "request.stop = STAGHORN_STOP_ON_PARITY;", "request.stop = STAGHORN_STOP_ON_SYSTEM;",
+             ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
     # sums and ranks
     Mutation("exact sums: the low limb carries into the next",
              "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",
@@ -164,7 +181,9 @@ def programs(mutation: Mutation) -> list[str]:
     """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
     if mutation.gpu:
         return ["staghorn"]
-    return ["unit_checks"] if all(test.startswith("tests/unit/") for test in mutation.tests) else ["staghorn", "staghorn_python"]
+    needed = {"unit": ["unit_checks"], "interface": ["unit_checks", "fake_hosts", "cps_program"]}
+    names = {test.split("/")[1] for test in mutation.tests}
+    return sorted({target for name in names for target in needed.get(name, ["staghorn", "staghorn_python"])})
 
 
 def failing_tests(tests: list[str], folder: Path, log: Path) -> tuple[int, str]:
