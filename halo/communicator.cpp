@@ -42,7 +42,8 @@ void check_mpi(int code, const char* what) {
   throw LocalError(ErrorKind::mpi, std::string(what) + ": " + std::string(text, length));
 }
 
-Communicator::Communicator(MPI_Comm parent) {
+// The constructor that it delegates to has ended: what it throws frees the duplicate.
+Communicator::Communicator(MPI_Comm parent) : Communicator() {
   check_mpi(MPI_Comm_dup(parent, &handle_), "MPI_Comm_dup");
   check_mpi(MPI_Comm_set_errhandler(handle_, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
   check_mpi(MPI_Comm_rank(handle_, &rank_), "MPI_Comm_rank");
@@ -65,10 +66,14 @@ Communicator::Communicator(Communicator&& other) noexcept
 Communicator Communicator::split(int color, int key) const {
   if (is_alone()) return {};
   MPI_Comm part = MPI_COMM_NULL;
+  struct Freed {
+    MPI_Comm& part;
+    ~Freed() {
+      if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
+    }
+  } freed{part};
   check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
-  Communicator group(part);
-  check_mpi(MPI_Comm_free(&part), "MPI_Comm_free");
-  return group;
+  return Communicator(part);
 }
 
 std::vector<int> Communicator::hosts() const {

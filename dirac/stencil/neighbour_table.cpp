@@ -1,6 +1,7 @@
 #include "dirac/stencil/neighbour_table.hpp"
 
 #include <algorithm>
+#include <exception>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -167,11 +168,18 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
   table.neighbours.resize(std::size_t(layout.blocks()) * 8);
   const int ranges = (layout.blocks() + blocks_per_range - 1) / blocks_per_range;
   std::vector<FoundNeighbours> found(std::size_t(ranges), FoundNeighbours{});
+  std::exception_ptr failure;  // memory may run out, and no exception may leave the region
 #pragma omp parallel for
   for (int range = 0; range < ranges; ++range) {
     const int first = range * blocks_per_range, last = std::min(layout.blocks(), first + blocks_per_range);
-    found[range] = find_neighbours(finder, layout, target, first, last, table.neighbours.data());
+    try {
+      found[range] = find_neighbours(finder, layout, target, first, last, table.neighbours.data());
+    } catch (...) {
+#pragma omp critical
+      failure = std::current_exception();
+    }
   }
+  if (failure) std::rethrow_exception(failure);
   for (const FoundNeighbours& part : found) {
     for (const auto& [place, special] : part.special) {
       const int block = int(place / 8), hop = int(place % 8);

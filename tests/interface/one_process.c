@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <staghorn.h>
+#include <sys/mman.h>
 
 #include "host.h"
 
@@ -386,6 +387,32 @@ static void two_contexts_work_in_two_threads(void) {
   tear_down(&second);
 }
 
+/* A copy of `bytes` that ends at the end of a page, behind which nothing may be touched. */
+static void *guarded_copy(const void *from, size_t bytes, int protection) {
+  const size_t page = 4096, whole = (bytes + page - 1) / page * page;
+  char *pages = mmap(NULL, whole + page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char *copy = pages + whole - bytes;
+  memcpy(copy, from, bytes);
+  mprotect(pages, whole, protection);
+  mprotect(pages + whole, page, PROT_NONE);
+  return copy;
+}
+
+static void inputs_are_only_read_and_nothing_behind_them(void) {
+  bench t = set_up();
+  const size_t bytes = (size_t)host_volume(&small) * 48;
+  double *u = guarded_copy(t.u, 12 * bytes, PROT_READ), *b = guarded_copy(t.b, bytes, PROT_READ);
+  double *x = guarded_copy(t.x, bytes, PROT_READ | PROT_WRITE), *dx = guarded_copy(t.x, bytes, PROT_READ | PROT_WRITE);
+  staghorn_request *request = guarded_copy(&t.request, sizeof t.request, PROT_READ);
+  const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b}, *in[1] = {x};
+  void *solutions[1] = {x}, *hops[1] = {dx};
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, fields) == STAGHORN_OK);
+  CHECK(staghorn_solve(t.gauge, request, &t.vectors, 1, sources, solutions, hops, &t.result) == STAGHORN_OK);
+  CHECK(staghorn_hop(t.gauge, &t.vectors, STAGHORN_FULL, 1, in, hops) == STAGHORN_OK);
+  CHECK(staghorn_convert_vectors(t.context, &t.vectors, b, &t.vectors, x) == STAGHORN_OK && memcmp(x, b, bytes) == 0);
+  tear_down(&t);
+}
+
 static void mpi_is_not_touched(void) {
   bench t = set_up();
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
@@ -412,6 +439,7 @@ static const struct {
               {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
               {"context_destroys_its_gauges", context_destroys_its_gauges},
               {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
+              {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
               {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
               {"mpi_is_not_touched", mpi_is_not_touched}};
 

@@ -1,0 +1,79 @@
+/* Creates a context, loads links, solves and destroys, again and again: memory must not grow.
+ *
+ *   endurance CYCLES [mpi]
+ *
+ * Prints by how many kibibytes the resident memory has grown since a tenth of the cycles, of the process that grew
+ * most. */
+#include <mpi.h>
+#include <staghorn_mpi.h>
+
+#include "host.h"
+
+static long resident_kibibytes(void) {
+  FILE *file = fopen("/proc/self/status", "r");
+  char line[256];
+  long value = -1;
+  while (file && fgets(line, sizeof line, file))
+    if (sscanf(line, "VmRSS: %ld", &value) == 1) break;
+  if (file) fclose(file);
+  return value;
+}
+
+int main(int argc, char **argv) {
+  const int cycles = argc > 1 ? atoi(argv[1]) : 0, with_mpi = argc > 2;
+  int ranks = 1, rank = 0;
+  if (cycles < 10) return 2;
+  if (with_mpi) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  }
+  staghorn_geometry geometry;
+  staghorn_options options;
+  staghorn_links links;
+  staghorn_vectors vectors;
+  staghorn_request request;
+  staghorn_result result;
+  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
+  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
+  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
+  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
+  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
+  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
+  options.threads = 1;
+  request.mass = 0.4;
+  request.sloppy = STAGHORN_FP32;
+  host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4 * ranks}, {0, 0, 0, 4 * rank}};
+  for (int mu = 0; mu < 4; ++mu) geometry.global[mu] = l.global[mu];
+  geometry.grid[3] = ranks;
+  double *u = host_links(&l, 1), *b = host_vector(&l, 100), *x = host_zeros(&l);
+  const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
+  void *solutions[1] = {x};
+  long before = 0;
+  for (int cycle = 0; cycle < cycles; ++cycle) {
+    staghorn_context *context = NULL;
+    staghorn_gauge *gauge = NULL;
+    int status = with_mpi ? staghorn_context_create_mpi(&context, MPI_COMM_WORLD, &geometry, &options)
+                          : staghorn_context_create(&context, &geometry, &options);
+    if (status == STAGHORN_OK) status = staghorn_gauge_create(context, &links, fields, &gauge);
+    if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+    if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &links, fields);
+    if (status == STAGHORN_OK && cycle % 2) status = staghorn_gauge_destroy(&gauge);
+    if (status == STAGHORN_OK) status = staghorn_context_destroy(&context);
+    if (status != STAGHORN_OK) {
+      printf("cycle %d: %d %s\n", cycle, status, staghorn_last_error());
+      return 1;
+    }
+    if (cycle == cycles / 10) before = resident_kibibytes();
+  }
+  long grown = resident_kibibytes() - before, most = grown;
+  if (with_mpi) {
+    MPI_Allreduce(&grown, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+    MPI_Finalize();
+  }
+  if (rank == 0) printf("grown %ld KiB\n", most);
+  free(u);
+  free(b);
+  free(x);
+  return 0;
+}

@@ -1,0 +1,120 @@
+/* Makes the k-th allocation of the library fail, for every k of one create, load and solve: a status each, and then a
+ * solve that works.
+ *
+ *   failing_allocations [EVERY]      every EVERY-th k only
+ *
+ * malloc, calloc, realloc and mmap of this program stand before those of the C library. Allocations fail that
+ * libstaghorn.so asks for itself or by operator new; those of other libraries do not. */
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <staghorn.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "host.h"
+
+extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
+
+static long calls_left = -1, counted; /* -1: count only */
+static int armed, failed;
+
+static int is_due(const void *caller) {
+  if (!armed) return 0;
+  armed = 0; /* dladdr may allocate */
+  Dl_info info;
+  const int ours = dladdr(caller, &info) && info.dli_fname &&
+                   (strstr(info.dli_fname, "libstaghorn") || strstr(info.dli_fname, "libstdc++"));
+  armed = 1;
+  if (!ours) return 0;
+  ++counted;
+  if (calls_left < 0 || calls_left-- != 0) return 0;
+  failed = 1;
+  errno = ENOMEM;
+  return 1;
+}
+
+void *malloc(size_t size) { return is_due(__builtin_return_address(0)) ? NULL : __libc_malloc(size); }
+void *calloc(size_t n, size_t size) { return is_due(__builtin_return_address(0)) ? NULL : __libc_calloc(n, size); }
+void *realloc(void *old, size_t size) { return is_due(__builtin_return_address(0)) ? NULL : __libc_realloc(old, size); }
+void *mmap(void *address, size_t length, int protection, int flags, int file, off_t offset) {
+  if (is_due(__builtin_return_address(0))) return MAP_FAILED;
+  return (void *)syscall(SYS_mmap, address, length, protection, flags, file, offset);
+}
+
+static const host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
+static double *u, *b, *x;
+
+static int whole_run(staghorn_context **context) {
+  staghorn_geometry geometry;
+  staghorn_options options;
+  staghorn_links links;
+  staghorn_vectors vectors;
+  staghorn_request request;
+  staghorn_result result;
+  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
+  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
+  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
+  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
+  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
+  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
+  for (int mu = 0; mu < 4; ++mu) geometry.global[mu] = l.n[mu];
+  options.threads = 1;
+  request.mass = 0.5;
+  request.sloppy = STAGHORN_FP32;
+  const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
+  void *solutions[1] = {x};
+  staghorn_gauge *gauge = NULL;
+  int status = STAGHORN_OK;
+  if (!*context) status = staghorn_context_create(context, &geometry, &options);
+  if (status == STAGHORN_OK) status = staghorn_gauge_create(*context, &links, fields, &gauge);
+  if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+  if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &links, fields);
+  armed = 0;
+  if (gauge) staghorn_gauge_destroy(&gauge);
+  return status;
+}
+
+int main(int argc, char **argv) {
+  const long every = argc > 1 ? atol(argv[1]) : 1;
+  u = host_links(&l, 1);
+  b = host_vector(&l, 100);
+  x = host_zeros(&l);
+  double *expected = host_zeros(&l);
+  staghorn_context *context = NULL;
+  if (whole_run(&context) != STAGHORN_OK) return 2;
+  memcpy(expected, x, (size_t)host_volume(&l) * 48);
+  staghorn_context_destroy(&context);
+  counted = 0;
+  armed = 1;
+  if (whole_run(&context) != STAGHORN_OK) return 2;
+  const long all = counted;
+  staghorn_context_destroy(&context);
+  long refused = 0, survived = 0;
+  for (long k = 0; k < all; k += every) {
+    calls_left = k;
+    failed = 0;
+    armed = 1;
+    const int status = whole_run(&context);
+    armed = 0;
+    calls_left = -1;
+    if (!failed) break;
+    if (status == STAGHORN_OK)
+      ++survived; /* the library can do without */
+    else if (status == STAGHORN_E_MEMORY && *staghorn_last_error())
+      ++refused;
+    else {
+      printf("allocation %ld of %ld: status %d, %s\n", k, all, status, staghorn_last_error());
+      return 1;
+    }
+    memset(x, 0, (size_t)host_volume(&l) * 48);
+    if (whole_run(&context) != STAGHORN_OK || memcmp(x, expected, (size_t)host_volume(&l) * 48) != 0) {
+      printf("allocation %ld of %ld: the next solve: %s\n", k, all, staghorn_last_error());
+      return 1;
+    }
+    staghorn_context_destroy(&context);
+  }
+  printf("allocations %ld refused %ld survived %ld\n", all, refused, survived);
+  return refused == 0;
+}

@@ -1,0 +1,57 @@
+"""What no host should do to the library, and what it must survive: wrong arguments, failing calls, many cycles."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+from program_under_test import built_program
+
+
+def test_random_arguments_get_a_status_and_a_text(run_built):
+    result = run_built("hostile_calls", 20000, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    counts = {int(status): int(count) for status, count in re.findall(r"^(-?\d+): (\d+)$", result.stdout, re.MULTILINE)}
+    assert min(counts[status] for status in (-8, -7, -5, -3, -2, -1, 0, 1, 3)) > 0, counts
+    assert counts[-9] == 0
+
+
+def test_every_allocation_may_fail(run_built):
+    if not built_program("failing_allocations").is_file():
+        pytest.skip("not built with sanitizers")
+    result = run_built("failing_allocations", 7, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    all_of_them, refused, survived = map(int, re.match(r"allocations (\d+) refused (\d+) survived (\d+)", result.stdout).groups())
+    assert all_of_them > 500 and refused > 0.9 * (refused + survived) and refused + survived >= all_of_them // 7
+
+
+@pytest.mark.parametrize("ranks", [0, pytest.param(2, marks=pytest.mark.mpi)])
+def test_memory_does_not_grow(run_built, ranks):
+    """A leaked field of this lattice is 12 KiB, leaked links are 144 KiB."""
+    cycles = 300
+    result = run_built("endurance", cycles, *(["mpi"] if ranks else []), ranks=max(ranks, 1), threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert int(re.match(r"grown (-?\d+) KiB", result.stdout)[1]) < 2000, result.stdout
+
+
+@pytest.mark.mpi
+def test_every_call_of_mpi_may_fail(run_built):
+    """In a context of one rank: a status, and the next solve gives the same bits."""
+    expected = run_built("many_ranks", 1, 1, 1, 1, "fault", threads=1).stdout
+    assert expected.startswith("status 0 0 ")
+    seen = []
+    for k in range(1, 200, 3):
+        result = run_built("many_ranks", 1, 1, 1, 1, "fault", threads=1, env={"STAGHORN_FAIL_MPI": f"0:{k}"})
+        assert result.returncode == 0, f"{k}: {result.stdout}{result.stderr}"
+        if result.stdout == expected:
+            break
+        lines = result.stdout.splitlines()
+        seen.append(lines[0])
+        if lines[0].startswith("create"):
+            assert re.match(r"create -6 MPI_\w+: ", lines[0]), result.stdout
+        else:
+            assert re.match(r"first -6 -6 MPI_\w+: ", lines[0]) and lines[1] == expected.strip(), result.stdout
+    else:
+        pytest.fail("failures never ended")
+    assert len(seen) > 10 and seen[-1].startswith("first")
