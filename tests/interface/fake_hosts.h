@@ -108,16 +108,27 @@ static inline int vector_sign(int convention, const int *x) {
   return 1;
 }
 
-/* Links of which nobody knows what they carry: MILC's phases counted from (1, 0, 0, 3), antiperiodic behind t = 2. */
-enum { GIVEN_X = 1, GIVEN_T = 3, GIVEN_SLICE = 2 };
-static inline int given_phase(int mu, const int *x) {
-  const int from[4] = {x[0] + GIVEN_X, x[1], x[2], x[3] + GIVEN_T};
-  return phase(MILC, mu, from) * (mu == 3 && x[3] == GIVEN_SLICE ? -1 : 1);
+/* Links of which nobody knows what they carry: MILC's phases counted from an origin of their own, antiperiodic behind a
+ * slice of t of their own. x global. */
+typedef struct {
+  int origin[4], slice;
+} given_phases;
+
+static inline int given_phase(const given_phases *given, int mu, const int *x) {
+  int from[4];
+  for (int nu = 0; nu < 4; ++nu) from[nu] = x[nu] + given->origin[nu];
+  return phase(MILC, mu, from) * (mu == 3 && x[3] == given->slice ? -1 : 1);
 }
-/* CPS's phases counted from there have a sign more in y and z (x odd) and t (x odd): S undoes it. */
-static inline int given_sign(const int *x) {
-  const int from[4] = {x[0] + GIVEN_X, x[1], x[2], x[3] + GIVEN_T};
-  return vector_sign(MILC, from) * sign_of(GIVEN_X * (x[1] + x[2] + x[3])) * (x[3] > GIVEN_SLICE ? -1 : 1);
+/* What a vector of such links is against one of CPS with an antiperiodic last slice. CPS's phases counted from another
+ * origin differ by a sign for each direction. */
+static inline int given_sign(const given_phases *given, const int *x) {
+  int from[4], before = 0, exponent = 0;
+  for (int nu = 0; nu < 4; ++nu) {
+    from[nu] = x[nu] + given->origin[nu];
+    exponent += before * x[nu];
+    before += given->origin[nu];
+  }
+  return vector_sign(MILC, from) * sign_of(exponent) * (x[3] > given->slice ? -1 : 1);
 }
 
 /* out = sum_mu V_mu(x) a(x+mu) - V_mu(x-mu)^dagger a(x-mu): links that carry everything. One process, whole lattice. */

@@ -35,6 +35,13 @@ std::string link_name(const Lattice& lattice, std::int64_t global_site, int mu) 
   return std::string("links as given: U_") + "xyzt"[mu] + " at " + place(lattice, global_site);
 }
 
+// Zeros on every local site. No memory on one rank is an error on all. Collective.
+Scalars make_scalars(const Communicator& communicator, const Lattice& lattice) {
+  std::optional<Scalars> made;
+  communicator.agree([&] { made.emplace(lattice); });
+  return std::move(*made);
+}
+
 // The smallest of what ranks found; nothing where none found any. Collective.
 std::optional<std::int64_t> smallest(const Communicator& communicator, std::optional<std::int64_t> found) {
   constexpr double none = std::numeric_limits<double>::infinity();
@@ -61,7 +68,7 @@ std::int64_t global_site(const Lattice& lattice, std::int64_t site) {
 // det V / |det V| of every link. Collective.
 Scalars determinant_phases(const Communicator& communicator, const LinkField& links) {
   const Lattice& lattice = links.lattice();
-  Scalars phases(lattice);
+  Scalars phases = make_scalars(communicator, lattice);
   std::vector<unsigned char> bad(std::size_t(links.size()), 0);  // 1 + mu
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates&) {
     for (int mu = 3; mu >= 0; --mu) {
@@ -86,7 +93,7 @@ Scalars wrong_plaquettes(const Communicator& communicator, const Scalars& phases
   const Lattice& lattice = phases.lattice();
   std::vector<Neighbours> ahead;
   for (int mu = 0; mu < 4; ++mu) ahead.emplace_back(communicator, phases, mu, +1);
-  Scalars wrong(lattice);
+  Scalars wrong = make_scalars(communicator, lattice);
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates&) {
     int bits = 0;
     for (int nu = 1; nu < 4; ++nu)
@@ -176,7 +183,7 @@ std::vector<signed char> walk_locally(const Scalars& phases) {
 std::vector<std::int64_t> signs_between_ranks(const Communicator& communicator, const Scalars& phases,
                                               const std::vector<signed char>& s) {
   const Lattice& lattice = phases.lattice();
-  Scalars own(lattice);
+  Scalars own = make_scalars(communicator, lattice);
   for (std::int64_t site = 0; site < own.size(); ++site) own[site][0].re = s[std::size_t(site)];
   std::vector<std::int64_t> between(std::size_t(4 * volume(lattice.grid())), 0);
   for (int mu = 0; mu < 4; ++mu) {
