@@ -47,10 +47,10 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
     : communicator(communicator),
       options(checked(options_in)),
       kernels(chosen_kernels(options)),
-      data(from && from->serves(options) ? std::move(from)
-                                         : std::make_shared<const HopData>(
-                                               communicator, links, kernels.layout(links.lattice(), options.precision),
-                                               options, from.get(), pieces)),
+      data(from && from->serves(options)
+               ? std::move(from)
+               : std::make_shared<HopData>(communicator, links, kernels.layout(links.lattice(), options.precision),
+                                           options, from.get(), pieces)),
       layout(data->layout),
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
@@ -60,6 +60,11 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   tune();
+}
+
+void StaggeredOperator::State::reload(const LinkField& links, const HopData* from) {
+  const HopData fresh(communicator, links, layout, options, from, pieces);
+  std::const_pointer_cast<HopData>(data)->links.copy_from(fresh.links);  // in place: views and graphs keep addresses
 }
 
 HopView StaggeredOperator::State::view_of(Parity target) {

@@ -14,6 +14,8 @@ struct StaggeredOperator::State {
   State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
         std::shared_ptr<const HopData> from);
 
+  void reload(const LinkField& links, const HopData* from);
+
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
 

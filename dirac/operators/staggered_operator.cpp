@@ -12,6 +12,11 @@ StaggeredOperator::StaggeredOperator(const Communicator& communicator, const Lin
 }
 StaggeredOperator::~StaggeredOperator() = default;
 
+void StaggeredOperator::reload(const LinkField& links, std::shared_ptr<const HopData> from) {
+  const Activity activity("reloading the links");
+  state_->reload(links, from.get() == state_->data.get() ? nullptr : from.get());
+}
+
 const Communicator& StaggeredOperator::communicator() const { return state_->communicator; }
 const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
 const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }

@@ -37,6 +37,10 @@ class StaggeredOperator {
                     std::shared_ptr<const HopData> from = {});
   ~StaggeredOperator();
 
+  // Other links in the place of those it has, in the same form: vectors, tables, transports and launches stay.
+  // Operators that share the data get the links too. `from` as above, of these links. Collective.
+  void reload(const LinkField& links, std::shared_ptr<const HopData> from = {});
+
   const Communicator& communicator() const;
   const SiteLayout& layout() const;
   const Lattice& lattice() const;

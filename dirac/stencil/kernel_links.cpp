@@ -198,6 +198,14 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
   if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
 }
 
+void KernelLinks::copy_from(const KernelLinks& other) {
+  for (const int parity : {0, 1}) {
+    links_[parity].copy_from(other.links_[parity]);
+    special_links_[parity].copy_from(other.special_links_[parity]);
+    for (int mu = 0; mu < 4; ++mu) ghost_links_[parity][mu].copy_from(other.ghost_links_[parity][mu]);
+  }
+}
+
 std::int64_t KernelLinks::bytes() const {
   std::int64_t total = 0;
   for (int parity : {0, 1}) {

@@ -35,6 +35,9 @@ class KernelLinks {
   const void* ghost_links(Parity target, int mu) const { return ghost_links_[int(target)][mu].data(); }
   std::int64_t bytes() const;
 
+  // Takes the links of `other`, of the same layout and form; addresses stay. Local.
+  void copy_from(const KernelLinks& other);
+
  private:
   std::array<Buffer, 2> links_, special_links_;
   std::array<std::array<Buffer, 4>, 2> ghost_links_;

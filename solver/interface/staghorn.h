@@ -229,8 +229,8 @@ STAGHORN_API int staghorn_gauge_create(staghorn_context *context, const staghorn
 STAGHORN_API int staghorn_gauge_create_improved(staghorn_context *context, const staghorn_links *fat_links,
                                                 const void *const fat[4], const staghorn_links *long_links,
                                                 const void *const lng[4], staghorn_gauge **gauge);
-/* Other links in the same place: nothing is allocated or tested anew, unless boundary or reals differ. After an error
- * the gauge has no links: the next update brings some. Collective. */
+/* Other links in the same place: vectors, transports and launches stay as they are, unless boundary or reals differ.
+ * After an error the gauge has no links: the next update brings some. Collective. */
 STAGHORN_API int staghorn_gauge_update(staghorn_gauge *gauge, const staghorn_links *links, const void *const u[4]);
 STAGHORN_API int staghorn_gauge_get(staghorn_gauge *gauge, staghorn_gauge_info *info); /* collective */
 STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge);                       /* collective */

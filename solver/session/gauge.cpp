@@ -54,12 +54,20 @@ const GaugeSummary& Gauge::measured() {
 }
 
 void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand) {
-  forget_operators();
+  if (!(boundary == options_.boundary) || reals != options_.links) forget_operators();
   origin_.checks = {};
   options_.boundary = boundary;
   options_.links = reals;
   demand_ = demand;
   check_links();
+  if (!precise_) return;
+  try {
+    precise_->reload(links_);
+    if (sloppy_) sloppy_->reload(links_, precise_->hop_data());
+  } catch (...) {
+    forget_operators();
+    throw;
+  }
 }
 
 void Gauge::forget_operators() {

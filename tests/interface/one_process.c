@@ -207,6 +207,17 @@ static void mixed_precision_is_certified_too(void) {
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.result.updates > 0);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+  /* Links that change in place change in both precisions: as few iterations as a gauge made of them takes. */
+  double *other = host_links(&small, 99);
+  const void *u[4] = {other, NULL, NULL, NULL};
+  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  const int64_t iterations = t.result.iterations, updates = t.result.updates;
+  CHECK(staghorn_gauge_destroy(&t.gauge) == STAGHORN_OK);
+  CHECK(staghorn_gauge_create(t.context, &t.links, u, &t.gauge) == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK && t.result.iterations == iterations && t.result.updates == updates);
+  CHECK(memcmp(t.x, t.y, (size_t)host_volume(&small) * 48) == 0);
+  free(other);
   tear_down(&t);
 }
 
