@@ -18,8 +18,8 @@ thread_local Surroundings* of_this_thread = nullptr;
 
 }  // namespace
 
-Surroundings::Surroundings(bool reads_environment, std::optional<int> rank)
-    : reads_environment_(reads_environment), rank_(rank) {}
+Surroundings::Surroundings(bool reads_environment, std::optional<int> rank, std::string launch_file)
+    : reads_environment_(reads_environment), rank_(rank), launch_file_(std::move(launch_file)) {}
 
 Surroundings& Surroundings::current() noexcept { return of_this_thread ? *of_this_thread : those_of_the_process(); }
 

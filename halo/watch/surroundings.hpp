@@ -7,6 +7,7 @@
 
 #include <mutex>
 #include <optional>
+#include <string>
 
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/injected_faults.hpp"
@@ -16,13 +17,15 @@ namespace staghorn {
 class Surroundings {
  public:
   // `rank` is the one that STAGHORN_FAIL_... mean; absent: the rank in MPI_COMM_WORLD.
-  explicit Surroundings(bool reads_environment, std::optional<int> rank = {});
+  // `launch_file` remembers launches of GPU kernels; "": the environment says which, if it is read.
+  explicit Surroundings(bool reads_environment, std::optional<int> rank = {}, std::string launch_file = {});
 
   // Those of this thread.
   static Surroundings& current() noexcept;
 
   // The variable's text; nullptr where it is not set or the environment is not read.
   const char* variable(const char* name) const;
+  const std::string& launch_file() const { return launch_file_; }
 
   // Parsed when they are first asked for. Throw Error where the text in the environment is not valid.
   InjectedFault& cuda_fault();
@@ -46,6 +49,7 @@ class Surroundings {
 
   bool reads_environment_;
   std::optional<int> rank_;
+  std::string launch_file_;
   std::once_flag cuda_parsed_, mpi_parsed_, delays_parsed_;
   std::optional<InjectedFault> cuda_fault_, mpi_fault_;
   AdverseDelays delays_;

@@ -91,7 +91,9 @@ void make_context(staghorn_context** context, const Communicator& all, const Ask
   held->options.transport = held->options.tuning_file = nullptr;  // strings of the host
   held->main_thread_only = main_thread_only;
   const Communicator ordered = in_order_of_grid(all, asked.geometry);
-  auto surroundings = std::make_shared<Surroundings>(asked.options.environment != 0, ordered.rank());
+  const char* launch_file = asked.options.tuning_file;
+  auto surroundings =
+      std::make_shared<Surroundings>(asked.options.environment != 0, ordered.rank(), launch_file ? launch_file : "");
   const Surroundings::Scope scope(*surroundings);
   SessionOptions options = session_options(asked);
   if (!asked.options.environment) options.tuning = Tuning::on;

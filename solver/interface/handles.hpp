@@ -22,6 +22,7 @@ struct HeldContext {
   std::atomic<bool> in_use{false};  // by a call
   std::set<staghorn_gauge*> gauges;
   std::optional<SolveReport> report;  // of the last solve
+  std::set<std::string> logged;       // warnings that the host has had
 };
 
 struct HeldGauge {

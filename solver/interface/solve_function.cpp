@@ -172,6 +172,7 @@ class RunningSolve {
       give_result(i);
       worst = std::max<int>(worst, results_[std::size_t(i)].status);
     }
+    log_warnings(report);
     held_.context->report = std::move(report);
     return worst;
   }
@@ -183,6 +184,14 @@ class RunningSolve {
   // 2m + D of a full system that stops on parity is solved as an even one, which allows a mass of 0. Local.
   void check_request(const SolveRequest& request) const {
     if (!(request.mass > 0)) throw Error("mass", "a number above 0 for the full system", request.mass);
+  }
+
+  // Each warning once for each context. Local.
+  void log_warnings(const SolveReport& report) const {
+    const staghorn_options& options = held_.context->options;
+    if (!options.log) return;
+    for (const std::string& warning : transport_warnings(report.transports))
+      if (held_.context->logged.insert(warning).second) options.log(options.log_data, 0, warning.c_str());
   }
 
   void take_fields() {

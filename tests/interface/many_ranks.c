@@ -14,6 +14,10 @@ static int stop_on_first_rank(void *data, int64_t iteration, double residual) {
   return *(int *)data == 0 && iteration >= 20;
 }
 
+static void print_warning(void *data, int level, const char *text) {
+  if (*(int *)data == 0) printf("level %d: %s\n", level, text);
+}
+
 static uint64_t hash_of(const host_lattice *l, const double *v) {
   uint64_t sum = 0, all = 0;
   for (long site = 0; site < host_volume(l); ++site)
@@ -54,6 +58,8 @@ int main(int argc, char **argv) {
     geometry.grid[mu] = atoi(argv[1 + mu]);
   }
   options.threads = 1;
+  options.log = print_warning;
+  options.log_data = &rank;
   options.environment = strcmp(order, "fault") == 0;
   if (strcmp(order, "coordinates") == 0 || strcmp(order, "wrong") == 0) {
     int place = (ranks - rank) % ranks; /* t fastest, backwards but for rank 0 */

@@ -339,6 +339,12 @@ static void errors_have_a_status_and_a_text(void) {
   t.geometry.grid[3] = 2;
   CHECK(staghorn_context_create(&context, &t.geometry, NULL) == STAGHORN_E_LAYOUT);
   t.geometry.grid[3] = 1;
+  t.options.certificate = STAGHORN_CERTIFICATE_DEVICE;
+  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_UNSUPPORTED);
+  t.options.certificate = STAGHORN_CERTIFICATE_HOST;
+  t.options.stream = &t;
+  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_UNSUPPORTED);
+  t.options.stream = NULL;
   t.options.device = 500;
   CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_DEVICE);
   CHECK(staghorn_context_create_f(&context, 0, &t.geometry, NULL) == STAGHORN_E_MPI);

@@ -63,6 +63,7 @@ KnownLaunches parse_launches(const std::string& text) {
 }
 
 std::filesystem::path launch_file() {
+  if (const std::string& named = Surroundings::current().launch_file(); !named.empty()) return named;
   const auto folder = [](const char* variable) {
     const char* value = environment_variable(variable);
     const std::filesystem::path path = value ? value : "";
