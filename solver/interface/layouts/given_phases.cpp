@@ -65,18 +65,39 @@ std::int64_t global_site(const Lattice& lattice, std::int64_t site) {
   return lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site)));
 }
 
+// det V / |det V| of the links of a site. Returns 1 + mu for the first that is not finite or singular, else 0.
+STAGHORN_FMA_CLONES
+int determinant_phases(const Links& links, LinkScalars& phases) {
+  int bad = 0;
+  for (int mu = 3; mu >= 0; --mu) {
+    const Complex<double> det = determinant(links[mu]);
+    const double modulus = std::sqrt(add_norm2(det, 0.0));
+    if (!(modulus > 0) || !std::isfinite(modulus)) bad = 1 + mu;
+    phases[mu] = {det.re / modulus, det.im / modulus};
+  }
+  return bad;
+}
+
+// A bit for each plane: the flux of the plaquette is more than a quarter turn away from -1. `ahead[mu]`: the phases one
+// step along mu.
+STAGHORN_FMA_CLONES
+int wrong_planes(const LinkScalars& here, const LinkScalars* const (&ahead)[4]) {
+  int bits = 0;
+  for (int nu = 1; nu < 4; ++nu)
+    for (int mu = 0; mu < nu; ++mu) {
+      const Complex<double> there = here[mu] * (*ahead[mu])[nu], back = here[nu] * (*ahead[nu])[mu];
+      if ((there * conjugate(back)).re >= 0) bits |= 1 << plane(mu, nu);
+    }
+  return bits;
+}
+
 // det V / |det V| of every link. Collective.
 Scalars determinant_phases(const Communicator& communicator, const LinkField& links) {
   const Lattice& lattice = links.lattice();
   Scalars phases = make_scalars(communicator, lattice);
   std::vector<unsigned char> bad(std::size_t(links.size()), 0);  // 1 + mu
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates&) {
-    for (int mu = 3; mu >= 0; --mu) {
-      const Complex<double> det = determinant(links[site][mu]);
-      const double modulus = std::sqrt(add_norm2(det, 0.0));
-      if (!(modulus > 0) || !std::isfinite(modulus)) bad[std::size_t(site)] = 1 + mu;
-      phases[site][mu] = {det.re / modulus, det.im / modulus};
-    }
+    bad[std::size_t(site)] = static_cast<unsigned char>(determinant_phases(links[site], phases[site]));
   });
   const auto worst = smallest(communicator, smallest_local(lattice, [&](std::int64_t site) -> std::int64_t {
                                 const int mark = bad[std::size_t(site)];
@@ -95,14 +116,8 @@ Scalars wrong_plaquettes(const Communicator& communicator, const Scalars& phases
   for (int mu = 0; mu < 4; ++mu) ahead.emplace_back(communicator, phases, mu, +1);
   Scalars wrong = make_scalars(communicator, lattice);
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates&) {
-    int bits = 0;
-    for (int nu = 1; nu < 4; ++nu)
-      for (int mu = 0; mu < nu; ++mu) {
-        const Complex<double> there = phases[site][mu] * ahead[mu][site][nu];
-        const Complex<double> back = phases[site][nu] * ahead[nu][site][mu];
-        if ((there * conjugate(back)).re >= 0) bits |= 1 << plane(mu, nu);
-      }
-    wrong[site][0].re = bits;
+    const LinkScalars* const one_ahead[4] = {&ahead[0][site], &ahead[1][site], &ahead[2][site], &ahead[3][site]};
+    wrong[site][0].re = wrong_planes(phases[site], one_ahead);
   });
   return wrong;
 }
