@@ -7,7 +7,8 @@
  * Every function that can fail returns a staghorn_status: 0, a positive outcome (x holds the best that was reached), or
  * a negative error. staghorn_last_error() tells an error in words. Nothing is printed, nothing aborts, no exception
  * leaves. Functions marked "collective" are called by all ranks of the context with the same arguments, apart from the
- * data; their status is then the same on every rank. A handle that is NULL or destroyed is an error of that rank alone.
+ * data; their status is then the same on every rank, unless MPI itself fails on one. A handle that is NULL or destroyed
+ * is an error of that rank alone.
  *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
@@ -140,7 +141,7 @@ typedef struct {
   int32_t order, precision, memory, phases; /* FP64 or FP32 */
   int32_t boundary_in; /* 1: boundary phases of theta are multiplied into the links of the last slices */
   int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
-  int32_t reals;       /* of a link in the kernels: 18, 12 or 8; 0, the default: 12 where that is exact, else 18 */
+  int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first */
   int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
   int64_t link_offset; /* bytes from the start of a site to its first link */
   double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
@@ -165,7 +166,7 @@ typedef struct {
   int32_t halved;       /* 1: M = m + D/2 and A = m^2 - D^2/4, as Grid and SIMULATeQCD have them */
   int32_t precision;    /* of CG's vectors: FP64, the default, or FP32; x is as good as the tolerance says either way */
   int32_t sloppy;       /* of the iterations of mixed precision: FP32 or FP16; default NO_SLOPPY */
-  int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12 where that is exact, else 18 */
+  int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18 */
   int32_t stop;         /* staghorn_stop */
   int32_t guess;        /* 1: x holds a first guess; default 0: x is only written */
   int32_t reserved;     /* 0 */

@@ -430,6 +430,26 @@ static void inputs_are_only_read_and_nothing_behind_them(void) {
   tear_down(&t);
 }
 
+static void threads_of_the_host_stay_as_they_are(void) {
+  int (*most)(void) = NULL;
+  void (*set)(int) = NULL;
+  *(void **)&most = dlsym(RTLD_DEFAULT, "omp_get_max_threads");
+  *(void **)&set = dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+  CHECK(most != NULL && set != NULL);
+  if (!most || !set) return;
+  set(3);
+  bench t = set_up(); /* a context with one thread */
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && most() == 3);
+  size_t bytes = 1 << 20;
+  char *text = malloc(bytes);
+  CHECK(staghorn_report(t.context, text, &bytes) == STAGHORN_OK && strstr(text, "\"threads\": 1") != NULL);
+  free(text);
+  t.request.mass = -1; /* after an error too */
+  CHECK(solve(&t, t.b, t.x, NULL) < 0 && most() == 3);
+  tear_down(&t);
+  set(1);
+}
+
 static void mpi_is_not_touched(void) {
   bench t = set_up();
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
@@ -458,6 +478,7 @@ static const struct {
               {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
               {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
               {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
+              {"threads_of_the_host_stay_as_they_are", threads_of_the_host_stay_as_they_are},
               {"mpi_is_not_touched", mpi_is_not_touched}};
 
 int main(int argc, char **argv) {

@@ -38,6 +38,15 @@ def test_in_one_process(run_built, check):
     assert result.returncode == 0 and f"ok {check}" in result.stdout, result.stdout + result.stderr
 
 
+def test_environment_is_not_read(run_built, staghorn):
+    """What the program refuses, a context that was not asked to read the environment does not see."""
+    hostile = {"STAGHORN_TUNING": "nonsense", "STAGHORN_CG_KERNELS": "nonsense", "STAGHORN_HOST_MEMORY": "1",
+               "STAGHORN_STRESS_DELAYS": "nonsense", "STAGHORN_FAIL_MPI": "nonsense"}
+    result = run_built("one_process", "full_system_is_solved", threads=1, env=hostile)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert staghorn("solve", "--gauge", "none", "--mass", "1", env=hostile).returncode != 0
+
+
 @pytest.mark.skipif(shutil.which("nm") is None, reason="no nm on this machine")
 def test_library_exports_the_functions_of_the_header_and_nothing_else(library):
     lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
