@@ -60,15 +60,17 @@ Buffer::Buffer(std::size_t bytes, MemorySpace space) : bytes_(bytes), space_(spa
   });
 }
 
-Buffer Buffer::view(std::byte* data, std::size_t bytes) {
+Buffer Buffer::view(std::byte* data, std::size_t bytes, MemorySpace space) {
   Buffer view;
   view.data_ = data;
   view.bytes_ = bytes;
+  view.viewed_ = true;
+  view.space_ = space;
   return view;
 }
 
 Buffer::~Buffer() {
-  if (!data_) return;
+  if (!data_ || viewed_) return;
   if (space_ == MemorySpace::cuda)
     cuda::release(data_);
   else if (space_ == MemorySpace::pinned)
@@ -81,12 +83,14 @@ Buffer::Buffer(Buffer&& other) noexcept
     : data_(std::exchange(other.data_, nullptr)),
       bytes_(std::exchange(other.bytes_, 0)),
       mapped_(std::exchange(other.mapped_, 0)),
+      viewed_(other.viewed_),
       space_(other.space_) {}
 
 Buffer& Buffer::operator=(Buffer&& other) noexcept {
   std::swap(data_, other.data_);
   std::swap(bytes_, other.bytes_);
   std::swap(mapped_, other.mapped_);
+  std::swap(viewed_, other.viewed_);
   std::swap(space_, other.space_);
   return *this;
 }

@@ -14,8 +14,8 @@ class Buffer {
   // Throws Error with the number of bytes if the system refuses. Threads touch the pages in parallel. So each page lies
   // near the thread that uses it under a static schedule. Local.
   explicit Buffer(std::size_t bytes, MemorySpace space = MemorySpace::host);
-  // Someone else's memory on the host, which must outlive the buffer.
-  static Buffer view(std::byte* data, std::size_t bytes);
+  // Someone else's memory, which must outlive the buffer.
+  static Buffer view(std::byte* data, std::size_t bytes, MemorySpace space = MemorySpace::host);
   ~Buffer();
   Buffer(Buffer&& other) noexcept;
   Buffer& operator=(Buffer&& other) noexcept;
@@ -31,6 +31,7 @@ class Buffer {
   std::byte* data_ = nullptr;
   std::size_t bytes_ = 0;
   std::size_t mapped_ = 0;  // bytes of the mapping; 0 in another space and for a view
+  bool viewed_ = false;     // the memory is someone else's
   MemorySpace space_ = MemorySpace::host;
 };
 

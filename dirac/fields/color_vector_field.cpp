@@ -5,6 +5,7 @@
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/fixed_point.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
+#include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_sites.hpp"
 #include "halo/watch/error.hpp"
 
@@ -57,6 +58,14 @@ void check_lattice(const SiteLayout& layout, const VectorField& sites) {
                 to_string(sites.lattice().local()));
 }
 
+// Whether both lie on the GPU. Plain vectors there go with kernels there only.
+bool both_on_device(MemorySpace field, const VectorField& sites) {
+  if (sites.space() != MemorySpace::cuda) return false;
+  if (field != MemorySpace::cuda)
+    throw Error("colour vector", "plain vectors on the host, as the kernels are", "on a GPU");
+  return true;
+}
+
 }  // namespace
 
 ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space,
@@ -69,6 +78,9 @@ ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision
 
 void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, double scale) {
   check_lattice(*layout_, sites);
+  if (both_on_device(buffer_.space(), sites))
+    return cuda_pack_plain(precision_, vectors(rhs), layout_->lanes(), sites.data(), sites.lattice().local(), parity,
+                           scale);
   const auto scaled = [&](std::int64_t site) {
     ColorVector<double> v;
     for (int c = 0; c < 3; ++c) v.c[c] = {scale * sites[site].c[c].re, scale * sites[site].c[c].im};
@@ -110,11 +122,16 @@ void ColorVectorField::for_vectors(Parity parity, int rhs, const Visit& visit) c
 
 void ColorVectorField::unpack(Parity parity, int rhs, VectorField& sites) const {
   check_lattice(*layout_, sites);
+  if (both_on_device(buffer_.space(), sites))
+    return cuda_unpack_plain(precision_, vectors(rhs), layout_->lanes(), sites.data(), sites.lattice().local(), parity);
   for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) { sites[site] = v; });
 }
 
 void ColorVectorField::add_to(Parity parity, int rhs, double scale, VectorField& sites) const {
   check_lattice(*layout_, sites);
+  if (both_on_device(buffer_.space(), sites))
+    return cuda_add_plain(precision_, vectors(rhs), layout_->lanes(), scale, sites.data(), sites.lattice().local(),
+                          parity);
   for_vectors(parity, rhs, [&](std::int64_t site, const ColorVector<double>& v) {
     for (int c = 0; c < 3; ++c) {
       sites[site].c[c].re += scale * v.c[c].re;

@@ -27,7 +27,7 @@ class ColorVectorField {
 
   // pack: one right-hand side becomes `scale` times the sites of `parity` of a plain field, rounded to this precision.
   // unpack: those sites become the right-hand side. add_to: `scale` times the right-hand side is added to those sites.
-  // Sites of the other parity are left alone. Local.
+  // Sites of the other parity are left alone. A field on a GPU takes plain fields there too. Local.
   void pack(Parity parity, int rhs, const VectorField& sites, double scale = 1);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
   void add_to(Parity parity, int rhs, double scale, VectorField& sites) const;

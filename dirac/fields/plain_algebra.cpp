@@ -4,6 +4,8 @@
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/cuda_plain_vectors.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -34,16 +36,25 @@ Norms2 norms2(const Communicator& communicator, const VectorField& a) {
   const Lattice& lattice = a.lattice();
   const int n = lattice.local()[0];
   const auto parity = [&](std::int64_t row) { return int(Lattice::parity_of(row_begin(lattice, row))); };
+  const bool on_device = a.space() == MemorySpace::cuda;
   double largest[2] = {0, 0};
+  if (on_device) {
+    cuda_largest_norms2(a.data(), lattice.local(), largest);
+  } else {
 #pragma omp parallel for reduction(max : largest)
-  for (std::int64_t row = 0; row < n_rows(lattice); ++row) find_largest(&a[row * n], n, parity(row), largest);
+    for (std::int64_t row = 0; row < n_rows(lattice); ++row) find_largest(&a[row * n], n, parity(row), largest);
+  }
   for (double& of_parity : largest) of_parity = communicator.max(of_parity);
 
   const SumGrid grids[3] = {SumGrid::for_bound(largest[0]), SumGrid::for_bound(largest[1]),
                             SumGrid::for_bound(std::max(largest[0], largest[1]))};
   ExactPartial sums[3];
+  if (on_device) {
+    cuda_add_norms2(a.data(), lattice.local(), grids, sums);
+  } else {
 #pragma omp parallel for reduction(merge : sums)
-  for (std::int64_t row = 0; row < n_rows(lattice); ++row) add_norms(&a[row * n], n, parity(row), grids, sums);
+    for (std::int64_t row = 0; row < n_rows(lattice); ++row) add_norms(&a[row * n], n, parity(row), grids, sums);
+  }
   double values[3];
   reduce(communicator, sums, grids, values);
   return {values[2], values[0], values[1]};
@@ -65,7 +76,16 @@ Complex<double> dot(const Communicator& communicator, const VectorField& a, cons
   return {exact_sum(communicator, re), exact_sum(communicator, im)};
 }
 
+void clear_parity(VectorField& a, Parity parity) {
+  if (a.space() == MemorySpace::cuda) return cuda_clear_parity(a.data(), a.lattice().local(), parity);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < a.size(); ++site)
+    if (Lattice::parity_of(a.lattice().site_coordinates(site)) == parity) a[site] = {};
+}
+
 bool is_zero(const Communicator& communicator, const VectorField& a) {
+  if (a.space() == MemorySpace::cuda)
+    return !communicator.any(cuda_first_not_zero(a.data(), a.lattice().local(), -1) < a.size());
   const int n = a.lattice().local()[0];
   bool found = false;
 #pragma omp parallel for reduction(|| : found)
@@ -78,6 +98,8 @@ bool is_zero(const Communicator& communicator, const VectorField& a) {
 }
 
 bool is_zero_on(Parity parity, const VectorField& a) {
+  if (a.space() == MemorySpace::cuda)
+    return cuda_first_not_zero(a.data(), a.lattice().local(), int(parity)) == a.size();
   bool found = false;
 #pragma omp parallel for schedule(static) reduction(|| : found)
   for (std::int64_t site = 0; site < a.size(); ++site) {
@@ -87,5 +109,22 @@ bool is_zero_on(Parity parity, const VectorField& a) {
   }
   return !found;
 }
+
+#ifndef STAGHORN_CUDA
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no vectors on GPUs"); }
+}  // namespace
+
+void cuda_largest_norms2(const ColorVector<double>*, const Extents&, double (&)[2]) { refuse(); }
+void cuda_add_norms2(const ColorVector<double>*, const Extents&, const SumGrid (&)[3], ExactPartial (&)[3]) {
+  refuse();
+}
+std::int64_t cuda_first_not_zero(const ColorVector<double>*, const Extents&, int) { refuse(); }
+std::int64_t cuda_first_not_finite(const ColorVector<double>*, const Extents&, int) { refuse(); }
+void cuda_clear_parity(ColorVector<double>*, const Extents&, Parity) { refuse(); }
+void cuda_pack_plain(Precision, void*, int, const ColorVector<double>*, const Extents&, Parity, double) { refuse(); }
+void cuda_unpack_plain(Precision, const void*, int, ColorVector<double>*, const Extents&, Parity) { refuse(); }
+void cuda_add_plain(Precision, const void*, int, double, ColorVector<double>*, const Extents&, Parity) { refuse(); }
+#endif
 
 }  // namespace staghorn

@@ -1,5 +1,6 @@
 // Norms, products and zeros of plain vector fields. Sums are exact and rounded once, so they have the same bits on
-// every process grid and number of threads.
+// every process grid and number of threads, and on a GPU. Fields lie on the host or on a GPU, those of dot on
+// the host.
 #pragma once
 
 #include <optional>
@@ -25,6 +26,9 @@ double norm2(const Communicator& communicator, const VectorField& a, std::option
 
 // sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
+
+// a = 0 on the sites of one parity. Local.
+void clear_parity(VectorField& a, Parity parity);
 
 // Whether every number of the field is zero. Collective.
 bool is_zero(const Communicator& communicator, const VectorField& a);

@@ -15,23 +15,27 @@
 
 namespace staghorn {
 
-// Starts as zeros. Each thread touches its part of the memory first (Buffer).
+// Starts as zeros. Each thread touches its part of the memory first (Buffer). A field in the memory of a GPU is read
+// and written by kernels alone: its sites are no use to the host, and functions that take such fields say so.
 template <class Site>
 class SiteField {
   static_assert(std::is_trivially_copyable_v<Site>);
 
  public:
-  explicit SiteField(const Lattice& lattice)
-      : lattice_(lattice), sites_(std::size_t(lattice.local_volume()) * sizeof(Site)) {}
+  explicit SiteField(const Lattice& lattice, MemorySpace space = MemorySpace::host)
+      : lattice_(lattice), sites_(std::size_t(lattice.local_volume()) * sizeof(Site), space) {}
   // The sites at `sites`, in the order of operator[], which must outlive the field. A copy has memory of its own.
-  static SiteField view(const Lattice& lattice, Site* sites) {
+  static SiteField view(const Lattice& lattice, Site* sites, MemorySpace space = MemorySpace::host) {
     const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(Site);
-    return SiteField(lattice, Buffer::view(reinterpret_cast<std::byte*>(sites), bytes));
+    return SiteField(lattice, Buffer::view(reinterpret_cast<std::byte*>(sites), bytes, space));
   }
-  SiteField(const SiteField& other) : lattice_(other.lattice_), sites_(other.sites_.bytes()) {
+  SiteField(const SiteField& other) : SiteField(other, other.space()) {}
+  // A copy in any space.
+  SiteField(const SiteField& other, MemorySpace space) : lattice_(other.lattice_), sites_(other.sites_.bytes(), space) {
     sites_.copy_from(other.sites_);
   }
   SiteField(SiteField&&) = default;
+  // Copies the numbers. A field of the same size stays in its space.
   SiteField& operator=(const SiteField& other) {
     if (sites_.bytes() != other.sites_.bytes()) return *this = SiteField(other);
     lattice_ = other.lattice_;
@@ -41,6 +45,7 @@ class SiteField {
   SiteField& operator=(SiteField&&) = default;
 
   const Lattice& lattice() const { return lattice_; }
+  MemorySpace space() const { return sites_.space(); }
   // Local lexicographic site index, x fastest (Lattice::site_index).
   Site& operator[](std::int64_t site) { return data()[site]; }
   const Site& operator[](std::int64_t site) const { return data()[site]; }

@@ -7,6 +7,7 @@
 
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
+#include "dirac/operators/cuda_plain_operator.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 
@@ -144,15 +145,24 @@ void for_hopped_rows(const Hop& hop, std::optional<Parity> target, VectorField& 
   }
 }
 
-void require_same_lattice(const LinkField& links, const VectorField& v) {
+// Vectors must lie where the links lie, on the lattice of the links.
+void require_beside(const LinkField& links, const VectorField& v) {
   if (!(links.lattice() == v.lattice()))
     throw Error("plain operator", "a vector on the lattice of the links, " + to_string(links.lattice().local()),
                 to_string(v.lattice().local()));
+  const auto place = [](MemorySpace space) { return space == MemorySpace::cuda ? "on a GPU" : "on the host"; };
+  if ((links.space() == MemorySpace::cuda) != (v.space() == MemorySpace::cuda))
+    throw Error("plain operator", std::string("a vector ") + place(links.space()) + ", as the links are",
+                place(v.space()));
 }
 
 // r(x) = b(x) - alpha x(x) - beta D in(x) on the sites of `target` (all if none)
-void subtract_hop(const Hop& hop, std::optional<Parity> target, VectorField& r, const VectorField& b, double alpha,
+void subtract_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& r,
+                  const VectorField& in, std::optional<Parity> target, const VectorField& b, double alpha,
                   const VectorField& x, double beta) {
+  if (links.space() == MemorySpace::cuda)
+    return cuda_plain_subtract_hop(communicator, links, boundary, r, in, target, b, alpha, x, beta);
+  const Hop hop = make_hop(communicator, links, boundary, in);
   for_hopped_rows(hop, target, r, [&](std::int64_t begin, std::int64_t end, int step) {
     for (std::int64_t site = begin; site < end; site += step)
       for (int i = 0; i < 3; ++i) r[site].c[i] = b[site].c[i] - alpha * x[site].c[i] - beta * r[site].c[i];
@@ -172,26 +182,43 @@ Complex<double> boundary_phase(double theta) {
 
 void plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, VectorField& out,
                const VectorField& in, std::optional<Parity> target) {
-  require_same_lattice(links, in);
-  require_same_lattice(links, out);
+  require_beside(links, in);
+  require_beside(links, out);
+  if (links.space() == MemorySpace::cuda) return cuda_plain_hop(communicator, links, boundary, out, in, target);
   for_hopped_rows(make_hop(communicator, links, boundary, in), target, out, [](auto...) {});
 }
 
 double full_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
                      const VectorField& x, const VectorField& b, VectorField& r) {
-  require_same_lattice(links, x);
-  require_same_lattice(links, r);
-  const Hop hop = make_hop(communicator, links, boundary, x);
-  subtract_hop(hop, std::nullopt, r, b, 2 * mass, x, 1);  // r = b - 2m x - D x
+  require_beside(links, x);
+  require_beside(links, b);
+  require_beside(links, r);
+  subtract_hop(communicator, links, boundary, r, x, std::nullopt, b, 2 * mass, x, 1);  // r = b - 2m x - D x
   return norm2(communicator, r);
 }
 
 double parity_residual(const Communicator& communicator, const LinkField& links, const Boundary& boundary, double mass,
                        Parity parity, const VectorField& x, const VectorField& b, VectorField& r) {
+  require_beside(links, b);
   plain_hop(communicator, links, boundary, r, x, opposite(parity));  // D x, on the sites that D takes back to `parity`
-  const Hop hop = make_hop(communicator, links, boundary, r);
-  subtract_hop(hop, parity, r, b, 4 * mass * mass, x, -1);  // r = b - 4m^2 x + D D x
+  subtract_hop(communicator, links, boundary, r, r, parity, b, 4 * mass * mass, x, -1);  // r = b - 4m^2 x + D D x
   return norm2(communicator, r, parity);
 }
+
+#ifndef STAGHORN_CUDA
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no plain operator on GPUs"); }
+}  // namespace
+
+void cuda_plain_hop(const Communicator&, const LinkField&, const Boundary&, VectorField&, const VectorField&,
+                    std::optional<Parity>) {
+  refuse();
+}
+void cuda_plain_subtract_hop(const Communicator&, const LinkField&, const Boundary&, VectorField&, const VectorField&,
+                             std::optional<Parity>, const VectorField&, double, const VectorField&, double) {
+  refuse();
+}
+void cuda_apply_milc_signs(VectorField&) { refuse(); }
+#endif
 
 }  // namespace staghorn

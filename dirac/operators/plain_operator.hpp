@@ -5,6 +5,9 @@
 // and nothing else. Results have the same bits on every process grid and number of threads. Everything here is
 // collective.
 //
+// All fields of a call lie on the host, or all on one GPU. There a second text computes (plain_site.hpp), with the same
+// bits.
+//
 // D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
 #pragma once
 

@@ -10,7 +10,8 @@
 namespace staghorn {
 
 bool MemoryEstimate::on_device(const std::string& object) const {
-  return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors");
+  return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
+                    object == "device_certificate");
 }
 
 double MemoryEstimate::device() const {
@@ -40,6 +41,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     sloppy =
         predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), shape.n_rhs, cuda_device));
   const bool full = shape.system == System::full;
+  const bool certified_there = shape.on_gpu && shape.options.certificate == CertificatePlace::device;
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
 
   MemoryEstimate estimate;
@@ -50,7 +52,8 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"halo", fast.halo + sloppy.halo},
       {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
       {"certificate_links", sites * sizeof(Links)},
-      {"certificate_vectors", field},
+      {"certificate_vectors", certified_there ? 0 : field},
+      {"device_certificate", certified_there ? sites * sizeof(Links) + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
   estimate.packing = std::max(fast.packing, sloppy.packing);
   estimate.pieces = fast.pieces + sloppy.pieces;

@@ -26,17 +26,19 @@ struct MemoryEstimate {
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site
-  //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site
+  //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
+  //   device_certificate   where a GPU certifies: that field, links, sources and solutions, in its memory
   //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
   std::map<std::string, double> objects;
   double packing = 0;  // on the host while links are packed, before there are vectors
   double pieces = 0;   // on the host, pinned, that links and vectors travel to and from a GPU in
   bool on_gpu = false;
 
-  bool on_device(const std::string& object) const;  // links, sloppy_links, halo and vectors of a solve on a GPU
-  double device() const;                            // bytes on the GPU
-  double host() const;                              // bytes on the host, at their peak
-  double total() const;                             // of all objects
+  bool on_device(
+      const std::string& object) const;  // links, sloppy_links, halo, vectors and device_certificate of a GPU
+  double device() const;                 // bytes on the GPU
+  double host() const;                   // bytes on the host, at their peak
+  double total() const;                  // of all objects
 };
 
 // Throws Error where grid and lattice do not fit each other. Local.

@@ -100,6 +100,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
                 seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
                 report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+  if (report.certificate == "device") out << "  certified on the GPU\n";
   if (!report.loop.empty() && report.loop != "host") {
     out << "  CG ran as " << report.loop;
     if (!report.precise_loop.empty()) out << ", in the high precision as " << report.precise_loop;

@@ -93,6 +93,7 @@ std::string to_json(const SolveReport& report) {
   json["tuning"] = to_json(report.tuning);
   if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
   json["solver"] = report.solver;
+  json["certificate"] = report.certificate;
   json["loop"] = report.loop.empty() ? Json(nullptr) : Json(report.loop);
   if (report.options.sloppy)
     json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);

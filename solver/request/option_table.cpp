@@ -127,6 +127,11 @@ std::vector<Option> make_table() {
           "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU "
           "only; alone without the promise of the same bits everywhere)",
           parse_blas, &O::session, &SessionOptions::blas),
+      row(machine, "certificate", "auto|host|device",
+          "where the fp64 residual of an answer is computed: on the host, or on the GPU that solves, with the same "
+          "bits; "
+          "auto: where the sources are",
+          parse_certificate_place, &O::session, &SessionOptions::certificate),
   };
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/error.hpp"
@@ -21,6 +22,7 @@ bool is_finite(const ColorVector<double>& v) {
 }
 
 std::int64_t first_not_finite(const VectorField& field) {
+  if (field.space() == MemorySpace::cuda) return cuda_first_not_finite(field.data(), field.lattice().local(), -1);
   std::int64_t first = field.size();
 #pragma omp parallel for schedule(static) reduction(min : first)
   for (std::int64_t site = 0; site < field.size(); ++site)

@@ -11,6 +11,9 @@ constexpr NamedChoice<System, 3> systems{"system",
 constexpr NamedChoice<PhaseConvention, 2> phase_conventions{
     "phases", {{{PhaseConvention::cps, "cps"}, {PhaseConvention::milc, "milc"}}}};
 constexpr NamedChoice<Blas, 2> blas_choices{"blas", {{{Blas::fused, "fused"}, {Blas::cublas, "cublas"}}}};
+constexpr NamedChoice<CertificatePlace, 3> certificate_choices{
+    "certificate",
+    {{{CertificatePlace::automatic, "auto"}, {CertificatePlace::host, "host"}, {CertificatePlace::device, "device"}}}};
 constexpr NamedChoice<Precision, 2> sloppy_precisions{"sloppy",
                                                       {{{Precision::fp32, "fp32"}, {Precision::fp16, "fp16"}}}};
 
@@ -24,6 +27,8 @@ PhaseConvention parse_phase_convention(const std::string& text) { return phase_c
 
 std::string to_string(Blas blas) { return blas_choices.name(blas); }
 Blas parse_blas(const std::string& text) { return blas_choices.parse(text); }
+std::string to_string(CertificatePlace place) { return certificate_choices.name(place); }
+CertificatePlace parse_certificate_place(const std::string& text) { return certificate_choices.parse(text); }
 
 Precision parse_sloppy(const std::string& text) { return sloppy_precisions.parse(text); }
 

@@ -22,13 +22,19 @@ enum class PhaseConvention { cps, milc };
 // baseline to compare with (GPU only; the one path without the promise of the same bits everywhere).
 enum class Blas { fused, cublas };
 
-// "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; and back. Parsing throws Error naming the choices.
+// Where the true residual of an answer is computed: on the host, on the GPU that solves, or where the sources are.
+enum class CertificatePlace { automatic, host, device };
+
+// "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; "auto", "host", "device"; and back. Parsing throws Error
+// naming the choices.
 std::string to_string(System system);
 System parse_system(const std::string& text);
 std::string to_string(PhaseConvention phases);
 PhaseConvention parse_phase_convention(const std::string& text);
 std::string to_string(Blas blas);
 Blas parse_blas(const std::string& text);
+std::string to_string(CertificatePlace place);
+CertificatePlace parse_certificate_place(const std::string& text);
 Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
 
 // How a Session lays out the lattice and which operator it keeps resident.
@@ -47,6 +53,7 @@ struct SessionOptions {
   bool overlap = true;                      // faces travel while interior sites are computed
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
+  CertificatePlace certificate = CertificatePlace::automatic;
   std::string solver = "auto";   // auto, or a name of solver/krylov/solver_table.cpp
   std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };

@@ -17,7 +17,7 @@ namespace staghorn {
 // What the passes work with. The session owns it.
 struct CertifiedWork {
   const Communicator& communicator;
-  const LinkField& links;  // fp64, uncompressed: those of the certificate
+  const LinkField& links;  // fp64, uncompressed: those of the certificate, on the host or, as all fields, on the GPU
   const Boundary& boundary;
   Precision precision;                // of the fast path
   EvenOddPass& pass;                  // the fast path
@@ -36,7 +36,7 @@ struct CertifiedSolve {
 
 // Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of
 // every source on the sites of the system; of a source that is zero there the solution is zero, on these sites. Sources
-// and solutions are in CPS phases. Collective.
+// and solutions are in CPS phases, and lie where the links of the certificate lie. Collective.
 CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
                                std::span<const VectorField> sources, std::span<const double> b2,
                                std::span<VectorField> solutions,

@@ -35,6 +35,7 @@ void Gauge::fill_setting(SolveReport& report) const {
     report.sloppy_transports = sloppy_->transport_choice();
     report.sloppy_tuning = sloppy_->tuning();
   }
+  report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
   report.options = options_;
   report.lattice = lattice().global();
   report.grid = lattice().grid();
@@ -77,11 +78,12 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
                          {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
                          {"vectors", double(pass_->vector_bytes())},
                          {"certificate_links", double(links_.bytes())},
-                         {"certificate_vectors", double(residual_->bytes())},
+                         {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
+                         {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
                          {"sources_solutions", source_bytes},
                          {"peak_resident", peak_resident_bytes()}};
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
-  report.predicted_memory_bytes = estimate_memory(shape(n_rhs, report.request.system)).objects;
+  report.predicted_memory_bytes = estimate_memory(shape(n_rhs, report.request.system, certificate_.space())).objects;
   for (auto& [object, bytes] : report.predicted_memory_bytes) bytes *= context_.communicator().size();
 }
 

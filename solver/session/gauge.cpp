@@ -20,6 +20,7 @@ Gauge::Gauge(const Context& context, LinkField links, const SessionOptions& opti
 void Gauge::check_links() {
   const Communicator& all = context_.communicator();
   has_links_ = false;
+  certificate_.links_changed();
   measured_ = false;
   unitarity_ = check_unitarity(all, links_);
   const std::string name = origin_.file.empty() ? "links" : origin_.file;
@@ -98,23 +99,26 @@ void Gauge::set_numbers(Precision precision, Reconstruct links, std::optional<Pr
   options_ = wanted;
 }
 
-SolveShape Gauge::shape(int n_rhs, System system) const {
-  return {lattice().global(), lattice().grid(), options_, n_rhs, system, context_.cuda_device() >= 0};
+SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const {
+  SolveShape shape = {lattice().global(), lattice().grid(), options_, n_rhs, system, context_.cuda_device() >= 0};
+  shape.options.certificate = certificate == MemorySpace::cuda ? CertificatePlace::device : CertificatePlace::host;
+  return shape;
 }
 
-void Gauge::make_operators(int n_rhs, System system) {
+void Gauge::make_operators(int n_rhs, System system, MemorySpace certificate) {
   const int cuda_device = context_.cuda_device();
   const bool on_gpu = cuda_device >= 0;
   const auto packed = precise_ ? precise_->hop_data() : nullptr;  // links that are there stay
   const auto sloppy_packed = sloppy_ ? sloppy_->hop_data() : nullptr;
   const double held_links = double((precise_ ? precise_->link_bytes() : 0) + (sloppy_ ? sloppy_->link_bytes() : 0));
   forget_operators();  // frees its memory before the next takes its own
-  const SolveShape wanted_shape = shape(n_rhs, system);
+  const SolveShape wanted_shape = shape(n_rhs, system, certificate);
   const MemoryEstimate estimate = estimate_memory(wanted_shape);
   const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
-                      (residual_ ? double(residual_->bytes()) : 0);
+                      double(certificate_.bytes(MemorySpace::host));
+  const double held_on_gpu = held_links + double(certificate_.bytes(MemorySpace::cuda));
   const Communicator& all = context_.communicator();
-  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_links : 0});
+  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_on_gpu : 0});
   auto made = std::make_unique<StaggeredOperator>(all, links_, operator_options(options_, n_rhs, cuda_device), packed);
   if (options_.sloppy)
     sloppy_ = std::make_unique<StaggeredOperator>(all, links_,
@@ -123,15 +127,15 @@ void Gauge::make_operators(int n_rhs, System system) {
   precise_ = std::move(made);  // both are there, or, where one fails, neither
 }
 
-void Gauge::prepare(int n_rhs, System system) {
-  if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(n_rhs, system);
+void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
+  if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(n_rhs, system, certificate);
   const bool first = !pass_;
   // The allocations that are left fail on every rank alike.
   context_.communicator().agree([&] {
     if (!pass_)
       pass_ = std::make_unique<EvenOddPass>(
           *precise_, solver_for(options_).make({*precise_, sloppy_.get(), context_.cublas()}), context_.loop());
-    if (!residual_) residual_.emplace(lattice());
+    certificate_.make(certificate, links_);
   });
   if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
 }

@@ -15,6 +15,7 @@
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/solve_report.hpp"
+#include "solver/session/certificate_fields.hpp"
 #include "solver/session/context.hpp"
 
 namespace staghorn {
@@ -71,7 +72,8 @@ class Gauge {
                    std::optional<Reconstruct> sloppy_links);
 
   // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions. Of
-  // a parity system the other sites of solutions stay as they are. Sources and solutions are in CPS phases.
+  // a parity system the other sites of solutions stay as they are. Sources and solutions are in CPS phases. They lie on
+  // the host or, all of them, on the context's GPU, and stay there.
   SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
                     const std::function<void(const CgProgress&)>& progress, const SolveHabits& habits = {});
 
@@ -79,12 +81,12 @@ class Gauge {
   const Lattice& lattice() const { return links_.lattice(); }
   void check_links();
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
-  // where that does not fit into memory.
-  void prepare(int n_rhs, System system);
+  // where that does not fit into memory. `certificate`: where it runs.
+  void prepare(int n_rhs, System system, MemorySpace certificate);
   // Operators for so many right-hand sides. The vectors of those before are gone.
-  void make_operators(int n_rhs, System system);
+  void make_operators(int n_rhs, System system, MemorySpace certificate);
   void forget_operators();
-  SolveShape shape(int n_rhs, System system) const;
+  SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
 
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
@@ -107,7 +109,7 @@ class Gauge {
       sloppy_;  // iterates in lower precision than `precise_`; empty without mixed precision
   std::unique_ptr<StaggeredOperator> precise_;  // made by the first solve, and again when n_rhs changes
   std::unique_ptr<EvenOddPass> pass_;           // the vectors of CG, made with `precise_`
-  std::optional<VectorField> residual_;         // of the certificate; made by the first solve
+  CertificateFields certificate_;               // made by the first solve
 };
 
 }  // namespace staghorn

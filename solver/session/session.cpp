@@ -1,5 +1,7 @@
 #include "solver/session/session.hpp"
 
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/operators/cuda_plain_operator.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -17,17 +19,12 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
 }
 
 void apply_milc_signs(VectorField& v) {
+  if (v.space() == MemorySpace::cuda) return cuda_apply_milc_signs(v);
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < v.size(); ++site) {
     if (milc_phase_sign(v.lattice().to_global(v.lattice().site_coordinates(site))) > 0) continue;
     for (Complex<double>& c : v[site].c) c = {-c.re, -c.im};
   }
-}
-
-void clear_parity(VectorField& v, Parity parity) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < v.size(); ++site)
-    if (Lattice::parity_of(v.lattice().site_coordinates(site)) == parity) v[site] = {};
 }
 
 }  // namespace

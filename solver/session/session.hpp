@@ -39,8 +39,9 @@ class Session {
 
   // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
   // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the
-  // plain fp64 path. Non-convergence is a result; bad input (NaN, zero source, mass <= 0 where it matters) throws
-  // Error.
+  // plain fp64 path. Fields may lie in the memory of the session's GPU, all or none: they then stay there, and so does
+  // the certificate, unless options().certificate says otherwise. Non-convergence is a result; bad input (NaN, zero
+  // source, mass <= 0 where it matters) throws Error.
   SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
                     const std::function<void(const CgProgress&)>& progress = {});
 

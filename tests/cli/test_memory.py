@@ -6,7 +6,8 @@ import re
 
 import pytest
 
-OBJECTS = {"links", "sloppy_links", "halo", "vectors", "certificate_links", "certificate_vectors", "sources_solutions"}
+OBJECTS = {"links", "sloppy_links", "halo", "vectors", "certificate_links", "certificate_vectors", "device_certificate",
+           "sources_solutions"}
 CHOICES = {
     "fp64": [],
     "fp32, 12 reals": ["--precision", "fp32", "--links", 12],

@@ -199,3 +199,9 @@ def test_unreadable_environment_is_an_error_that_names_the_variable(staghorn, sm
                       tmp_path / "x.h5", env={variable: value})
     expect_error(result, result.returncode, variable, words, value)
     assert result.returncode in (1, 2) and not (tmp_path / "x.h5").exists() and "CERTIFICATE" not in result.stdout
+
+
+def test_certificate_on_a_gpu_needs_one(solve, expect_error):
+    result = solve("--certificate", "device", "--device", "cpu")
+    expect_error(result, 1, "--certificate device", "a GPU to compute on")
+    assert solve("--certificate", "host", name="host").report["certificate"] == "host"

@@ -1,5 +1,6 @@
-// The plain operator has the bits of its formula, added up term by term. A hop to one parity leaves the other alone.
-// Norms by parity are exact sums.
+// The plain operator has the bits of its formula, added up term by term, and so has its second text, which GPUs run. A
+// hop to one parity leaves the other alone. Norms by parity are exact sums.
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -7,6 +8,7 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
+#include "dirac/operators/plain_site.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -45,15 +47,15 @@ std::vector<Problem> problems() {
 
 bool same_bits(const Vector& a, const Vector& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-// D in(x): the eight terms are added one after the other.
-Vector hop_at(const Problem& problem, const Coordinates& x) {
+// D in(x), each hop `steps` sites long: the eight terms are added one after the other.
+Vector hop_at(const Problem& problem, const Coordinates& x, int steps = 1) {
   Vector sum{};
   for (int mu = 0; mu < 4; ++mu)
     for (const int direction : {+1, -1}) {
       const int extent = problem.lattice.local()[mu];
       Coordinates y = x;
-      y[mu] = (x[mu] + direction + extent) % extent;
-      const bool crosses = y[mu] != x[mu] + direction;
+      y[mu] = (x[mu] + direction * steps + extent) % extent;
+      const bool crosses = y[mu] != x[mu] + direction * steps;
       const std::int64_t here = problem.lattice.site_index(x), there = problem.lattice.site_index(y);
       Vector v{};
       if (direction > 0)
@@ -80,6 +82,50 @@ bool plain_hop_has_the_bits_of_its_formula() {
       if (const Coordinates x = problem.lattice.site_coordinates(site); !same_bits(out[site], hop_at(problem, x)))
         return other_bits(problem, x);
   }
+  return true;
+}
+
+// What the second text reads of a problem, with hops of `steps` sites. With `faces`, each neighbour beyond the rim is
+// read from a face, as if another rank held it.
+struct SecondText {
+  SecondText(const Problem& problem, int steps, bool with_faces) {
+    for (int mu = 0; mu < 4; ++mu) {
+      hop.local[mu] = hop.global[mu] = problem.lattice.local()[mu];
+      hop.origin[mu] = 0;
+      hop.crossing_phase[mu] = boundary_phase(problem.boundary.theta[mu]);
+      hop.legs[hop.n_legs++] = {mu, steps, reinterpret_cast<const ColorMatrix<double>*>(problem.links.data()) + mu, 4};
+    }
+    hop.in = problem.in.data();
+    if (!with_faces) return;
+    for (PlainLeg& leg : hop.legs) {
+      if (leg.links == nullptr) continue;
+      std::vector<Vector>&ahead = faces[0][leg.mu], &behind = faces[1][leg.mu];
+      const std::int64_t sites = steps * (problem.lattice.local_volume() / problem.lattice.local()[leg.mu]);
+      for (std::int64_t k = 0; k < sites; ++k) {
+        ahead.push_back(problem.in[plain_face_site(hop, leg, false, k)]);
+        behind.push_back(plain_backward(hop, leg, plain_face_site(hop, leg, true, k)));
+      }
+      leg.ahead = ahead.data(), leg.behind = behind.data();
+    }
+  }
+
+  PlainHop hop;
+  std::vector<Vector> faces[2][4];
+};
+
+bool second_text_has_the_bits_of_the_formula() {
+  for (const Problem& problem : problems())
+    for (const int steps : {1, 3})
+      for (const bool faces : {false, true}) {
+        const Extents& local = problem.lattice.local();
+        if (*std::min_element(local.begin(), local.end()) < steps) continue;
+        const SecondText text(problem, steps, faces);
+        for (std::int64_t site = 0; site < problem.in.size(); ++site) {
+          const Coordinates x = problem.lattice.site_coordinates(site);
+          if (!same_bits(plain_hop_at(text.hop, std::uint32_t(site)), hop_at(problem, x, steps)))
+            return other_bits(problem, x);
+        }
+      }
   return true;
 }
 
@@ -127,6 +173,7 @@ bool norms_by_parity_are_exact_sums() {
 std::vector<UnitCheck> plain_operator_checks() {
   return {
       UNIT_CHECK(plain_hop_has_the_bits_of_its_formula),
+      UNIT_CHECK(second_text_has_the_bits_of_the_formula),
       UNIT_CHECK(plain_hop_to_one_parity_leaves_the_other_alone),
       UNIT_CHECK(norms_by_parity_are_exact_sums),
   };

@@ -1,0 +1,140 @@
+// Flops and bytes per site of a residual (naive legs): 570 + 24 flops; 576 bytes of links, 48 each of x, b and r.
+#include <vector>
+
+#include "dirac/operators/cuda_plain_operator.hpp"
+#include "dirac/operators/plain_operator.hpp"
+#include "dirac/operators/plain_site.hpp"
+#include "halo/cuda/cuda_check.hpp"
+#include "halo/watch/activity.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Vector = ColorVector<double>;
+
+constexpr int threads = 128;
+unsigned blocks_for(std::int64_t items) { return unsigned((items + threads - 1) / threads); }
+
+// What becomes of D in(x): it is the result where b is null.
+struct PlainResult {
+  Vector* out;
+  const Vector *b, *x;
+  double alpha, beta;
+};
+
+// target: 0 or 1, or -1 for all sites.
+__global__ void __launch_bounds__(threads)
+    hop_kernel(const __grid_constant__ PlainHop hop, PlainResult result, int target, std::uint32_t items) {
+  const std::uint32_t item = blockIdx.x * threads + threadIdx.x;
+  if (item >= items) return;
+  std::uint32_t site = item;
+  if (target >= 0) {  // pairs of neighbours along x have one site of each parity
+    int x[4];
+    plain_coordinates(hop, 2 * item, x);
+    site = 2 * item + std::uint32_t(((x[0] + x[1] + x[2] + x[3]) & 1) != target);
+  }
+  const Vector d = plain_hop_at(hop, site);
+  result.out[site] = result.b ? plain_residual_at(result.b[site], result.alpha, result.x[site], result.beta, d) : d;
+}
+
+// What the rank behind reads ahead of it, or the rank ahead behind it.
+__global__ void __launch_bounds__(threads)
+    face_kernel(const __grid_constant__ PlainHop hop, int leg, bool last_slices, Vector* face, std::uint32_t items) {
+  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  if (k >= items) return;
+  const std::int64_t site = plain_face_site(hop, hop.legs[leg], last_slices, k);
+  face[k] = last_slices ? plain_backward(hop, hop.legs[leg], site) : hop.in[site];
+}
+
+__global__ void __launch_bounds__(threads)
+    milc_kernel(const __grid_constant__ PlainHop geometry, Vector* v, std::uint32_t sites) {
+  const std::uint32_t site = blockIdx.x * threads + threadIdx.x;
+  if (site >= sites) return;
+  int x[4];
+  plain_coordinates(geometry, site, x);
+  Coordinates global;
+  for (int mu = 0; mu < 4; ++mu) global[mu] = geometry.origin[mu] + x[mu];
+  if (milc_phase_sign(global) > 0) return;
+  for (int c = 0; c < 3; ++c) v[site].c[c] = {-v[site].c[c].re, -v[site].c[c].im};
+}
+
+PlainHop geometry_of(const Lattice& lattice) {
+  PlainHop hop;
+  for (int mu = 0; mu < 4; ++mu) {
+    hop.local[mu] = lattice.local()[mu];
+    hop.origin[mu] = lattice.origin()[mu];
+    hop.global[mu] = lattice.global()[mu];
+  }
+  return hop;
+}
+
+// A hop with the faces it reads.
+class FacedHop {
+ public:
+  FacedHop(const Communicator& communicator, const LinkField& links, const Boundary& boundary, const VectorField& in)
+      : hop_(geometry_of(links.lattice())) {
+    hop_.in = in.data();
+    for (int mu = 0; mu < 4; ++mu) {
+      hop_.crossing_phase[mu] = boundary_phase(boundary.theta[mu]);
+      hop_.legs[hop_.n_legs++] = {mu, 1, reinterpret_cast<const ColorMatrix<double>*>(links.data()) + mu, 4};
+    }
+    const Lattice& lattice = links.lattice();
+    for (int l = 0; l < hop_.n_legs; ++l) {
+      PlainLeg& leg = hop_.legs[l];
+      if (lattice.grid()[leg.mu] == 1) continue;
+      leg.ahead = exchange(communicator, lattice, l, +1);
+      leg.behind = exchange(communicator, lattice, l, -1);
+    }
+  }
+
+  void run(const Lattice& lattice, std::optional<Parity> target, const PlainResult& result) const {
+    const std::uint32_t items = std::uint32_t(lattice.local_volume() / (target ? 2 : 1));
+    hop_kernel<<<blocks_for(items), threads>>>(hop_, result, target ? int(*target) : -1, items);
+    STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
+    STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+    made_progress();
+  }
+
+ private:
+  // Returns the face that the neighbour in `direction` has for us, on the device.
+  const Vector* exchange(const Communicator& communicator, const Lattice& lattice, int l, int direction) {
+    const PlainLeg& leg = hop_.legs[l];
+    const std::int64_t sites = leg.steps * (lattice.local_volume() / lattice.local()[leg.mu]);
+    Buffer& face = faces_.emplace_back(std::size_t(sites) * sizeof(Vector), MemorySpace::cuda);
+    Vector* const on_device = reinterpret_cast<Vector*>(face.data());
+    face_kernel<<<blocks_for(sites), threads>>>(hop_, l, direction < 0, on_device, std::uint32_t(sites));
+    STAGHORN_CUDA_CHECK_LAUNCH(face_kernel);
+    std::vector<Vector> outgoing(static_cast<std::size_t>(sites));
+    STAGHORN_CUDA_CHECK(cudaMemcpy(outgoing.data(), on_device, face.bytes(), cudaMemcpyDeviceToHost));
+    const std::vector<Vector> incoming = exchange_face(communicator, lattice, leg.mu, direction, outgoing);
+    STAGHORN_CUDA_CHECK(cudaMemcpy(on_device, incoming.data(), face.bytes(), cudaMemcpyHostToDevice));
+    return on_device;
+  }
+
+  PlainHop hop_;
+  std::vector<Buffer> faces_;
+};
+
+}  // namespace
+
+void cuda_plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                    VectorField& out, const VectorField& in, std::optional<Parity> target) {
+  FacedHop(communicator, links, boundary, in).run(links.lattice(), target, {out.data(), nullptr, nullptr, 0, 0});
+}
+
+void cuda_plain_subtract_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                             VectorField& out, const VectorField& in, std::optional<Parity> target,
+                             const VectorField& b, double alpha, const VectorField& x, double beta) {
+  FacedHop(communicator, links, boundary, in)
+      .run(links.lattice(), target, {out.data(), b.data(), x.data(), alpha, beta});
+}
+
+void cuda_apply_milc_signs(VectorField& v) {
+  const std::uint32_t sites = std::uint32_t(v.lattice().local_volume());
+  milc_kernel<<<blocks_for(sites), threads>>>(geometry_of(v.lattice()), v.data(), sites);
+  STAGHORN_CUDA_CHECK_LAUNCH(milc_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
+}  // namespace staghorn

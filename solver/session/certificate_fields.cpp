@@ -1,0 +1,85 @@
+#include "solver/session/certificate_fields.hpp"
+
+#include <algorithm>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+bool on_gpu(const VectorField& field) { return field.space() == MemorySpace::cuda; }
+
+// Copies of `fields` in another space, in fields that are there already if they fit.
+void copy_fields(std::vector<VectorField>& copies, std::span<const VectorField> fields, MemorySpace space) {
+  if (copies.size() != fields.size() || copies[0].space() != space || copies[0].bytes() != fields[0].bytes())
+    copies.clear();
+  for (std::size_t i = 0; i < fields.size(); ++i)
+    if (i < copies.size())
+      copies[i] = fields[i];
+    else
+      copies.emplace_back(fields[i], space);
+}
+
+}  // namespace
+
+MemorySpace common_space(std::span<const VectorField> sources, std::span<const VectorField> solutions) {
+  const bool there = on_gpu(sources[0]);
+  const auto elsewhere = [&](const VectorField& field) { return on_gpu(field) != there; };
+  if (std::any_of(sources.begin(), sources.end(), elsewhere) ||
+      std::any_of(solutions.begin(), solutions.end(), elsewhere))
+    throw Error("sources and solutions", "fields all on the host or all on the GPU", "some of each");
+  return there ? MemorySpace::cuda : MemorySpace::host;
+}
+
+MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu) {
+  const bool asked = place == CertificatePlace::device;
+  if (!on_gpu && (asked || given == MemorySpace::cuda))
+    throw Error(asked ? "`certificate` device" : "sources on a GPU", "a GPU to compute on (device cuda)", "device cpu");
+  const bool there = place == CertificatePlace::automatic ? given == MemorySpace::cuda : asked;
+  return there ? MemorySpace::cuda : MemorySpace::host;
+}
+
+void CertificateFields::make(MemorySpace space, const LinkField& links) {
+  if (residual_ && residual_->space() != space) residual_.reset();
+  if (!residual_) residual_.emplace(links.lattice(), space);
+  if (space != MemorySpace::cuda || links_are_current_) return;
+  if (links_)
+    *links_ = links;
+  else
+    links_.emplace(links, space);
+  links_are_current_ = true;
+}
+
+std::span<const VectorField> CertificateFields::bring_sources(std::span<const VectorField> given) {
+  if (on_gpu(given[0]) == (space() == MemorySpace::cuda)) {
+    sources_.clear();
+    return given;
+  }
+  copy_fields(sources_, given, space());
+  return sources_;
+}
+
+std::span<VectorField> CertificateFields::bring_solutions(std::span<VectorField> given) {
+  if (on_gpu(given[0]) == (space() == MemorySpace::cuda)) {
+    solutions_.clear();
+    return given;
+  }
+  copy_fields(solutions_, given, space());
+  return solutions_;
+}
+
+void CertificateFields::give_back(std::span<VectorField> given) const {
+  for (std::size_t i = 0; i < solutions_.size(); ++i) given[i] = solutions_[i];
+}
+
+std::int64_t CertificateFields::bytes(MemorySpace space) const {
+  std::int64_t bytes = space == MemorySpace::cuda && links_ ? links_->bytes() : 0;
+  if (residual_ && residual_->space() == space) bytes += residual_->bytes();
+  for (const auto* fields : {&sources_, &solutions_})
+    for (const VectorField& field : *fields)
+      if (field.space() == space) bytes += field.bytes();
+  return bytes;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,49 @@
+// The fields of the certificate, on the host or on the GPU that solves: links in fp64, the residual, and copies of
+// sources and solutions that lie elsewhere. Private to this folder.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dirac/fields/site_field.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// Where all of these lie. Throws Error if some lie on the host and some on a GPU. Local.
+MemorySpace common_space(std::span<const VectorField> sources, std::span<const VectorField> solutions);
+
+// Where a certificate runs for fields in `given`: where `place` says, or else there. Throws Error if that is a GPU and
+// `on_gpu` says that the solve has none. Local.
+MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu);
+
+class CertificateFields {
+ public:
+  // Makes the residual in `space`, and there a copy of `links` if that is a GPU. What is there already stays: links
+  // travel once, and again after links_changed. Local.
+  void make(MemorySpace space, const LinkField& links);
+  void links_changed() { links_are_current_ = false; }
+
+  bool made() const { return residual_.has_value(); }
+  MemorySpace space() const { return residual_->space(); }
+  VectorField& residual() { return *residual_; }
+  // `links`, or the copy on the GPU.
+  const LinkField& links(const LinkField& links) const { return space() == MemorySpace::cuda ? *links_ : links; }
+
+  // The given fields, or copies of them where the certificate runs. give_back writes solutions to where they came from.
+  std::span<const VectorField> bring_sources(std::span<const VectorField> given);
+  std::span<VectorField> bring_solutions(std::span<VectorField> given);
+  void give_back(std::span<VectorField> given) const;
+
+  std::int64_t bytes(MemorySpace space) const;  // held there, this rank; the caller's own fields do not count
+
+ private:
+  std::optional<VectorField> residual_;
+  std::optional<LinkField> links_;  // on the GPU
+  bool links_are_current_ = false;
+  std::vector<VectorField> sources_, solutions_;  // copies
+};
+
+}  // namespace staghorn
