@@ -19,6 +19,9 @@ foreach(isa ${STAGHORN_INSTRUCTION_SETS})
     message(FATAL_ERROR "STAGHORN_INSTRUCTION_SETS: expected some of '${all_instruction_sets}', found '${isa}'")
   endif()
   add_library(cpu_kernels_${isa} OBJECT dirac/kernels/cpu/cpu_kernels.cpp
+                                          dirac/kernels/cpu/cpu_improved_fp64.cpp
+                                          dirac/kernels/cpu/cpu_improved_fp32.cpp
+                                          dirac/kernels/cpu/cpu_improved_fp16.cpp
                                           dirac/kernels/cpu/cpu_vector_kernels.cpp)
   target_include_directories(cpu_kernels_${isa} PRIVATE ${PROJECT_SOURCE_DIR})
   target_link_libraries(cpu_kernels_${isa} PRIVATE OpenMP::OpenMP_CXX)

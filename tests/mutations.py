@@ -36,6 +36,7 @@ class Mutation(NamedTuple):
 
 
 HOP = ["tests/unit/test_unit_checks.py::test_unit_check[hop_baseline_2x2x2x2_periodic_periodic_periodic_antiperiodic]"]
+IMPROVED_HOP = ["tests/unit/test_unit_checks.py::test_unit_check[improved_hop_baseline_4x4x4x4_periodic_periodic_periodic_antiperiodic]"]
 CG = ["tests/unit/test_unit_checks.py::test_unit_check[cg_cpu_fp64_mass_0.3]"]  # against the textbook, wherever it stops
 EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"  # against the NumPy operator
 BITS = "tests/mpi/test_same_bits.py::test_solution_has_the_bits_of_one_rank"
@@ -71,6 +72,10 @@ MUTATIONS = [
              "u.e[2][c] = {re, -im};", "u.e[2][c] = {re, im};", HOP),
     Mutation("boundary: antiperiodic fields change their sign",
              "crosses && is_antiperiodic(theta)", "crosses && !is_antiperiodic(theta)", HOP),
+    Mutation("improved quarks: Naik terms have their coefficient",
+             "return Real(links<set>().scale) * unit;", "return unit;", IMPROVED_HOP),
+    Mutation("13 and 9 reals: the determinant has its sign",
+             "*y = stored_with_bit<Stored>(value, turn);", "*y = stored_with_bit<Stored>(value, false);", IMPROVED_HOP),
     Mutation("staggered phases: eta of x, y, z, t",
              "for (int nu = 0; nu < mu; ++nu) exponent += x[nu];", "for (int nu = 0; nu <= mu; ++nu) exponent += x[nu];",
              [EQUATION + "[full-fp64-18-]"]),

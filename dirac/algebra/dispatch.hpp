@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "dirac/algebra/precision.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -37,8 +38,27 @@ void with_stored_links(Precision precision, Reconstruct reconstruct, Data* data,
         return work(stored, std::integral_constant<int, 12>());
       case Reconstruct::su3_8:
         return work(stored, std::integral_constant<int, 8>());
+      case Reconstruct::u3_13:
+      case Reconstruct::u3_9:
+        throw Error("links", "18, 12 or 8 reals", to_string(reconstruct));
     }
   });
+}
+
+// Calls work(reals) for a form of Naik links: std::integral_constant<int, 18 | 13 | 9>.
+template <class Work>
+void with_naik_form(Reconstruct reconstruct, const Work& work) {
+  switch (reconstruct) {
+    case Reconstruct::none18:
+      return work(std::integral_constant<int, 18>());
+    case Reconstruct::u3_13:
+      return work(std::integral_constant<int, 13>());
+    case Reconstruct::u3_9:
+      return work(std::integral_constant<int, 9>());
+    case Reconstruct::row12:
+    case Reconstruct::su3_8:
+      throw Error("Naik links", "18, 13 or 9 reals, for they are in U(3)", to_string(reconstruct));
+  }
 }
 
 }  // namespace staghorn

@@ -2,7 +2,8 @@
 // bits.
 //
 //   colour vector   six integers q and one float, the unit of the site:  v_k = q_k unit,  unit = max |v_k| / 32767
-//   link            integers in the unit 1/32767; |U_ij| <= 1, so no link needs a scale of its own
+//   link            integers in the unit 1/32767; |U_ij| <= 1 for unitary links. Others, such as fat links, are divided
+//                   by one scale for the whole lattice (KernelLinks::scale)
 //
 // A vector takes 16 bytes a site, a third of fp64. The rounding error is 2^-16 of the largest component of a site.
 #pragma once
@@ -33,10 +34,12 @@ template <class Stored>
 constexpr int vector_places = is_fixed_point<Stored> ? 8 : 6;
 // The unit of a link's elements once a link of `Reals` reals is read.
 template <class Stored, int Reals>
-constexpr Arithmetic<Stored> link_unit = is_fixed_point<Stored>&& Reals != 8 ? Arithmetic<Stored>(1.0 / 32767) : 1;
-// The unit of the third row, relative to link_unit: with 12 reals the third row is a product of the other two.
+constexpr Arithmetic<Stored> link_unit = is_fixed_point<Stored>&& Reals != 8 && Reals != 9
+                                             ? Arithmetic<Stored>(1.0 / 32767)
+                                             : 1;
+// The unit of the third row, relative to link_unit: with 12 or 13 reals the third row is a product of the other two.
 template <class Stored, int Reals>
-constexpr Arithmetic<Stored> third_row_unit = Reals == 12 ? link_unit<Stored, Reals> : 1;
+constexpr Arithmetic<Stored> third_row_unit = Reals == 12 || Reals == 13 ? link_unit<Stored, Reals> : 1;
 
 // Rounds a vector. The low 16 bits of q_k become its integers; returned is the unit, 0 where all |v_k| < 2^-100. NaN
 // and infinity end up in the unit, so that norms show them. Real is float or lanes of float, Bits is int32 or lanes of

@@ -1,4 +1,5 @@
-// The forms in which a link of SU(3) is stored: 18 reals, 12 (two rows), or 8.
+// The forms in which a link is stored. SU(3): 18 reals, 12 (two rows), or 8. U(3): the last two and a real for the
+// determinant, 13 and 9.
 //
 // Eight reals, by + - * / and fma alone: two stereographic projections, exact for the unit link and well conditioned
 // for all links. Row 0 is a unit vector of C^3, a point of the sphere S^5. Given it, row 1 is fixed by a unit vector
@@ -16,6 +17,10 @@
 //
 // (|h|^2 >= 1 and |t|^2 >= 1; that B is a unit vector orthogonal to A takes two lines.) The signs travel in the lowest
 // mantissa bits of y4 and y7; in fixed point in their lowest bits.
+//
+// The determinant of a link of U(3) is a point of the circle S^1. It is turned and projected in the same way:
+//
+//   det = +-(1 + i y)^2 / (1 + y^2) = +-(2 / (1 + y^2) - 1 + i 2y / (1 + y^2)),   row 2 = det (row 0 x row 1)*
 #pragma once
 
 #include <bit>
@@ -120,19 +125,44 @@ STAGHORN_INLINE ColorMatrix<Real> rebuild_link(const Real (&stored)[8]) {
   return u;
 }
 
-// Returns the link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, or
-// the eight reals above.
+// Multiplies the third row by the determinant that `stored` stands for. 24 operations and one division.
+template <class Stored, class Real>
+STAGHORN_INLINE void turn_third_row(ColorMatrix<Real>& u, const Real& stored) {
+  const Real one = Real{} + 1;
+  Real y = stored;
+  if constexpr (is_fixed_point<Stored>) y = y * (1.0f / 32767);
+  const Real s = (one + one) / multiply_add(y, y, one);
+  const Real re = turn_sign<Stored>(s - one, stored), im = turn_sign<Stored>(s * y, stored);
+  STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c) {
+    const Complex<Real> e = u.e[2][c];
+    u.e[2][c] = {multiply_add(-im, e.im, re * e.re), multiply_add(im, e.re, re * e.im)};
+  }
+}
+
+// Returns the link, in units of link_unit and third_row_unit, from the reals it is stored as: three rows, two rows, the
+// eight reals above, or one of the last two with the determinant.
 template <class Stored, class Real, int Reals>
 STAGHORN_INLINE ColorMatrix<Real> link_from_reals(const Real (&reals)[Reals]) {
+  ColorMatrix<Real> u;
   if constexpr (Reals == 8) {
-    return rebuild_link<Stored>(reals);
+    u = rebuild_link<Stored>(reals);
+  } else if constexpr (Reals == 9) {
+    u = rebuild_link<Stored, Real>({reals[0], reals[1], reals[2], reals[3], reals[4], reals[5], reals[6], reals[7]});
   } else {
-    ColorMatrix<Real> u;
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) u.e[k / 3][k % 3] = {reals[2 * k], reals[2 * k + 1]};
-    if constexpr (Reals == 12) complete_third_row(u);
-    return u;
+    if constexpr (Reals == 12 || Reals == 13) complete_third_row(u);
   }
+  if constexpr (Reals == 9 || Reals == 13) turn_third_row<Stored>(u, reals[Reals - 1]);
+  return u;
+}
+
+// The stored form of a coordinate whose lowest bit carries a sign.
+template <class Stored>
+STAGHORN_INLINE Stored stored_with_bit(double value, bool bit) {
+  using Bits = typename BitsOf<Stored>::type;
+  return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(stored_link_real<Stored>(value)) & ~Bits{1}) | Bits(bit)));
 }
 
 // The inverse of rebuild_link: writes y such that rebuild_link(y) is u, to some roundings. A coordinate that carries a
@@ -145,8 +175,8 @@ STAGHORN_INLINE bool compress_link(const ColorMatrix<double>& u, Stored* y) {
     return stored_link_real<Stored>(value);
   };
   const auto put_with_bit = [&](double value, bool bit) {
-    using Bits = typename BitsOf<Stored>::type;
-    return std::bit_cast<Stored>(Bits((std::bit_cast<Bits>(put(value)) & ~Bits{1}) | Bits(bit)));
+    fits = fits && link_real_fits<Stored>(value);
+    return stored_with_bit<Stored>(value, bit);
   };
   const Complex<double>(&a)[3] = u.e[0], (&b)[3] = u.e[1];
   const bool turn_a = a[0].re < 0;
@@ -165,11 +195,30 @@ STAGHORN_INLINE bool compress_link(const ColorMatrix<double>& u, Stored* y) {
   return fits;
 }
 
+// The inverse of turn_third_row: writes the real that stands for the determinant of u. Its modulus does not matter.
+template <class Stored>
+STAGHORN_INLINE bool compress_determinant(const ColorMatrix<double>& u, Stored* y) {
+  ColorMatrix<double> v = u;
+  complete_third_row(v);
+  Complex<double> det = {0, 0};  // row 2 times the conjugate of what SU(3) has there
+  for (int c = 0; c < 3; ++c) {
+    const Complex<double>&a = v.e[2][c], &b = u.e[2][c];
+    det = multiply_add({a.re, -a.im}, b, det);
+  }
+  const bool turn = det.re < 0;
+  const double modulus = std::sqrt(multiply_add(det.re, det.re, det.im * det.im));
+  const double value = turn ? det.im / (det.re - modulus) : det.im / (det.re + modulus);
+  *y = stored_with_bit<Stored>(value, turn);
+  return link_real_fits<Stored>(value);
+}
+
 // Writes the `reals` reals that a link is stored as. Returns whether all of them have a stored form.
 template <class Stored>
 STAGHORN_INLINE bool store_link(const ColorMatrix<double>& u, int reals, Stored* stored) {
   if (reals == 8) return compress_link(u, stored);
   bool fits = true;
+  if (reals == 9 || reals == 13) fits = compress_determinant(u, stored + --reals);
+  if (reals == 8) return compress_link(u, stored) && fits;
   for (int k = 0; k < reals; ++k) {
     const Complex<double>& e = u.e[k / 6][k / 2 % 3];
     const double real = k % 2 == 0 ? e.re : e.im;

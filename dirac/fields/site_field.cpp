@@ -31,8 +31,8 @@ Slice::Slice(const Lattice& lattice, int mu, int x_mu) : extent_(lattice.local()
   size_ = lattice.local_volume() / extent_;
 }
 
-Slice outgoing_slice(const Lattice& lattice, int mu, int direction) {
-  return {lattice, mu, direction > 0 ? 0 : lattice.local()[mu] - 1};
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction, int depth) {
+  return {lattice, mu, direction > 0 ? depth : lattice.local()[mu] - 1 - depth};
 }
 
 template <class Site>
@@ -52,15 +52,17 @@ std::vector<Site> exchange_face(const Communicator& communicator, const Lattice&
 
 template <class Site>
 NeighbourSites<Site>::NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu,
-                                     int direction)
-    : field_(&field), extent_(field.lattice().local()[mu]), direction_(direction) {
+                                     int direction, int steps)
+    : field_(&field), extent_(field.lattice().local()[mu]), direction_(direction), steps_(steps) {
   const Lattice& lattice = field.lattice();
   for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
   if (lattice.grid()[mu] == 1) return;
-  const Slice slice = outgoing_slice(lattice, mu, direction);
-  std::vector<Site> outgoing(std::size_t(slice.size()));
-  for (std::int64_t i = 0; i < slice.size(); ++i) outgoing[i] = field[slice[i]];
-  ghosts_ = exchange_face(communicator, lattice, mu, direction, outgoing);
+  for (int depth = 0; depth < steps; ++depth) {
+    const Slice slice = outgoing_slice(lattice, mu, direction, depth);
+    std::vector<Site> outgoing(std::size_t(slice.size()));
+    for (std::int64_t i = 0; i < slice.size(); ++i) outgoing[i] = field[slice[i]];
+    ghosts_.push_back(exchange_face(communicator, lattice, mu, direction, outgoing));
+  }
 }
 
 template <class Site>

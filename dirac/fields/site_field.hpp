@@ -80,8 +80,8 @@ class Slice {
 };
 
 // Returns the slice of this rank that another rank needs for a step in `direction` along mu: the first slice for +1,
-// the last for -1. Local.
-Slice outgoing_slice(const Lattice& lattice, int mu, int direction);
+// the last for -1; `depth` slices further in, for longer steps. Local.
+Slice outgoing_slice(const Lattice& lattice, int mu, int direction, int depth = 0);
 
 // Sends `outgoing`, the sites of this rank's outgoing_slice, to the rank behind, and returns what the rank one step in
 // `direction` along mu sends. One Site for each site of the slice. Collective.
@@ -89,26 +89,27 @@ template <class Site>
 std::vector<Site> exchange_face(const Communicator& communicator, const Lattice& lattice, int mu, int direction,
                                 const std::vector<Site>& outgoing);
 
-// The sites one step away: neighbour[x] = field(x + direction * mu), periodic over the global lattice. Reads the field
-// in place; only the face that another rank holds is fetched, once, when the view is made (collective). So where mu is
-// cut the face is a snapshot: make a new view after changing the field. `field` must outlive the view. Access is local.
+// The sites `steps` away: neighbour[x] = field(x + direction * steps * mu), periodic over the global lattice. Reads the
+// field in place; only the slices that another rank holds are fetched, once, when the view is made (collective). So
+// where mu is cut these slices are a snapshot: make a new view after changing the field. `field` must outlive the view.
+// `steps` is at most the local extent. Access is local.
 template <class Site>
 class NeighbourSites {
  public:
-  NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction);
+  NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu, int direction, int steps = 1);
   const Site& operator[](std::int64_t site) const {
     const std::int64_t outer = site / stride_, x = outer % extent_;
-    const bool leaves = x == (direction_ > 0 ? extent_ - 1 : 0);
-    if (!leaves) return (*field_)[site + direction_ * stride_];
-    if (ghosts_.empty()) return (*field_)[site - direction_ * stride_ * (extent_ - 1)];
-    return ghosts_[std::size_t(outer / extent_ * stride_ + site % stride_)];
+    const std::int64_t beyond = direction_ > 0 ? x + steps_ - extent_ : steps_ - 1 - x;  // slices behind the rim
+    if (beyond < 0) return (*field_)[site + direction_ * stride_ * steps_];
+    if (ghosts_.empty()) return (*field_)[site + direction_ * stride_ * (steps_ - extent_)];
+    return ghosts_[std::size_t(beyond)][std::size_t(outer / extent_ * stride_ + site % stride_)];
   }
 
  private:
   const SiteField<Site>* field_;
   std::int64_t stride_ = 1, extent_;
-  int direction_;
-  std::vector<Site> ghosts_;
+  int direction_, steps_;
+  std::vector<std::vector<Site>> ghosts_;  // slice by slice, the nearest first
 };
 
 // The field moved by one site: result(x) = field(x + direction * mu), periodic over the global lattice.

@@ -3,11 +3,13 @@
 #pragma once
 
 #include <array>
+#include <optional>
 
 #include "dirac/fields/site_layout.hpp"
 #include "dirac/operators/operator_options.hpp"
 #include "dirac/stencil/kernel_links.hpp"
 #include "dirac/stencil/neighbour_table.hpp"
+#include "dirac/stencil/operator_links.hpp"
 #include "halo/pinned_pieces.hpp"
 
 namespace staghorn {
@@ -15,7 +17,7 @@ namespace staghorn {
 struct HopData {
   // If `from` holds the same links uncompressed in fp64 on the GPU of `options`, links are converted from there.
   // Collective.
-  HopData(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+  HopData(const Communicator& communicator, const OperatorLinks& links, const SiteLayout& layout,
           const OperatorOptions& options, const HopData* from, PinnedPieces& pieces);
 
   // Whether an operator with the options `other` reads exactly this data. Local.
@@ -26,7 +28,11 @@ struct HopData {
   std::array<FaceSites, 2> faces;        // by sending parity
   std::array<NeighbourTable, 2> tables;  // by target parity; CPU only
   std::array<Buffer, 2> boundary;        // by target parity: sites that need a ghost; GPU only
-  KernelLinks links;
+  KernelLinks links;                     // thin or fat
+  std::optional<KernelLinks> naik;       // improved quarks
+  double naik_scale = 0;                 // c_N, which is in no stored link
+
+  const KernelLinks& of(LinkSet set) const { return set == LinkSet::naik ? *naik : links; }
 };
 
 }  // namespace staghorn

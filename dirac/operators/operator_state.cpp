@@ -34,18 +34,28 @@ const KernelTable& chosen_kernels(const OperatorOptions& options) {
   return cuda_kernels();
 }
 
-const OperatorOptions& checked(const OperatorOptions& options) {
+OperatorOptions checked(OperatorOptions options, const OperatorLinks& links) {
   if (options.n_rhs < 1 || options.n_rhs > max_rhs)
     throw Error("right-hand sides in one batch", rhs_range(), options.n_rhs);
+  require_fit(links);
+  options.stencil = links.stencil();
+  if (options.stencil == Stencil::naive) {
+    options.naik_reconstruct = Reconstruct::none18;
+    return options;
+  }
+  if (options.reconstruct != Reconstruct::none18)
+    throw Error("fat links", "18 reals, for they are not unitary", to_string(options.reconstruct));
+  if (options.cuda_device >= 0)
+    throw Error("improved quarks", "a CPU: hops of three sites have no GPU kernels yet", "a GPU");
   return options;
 }
 
 }  // namespace
 
-StaggeredOperator::State::State(const Communicator& communicator, const LinkField& links,
+StaggeredOperator::State::State(const Communicator& communicator, const OperatorLinks& links,
                                 const OperatorOptions& options_in, std::shared_ptr<const HopData> from)
     : communicator(communicator),
-      options(checked(options_in)),
+      options(checked(options_in, links)),
       kernels(chosen_kernels(options)),
       data(from && from->serves(options)
                ? std::move(from)
@@ -62,29 +72,57 @@ StaggeredOperator::State::State(const Communicator& communicator, const LinkFiel
   tune();
 }
 
-void StaggeredOperator::State::reload(const LinkField& links, const HopData* from) {
+void StaggeredOperator::State::reload(const OperatorLinks& links, const HopData* from) {
+  if (links.stencil() != options.stencil)
+    throw Error("links that are reloaded", "those of the same action", "links of another action");
   const HopData fresh(communicator, links, layout, options, from, pieces);
-  std::const_pointer_cast<HopData>(data)->links.copy_from(fresh.links);  // in place: views and graphs keep addresses
+  HopData& kept = const_cast<HopData&>(*data);
+  kept.links.copy_from(fresh.links);  // in place: views and graphs keep addresses
+  if (kept.naik) kept.naik->copy_from(*fresh.naik);
+  kept.naik_scale = fresh.naik_scale;
+}
+
+void StaggeredOperator::State::refresh_scales() {
+  for (HopView& v : views) {
+    v.near.scale = scale_of(LinkSet::near);
+    v.naik.scale = scale_of(LinkSet::naik);
+  }
+}
+
+double StaggeredOperator::State::scale_of(LinkSet set) const {
+  if (options.stencil == Stencil::naive) return 1;
+  return data->of(set).scale() * (set == LinkSet::naik ? data->naik_scale : 1);
 }
 
 HopView StaggeredOperator::State::view_of(Parity target) {
   HopView v;
   v.vectors = vector_shape(layout, options.precision, options.n_rhs);
-  v.reconstruct = options.reconstruct;
+  v.stencil = options.stencil;
+  v.near = links_of(LinkSet::near, target);
+  if (options.stencil == Stencil::improved) v.naik = links_of(LinkSet::naik, target);
   v.target = int(target);
-  v.links_here = data->links.links(target);
-  v.links_there = data->links.links(opposite(target));
   for (int hop = 0; hop < 8; ++hop) {
     const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
     v.phase[hop][0] = std::cos(angle);
     v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
   }
   const NeighbourTable& table = data->tables[int(target)];
-  v.neighbourhood = {table.neighbours.data(), table.special.data(), table.special_link.data(),
-                     data->links.special_links(target)};
+  v.neighbourhood = {table.neighbours.data(), table.special.data(), table.special_link.data()};
   v.geometry = geometry_of(target);
   v.launch.scratch = scratch.data();
   v.launch.scratch_host = scratch_host.data();
+  return v;
+}
+
+LinkSetView StaggeredOperator::State::links_of(LinkSet set, Parity target) const {
+  const KernelLinks& links = data->of(set);
+  LinkSetView v;
+  v.reconstruct = options.form().of(set);
+  v.scale = scale_of(set);
+  v.here = links.links(target);
+  v.there = links.links(opposite(target));
+  v.special = links.special_links(target);
+  for (int mu = 0; mu < 4; ++mu) v.ghosts[mu] = links.ghost_links(target, mu);
   return v;
 }
 
@@ -93,6 +131,7 @@ DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
   const Buffer& boundary = data->boundary[int(target)];
   DeviceGeometry g;
   g.extents = lattice.local();
+  g.depth = depth_of(options.stencil);
   g.theta = options.boundary.theta;
   g.boundary = reinterpret_cast<const std::int32_t*>(boundary.data());
   g.boundary_sites = int(boundary.bytes() / sizeof(std::int32_t));
@@ -101,7 +140,6 @@ DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
     g.cut[mu] = lattice.partitioned(mu);
     g.at_lattice_edge[2 * mu] = place == lattice.grid()[mu] - 1;
     g.at_lattice_edge[2 * mu + 1] = place == 0;
-    g.ghost_links[mu] = data->links.ghost_links(target, mu);
   }
   return g;
 }
@@ -126,6 +164,7 @@ void StaggeredOperator::State::pack(const HopView& view, const void* in) {
 
 void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const Activity activity("hop");
+  refresh_scales();
   const NeighbourTable& table = data->tables[int(target)];
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {

@@ -11,10 +11,12 @@
 namespace staghorn {
 
 struct StaggeredOperator::State {
-  State(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+  State(const Communicator& communicator, const OperatorLinks& links, const OperatorOptions& options,
         std::shared_ptr<const HopData> from);
 
-  void reload(const LinkField& links, const HopData* from);
+  void reload(const OperatorLinks& links, const HopData* from);
+  // Takes the scales of the links into the views: operators that share the data may have reloaded them.
+  void refresh_scales();
 
   // One hop into `target`, faces in flight while interior blocks are computed. `call` lacks only its blocks and ghosts.
   void hop(Parity target, HopCall call);
@@ -51,6 +53,8 @@ struct StaggeredOperator::State {
 
  private:
   HopView view_of(Parity target);
+  LinkSetView links_of(LinkSet set, Parity target) const;
+  double scale_of(LinkSet set) const;
   DeviceGeometry geometry_of(Parity target) const;
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);

@@ -5,14 +5,14 @@
 
 namespace staghorn {
 
-StaggeredOperator::StaggeredOperator(const Communicator& communicator, const LinkField& links,
+StaggeredOperator::StaggeredOperator(const Communicator& communicator, const OperatorLinks& links,
                                      const OperatorOptions& options, std::shared_ptr<const HopData> from) {
   const Activity activity("setting up the operator");
   state_ = std::make_unique<State>(communicator, links, options, std::move(from));
 }
 StaggeredOperator::~StaggeredOperator() = default;
 
-void StaggeredOperator::reload(const LinkField& links, std::shared_ptr<const HopData> from) {
+void StaggeredOperator::reload(const OperatorLinks& links, std::shared_ptr<const HopData> from) {
   const Activity activity("reloading the links");
   state_->reload(links, from.get() == state_->data.get() ? nullptr : from.get());
 }
@@ -23,7 +23,9 @@ const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattic
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
 std::string StaggeredOperator::kernel_set() const { return state_->kernels.name; }
 std::shared_ptr<const HopData> StaggeredOperator::hop_data() const { return state_->data; }
-std::int64_t StaggeredOperator::link_bytes() const { return state_->data->links.bytes(); }
+std::int64_t StaggeredOperator::link_bytes() const {
+  return state_->data->links.bytes() + (state_->data->naik ? state_->data->naik->bytes() : 0);
+}
 std::int64_t StaggeredOperator::halo_bytes() const {
   return state_->exchange.bytes() + state_->data->tables[0].bytes() + state_->data->tables[1].bytes();
 }
@@ -131,6 +133,9 @@ void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double 
   state_->kernels.combine(b.precision(), b.bytes() / bytes_per_real(b.precision()), alpha, a.data(), beta, b.data());
 }
 
-const HopView& StaggeredOperator::view(Parity target) const { return state_->views[int(target)]; }
+const HopView& StaggeredOperator::view(Parity target) const {
+  state_->refresh_scales();
+  return state_->views[int(target)];
+}
 
 }  // namespace staghorn

@@ -2,6 +2,7 @@
 // of Conjugate Gradient that uses it. Faces travel while interior sites are computed.
 //
 // D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]   [Kim & Lee, Lattice 2010]
+// Improved quarks (asqtad, HISQ) have fat links there, and terms of three steps beside them (dirac/stencil/legs.hpp).
 // A = 4m^2 - D^2 on the sites of one parity; D is anti-Hermitian, so (p, A p) = 4m^2 |p|^2 + |D p|^2.
 #pragma once
 
@@ -16,6 +17,7 @@
 #include "dirac/fields/site_field.hpp"
 #include "dirac/operators/hop_times.hpp"
 #include "dirac/operators/operator_options.hpp"
+#include "dirac/stencil/operator_links.hpp"
 #include "halo/communicator.hpp"
 #include "halo/transport/transport_choice.hpp"
 
@@ -28,18 +30,19 @@ class PeerTransport;
 
 class StaggeredOperator {
  public:
-  // Packs `links` (row12 keeps two rows: they must be in SU(3) to the precision the answer needs), fetches the ghost
-  // links, sets up the face messages, tunes the launches of a GPU. `communicator` must outlive the operator.
-  // `from`: the data of another operator on the same links. If its precision, link form and boundary match, both
-  // operators share the data; else if it holds uncompressed fp64 links on the same GPU, links are converted from there.
-  // Collective.
-  StaggeredOperator(const Communicator& communicator, const LinkField& links, const OperatorOptions& options,
+  // Packs `links`: thin ones, or the fat and Naik links of improved quarks (row12 keeps two rows: they must be in SU(3)
+  // to the precision the answer needs), fetches the ghost links, sets up the face messages, tunes the launches of a
+  // GPU. `communicator` must outlive the operator. `from`: the data of another operator on the same links. If its
+  // precision, link form and boundary match, both operators share the data; else if it holds uncompressed fp64 links on
+  // the same GPU, links are converted from there. Throws Error where links and options do not fit: see require_fit
+  // (operator_links.hpp). Collective.
+  StaggeredOperator(const Communicator& communicator, const OperatorLinks& links, const OperatorOptions& options,
                     std::shared_ptr<const HopData> from = {});
   ~StaggeredOperator();
 
   // Other links in the place of those it has, in the same form: vectors, tables, transports and launches stay.
   // Operators that share the data get the links too. `from` as above, of these links. Collective.
-  void reload(const LinkField& links, std::shared_ptr<const HopData> from = {});
+  void reload(const OperatorLinks& links, std::shared_ptr<const HopData> from = {});
 
   const Communicator& communicator() const;
   const SiteLayout& layout() const;

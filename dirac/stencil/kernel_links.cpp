@@ -21,6 +21,37 @@ namespace {
 // A link by number: 4 * local site + direction.
 constexpr std::int64_t no_link = std::numeric_limits<std::int64_t>::max();
 
+ColorMatrix<double> scaled(ColorMatrix<double> u, double factor) {
+  if (factor == 1) return u;
+  for (auto& row : u.e)
+    for (Complex<double>& e : row) e = {e.re * factor, e.im * factor};
+  return u;
+}
+
+// |re| and |im| of all links are at most this; NaN if one is NaN. 1 for links that are all zero. Collective.
+double largest_real(const Communicator& communicator, const LinkField& links) {
+  double largest = 0;
+  bool is_nan = false;
+#pragma omp parallel for schedule(static) reduction(max : largest) reduction(|| : is_nan)
+  for (std::int64_t site = 0; site < links.size(); ++site)
+    for (const auto& link : links[site])
+      for (const auto& row : link.e)
+        for (const Complex<double>& e : row) {
+          largest = std::max({largest, std::fabs(e.re), std::fabs(e.im)});
+          is_nan = is_nan || std::isnan(e.re) || std::isnan(e.im);
+        }
+  largest = communicator.max(is_nan ? std::numeric_limits<double>::quiet_NaN() : largest);
+  return largest == 0 ? 1 : largest;
+}
+
+// What links of this form are divided by. Where a link is not finite it is 1, and packing refuses that link.
+// Collective.
+double scale_of(const Communicator& communicator, const LinkField& links, const KernelLinkForm& form) {
+  if (!form.sized || form.precision != Precision::fp16 || form.reconstruct != Reconstruct::none18) return 1;
+  const double largest = largest_real(communicator, links);
+  return std::isfinite(largest) ? largest : 1;
+}
+
 // Writes one link as an object of `reals` reals in its block. Returns whether it has a stored form (store_link).
 template <class Stored>
 bool put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
@@ -32,7 +63,8 @@ bool put_link(Stored* object, const SiteLayout& layout, int lane, int reals, con
 
 // Returns the first link that has no stored form, else no_link.
 template <class Stored>
-std::int64_t pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links) {
+std::int64_t pack_links(Stored* to, const SiteLayout& layout, Parity parity, int reals, const LinkField& links,
+                        double factor) {
   const std::int64_t V = layout.lanes(), blocks = layout.blocks();
   std::int64_t misfit = no_link;
 #pragma omp parallel for schedule(static) reduction(min : misfit)
@@ -41,31 +73,34 @@ std::int64_t pack_links(Stored* to, const SiteLayout& layout, Parity parity, int
     if (!layout.site(parity, Slot(slot), x)) continue;
     const std::int64_t site = layout.lattice().site_index(x);
     for (int mu = 0; mu < 4; ++mu)
-      if (!put_link(to + (mu * blocks + slot / V) * reals * V, layout, int(slot % V), reals, links[site][mu]))
+      if (!put_link(to + (mu * blocks + slot / V) * reals * V, layout, int(slot % V), reals,
+                    scaled(links[site][mu], factor)))
         misfit = std::min(misfit, 4 * site + mu);
   }
   return misfit;
 }
 
-// `behind` are the links of the site behind in mu.
+// `copies` are the blocks and directions that need a copy, `behind` the links of the site behind in mu.
 template <class Stored>
-void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int reals, const NeighbourTable& table,
-                        int mu, const NeighbourSites<Links>& behind) {
+void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int reals,
+                        const std::vector<std::array<std::int32_t, 2>>& copies, int mu,
+                        const NeighbourSites<Links>& behind, double factor) {
   const int V = layout.lanes();
 #pragma omp parallel for schedule(static)
-  for (std::size_t copy = 0; copy < table.special_link_of.size(); ++copy) {
-    const auto [block, direction] = table.special_link_of[copy];
+  for (std::size_t copy = 0; copy < copies.size(); ++copy) {
+    const auto [block, direction] = copies[copy];
     if (direction != mu) continue;
     for (int l = 0; l < V; ++l) {
       Coordinates x;
       if (!layout.site(target, block * V + l, x)) continue;
-      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals, behind[layout.lattice().site_index(x)][mu]);
+      put_link(to + std::int64_t(copy) * reals * V, layout, l, reals,
+               scaled(behind[layout.lattice().site_index(x)][mu], factor));
     }
   }
 }
 
 // Throws Error on all ranks if some rank has a link without a stored form. Collective.
-void refuse_misfit(const Communicator& communicator, const LinkField& links, std::int64_t misfit) {
+void refuse_misfit(const Communicator& communicator, const LinkField& links, LinkSet set, std::int64_t misfit) {
   communicator.agree([&] {
     if (misfit == no_link) return;
     const Lattice& lattice = links.lattice();
@@ -79,8 +114,10 @@ void refuse_misfit(const Communicator& communicator, const LinkField& links, std
     std::string place;
     for (const int coordinate : lattice.to_global(lattice.site_coordinates(site)))
       place += (place.empty() ? "" : ", ") + std::to_string(coordinate);
-    throw Error(std::string("link in fp16: U_") + "xyzt"[mu] + " at (" + place + ")",
-                "|re|, |im| <= 1 in a matrix of SU(3)", "at most " + three_digits(largest));
+    const bool naik = set == LinkSet::naik;
+    throw Error(std::string("link in fp16: ") + (naik ? "N_" : "U_") + "xyzt"[mu] + " at (" + place + ")",
+                std::string("|re|, |im| <= 1 in a matrix of ") + (naik ? "U(3)" : "SU(3)"),
+                "at most " + three_digits(largest));
   });
 }
 
@@ -109,29 +146,36 @@ class DeviceMisfit {
 }  // namespace
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                         Precision precision, Reconstruct reconstruct, const std::array<NeighbourTable, 2>& tables) {
+                         const KernelLinkForm& form, const std::array<NeighbourTable, 2>& tables)
+    : scale_(scale_of(communicator, links, form)) {
+  const auto [precision, reconstruct, set, sized] = form;
   const int reals = reals_per_link(reconstruct);
+  const double factor = 1 / scale_;
+  const auto copies = [&tables, set = set ](Parity target) -> const auto& {
+    return tables[int(target)].special_link_of[std::size_t(set)];
+  };
   std::int64_t misfit = no_link;
   const std::size_t block_bytes = std::size_t(reals) * layout.lanes() * bytes_per_real(precision);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.blocks()) * block_bytes);
     with_stored(precision, packed.data(),
-                [&](auto* to) { misfit = std::min(misfit, pack_links(to, layout, parity, reals, links)); });
-    special_links_[int(parity)] = Buffer(tables[int(parity)].special_link_of.size() * block_bytes);
+                [&](auto* to) { misfit = std::min(misfit, pack_links(to, layout, parity, reals, links, factor)); });
+    special_links_[int(parity)] = Buffer(copies(parity).size() * block_bytes);
   }
-  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
   if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
   for (int mu = 0; mu < 4; ++mu) {
     made_progress();
-    const NeighbourSites<Links> behind(communicator, links, mu, -1);
+    const NeighbourSites<Links> behind(communicator, links, mu, -1, steps_of(set));
     for (const Parity target : {Parity::even, Parity::odd})
       with_stored(precision, special_links_[int(target)].data(),
-                  [&](auto* to) { pack_special_links(to, layout, target, reals, tables[int(target)], mu, behind); });
+                  [&](auto* to) { pack_special_links(to, layout, target, reals, copies(target), mu, behind, factor); });
   }
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                         Precision precision, Reconstruct reconstruct, PinnedPieces& pieces) {
+                         const KernelLinkForm& form, PinnedPieces& pieces) {
+  const auto [precision, reconstruct, set, sized] = form;
   const Lattice& lattice = layout.lattice();
   const int reals = reals_per_link(reconstruct);
   const std::size_t link_bytes = reals * bytes_per_real(precision);
@@ -147,12 +191,12 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
         });
     misfit = std::min(misfit, on_device.link(layout, parity));
   }
-  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
   for (int mu = 0; mu < 4; ++mu) {
     if (!lattice.partitioned(mu)) continue;
-    const NeighbourSites<Links> behind(communicator, links, mu, -1);
+    const NeighbourSites<Links> behind(communicator, links, mu, -1, steps_of(set));
     for (const Parity target : {Parity::even, Parity::odd}) {
-      const std::vector<Slot> face = face_sites(layout, target).slots[2 * mu];
+      const std::vector<Slot> face = face_sites(layout, target, steps_of(set)).slots[2 * mu];
       const int n = int(face.size());
       Buffer& ghosts = ghost_links_[int(target)][mu] = Buffer(n * link_bytes, MemorySpace::cuda);
       pieces.send<ColorMatrix<double>>(
@@ -173,7 +217,8 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
-                         const SiteLayout& layout, Precision precision, Reconstruct reconstruct) {
+                         const SiteLayout& layout, const KernelLinkForm& form) {
+  const auto [precision, reconstruct, set, sized] = form;
   const std::size_t link_bytes = std::size_t(reals_per_link(reconstruct)) * bytes_per_real(precision);
   const auto converted = [&](const Buffer& from, int sites, int directions, std::uint64_t* misfit) {
     constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
@@ -195,10 +240,11 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
     misfit = std::min(misfit, on_device.link(layout, parity));
   }
   cuda::synchronize();
-  if (precision == Precision::fp16) refuse_misfit(communicator, links, misfit);
+  if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
 }
 
 void KernelLinks::copy_from(const KernelLinks& other) {
+  scale_ = other.scale_;
   for (const int parity : {0, 1}) {
     links_[parity].copy_from(other.links_[parity]);
     special_links_[parity].copy_from(other.special_links_[parity]);

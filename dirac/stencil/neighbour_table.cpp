@@ -6,7 +6,6 @@
 #include <utility>
 #include <vector>
 
-#include "dirac/fields/step.hpp"
 #include "dirac/stencil/hop_sign.hpp"
 
 namespace staghorn {
@@ -30,18 +29,21 @@ class NeighbourFinder {
         ghost_slot_[face].emplace(faces.slots[face][k], faces.first_block[face] * layout.lanes() + Slot(k));
   }
 
-  LaneNeighbour find(const Coordinates& x, int mu, bool forward) const {
+  LaneNeighbour find(const Coordinates& x, const Leg& leg) const {
+    const int mu = leg.mu, steps = leg.forward ? steps_of(leg.set) : -steps_of(leg.set);
     const Coordinates at = lattice_.to_global(x);
-    const bool crosses = wraps(at[mu], lattice_.global()[mu], forward);
-    const bool leaves = wraps(x[mu], lattice_.local()[mu], forward);
+    const auto outside = [](int place, int extent) { return place < 0 || place >= extent; };
+    const bool crosses = outside(at[mu] + steps, lattice_.global()[mu]);
+    const int extent = lattice_.local()[mu];
+    const bool leaves = outside(x[mu] + steps, extent);
     const double theta = boundary_.theta[mu];
     LaneNeighbour result;
     result.sign = hop_is_negative(mu, at, crosses && is_antiperiodic(theta)) ? -1 : 1;
     result.phase = crosses && is_phase(theta);
     Coordinates y = x;
-    y[mu] = stepped(x[mu], 1, lattice_.local()[mu], forward, leaves);
+    y[mu] = (x[mu] + steps + extent) % extent;
     result.slot = layout_.slot(y);
-    if (leaves && lattice_.partitioned(mu)) result.slot = ~ghost_slot_[2 * mu + (forward ? 0 : 1)].at(result.slot);
+    if (leaves && lattice_.partitioned(mu)) result.slot = ~ghost_slot_[2 * mu + (leg.forward ? 0 : 1)].at(result.slot);
     return result;
   }
 
@@ -102,21 +104,21 @@ struct FoundNeighbours {
 };
 
 // Fills the plain entries of `neighbours` for the blocks from `first` to `last`, and returns the rest.
-FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout& layout, Parity target, int first,
-                                int last, std::int32_t* neighbours) {
+FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout& layout, Stencil stencil, Parity target,
+                                int first, int last, std::int32_t* neighbours) {
   FoundNeighbours found;
   std::array<LaneNeighbour, max_lanes> lane;
   for (int block = first; block < last; ++block) {
     bool needs_ghost = false;
-    for (int hop = 0; hop < 8; ++hop) {
+    for (int leg = 0; leg < legs_of(stencil); ++leg) {
       for (int l = 0; l < layout.lanes(); ++l) {
         Coordinates x;
         // A lane that pads the last block repeats the block's first site: harmless, for no sum takes it.
         if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
-        lane[l] = finder.find(x, hop / 2, hop % 2 == 0);
+        lane[l] = finder.find(x, leg_of(stencil, leg));
         needs_ghost |= lane[l].slot < 0;
       }
-      const std::size_t place = std::size_t(block) * 8 + hop;
+      const std::size_t place = std::size_t(block) * legs_of(stencil) + leg;
       SpecialNeighbour special;
       if (!classify(lane, layout.lanes(), neighbours[place], special)) found.special.push_back({place, special});
     }
@@ -130,11 +132,11 @@ FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout&
 std::int64_t NeighbourTable::bytes() const {
   return std::int64_t(neighbours.size() * sizeof(neighbours[0]) + special.size() * sizeof(special[0]) +
                       special_link.size() * sizeof(special_link[0]) +
-                      special_link_of.size() * sizeof(special_link_of[0]) +
+                      (special_link_of[0].size() + special_link_of[1].size()) * sizeof(special_link_of[0][0]) +
                       (interior_blocks.size() + boundary_blocks.size()) * sizeof(interior_blocks[0]));
 }
 
-FaceSites face_sites(const SiteLayout& layout, Parity parity) {
+FaceSites face_sites(const SiteLayout& layout, Parity parity, int depth) {
   const Lattice& lattice = layout.lattice();
   FaceSites faces;
   for (int face = 0; face < 8; ++face) {
@@ -144,28 +146,26 @@ FaceSites face_sites(const SiteLayout& layout, Parity parity) {
     std::vector<Slot>& slots = faces.slots[face];
     Extents extents = lattice.local();
     extents[mu] = 1;
-    for (std::int64_t k = 0; k < volume(extents); ++k) {
-      std::int64_t rest = k;
-      Coordinates x;
-      for (int nu = 0; nu < 4; ++nu) {
-        x[nu] = int(rest % extents[nu]);
-        rest /= extents[nu];
+    for (int slice = 0; slice < depth; ++slice) {
+      const std::ptrdiff_t first = std::ptrdiff_t(slots.size());
+      for (std::int64_t k = 0; k < volume(extents); ++k) {
+        Coordinates x = unravel(k, extents);
+        x[mu] = face % 2 == 0 ? slice : lattice.local()[mu] - 1 - slice;
+        if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
       }
-      x[mu] = face % 2 == 0 ? 0 : lattice.local()[mu] - 1;
-      if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
+      // In the order of slots, a direction that lanes do not split sends whole blocks.
+      std::sort(slots.begin() + first, slots.end());
     }
-    // In the order of slots, a direction that lanes do not split sends whole blocks.
-    std::sort(slots.begin(), slots.end());
     faces.blocks += std::int32_t((slots.size() + layout.lanes() - 1) / layout.lanes());
   }
   return faces;
 }
 
-NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Parity target,
+NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Stencil stencil, Parity target,
                                      const FaceSites& faces) {
   const NeighbourFinder finder(layout, boundary, faces);
   NeighbourTable table;
-  table.neighbours.resize(std::size_t(layout.blocks()) * 8);
+  table.neighbours.resize(std::size_t(layout.blocks()) * legs_of(stencil));
   const int ranges = (layout.blocks() + blocks_per_range - 1) / blocks_per_range;
   std::vector<FoundNeighbours> found(std::size_t(ranges), FoundNeighbours{});
   std::exception_ptr failure;  // memory may run out, and no exception may leave the region
@@ -173,7 +173,7 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
   for (int range = 0; range < ranges; ++range) {
     const int first = range * blocks_per_range, last = std::min(layout.blocks(), first + blocks_per_range);
     try {
-      found[range] = find_neighbours(finder, layout, target, first, last, table.neighbours.data());
+      found[range] = find_neighbours(finder, layout, stencil, target, first, last, table.neighbours.data());
     } catch (...) {
 #pragma omp critical
       failure = std::current_exception();
@@ -182,11 +182,13 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
   if (failure) std::rethrow_exception(failure);
   for (const FoundNeighbours& part : found) {
     for (const auto& [place, special] : part.special) {
-      const int block = int(place / 8), hop = int(place % 8);
+      const int legs = legs_of(stencil), block = int(place / legs);
+      const Leg leg = leg_of(stencil, int(place % legs));
+      auto& links_behind = table.special_link_of[std::size_t(leg.set)];
       table.neighbours[place] = ~std::int32_t(table.special.size());
       table.special.push_back(special);
-      table.special_link.push_back(hop % 2 == 1 ? std::int32_t(table.special_link_of.size()) : -1);
-      if (hop % 2 == 1) table.special_link_of.push_back({block, hop / 2});
+      table.special_link.push_back(leg.forward ? -1 : std::int32_t(links_behind.size()));
+      if (!leg.forward) links_behind.push_back({block, leg.mu});
     }
     table.interior_blocks.insert(table.interior_blocks.end(), part.interior_blocks.begin(), part.interior_blocks.end());
     table.boundary_blocks.insert(table.boundary_blocks.end(), part.boundary_blocks.begin(), part.boundary_blocks.end());

@@ -1,5 +1,5 @@
-// Where the neighbours' vectors and the link behind lie, and with which sign, for every block of one parity and each of
-// the 8 hops out of it. Built once for a layout and boundary condition; the CPU kernels read it.
+// Where the neighbours' vectors and the link behind lie, and with which sign, for every block of one parity and each
+// leg of the stencil. Built once for a layout and boundary condition; the CPU kernels read it.
 #pragma once
 
 #include <array>
@@ -8,13 +8,14 @@
 
 #include "dirac/fields/site_layout.hpp"
 #include "dirac/stencil/boundary.hpp"
+#include "dirac/stencil/legs.hpp"
 #include "halo/lattice.hpp"
 
 namespace staghorn {
 
 constexpr int max_lanes = 16;
 
-// The neighbours of a hop if they are not one whole block with one sign.
+// The neighbours of a leg if they are not one whole block with one sign.
 struct SpecialNeighbour {
   enum Kind : std::int32_t {
     permuted,     // one local block, lanes permuted: source[lane] = lane there
@@ -30,29 +31,31 @@ struct SpecialNeighbour {
 };
 
 struct NeighbourTable {
-  // neighbours[8 block + 2 mu + (0 forward, 1 backward)] >= 0: 2 * block + (sign is -1);  < 0: special[~value].
+  // neighbours[legs block + leg_number] >= 0: 2 * block + (sign is -1);  < 0: special[~value].
   std::vector<std::int32_t> neighbours;
   std::vector<SpecialNeighbour> special;
-  // For a special backward hop: the number of its copy of the links behind (KernelLinks::special_links); else -1.
+  // For a special backward leg: the number of its copy of the links behind (KernelLinks::special_links), which are
+  // counted for each set of links; else -1.
   std::vector<std::int32_t> special_link;
-  // The block and direction that each copy belongs to.
-  std::vector<std::array<std::int32_t, 2>> special_link_of;
+  // By set of links: the block and direction that each copy belongs to.
+  std::array<std::vector<std::array<std::int32_t, 2>>, 2> special_link_of;
   std::vector<std::int32_t> interior_blocks, boundary_blocks;  // without / with a lane that needs a ghost
   std::int64_t bytes() const;
 };
 
-// The sites of each face, as slots of the sending parity in the order in which they are sent. In the buffer a face is
-// padded to whole blocks. Face 2 mu: sites x_mu = 0; face 2 mu + 1: sites x_mu = L_mu - 1. Empty where mu is not
-// partitioned.
+// The sites of each face, as slots of the sending parity in the order in which they are sent: slice by slice, the
+// outermost first, and within a slice in the order of slots. In the buffer a face is padded to whole blocks. Face 2 mu:
+// sites x_mu = 0, 1, ...; face 2 mu + 1: sites x_mu = L_mu - 1, L_mu - 2, ... Empty where mu is not partitioned.
 struct FaceSites {
   std::array<std::vector<Slot>, 8> slots;
   std::array<std::int32_t, 8> first_block{};  // of the face in the send and ghost buffers
   std::int32_t blocks = 0;                    // of all faces together
 };
-FaceSites face_sites(const SiteLayout& layout, Parity parity);
+// `depth`: slices of each face, depth_of(stencil). Local.
+FaceSites face_sites(const SiteLayout& layout, Parity parity, int depth = 1);
 
 // Neighbours of the sites of parity `target`; `faces` are the faces of the opposite parity. Local.
-NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Parity target,
+NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Stencil stencil, Parity target,
                                      const FaceSites& faces);
 
 }  // namespace staghorn

@@ -17,7 +17,7 @@ from itertools import permutations, product
 
 import numpy as np
 
-from staghorn.reference import shifted
+from staghorn.reference import StaggeredOperator, shifted, staggered_phases, unit_phase
 
 # Weights of one link, the sums over 3-, 5- and 7-link staples, and Lepage's path.
 FAT7 = (1 / 8, 1 / 16, 1 / 64, 1 / 384, 0.0)
@@ -90,3 +90,25 @@ def hisq_links(links: np.ndarray, epsilon: float = 0.0, su3: bool = False) -> tu
     """(F, N) of HISQ."""
     w = unitary_projection(smeared_links(links, FAT7), su3)
     return smeared_links(w, hisq_weights(epsilon)), -(1 + epsilon) / 24 * naik_products(w)
+
+
+class ImprovedOperator(StaggeredOperator):
+    """D with fat and Naik links, M and A; N has its coefficient in. Arguments otherwise as for StaggeredOperator."""
+
+    def __init__(self, fat: np.ndarray, naik: np.ndarray, boundary=(0, 0, 0, 1), phases: str = "cps"):
+        super().__init__(fat, boundary, phases)
+        self.naik = np.array(naik, dtype=complex)  # with phases and boundary in them
+        self.naik *= staggered_phases(self.extents, phases)[..., None, None]
+        for mu, theta in enumerate(boundary):
+            last_three = [slice(None)] * 4
+            last_three[3 - mu] = slice(-3, None)
+            self.naik[(*last_three, mu)] *= unit_phase(theta)
+
+    def d(self, v: np.ndarray) -> np.ndarray:
+        """D v."""
+        out = super().d(v)
+        for mu in range(4):
+            n = self.naik[..., mu, :, :]
+            out += np.einsum("...ij,...j->...i", n, shifted(v, mu, +3))
+            out -= shifted(np.einsum("...ji,...j->...i", n.conj(), v), mu, -3)
+        return out

@@ -44,7 +44,7 @@ def keep_parity(v: np.ndarray, which: int) -> np.ndarray:
 
 
 def shifted(field: np.ndarray, mu: int, direction: int) -> np.ndarray:
-    """result(x) = field(x + direction * mu), periodic."""
+    """result(x) = field(x + direction * mu), periodic; `direction` may count several steps."""
     return np.roll(field, -direction, axis=3 - mu)
 
 

@@ -64,7 +64,7 @@ struct Bench {
     }
   }
 
-  HopCost cost() const { return hop_cost(d.options().precision, d.options().reconstruct, d.options().n_rhs); }
+  HopCost cost() const { return hop_cost(d.options().precision, d.options().form(), d.options().n_rhs); }
 
   // flops and bytes_per_site: of all right-hand sides, at a site of one parity.
   BenchmarkResult result(const std::string& what, double seconds, double flops, double bytes_per_site,

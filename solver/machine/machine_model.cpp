@@ -10,6 +10,7 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
+#include "solver/request/operator_request.hpp"
 
 namespace staghorn {
 
@@ -59,11 +60,12 @@ Machine parse_machine(const std::string& file, const std::string& text) {
 }
 
 // Seconds until the last of this rank's faces has arrived at its neighbour.
-double face_seconds(const Machine& machine, const Lattice& lattice, const Placement& placement, double bytes_per_site) {
+double face_seconds(const Machine& machine, const Lattice& lattice, const Placement& placement, int depth,
+                    double bytes_per_site) {
   double to_host = 0, to_network = 0;
   for (int mu = 0; mu < 4; ++mu) {
     if (lattice.grid()[mu] == 1) continue;
-    const double face = double(lattice.local_volume() / lattice.local()[mu]) / 2 * bytes_per_site;
+    const double face = depth * double(lattice.local_volume() / lattice.local()[mu]) / 2 * bytes_per_site;
     for (const int direction : {+1, -1}) {
       const bool same_host =
           placement.host_of[lattice.neighbour_rank(mu, direction)] == placement.host_of[lattice.rank()];
@@ -76,10 +78,10 @@ double face_seconds(const Machine& machine, const Lattice& lattice, const Placem
 }
 
 // The share of sites all of whose neighbours are local.
-double interior_share(const Lattice& lattice) {
+double interior_share(const Lattice& lattice, int depth) {
   double share = 1;
   for (int mu = 0; mu < 4; ++mu)
-    if (lattice.grid()[mu] > 1) share *= double(lattice.local()[mu] - 2) / lattice.local()[mu];
+    if (lattice.grid()[mu] > 1) share *= double(std::max(0, lattice.local()[mu] - 2 * depth)) / lattice.local()[mu];
   return share;
 }
 
@@ -99,7 +101,8 @@ std::string to_json(const Machine& machine) {
 IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
-  const Reconstruct form = iterated_links(shape.options);
+  const HopForm form = operator_options(iterated_options(shape.options), shape.n_rhs, -1).form();
+  const int depth = depth_of(form.stencil);
   const HopCost cost = hop_cost(precision, form, shape.n_rhs);
   const Lattice first(shape.lattice, shape.grid, 0);
   const double sites = double(first.local_volume()) / 2;
@@ -117,13 +120,13 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
   const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
   for (int rank = 0; rank < ranks; ++rank)
-    slowest_faces = std::max(slowest_faces,
-                             face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, cost.vector));
+    slowest_faces = std::max(
+        slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, depth, cost.vector));
 
   for (const double bytes : {hop, residual}) {
     const double memory = bytes * sites / machine.stream;
     time.memory += memory;
-    time.communication += std::max(0.0, slowest_faces - interior_share(first) * memory);
+    time.communication += std::max(0.0, slowest_faces - interior_share(first, depth) * memory);
   }
   time.memory += refresh * cost.direction() * sites / machine.stream;
   const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;

@@ -7,7 +7,8 @@ from itertools import permutations
 import numpy as np
 import pytest
 from solve_files import relative_difference
-from staghorn import reference
+from staghorn import improved_reference, reference
+from staghorn.improved_reference import ImprovedOperator
 from staghorn.reference import StaggeredOperator
 
 EXTENTS = (4, 6, 8, 10)
@@ -72,3 +73,52 @@ def test_even_odd_solve_solves_the_full_system(operator):
     b = reference.random_vector(EXTENTS, 7)
     x, _ = operator.solve(0.5, b, tolerance=1e-13)
     assert relative_difference(operator.m(0.5, x), b) < 1e-12
+
+
+# --- improved quarks ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def improved_links():
+    """Fat links and Naik links of some matrices: what follows holds for all."""
+    random = np.random.default_rng(8)
+    shape = (*EXTENTS[::-1], 4, 3, 3)
+    return tuple(random.normal(size=shape) + 1j * random.normal(size=shape) for _ in range(2))
+
+
+@pytest.mark.parametrize("phases", ["cps", "milc"])
+def test_improved_hop_is_antihermitian_and_changes_parity(improved_links, phases):
+    operator = ImprovedOperator(*improved_links, boundary=(0.25, 1, 0, 1), phases=phases)
+    a, b = reference.random_vector(EXTENTS, 2), reference.random_vector(EXTENTS, 3)
+    left, right = np.vdot(a, operator.d(b)), np.vdot(operator.d(a), b)
+    assert abs(left + right) < 100 * EPSILON * np.linalg.norm(a) * np.linalg.norm(operator.d(b))
+    assert not reference.keep_parity(operator.d(reference.keep_parity(a, 0)), 0).any()
+
+
+def test_improved_hop_is_gauge_covariant(links):
+    """D of smeared links that are made from turned thin links, against turned D v."""
+    nx, ny, nz, nt = EXTENTS
+    g = reference.random_su3(np.random.default_rng(4), (nt, nz, ny, nx))
+    v = reference.random_vector(EXTENTS, 5)
+    turned = ImprovedOperator(*improved_reference.asqtad_links(reference.gauge_transform_links(links, g)))
+    left = turned.d(reference.gauge_transform_vector(v, g))
+    right = reference.gauge_transform_vector(ImprovedOperator(*improved_reference.asqtad_links(links)).d(v), g)
+    assert relative_difference(left, right) < 40 * EPSILON
+
+
+@pytest.mark.parametrize("boundary", [(0, 0, 0, 1), (1, 0.5, 0.25, 0)])
+@pytest.mark.parametrize("epsilon", [0, -0.224661])
+def test_plane_waves_have_the_free_spectrum_of_hisq(boundary, epsilon):
+    """-D^2 = 4 sum_mu (F sin p + N sin 3p)^2 with F = 9/8 + epsilon/8 and N = -(1 + epsilon)/24."""
+    fat, naik = improved_reference.hisq_links(reference.free_links(EXTENTS), epsilon)
+    operator = ImprovedOperator(fat, naik, boundary=boundary)
+    wave, p = reference.plane_wave(EXTENTS, (1, 2, -1, 3), boundary)
+    v = wave[..., None] * np.array([1, 0.5j, -2])
+    eigenvalue = 4 * (((9 + epsilon) / 8 * np.sin(p) - (1 + epsilon) / 24 * np.sin(3 * p)) ** 2).sum()
+    assert relative_difference(-operator.d(operator.d(v)), eigenvalue * v) < 200 * EPSILON
+
+
+def test_improved_hop_in_milc_phases_is_a_sign_away(improved_links):
+    b, s = reference.random_vector(EXTENTS, 6), reference.milc_sign(EXTENTS)
+    milc, cps = (ImprovedOperator(*improved_links, phases=phases) for phases in ("milc", "cps"))
+    assert relative_difference(milc.d(b), s * cps.d(s * b)) < 10 * EPSILON

@@ -28,7 +28,7 @@ struct TemporaryFolder {
 HopView some_view() {
   HopView view;
   view.vectors.precision = Precision::fp32;
-  view.reconstruct = Reconstruct::row12;
+  view.near.reconstruct = Reconstruct::row12;
   view.vectors.n_rhs = 6;
   view.geometry.extents = {4, 6, 8, 10};
   return view;
@@ -44,7 +44,7 @@ bool a_key_tells_all_that_a_choice_depends_on() {
   };
   count([](HopView&) {});
   count([](HopView& v) { v.vectors.precision = Precision::fp64; });
-  count([](HopView& v) { v.reconstruct = Reconstruct::su3_8; });
+  count([](HopView& v) { v.near.reconstruct = Reconstruct::su3_8; });
   count([](HopView& v) { v.vectors.n_rhs = 3; });
   count([](HopView& v) { v.geometry.extents = {6, 4, 8, 10}; });
   count([](HopView& v) { v.geometry.cut[3] = true; });

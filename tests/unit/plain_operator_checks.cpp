@@ -1,6 +1,7 @@
 // The plain operator has the bits of its formula, added up term by term, and so has its second text, which GPUs run. A
 // hop to one parity leaves the other alone. Norms by parity are exact sums.
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -17,54 +18,78 @@ namespace {
 
 using Vector = ColorVector<double>;
 
-// Random links in SU(3) and a random vector on one rank.
+// Random links in SU(3) and a random vector on one rank; for improved quarks fat and Naik links of any matrices.
 struct Problem {
-  Problem(const Extents& extents, const char* conditions)
-      : boundary(parse_boundary(conditions)), lattice(extents, {1, 1, 1, 1}, 0), links(lattice), in(lattice) {
+  Problem(const Extents& extents, const char* conditions, Stencil stencil = Stencil::naive)
+      : boundary(parse_boundary(conditions)),
+        lattice(extents, {1, 1, 1, 1}, 0),
+        links(lattice),
+        naik(lattice),
+        stencil(stencil),
+        in(lattice) {
     make_random(links);
+    if (stencil == Stencil::improved)
+      for (std::int64_t site = 0; site < in.size(); ++site) {
+        RandomStream random = test_stream(2000000 + site);
+        for (LinkField* field : {&links, &naik})
+          for (auto& link : (*field)[site]) link = random_matrix(random);
+      }
     for (std::int64_t site = 0; site < in.size(); ++site) {
       RandomStream random = test_stream(1000000 + site);
       for (auto& component : in[site].c) component = complex_gaussian(random);
     }
   }
 
+  OperatorLinks all_links() const {
+    return stencil == Stencil::naive ? OperatorLinks(links) : OperatorLinks(links, naik, naik_scale);
+  }
+
+  static constexpr double naik_scale = -0.17;
   Communicator communicator{MPI_COMM_SELF};
   Boundary boundary;
   Lattice lattice;
-  LinkField links;
+  LinkField links, naik;
+  Stencil stencil;
   VectorField in;
 };
 
 std::vector<Problem> problems() {
   std::vector<Problem> all;
-  all.reserve(4);
+  all.reserve(7);
   all.emplace_back(Extents{2, 2, 2, 2}, "periodic,periodic,periodic,antiperiodic");
   all.emplace_back(Extents{4, 6, 8, 10}, "periodic,antiperiodic,periodic,antiperiodic");
   all.emplace_back(Extents{4, 6, 2, 10}, "0.3,-0.5,antiperiodic,0.125");
   all.emplace_back(Extents{2, 4, 6, 4}, "antiperiodic,0.7,periodic,-0.2");
+  all.emplace_back(Extents{4, 4, 4, 4}, "periodic,periodic,periodic,antiperiodic", Stencil::improved);
+  all.emplace_back(Extents{4, 6, 8, 10}, "0.3,-0.5,antiperiodic,0.125", Stencil::improved);
+  all.emplace_back(Extents{8, 4, 6, 4}, "antiperiodic,0.7,periodic,-0.2", Stencil::improved);
   return all;
 }
 
 bool same_bits(const Vector& a, const Vector& b) { return std::memcmp(&a, &b, sizeof a) == 0; }
 
-// D in(x), each hop `steps` sites long: the eight terms are added one after the other.
+// D in(x), each hop `steps` sites long: the terms are added one after the other, eight of them, or sixteen for improved
+// quarks.
 Vector hop_at(const Problem& problem, const Coordinates& x, int steps = 1) {
   Vector sum{};
   for (int mu = 0; mu < 4; ++mu)
-    for (const int direction : {+1, -1}) {
+    for (const int step : {+1, -1, +3, -3}) {
+      const bool naik = std::abs(step) == 3;
+      if (naik && problem.stencil == Stencil::naive) continue;
+      const LinkField& links = naik ? problem.naik : problem.links;
       const int extent = problem.lattice.local()[mu];
       Coordinates y = x;
-      y[mu] = (x[mu] + direction * steps + extent) % extent;
-      const bool crosses = y[mu] != x[mu] + direction * steps;
+      y[mu] = (x[mu] + step * steps + extent) % extent;
+      const bool crosses = y[mu] != x[mu] + step * steps;
       const std::int64_t here = problem.lattice.site_index(x), there = problem.lattice.site_index(y);
       Vector v{};
-      if (direction > 0)
-        multiply_add(v, problem.links[here][mu], problem.in[there]);
+      if (step > 0)
+        multiply_add(v, links[here][mu], problem.in[there]);
       else
-        adjoint_multiply_subtract(v, problem.links[there][mu], problem.in[there]);
-      const Complex<double> phase = boundary_phase(direction * problem.boundary.theta[mu]);
-      for (int i = 0; i < 3; ++i)
-        sum.c[i] = sum.c[i] + double(staggered_phase(mu, x)) * (crosses ? phase * v.c[i] : v.c[i]);
+        adjoint_multiply_subtract(v, links[there][mu], problem.in[there]);
+      const Complex<double> phase = boundary_phase((step > 0 ? 1 : -1) * problem.boundary.theta[mu]);
+      const double factor = staggered_phase(mu, x) * (naik ? Problem::naik_scale : 1);
+      for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + factor * (crosses ? phase * v.c[i] : v.c[i]);
     }
   return sum;
 }
@@ -77,7 +102,7 @@ bool other_bits(const Problem& problem, const Coordinates& x) {
 bool plain_hop_has_the_bits_of_its_formula() {
   for (const Problem& problem : problems()) {
     VectorField out(problem.lattice);
-    plain_hop(problem.communicator, problem.links, problem.boundary, out, problem.in);
+    plain_hop(problem.communicator, problem.all_links(), problem.boundary, out, problem.in);
     for (std::int64_t site = 0; site < out.size(); ++site)
       if (const Coordinates x = problem.lattice.site_coordinates(site); !same_bits(out[site], hop_at(problem, x)))
         return other_bits(problem, x);
@@ -117,6 +142,7 @@ bool second_text_has_the_bits_of_the_formula() {
   for (const Problem& problem : problems())
     for (const int steps : {1, 3})
       for (const bool faces : {false, true}) {
+        if (problem.stencil == Stencil::improved) continue;  // the second text has hops of one kind
         const Extents& local = problem.lattice.local();
         if (*std::min_element(local.begin(), local.end()) < steps) continue;
         const SecondText text(problem, steps, faces);
@@ -133,8 +159,8 @@ bool plain_hop_to_one_parity_leaves_the_other_alone() {
   for (const Problem& problem : problems())
     for (const Parity target : {Parity::even, Parity::odd}) {
       VectorField whole(problem.lattice), in_place = problem.in;
-      plain_hop(problem.communicator, problem.links, problem.boundary, whole, problem.in);
-      plain_hop(problem.communicator, problem.links, problem.boundary, in_place, in_place, target);
+      plain_hop(problem.communicator, problem.all_links(), problem.boundary, whole, problem.in);
+      plain_hop(problem.communicator, problem.all_links(), problem.boundary, in_place, in_place, target);
       for (std::int64_t site = 0; site < whole.size(); ++site) {
         const bool on_target = Lattice::parity_of(problem.lattice.site_coordinates(site)) == target;
         if (!same_bits(in_place[site], on_target ? whole[site] : problem.in[site]))

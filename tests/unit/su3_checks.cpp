@@ -1,4 +1,4 @@
-// Projection onto SU(3), the heatbath in SU(2) subgroups, and links stored as eight reals.
+// Projection onto SU(3), the heatbath in SU(2) subgroups, and links stored as eight reals; links of U(3) as 13 and 9.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
@@ -7,6 +7,7 @@
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/gauge/su2_subgroup.hpp"
+#include "dirac/gauge/unitary_projection.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -161,14 +162,62 @@ bool eight_reals_hold_any_link() {
   return CHECK(worst[0] < most) && CHECK(worst[1] < most) && CHECK(worst[2] < most);
 }
 
+// The same for a link of U(3) that was stored as 13 or 9 reals.
+template <class Stored, int Reals>
+double u3_deviation(const ColorMatrix<double>& u) {
+  Stored stored[Reals];
+  if (!store_link(u, Reals, stored)) return std::numeric_limits<double>::infinity();
+  Arithmetic<Stored> reals[Reals];
+  for (int k = 0; k < Reals; ++k) reals[k] = stored[k];
+  const ColorMatrix<Arithmetic<Stored>> rebuilt = link_from_reals<Stored>(reals);
+  double worst = 0;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const double unit = link_unit<Stored, Reals> * (i == 2 ? third_row_unit<Stored, Reals> : 1);
+      worst = std::max({worst, std::fabs(unit * rebuilt.e[i][j].re - u.e[i][j].re),
+                        std::fabs(unit * rebuilt.e[i][j].im - u.e[i][j].im)});
+    }
+  return worst / epsilon<Stored>;
+}
+
+// Determinants all round the circle: 1, -1, i, -i, the neighbourhood of each, and random ones.
+bool naik_forms_hold_any_link_of_u3() {
+  double worst[6] = {};
+  const auto take = [&](const ColorMatrix<double>& u) {
+    const double found[6] = {u3_deviation<double, 13>(u), u3_deviation<float, 13>(u), u3_deviation<std::int16_t, 13>(u),
+                             u3_deviation<double, 9>(u),  u3_deviation<float, 9>(u),  u3_deviation<std::int16_t, 9>(u)};
+    for (int k = 0; k < 6; ++k) worst[k] = std::max(worst[k], found[k]);
+  };
+  take(identity_matrix<double>());
+  for (const int exact : {0, 1, 3, 4, 5})  // fp16 with 13 reals has a product of units in the third row
+    if (!CHECK(worst[exact] == 0)) return false;
+
+  for (int k = 0; k < 40000; ++k) {
+    RandomStream random = test_stream(k);
+    ColorMatrix<double> u = random_matrix(random);
+    project_twice(u);
+    const Complex<double> directions[4] = {{1, 0}, {-1, 0}, {0, 1}, {0, -1}}, noise = complex_gaussian(random);
+    const double step = k % 5 == 4 ? 10 : std::pow(10.0, -(k / 20 % 18));
+    Complex<double> det = directions[k % 4];
+    if (k % 5 > 0) det = {det.re + step * noise.re, det.im + step * noise.im};
+    const double size = std::hypot(det.re, det.im);
+    for (auto& e : u.e[2]) e = Complex<double>{det.re / size, det.im / size} * e;
+    take(project_unitary(u).unitary);
+  }
+  std::printf("13 reals: fp64 %.2f, fp32 %.2f, fp16 %.2f epsilon; 9 reals: %.2f, %.2f, %.2f\n", worst[0], worst[1],
+              worst[2], worst[3], worst[4], worst[5]);
+  for (int k = 0; k < 6; ++k)
+    if (!CHECK(worst[k] < (k < 3 ? 6 : 12))) return false;
+  return true;
+}
+
 }  // namespace
 
 std::vector<UnitCheck> su3_checks() {
   return {
-      UNIT_CHECK(projected_matrices_are_in_su3),
-      UNIT_CHECK(heatbath_draws_have_the_exact_mean),
-      UNIT_CHECK(overrelaxation_keeps_the_action),
-      UNIT_CHECK(eight_reals_hold_any_link),
+      UNIT_CHECK(projected_matrices_are_in_su3),   UNIT_CHECK(heatbath_draws_have_the_exact_mean),
+      UNIT_CHECK(overrelaxation_keeps_the_action), UNIT_CHECK(eight_reals_hold_any_link),
+      UNIT_CHECK(naik_forms_hold_any_link_of_u3),
   };
 }
 

@@ -1,5 +1,6 @@
 // How the CPU kernels read and write numbers: vectors and links of a block of lanes, and neighbours wherever they lie.
-// For cpu_kernels.cpp alone, which is compiled once for each instruction set with -DSTAGHORN_VECTOR_BYTES=bytes.
+// For the files of this folder alone, which are compiled once for each instruction set with
+// -DSTAGHORN_VECTOR_BYTES=bytes.
 #pragma once
 
 #include <cstdint>
@@ -147,24 +148,42 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Sto
     }
 }
 
-// The Access of hop_kernel.hpp. In fixed point links stay in their unit, and vectors are multiplied by it instead: 6
-// products a link, not 18.
-template <class Stored, int Reals>
+// The Access of hop_kernel.hpp. Links stay in their unit (fixed point) and without their scale (improved quarks);
+// vectors are multiplied by both instead: 6 products a link, not 18. NaikReals: 0 for naive quarks.
+template <class Stored, int NearReals, int NaikReals = 0>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
-  static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
+  static constexpr Stencil stencil = NaikReals == 0 ? Stencil::naive : Stencil::improved;
+  template <LinkSet set>
+  static constexpr int reals_of = set == LinkSet::naik ? NaikReals : NearReals;
+  template <LinkSet set>
+  static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, reals_of<set>>;
   const HopView& view;
   const HopCall& call;
   std::int64_t block;
   int first_rhs;
   Real* gathered;  // room for one special neighbour
 
-  const std::int32_t* codes() const { return view.neighbourhood.neighbours + block * 8; }
+  const std::int32_t* codes() const { return view.neighbourhood.neighbours + block * legs_of(stencil); }
+  template <LinkSet set>
+  const LinkSetView& links() const {
+    return set == LinkSet::naik ? view.naik : view.near;
+  }
+
+  // What vectors are multiplied by, but for the sign.
+  template <LinkSet set>
+  STAGHORN_INLINE Real factor() const {
+    constexpr Real unit = link_unit<Stored, reals_of<set>>;
+    if constexpr (stencil == Stencil::naive) return unit;
+    return Real(links<set>().scale) * unit;
+  }
 
   // In all cases links are read through one pointer and vectors through another, so that the arithmetic that follows is
   // compiled once and free of branches.
+  template <LinkSet set>
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
+    constexpr int Reals = reals_of<set>;
     const Stored* from = static_cast<const Stored*>(links) + index * (Reals * V);
     Block<Real> reals[Reals];
     STAGHORN_UNROLL
@@ -176,35 +195,38 @@ struct CpuAccess {
       __builtin_prefetch(from + Reals * V + 2 * k * V);
       if constexpr (lines == 2) __builtin_prefetch(from + Reals * V + (2 * k + 1) * V);
     }
+    if constexpr (Reals % 2 == 1) reals[Reals - 1] = load_reals(from + (Reals - 1) * V);
     return link_from_reals<Stored>(reals);
   }
 
+  template <LinkSet set>
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_here(int mu) const {
-    return load_link(view.links_here, mu * view.vectors.blocks + block);
+    return load_link<set>(links<set>().here, mu * view.vectors.blocks + block);
   }
 
+  template <LinkSet set>
   STAGHORN_INLINE ColorMatrix<Block<Real>> link_behind(int mu) const {
-    const std::int32_t code = codes()[2 * mu + 1];
-    return load_link(code >= 0 ? view.links_there : view.neighbourhood.links_special,
-                     code >= 0 ? mu * view.vectors.blocks + (code >> 1) : view.neighbourhood.special_link[~code]);
+    const std::int32_t code = codes()[leg_number(stencil, {mu, set, false})];
+    return load_link<set>(code >= 0 ? links<set>().there : links<set>().special,
+                          code >= 0 ? mu * view.vectors.blocks + (code >> 1) : view.neighbourhood.special_link[~code]);
   }
 
+  template <LinkSet set>
   STAGHORN_INLINE ColorVector<Block<Real>> vector(int mu, bool forward, int r) const {
-    const int hop = 2 * mu + (forward ? 0 : 1), rhs = first_rhs + r;
-    const std::int32_t code = codes()[hop];
+    const int rhs = first_rhs + r;
+    const std::int32_t code = codes()[leg_number(stencil, {mu, set, forward})];
     const Stored* in = static_cast<const Stored*>(call.in);
+    const Real factor = this->factor<set>();
     if (code < 0) [[unlikely]] {
       load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,
-                   rhs, view.phase[hop], link_unit<Stored, Reals>, gathered);
+                   rhs, view.phase[2 * mu + (forward ? 0 : 1)], factor, gathered);
       if constexpr (is_fixed_point<Stored>) return load_vector(static_cast<const Real*>(gathered));
     }
-    const Real sign = code < 0 || (code & 1) == 0 ? Real(1) : Real(-1);
+    const Stored* from = in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
     if constexpr (is_fixed_point<Stored>) {
-      return load_vector(in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>,
-                         sign * link_unit<Stored, Reals>);
+      return load_vector(from, (code & 1) == 0 ? factor : -factor);
     } else {
-      const Real* from = in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
-      return load_vector(code < 0 ? gathered : from, sign);
+      return load_vector(code < 0 ? gathered : from, code < 0 ? Real(1) : (code & 1) == 0 ? factor : -factor);
     }
   }
 };

@@ -1,88 +1,13 @@
 // The CPU kernels for one instruction set: compiled once per set, with -DSTAGHORN_ISA=name and its compiler flags.
 //
 // Bytes and flops of the kernels: dirac/stencil/hop_cost.hpp. In fp16 a vector takes 16 bytes (x 24) a site.
-#include <omp.h>
-
-#include <algorithm>
-
 #include "dirac/algebra/dispatch.hpp"
-#include "dirac/algebra/lane_sum.hpp"
-#include "dirac/kernels/cpu/cpu_access.hpp"
-#include "dirac/kernels/cpu/cpu_cg_site.hpp"
-#include "dirac/kernels/hop_kernel.hpp"
-#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/kernels/cpu/cpu_hop.hpp"
 
 namespace staghorn {
 
 // Internal linkage: code for one instruction set must never be merged with another's.
 namespace {
-
-constexpr int sum_width = vector_bytes / 8;
-using ThreadSum = LaneSum<sum_width>;
-
-// Runs work(block, sums) over the blocks with one set of running sums per thread, and adds them all up.
-template <class Work>
-void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_sums, const SumGrid* grids,
-                ExactPartial* totals, const Work& work) {
-#pragma omp parallel
-  {
-    ThreadSum sums[max_rhs];
-    ExactPartial partials[max_rhs];
-    const std::int64_t first = count * omp_get_thread_num() / omp_get_num_threads();
-    const std::int64_t last = count * (omp_get_thread_num() + 1) / omp_get_num_threads();
-    constexpr std::int64_t batch = ThreadSum::capacity / 2;  // fp32 blocks add twice
-    for (std::int64_t begin = first; begin < last; begin += batch) {
-      const std::int64_t end = std::min(last, begin + batch);
-      for (std::int64_t k = begin; k < end; ++k) work(list.empty() ? k : list[std::size_t(k)], sums);
-      for (int r = 0; r < n_sums; ++r) sums[r].flush(grids[r], partials[r]);
-    }
-#pragma omp critical(staghorn_exact_sums)
-    for (int r = 0; r < n_sums; ++r) {
-      totals[r].total += partials[r].total;
-      totals[r].overflow |= partials[r].overflow;
-    }
-  }
-}
-
-template <class Stored, int Reals, HopUse Use, int Tile>
-STAGHORN_INLINE void hop_tile(const HopView& view, const HopCall& call, std::int64_t block, int rhs, ThreadSum* sums) {
-  using Real = Arithmetic<Stored>;
-  constexpr int V = lanes_of<Real>;
-  ColorVector<Block<Real>> acc[Tile];
-  alignas(64) Real gathered[6 * V];
-  hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, block, rhs, gathered}, acc);
-  if (block == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
-      [[unlikely]] {  // lanes without a site hold zero
-    STAGHORN_UNROLL
-    for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
-    for (int c = 0; c < 3; ++c)
-      for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
-  }
-  STAGHORN_UNROLL
-  for (int r = 0; r < Tile; ++r) {
-    const std::int64_t vector = block * view.vectors.n_rhs + rhs + r;
-    Stored* const out = static_cast<Stored*>(call.out) + vector * vector_stride<Stored>;
-    HopSite<Stored> site{call, rhs + r, out, static_cast<Stored*>(call.p) + vector * vector_stride<Stored>,
-                         static_cast<Real*>(call.x) + vector * vector_stride<Real>};
-    finish_hop<Use>(site, acc[r]);
-    store_vector(out, acc[r]);
-    if constexpr (Use == HopUse::store_norm || Use == HopUse::update_residual)
-      add_norm2(out, sums[rhs + r], call.grids[rhs + r]);
-  }
-}
-
-template <class Stored, int Reals, HopUse Use>
-void hop_blocks(const HopView& view, const HopCall& call) {
-  constexpr bool sums_up = Use == HopUse::store_norm || Use == HopUse::update_residual;
-  for_blocks(call.blocks, std::int64_t(call.blocks.size()), sums_up ? view.vectors.n_rhs : 0, call.grids, call.sums,
-             [&](std::int64_t block, ThreadSum* sums) {
-               int rhs = 0;
-               for (; rhs + 4 <= view.vectors.n_rhs; rhs += 4)
-                 hop_tile<Stored, Reals, Use, 4>(view, call, block, rhs, sums);
-               if (rhs + 3 == view.vectors.n_rhs) return hop_tile<Stored, Reals, Use, 3>(view, call, block, rhs, sums);
-               for (; rhs < view.vectors.n_rhs; ++rhs) hop_tile<Stored, Reals, Use, 1>(view, call, block, rhs, sums);
-             });
-}
 
 template <class Stored>
 void update_direction_blocks(const HopView& view, const DirectionCall& call) {
@@ -109,22 +34,32 @@ void norm2_blocks(const VectorShape& shape, const Stored* v, const SumGrid* grid
   });
 }
 
+// Naive quarks.
 template <class Stored, int Reals>
-void hop_for_use(const HopView& view, const HopCall& call) {
-  switch (call.use) {
-    case HopUse::store:
-      return hop_blocks<Stored, Reals, HopUse::store>(view, call);
-    case HopUse::store_norm:
-      return hop_blocks<Stored, Reals, HopUse::store_norm>(view, call);
-    case HopUse::update_residual:
-      return hop_blocks<Stored, Reals, HopUse::update_residual>(view, call);
+struct NaiveHop {
+  template <int Tile, class Real>
+  STAGHORN_INLINE void compute(const HopView& view, const HopCall& call, std::int64_t block, int rhs,
+                               Arithmetic<Stored>* gathered, ColorVector<Real> (&acc)[Tile]) const {
+    hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, block, rhs, gathered}, acc);
+  }
+};
+
+void improved_hop(const HopView& view, const HopCall& call) {
+  switch (view.vectors.precision) {
+    case Precision::fp64:
+      return STAGHORN_FOR_ISA(improved_hop_fp64_)(view, call);
+    case Precision::fp32:
+      return STAGHORN_FOR_ISA(improved_hop_fp32_)(view, call);
+    case Precision::fp16:
+      return STAGHORN_FOR_ISA(improved_hop_fp16_)(view, call);
   }
 }
 
 void hop(const HopView& view, const HopCall& call) {
-  with_stored_links(view.vectors.precision, view.reconstruct, call.in,
+  if (view.stencil == Stencil::improved) return improved_hop(view, call);
+  with_stored_links(view.vectors.precision, view.near.reconstruct, call.in,
                     [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
-                      hop_for_use<Stored, Reals>(view, call);
+                      hop_for_use<Stored>(NaiveHop<Stored, Reals>(), view, call);
                     });
 }
 
@@ -171,23 +106,18 @@ void norm2(const VectorShape& shape, const LaunchContext&, const void* v, const 
 
 }  // namespace
 
-#define STAGHORN_STRINGIFY_VALUE(x) #x
-#define STAGHORN_STRINGIFY(x) STAGHORN_STRINGIFY_VALUE(x)
-#define STAGHORN_JOIN_VALUES(a, b) a##b
-#define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
-
-extern const KernelTable STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA);
-const KernelTable STAGHORN_JOIN(cpu_kernels_, STAGHORN_ISA) = {STAGHORN_STRINGIFY(STAGHORN_ISA),
-                                                               MemorySpace::host,
-                                                               vector_bytes,
-                                                               0,
-                                                               hop,
-                                                               update_direction,
-                                                               nullptr,
-                                                               nullptr,
-                                                               nullptr,
-                                                               norm2,
-                                                               combine,
-                                                               read_stream};
+extern const KernelTable STAGHORN_FOR_ISA(cpu_kernels_);
+const KernelTable STAGHORN_FOR_ISA(cpu_kernels_) = {STAGHORN_STRINGIFY(STAGHORN_ISA),
+                                                    MemorySpace::host,
+                                                    vector_bytes,
+                                                    0,
+                                                    hop,
+                                                    update_direction,
+                                                    nullptr,
+                                                    nullptr,
+                                                    nullptr,
+                                                    norm2,
+                                                    combine,
+                                                    read_stream};
 
 }  // namespace staghorn

@@ -12,6 +12,7 @@
 #include "dirac/kernels/cuda/cuda_walk.cuh"
 #include "dirac/kernels/kernel_calls.hpp"
 #include "dirac/stencil/hop_sign.hpp"
+#include "dirac/stencil/legs.hpp"
 
 namespace staghorn::cuda {
 
@@ -78,6 +79,8 @@ struct CudaAccess {
   // cut lattice. Two directions at once are faster in fp32 and fp16 with more than 8 reals, and no faster otherwise.
   static constexpr int directions_at_once = !Ghosts ? 4 : sizeof(Stored) <= 4 && Reals > 8 ? 2 : 1;
   using Real = Arithmetic<Stored>;
+  static constexpr Stencil stencil = Stencil::naive;
+  template <LinkSet set>
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   const HopArguments& a;
   const At& place;
@@ -137,9 +140,16 @@ struct CudaAccess {
     }
   }
 
-  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const { return load_link(place_of_link_here(mu)); }
-  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const { return load_link(place_of_link_behind(mu)); }
+  template <LinkSet set>
+  __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
+    return load_link(place_of_link_here(mu));
+  }
+  template <LinkSet set>
+  __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
+    return load_link(place_of_link_behind(mu));
+  }
 
+  template <LinkSet set>
   __device__ __forceinline__ ColorVector<Real> vector(int mu, bool forward, int r) const {
     Real reals[6];
     vectors.load(neighbour_at(mu, forward), r, sign(mu, forward) * link_unit<Stored, Reals>, reals);

@@ -229,7 +229,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
   const LaunchChoice& choice = Use == HopUse::update_residual ? view.launch.choices.residual : view.launch.choices.hop;
-  with_stored_links(view.vectors.precision, view.reconstruct, a.in,
+  with_stored_links(view.vectors.precision, view.near.reconstruct, a.in,
                     [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
                       launch_hop_tiles<Stored, Reals, Use>(a, finish, how, choice);
                     });

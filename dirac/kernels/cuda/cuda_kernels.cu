@@ -126,8 +126,8 @@ DirectionArguments direction_arguments(const HopView& view, const DirectionCall&
 
 HopArguments hop_arguments(const HopView& view) {
   HopArguments a = {};
-  a.links_here = view.links_here;
-  a.links_there = view.links_there;
+  a.links_here = view.near.here;
+  a.links_there = view.near.there;
   a.n_rhs = view.vectors.n_rhs;
   LocalSites& s = a.sites;
   s.parity = view.target;
@@ -155,7 +155,7 @@ HopArguments hop_arguments(const HopView& view) {
       s.slab_digits[0] = Divisor(std::max(1, s.slab));
     }
     if (mu == 3) s.slab_digits[1] = of_box;
-    a.ghost_links[mu] = view.geometry.ghost_links[mu];
+    a.ghost_links[mu] = view.near.ghosts[mu];
     a.cosine[mu] = view.phase[2 * mu][0];
     a.sine[mu] = view.phase[2 * mu][1];
   }

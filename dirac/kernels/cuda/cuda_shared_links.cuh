@@ -49,6 +49,8 @@ template <class Stored, int Reals, int Tile, int sites, int groups, class From>
 class SharedLinks {
  public:
   using Real = Stored;
+  static constexpr Stencil stencil = Stencil::naive;
+  template <LinkSet set>
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Reals>;
   static constexpr int directions_at_once = 1;  // more code would not fit the instruction cache
   static constexpr int link_bytes = Reals * int(sizeof(Stored)) * sites;
@@ -60,6 +62,7 @@ class SharedLinks {
     fetch(0);
   }
 
+  template <LinkSet set>
   __device__ __forceinline__ ColorMatrix<Real> link_here(int mu) const {
     load_vectors(mu, true);
     await_fetched_words();
@@ -67,11 +70,15 @@ class SharedLinks {
     if (mu < 3) fetch(mu + 1);
     return link(mu, true);
   }
+  template <LinkSet set>
   __device__ __forceinline__ ColorMatrix<Real> link_behind(int mu) const {
     load_vectors(mu, false);
     return link(mu, false);
   }
-  __device__ __forceinline__ ColorVector<Real> vector(int, bool, int r) const { return as_vector(vectors_[r]); }
+  template <LinkSet set>
+  __device__ __forceinline__ ColorVector<Real> vector(int, bool, int r) const {
+    return as_vector(vectors_[r]);
+  }
 
  private:
   static constexpr int words = Reals * int(sizeof(Stored)) / word_bytes,

@@ -219,7 +219,7 @@ OneKernel one_kernel_for(bool wide) {
 
 OneKernel one_kernel_for(const HopView& view, bool wide) {
   OneKernel kernel = {};
-  with_stored_links(view.vectors.precision, view.reconstruct, view.links_here,
+  with_stored_links(view.vectors.precision, view.near.reconstruct, view.near.here,
                     [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
                       kernel = view.geometry.boundary_sites > 0 ? one_kernel_for<Stored, Reals, true>(wide)
                                                                 : one_kernel_for<Stored, Reals, false>(wide);
