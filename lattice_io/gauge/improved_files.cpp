@@ -176,7 +176,8 @@ StoredImprovedLinks read_improved_links(const Communicator& communicator, const 
         "determinants of random sign");
   const FoundPhases carried = found ? *found : FoundPhases{};
   if (in_fat && in_fat->sign < 0)
-    throw Error(headers.fat.path, "fat links of positive determinant", "a sign -1 in all of them");
+    throw Error(headers.fat.path, "fat links of positive determinant",
+                "a sign -1 in all of them; are fat and long links swapped?");
 
   // Taking signs out is the same as putting them in. multiply_phases with none would leave boundary signs alone.
   const LinkPhases signs = carried.phases;

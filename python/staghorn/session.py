@@ -38,16 +38,21 @@ def read_gauge(path, verify: bool = True) -> tuple[np.ndarray, dict]:
 class Session:
     """One gauge configuration, loaded and set up once, solved on many times.
 
-    gauge: path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]. The options are those of the program:
+    gauge: path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]; None with `fat` and `long`, the files of improved
+    quarks. The options are those of the program:
 
 {session_options}
 
     None stands for the default, True and False for on and off. `boundary` may be four numbers in units of pi.
     """
 
-    def __init__(self, gauge, **options):
+    def __init__(self, gauge=None, **options):
         texts = option_texts("session", options)
-        if isinstance(gauge, (str, os.PathLike)):
+        if gauge is None:
+            if not {"fat", "long"} <= set(texts):
+                raise Error("gauge: expected a file, links, or `fat` and `long`, found none of them")
+            self._native = _native.Session("", texts)
+        elif isinstance(gauge, (str, os.PathLike)):
             self._native = _native.Session(os.fspath(gauge), texts)
         else:
             self._native = _native.Session(complex_array(gauge, "links", (4, 3, 3)), texts)
@@ -59,7 +64,8 @@ class Session:
 
     @property
     def links(self) -> np.ndarray:
-        """The links in use, U[T, Z, Y, X, mu, 3, 3], re-unitarised if that was asked for or implied. A copy."""
+        """The links in use, U[T, Z, Y, X, mu, 3, 3], re-unitarised if that was asked for or implied; of improved quarks the
+        fat ones. A copy."""
         return self._native.links()
 
     @property

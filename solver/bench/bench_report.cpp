@@ -15,6 +15,13 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
+// "18", "18+13" with Naik links, "-" where no links are read.
+std::string link_reals(const BenchmarkResult& r) {
+  if (!r.reads_links) return "-";
+  return std::to_string(reals_per_link(r.links)) +
+         (r.naik_links ? "+" + std::to_string(reals_per_link(*r.naik_links)) : "");
+}
+
 void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results) {
   const auto has_times = [](const BenchmarkResult& r) { return !r.times.rows.empty(); };
   const auto first = std::find_if(results.begin(), results.end(), has_times);
@@ -109,7 +116,7 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
                 "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
   out << line;
   for (const BenchmarkResult& r : results) {
-    const std::string links = r.reads_links ? std::to_string(reals_per_link(r.links)) : "-";
+    const std::string links = link_reals(r);
     std::snprintf(line, sizeof line, "%-24s %-5s %5s %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
                   links.c_str(), r.rhs, r.microseconds);
     out << line;
@@ -201,6 +208,7 @@ Json to_json(const BenchmarkResult& r) {
   Json json{{"what", r.what},
             {"precision", to_string(r.precision)},
             {"links", r.reads_links ? Json(reals_per_link(r.links)) : Json(nullptr)},
+            {"naik_links", r.naik_links ? Json(reals_per_link(*r.naik_links)) : Json(nullptr)},
             {"rhs", r.rhs},
             {"microseconds", r.microseconds},
             {"gflops", r.gflops},

@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "dirac/gauge/heatbath.hpp"
+#include "dirac/gauge/improved_links.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/stencil/hop_cost.hpp"
 #include "halo/buffer.hpp"
@@ -40,7 +41,7 @@ OperatorOptions measured_operator(const BenchmarkOptions& options, Precision pre
                                   bool overlap) {
   SessionOptions session = options.session;
   session.precision = precision;
-  session.links = reconstruct;
+  (session.quarks.improved() ? session.naik_links : session.links) = reconstruct;
   session.overlap = overlap && session.overlap;
   OperatorOptions result = operator_options(session, options.rhs, options.cuda_device);
   result.instruction_set = options.instruction_set;
@@ -49,8 +50,8 @@ OperatorOptions measured_operator(const BenchmarkOptions& options, Precision pre
 
 // The operator and vectors that every measurement needs.
 struct Bench {
-  Bench(const Communicator& communicator, const LinkField& links, const BenchmarkOptions& options, Precision precision,
-        Reconstruct reconstruct, bool overlap = true)
+  Bench(const Communicator& communicator, const OperatorLinks& links, const BenchmarkOptions& options,
+        Precision precision, Reconstruct reconstruct, bool overlap = true)
       : d(communicator, links, measured_operator(options, precision, reconstruct, overlap)),
         even(d.make_vector()),
         odd(d.make_vector()),
@@ -73,6 +74,7 @@ struct Bench {
     const double bytes = bytes_per_site * sites_per_parity;
     const double per_second = seconds > 0 ? 1 / seconds : 0;  // differences of times may be 0
     BenchmarkResult r{what, o.precision, o.reconstruct, o.n_rhs, seconds * 1e6, 0, bytes * per_second * 1e-9, 0};
+    if (o.stencil == Stencil::improved) r.naik_links = o.naik_reconstruct;
     r.gflops = flops * sites_per_parity * per_second * 1e-9;
     r.fraction_of_stream = bytes * per_second / stream_read;
     r.transport = d.transport();
@@ -87,15 +89,25 @@ struct Bench {
   double sites_per_parity;
 };
 
-// Makes the links once and a Bench for every precision and link form that was asked for.
+// Makes the links once and a Bench for every precision and link form that was asked for: of thin links, or of Naik
+// links beside fat ones.
 std::vector<BenchmarkResult> for_each_choice(
     const Lattice& lattice, const BenchmarkOptions& options,
-    const std::function<void(const LinkField&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+    const std::function<void(const OperatorLinks&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+  const bool improved = options.session.quarks.improved();
+  require_fit(lattice, improved ? Stencil::improved : Stencil::naive);
   LinkField links(lattice);
   set_hot(links, 1);
+  std::optional<LinkField> naik;
+  if (improved) {
+    naik.emplace(lattice);
+    set_hot(*naik, 2);
+  }
+  const OperatorLinks read = naik ? OperatorLinks(links, *naik, hisq_naik_weight(0)) : OperatorLinks(links);
   std::vector<BenchmarkResult> results;
   for (const Precision precision : options.precisions)
-    for (const Reconstruct reconstruct : options.links) measure(links, precision, reconstruct, results);
+    for (const Reconstruct reconstruct : improved ? options.naik_links : options.links)
+      measure(read, precision, reconstruct, results);
   return results;
 }
 
@@ -209,7 +221,7 @@ double measure_copy(const Communicator& communicator, const BenchmarkOptions& op
 
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
                                            const BenchmarkOptions& options, double stream_read) {
-  const auto measure = [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+  const auto measure = [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
     Bench bench(communicator, links, options, precision, reconstruct);
     const int pairs = options.cuda_device >= 0 ? 20 : 1;  // launches of one batch overlap
     std::function<void()> hops = [&] {
@@ -237,7 +249,7 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
                                           const BenchmarkOptions& options, double stream_read) {
   const std::unique_ptr<Cublas> cublas = options.cublas ? std::make_unique<Cublas>() : nullptr;
   return for_each_choice(
-      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
         const auto time = [&](const char* name, const Cublas* blas, double bytes) {
           const auto [seconds, form] = time_cg_iteration(communicator, bench, options.seconds, blas);
@@ -255,7 +267,7 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read) {
   std::vector<BenchmarkResult> results = for_each_choice(
-      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
         const auto time = [&](const std::function<void()>& work) {
           return best_time(communicator, options.seconds, work);
@@ -283,7 +295,7 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read) {
   return for_each_choice(
-      lattice, options, [&](const LinkField& links, Precision precision, Reconstruct reconstruct, auto& results) {
+      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
         for (const bool overlap : {true, false}) {
           Bench bench(communicator, links, options, precision, reconstruct, overlap);
           const bool queued = options.cuda_device >= 0;

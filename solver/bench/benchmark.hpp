@@ -1,7 +1,7 @@
 // Measurements of the parts of a solve, each beside what the machine's own memory streams in the same process.
 //
-// Gauge field: independent random SU(3) links; sources: Gaussian noise. Every figure is the best of several batches of
-// calls (machines are shared), the slowest rank of each. Collective.
+// Gauge field: independent random SU(3) links, Naik ones of improved quarks too; sources: Gaussian noise. Every figure
+// is the best of several batches of calls (machines are shared), the slowest rank of each. Collective.
 #pragma once
 
 #include <functional>
@@ -23,16 +23,17 @@ struct BenchmarkResult {
   Precision precision;
   Reconstruct links;
   int rhs;
-  double microseconds;                    // of one call, all right-hand sides
-  double gflops;                          // 570 flop a site and hop; all ranks; 0 where no flops are counted
-  double gb_s;                            // minimal traffic: every link and every vector once; all ranks
-  double fraction_of_stream;              // gb_s over the streaming read of all ranks
-  double site_iterations_per_second = 0;  // CG: sites of the whole lattice times iterations times right-hand sides
-  std::string transport{};                // that faces took: "none", "mpi", "p2p", ...
-  TransportChoice transports{};           // how it was chosen
-  bool reads_links = true;                // of what does not, `links` means nothing
-  TimeTable times{};                      // of `exchange`: one hop by phase, and what was hidden
-  FaceRates faces{};                      // of `exchange`: faces and sums on their own
+  double microseconds;  // of one call, all right-hand sides
+  double gflops;        // 570 flop a site and hop, 1146 of improved quarks; all ranks; 0 where no flops are counted
+  double gb_s;          // minimal traffic: every link and every vector once; all ranks
+  double fraction_of_stream;                // gb_s over the streaming read of all ranks
+  double site_iterations_per_second = 0;    // CG: sites of the whole lattice times iterations times right-hand sides
+  std::string transport{};                  // that faces took: "none", "mpi", "p2p", ...
+  TransportChoice transports{};             // how it was chosen
+  std::optional<Reconstruct> naik_links{};  // of improved quarks, beside fat links of 18 reals
+  bool reads_links = true;                  // of what does not, `links` means nothing
+  TimeTable times{};                        // of `exchange`: one hop by phase, and what was hidden
+  FaceRates faces{};                        // of `exchange`: faces and sums on their own
   LaunchTuning tuning{};
   std::string loop{};  // CG: what its loop ran as (krylov/loop_form.hpp)
 };
@@ -40,6 +41,7 @@ struct BenchmarkResult {
 struct BenchmarkOptions {
   std::vector<Precision> precisions{Precision::fp64, Precision::fp32};
   std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8};
+  std::vector<Reconstruct> naik_links{Reconstruct::none18, Reconstruct::u3_13, Reconstruct::u3_9};  // improved quarks
   int rhs = 1;
   double seconds = 1;    // spent on each figure
   int cuda_device = -1;  // >= 0: on that GPU

@@ -54,6 +54,7 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
   const auto add = [&](const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
   if (const int n_rhs = most_rhs(shape, budget)) add(count(n_rhs, "right-hand side") + " at a time");
   for (const Reconstruct links : {Reconstruct::row12, Reconstruct::su3_8}) {
+    if (shape.options.quarks.improved()) break;  // fat links are not unitary
     if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;
     SolveShape smaller = shape;
     smaller.options.links = links;

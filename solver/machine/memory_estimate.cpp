@@ -42,6 +42,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
         predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), shape.n_rhs, cuda_device));
   const bool full = shape.system == System::full;
   const bool certified_there = shape.on_gpu && shape.options.certificate == CertificatePlace::device;
+  const bool improved = shape.options.quarks.improved();
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
 
   MemoryEstimate estimate;
@@ -51,11 +52,14 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"sloppy_links", sloppy.links},
       {"halo", fast.halo + sloppy.halo},
       {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
-      {"certificate_links", sites * sizeof(Links)},
+      {"certificate_links", (improved ? 2 : 1) * sites * sizeof(Links)},
       {"certificate_vectors", certified_there ? 0 : field},
       {"device_certificate", certified_there ? sites * sizeof(Links) + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
   estimate.packing = std::max(fast.packing, sloppy.packing);
+  // Thin links and the products of two, or W, beside fat and Naik links, and the field of one direction of a staple.
+  if (improved && !shape.options.quarks.stored())
+    estimate.packing = std::max(estimate.packing, sites * (3.25 * sizeof(Links)));
   estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;
 }

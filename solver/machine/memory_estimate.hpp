@@ -25,7 +25,7 @@ struct MemoryEstimate {
   //   links, sloppy_links  as the iterations read them, with copies for neighbours that are not whole blocks
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
-  //   certificate_links    fp64, 18 reals, as read: 576 bytes a site
+  //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links
   //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
   //   device_certificate   where a GPU certifies: that field, links, sources and solutions, in its memory
   //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side

@@ -38,7 +38,8 @@ CommandSyntax bench_syntax() {
       "bench",
       "staghorn bench hop|cg|sums|exchange|scaling|mapping --lattice X Y Z T [options]",
       "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
-      "and hop, GB/s by minimal traffic (each link and vector once) and its fraction of the streaming\n"
+      "and hop (1146 of improved quarks), GB/s by minimal traffic (each link and vector once) and its fraction of the "
+      "streaming\n"
       "read that is measured first, as is a plain copy (bytes read and written), in the same process.\n\n"
       "  hop, cg     one hop, one iteration of Conjugate Gradient\n"
       "  sums        what exact sums cost; then dot products, Gram matrices and linear combinations of 16 vectors\n"
@@ -66,6 +67,10 @@ CommandSyntax bench_syntax() {
        "fewest faces")
       ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
       ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
+      ("action", po::value<std::string>()->value_name("naive|asqtad|hisq")->default_value("naive"),
+       "hop, cg, sums, exchange: which staggered quarks (asqtad and hisq hop alike)")
+      ("naik-links", po::value<std::string>()->value_name("LIST")->default_value("18,13,9"),
+       "asqtad, hisq: reals per Naik link, beside fat links of 18")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), ("right-hand sides side by side, " + rhs_range()).c_str())
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
@@ -108,6 +113,7 @@ BenchmarkOptions read_options(const OptionValues& values) {
   BenchmarkOptions options;
   options.precisions = parse_list("precision", text("precision"), parse_kernel_precision);
   options.links = parse_list("links", text("links"), parse_reconstruct);
+  options.naik_links = parse_list("naik-links", text("naik-links"), parse_naik_form);
   options.rhs = values["rhs"].as<int>();
   options.seconds = values["seconds"].as<double>();
   if (options.rhs < 1 || options.rhs > max_rhs)
@@ -116,7 +122,7 @@ BenchmarkOptions read_options(const OptionValues& values) {
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   SolveOptions of_session;
-  set_options(values, of_session, {"transport", "overlap", "tuning", "mapping", "loopback", "grid"});
+  set_options(values, of_session, {"action", "transport", "overlap", "tuning", "mapping", "loopback", "grid"});
   options.session = of_session.session;
   if (!options.session.tuning) options.session.tuning = default_tuning();
   options.fused = text("blas") != "cublas";
@@ -169,6 +175,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
   if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
   if (scaling && cut.grid) throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
+  if (cuts && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
   if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
 
   std::optional<PlacedLattice> placed;

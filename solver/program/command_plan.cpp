@@ -39,6 +39,10 @@ CommandSyntax plan_syntax() {
       "machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"), "what to run on")(
       "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"), "of vectors and links")(
       "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"), "reals stored per link")(
+      "action", po::value<std::string>()->value_name("naive|asqtad|hisq")->default_value("naive"),
+      "which staggered quarks")("naik-links", po::value<std::string>()->value_name("18|13|9")->default_value("18"),
+                                "asqtad, hisq: reals stored per Naik link")(
+      "sloppy-naik-links", po::value<std::string>()->value_name("18|13|9"), "the same in the iterations (default: 13)")(
       "sloppy", po::value<std::string>()->value_name("fp32|fp16"), "precision of the iterations, below --precision")(
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
       "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
@@ -86,7 +90,8 @@ SolveShape read_shape(const OptionValues& values) {
   SolveShape shape;
   shape.lattice = extents_of(values, "lattice");
   SolveOptions options;
-  set_options(values, options, {"precision", "links", "sloppy", "sloppy_links", "system"});
+  set_options(values, options,
+              {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "system"});
   shape.options = options.session;
   shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
@@ -160,9 +165,11 @@ void print_json(std::ostream& out, const Machine& machine, const std::vector<Pla
   Json json{{"machine", Json::parse(to_json(machine))},
             {"lattice", first.lattice},
             {"precision", to_string(first.options.precision)},
+            {"action", to_string(first.options.quarks.action)},
             {"links", reals_per_link(first.options.links)},
             {"rhs", first.n_rhs},
             {"system", to_string(first.system)}};
+  if (first.options.quarks.improved()) json["naik_links"] = reals_per_link(first.options.naik_links);
   if (first.options.sloppy) json["sloppy"] = to_string(*first.options.sloppy);
   for (const Plan& p : plans)
     json["plans"].push_back({{"gpus", p.gpus()},

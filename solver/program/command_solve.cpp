@@ -35,11 +35,14 @@ CommandSyntax solve_syntax() {
       {},
       "\nExamples:\n"
       "  staghorn solve --gauge l8888.milc --mass 0.05 --output x.h5 --report x.json\n"
-      "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"};
+      "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"
+      "  staghorn solve --gauge l8888.milc --action hisq --mass 0.05 --sloppy fp32\n"
+      "  staghorn solve --fat fat.l8 --long long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
-  problem.add_options()("gauge", po::value<std::string>()->value_name("FILE")->required(),
-                        "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content");
+  problem.add_options()("gauge", po::value<std::string>()->value_name("FILE"),
+                        "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content; required, "
+                        "unless --fat and --long are given");
   add_options(problem, OptionGroup::problem);
   problem.add_options()("guess", po::value<std::string>()->value_name("F"),
                         "start from the /solution of this HDF5 file, or from the vectors of a SciDAC or FNAL file");
@@ -59,7 +62,7 @@ CommandSyntax solve_syntax() {
 }
 
 struct SolveCommand {
-  std::string gauge;
+  std::string gauge;  // "": links from --fat and --long
   SolveOptions options;
   std::optional<std::string> guess, output, report;
   VectorFormat output_format = VectorFormat::hdf5;
@@ -73,8 +76,13 @@ std::optional<std::string> optional_text(const OptionValues& values, const char*
 
 SolveCommand read_command(const OptionValues& values) {
   SolveCommand command;
-  command.gauge = values["gauge"].as<std::string>();
+  command.gauge = optional_text(values, "gauge").value_or("");
   set_options(values, command.options);
+  const QuarkAction& quarks = command.options.session.quarks;
+  if (command.gauge.empty() && !quarks.stored())
+    throw UsageError("--gauge is required, or --fat and --long. `staghorn solve --help` explains the options.");
+  if (!command.gauge.empty() && quarks.stored())
+    throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
   command.guess = optional_text(values, "guess");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
@@ -88,8 +96,8 @@ SolveCommand read_command(const OptionValues& values) {
   if (command.output && command.output == command.report)
     throw UsageError("--output and --report", "two different files", "'" + *command.output + "' for both");
   for (const auto& written : {command.output, command.report})
-    if (written &&
-        (*written == command.gauge || written == command.guess || *written == command.options.source.spec.path))
+    if (written && (*written == command.gauge || written == command.guess || written == quarks.fat ||
+                    written == quarks.naik || *written == command.options.source.spec.path))
       throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
   return command;
 }

@@ -17,6 +17,19 @@ std::string format(const char* pattern, Values... values) {
   return text;
 }
 
+void print_improved(std::ostream& out, const ImprovedSummary& improved) {
+  out << "           " << improved.action << " quarks";
+  if (improved.u0) out << format(", u0 %.10g", *improved.u0);
+  if (improved.naik_epsilon) out << format(", epsilon %.10g", *improved.naik_epsilon);
+  if (!improved.phases_in_links.empty())
+    out << ", long links from " << improved.long_file << ", phases " << improved.phases_in_links << " taken out";
+  if (improved.smallest_singular_value)
+    out << format(", smallest singular value %.4g, |det| %.4g", *improved.smallest_singular_value,
+                  *improved.smallest_determinant);
+  out << format("\n           Naik scale %.10g, Naik links unitary to %.1e%s\n", improved.naik_scale,
+                improved.naik_unitarity, improved.naik_projected ? " and then projected onto U(3)" : "");
+}
+
 const char* plural(int n) { return n == 1 ? "" : "s"; }
 
 void print_transports(std::ostream& out, const TransportChoice& choice, const char* which) {
@@ -71,6 +84,7 @@ void print_gauge(std::ostream& out, const Session& session) {
                 gauge.plaquette, gauge.max_unitarity_deviation,
                 gauge.reunitarized ? " and then projected onto SU(3)" : "", gauge.checksums.size(), plurals.c_str(),
                 plurals.c_str(), gauge.verified() ? "verified" : "NOT VERIFIED");
+  if (const ImprovedSummary* improved = session.improved()) print_improved(out, *improved);
   for (const std::string& text : unverified_checksums(gauge.checksums))
     out << "           UNVERIFIED: " << text << "\n";
   for (const std::string& warning : gauge.warnings) out << "           warning: " << warning << "\n";

@@ -31,6 +31,10 @@ std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";
 }
 
+std::string hop_definition_of(const SolveReport& report) {
+  return report.improved ? improved_hop_definition : hop_definition;
+}
+
 std::map<std::string, std::string> solution_attributes(const SolveReport& report) {
   std::string residuals, iterations;  // "r0 r1 ...", one for each right-hand side
   for (const RhsReport& rhs : report.rhs) {
@@ -45,7 +49,7 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"gauge_reunitarized", report.gauge.reunitarized ? "yes" : "no"},
       {"inputs_verified", report.verified() ? "yes" : "no"},
       {"equation", equation(report.request.system)},
-      {"operator", hop_definition},
+      {"operator", hop_definition_of(report)},
       {"phases", to_string(report.request.phases)},
       {"boundary", to_string(report.options.boundary)},
       {"mass", shortest(report.request.mass)},
@@ -56,6 +60,14 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"outcome", to_string(report.outcome)},
       {"residual_true", residuals},
       {"iterations", iterations}};
+  if (report.improved) {
+    attributes["action"] = report.improved->action;
+    attributes["naik_scale"] = shortest(report.improved->naik_scale);
+    if (report.improved->u0) attributes["u0"] = shortest(*report.improved->u0);
+    if (report.improved->naik_epsilon) attributes["naik_epsilon"] = shortest(*report.improved->naik_epsilon);
+    if (!report.improved->unitarize.empty()) attributes["unitarize"] = report.improved->unitarize;
+    attributes["naik_links"] = to_string(report.options.naik_links);
+  }
   for (const auto& [name, checksum] : report.gauge.checksums) attributes["gauge_" + name] = checksum.computed;
   return attributes;
 }

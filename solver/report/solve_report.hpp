@@ -30,6 +30,21 @@ struct GaugeSummary {
   std::vector<std::string> warnings;  // header numbers that the format defines and the file lacks
 };
 
+// Of improved quarks: what their links are.
+struct ImprovedSummary {
+  std::string action;                  // "asqtad", "hisq", or "stored" where files do not say
+  std::optional<double> u0;            // asqtad
+  std::optional<double> naik_epsilon;  // HISQ, as is
+  std::string unitarize;               // "u3" or "su3"; "" for others
+  // Of the first level of HISQ, before its projection; nothing for stored links.
+  std::optional<double> smallest_singular_value, smallest_determinant;
+  double naik_scale = 0;          // c_N, the coefficient of Naik links
+  double naik_unitarity = 0;      // max |N N^dagger - 1| without it, before any projection
+  bool naik_projected = false;    // onto U(3), for links of 13 or 9 reals
+  std::string phases_in_links{};  // that stored links held: "none", "cps", "milc"; "" for links that were made
+  std::string long_file{};        // of stored links
+};
+
 struct RhsReport {
   int color = -1;  // source colour; -1 where the source has none (noise, file)
   Outcome outcome = Outcome::breakdown;
@@ -68,9 +83,10 @@ struct SolveReport {
   Extents lattice{}, grid{}, local{};
   int ranks = 1, threads = 1;
   int hosts = 1;
-  Mapping mapping = Mapping::host;  // in use
-  double share_within_hosts = 1;    // the share of the face area between ranks that stays within hosts
-  GaugeSummary gauge;
+  Mapping mapping = Mapping::host;          // in use
+  double share_within_hosts = 1;            // the share of the face area between ranks that stays within hosts
+  GaugeSummary gauge;                       // of the thin links, or of stored fat ones
+  std::optional<ImprovedSummary> improved;  // absent: naive quarks
   std::vector<RhsReport> rhs;
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;
@@ -87,6 +103,10 @@ struct SolveReport {
 // The equation that was solved and the definition of D, in words of the report and of solution files.
 std::string equation(System system);
 inline constexpr const char* hop_definition = "D a(x) = sum_mu eta_mu(x) [U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu)]";
+inline constexpr const char* improved_hop_definition =
+    "D a(x) = sum_mu eta_mu(x) [F_mu(x) a(x+mu) - F_mu(x-mu)^dagger a(x-mu) + c_N (N_mu(x) a(x+3mu) - "
+    "N_mu(x-3mu)^dagger a(x-3mu))]";
+std::string hop_definition_of(const SolveReport& report);
 
 // The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
 // ranks, grid or threads, so that the whole file does not.

@@ -32,6 +32,31 @@ Json gauge_json(const GaugeSummary& gauge) {
           {"warnings", gauge.warnings}};
 }
 
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+// Action and parameters at the top level, as for naive quarks, and what only improved ones have.
+void add_action(Json& json, const SolveReport& report) {
+  if (!report.improved) {
+    json["action"] = "naive";
+    return;
+  }
+  const ImprovedSummary& improved = *report.improved;
+  json["action"] = improved.action;
+  json["u0"] = or_null(improved.u0);
+  json["naik_epsilon"] = or_null(improved.naik_epsilon);
+  json["naik_links"] = reals_per_link(report.options.naik_links);
+  if (report.options.sloppy) json["sloppy_naik_links"] = reals_per_link(iterated_naik_links(report.options));
+  json["improved"] = {{"smallest_singular_value", or_null(improved.smallest_singular_value)},
+                      {"smallest_determinant", or_null(improved.smallest_determinant)},
+                      {"naik_scale", improved.naik_scale},
+                      {"naik_unitarity", improved.naik_unitarity},
+                      {"naik_projected", improved.naik_projected},
+                      {"unitarize", or_null(improved.unitarize)},
+                      {"phases_in_links", or_null(improved.phases_in_links)},
+                      {"long_file", or_null(improved.long_file)}};
+}
+
 Json rhs_json(const RhsReport& rhs) {
   return {{"color", rhs.color < 0 ? Json(nullptr) : Json(rhs.color)},
           {"outcome", to_string(rhs.outcome)},
@@ -78,6 +103,7 @@ std::string to_json(const SolveReport& report) {
     json["sloppy"] = to_string(*report.options.sloppy);
     json["sloppy_links"] = reals_per_link(iterated_links(report.options));
   }
+  add_action(json, report);
   json["lattice"] = report.lattice;
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;
@@ -104,7 +130,7 @@ std::string to_json(const SolveReport& report) {
   json["tolerance"] = report.tolerance;
   json["max_iterations"] = report.request.max_iterations;
   json["conventions"] = {{"equation", equation(report.request.system)},
-                         {"operator", hop_definition},
+                         {"operator", hop_definition_of(report)},
                          {"phases", to_string(report.request.phases)}};
   json["gauge"] = gauge_json(report.gauge);
   json["rhs"] = Json::array();

@@ -30,6 +30,13 @@ Option row(OptionGroup group, const char* name, const char* value, std::string h
   return {group, name, value, std::move(help), set, text_of((SolveOptions().*part).*field)};
 }
 
+// A row of the quarks of a session.
+template <class Parse, class Field>
+Option quark_row(const char* name, const char* value, std::string help, Parse parse, Field QuarkAction::*field) {
+  const auto set = [=](SolveOptions& options, const std::string& text) { options.session.quarks.*field = parse(text); };
+  return {OptionGroup::lattice_operator, name, value, std::move(help), set, text_of(QuarkAction().*field)};
+}
+
 Option required(Option option) {
   option.default_text.reset();
   option.required = true;
@@ -48,6 +55,11 @@ int parse_noise_vectors(const std::string& text) {
 }
 
 std::string parse_text(const std::string& text) { return text; }
+
+Reconstruct parse_fat_form(const std::string& text) {
+  if (text != "18") throw Error("fat_links", "18, as fat links are not unitary", "'" + text + "'");
+  return Reconstruct::none18;
+}
 
 std::vector<Option> make_table() {
   using enum OptionGroup;
@@ -79,6 +91,21 @@ std::vector<Option> make_table() {
       row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
           &O::request, &SolveRequest::max_iterations),
 
+      quark_row("action", "naive|asqtad|hisq",
+                "which staggered quarks; links of asqtad and HISQ are made from thin links", parse_action,
+                &QuarkAction::action),
+      quark_row("u0", "U", "asqtad: tadpole factor (default: 1)", parse_number<double>, &QuarkAction::u0),
+      quark_row("naik_epsilon", "E", "HISQ: correction of one-link and Naik terms for heavy quarks (default: 0)",
+                parse_number<double>, &QuarkAction::naik_epsilon),
+      quark_row("unitarize", "u3|su3",
+                "HISQ: group onto which the first level is projected, u3 as MILC, su3 as Chroma (default: u3)",
+                parse_unitarize, &QuarkAction::unitarize),
+      quark_row("fat", "F", "stored fat links (SciDAC or HDF5) in place of thin ones, with `long`", parse_text,
+                &QuarkAction::fat),
+      quark_row("long", "F", "stored long (Naik) links, of three steps and with their coefficient", parse_text,
+                &QuarkAction::naik),
+      quark_row("phases_in_links", "milc|cps|none", "staggered phases in stored links (default: found from the links)",
+                parse_link_phases, &QuarkAction::phases_in_links),
       row(lattice_operator, "boundary", "px,py,pz,pt",
           "boundary condition in each direction: periodic, antiperiodic, or a phase in units of pi", parse_boundary,
           &O::session, &SessionOptions::boundary),
@@ -94,6 +121,14 @@ std::vector<Option> make_table() {
           &SessionOptions::sloppy),
       row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),
+      row(lattice_operator, "fat_links", "18", "reals stored per fat link, which is not unitary", parse_fat_form,
+          &O::session, &SessionOptions::fat_links),
+      row(lattice_operator, "naik_links", "18|13|9",
+          "reals stored per Naik link; 13 and 9 hold unitary links and project them onto U(3)", parse_naik_form,
+          &O::session, &SessionOptions::naik_links),
+      row(lattice_operator, "sloppy_naik_links", "18|13|9",
+          "reals per Naik link in the iterations (default: 13, or 18 where they are not unitary)", parse_naik_form,
+          &O::session, &SessionOptions::sloppy_naik_links),
       row(lattice_operator, "reunitarize", "", "project the links onto SU(3) first (files hold them to 1e-7 only)",
           parse_switch, &O::session, &SessionOptions::reunitarize),
       row(lattice_operator, "no_verify", "",

@@ -51,8 +51,21 @@ void check_options(const SessionOptions& options) {
   if (options.precision == Precision::fp16) throw Error("precision", "fp64 or fp32", precision);
   if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
     throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
-  if (options.sloppy_links && !options.sloppy)
-    throw Error("sloppy_links", "a sloppy precision, whose links they are", "none");
+  for (const auto& [name, form] :
+       {std::pair{"sloppy_links", options.sloppy_links}, std::pair{"sloppy_naik_links", options.sloppy_naik_links}})
+    if (form && !options.sloppy) throw Error(name, "a sloppy precision, whose links they are", "none");
+  check_action(options.quarks);
+  const bool improved = options.quarks.improved();
+  if (improved && (options.links != Reconstruct::none18 ||
+                   options.sloppy_links.value_or(Reconstruct::none18) != Reconstruct::none18))
+    throw Error(options.links == Reconstruct::none18 ? "sloppy_links" : "links",
+                "18 reals a fat link, which is not unitary (`naik_links` says how Naik links are stored)",
+                to_string(options.links == Reconstruct::none18 ? *options.sloppy_links : options.links));
+  if (!improved && (options.naik_links != Reconstruct::none18 || options.sloppy_naik_links))
+    throw Error(options.sloppy_naik_links ? "sloppy_naik_links" : "naik_links",
+                "improved quarks (`action` asqtad or hisq, or `fat` and `long`), whose links they are", "naive ones");
+  if (options.quarks.stored() && options.reunitarize)
+    throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
   if (options.blas == Blas::cublas && options.sloppy)
     throw Error("`blas` cublas", "no sloppy precision, as it is the plain baseline",
                 "sloppy " + to_string(*options.sloppy));

@@ -33,16 +33,25 @@ CertificatePlace parse_certificate_place(const std::string& text) { return certi
 Precision parse_sloppy(const std::string& text) { return sloppy_precisions.parse(text); }
 
 Reconstruct iterated_links(const SessionOptions& options) {
+  if (options.quarks.improved()) return options.fat_links;
   return options.sloppy ? options.sloppy_links.value_or(Reconstruct::row12) : options.links;
 }
 
+Reconstruct iterated_naik_links(const SessionOptions& options) {
+  return options.sloppy ? options.sloppy_naik_links.value_or(Reconstruct::u3_13) : options.naik_links;
+}
+
 std::string describe_numbers(const SessionOptions& options) {
-  std::string precision = to_string(options.precision), links = to_string(options.links);
+  const bool improved = options.quarks.improved();
+  std::string precision = to_string(options.precision);
+  std::string links = to_string(improved ? options.fat_links : options.links), naik = to_string(options.naik_links);
   if (options.sloppy) {
     precision += "/" + to_string(*options.sloppy);
-    links += "/" + to_string(iterated_links(options));
+    if (!improved) links += "/" + to_string(iterated_links(options));
+    naik += "/" + to_string(iterated_naik_links(options));
   }
-  return precision + ", " + links + " reals a link";
+  if (!improved) return precision + ", " + links + " reals a link";
+  return precision + ", " + links + " reals a fat link, " + naik + " reals a Naik link";
 }
 
 double tolerance_in_force(const SolveRequest& request, Precision precision) {

@@ -10,6 +10,7 @@
 #include "dirac/stencil/boundary.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
+#include "solver/request/quark_action.hpp"
 
 namespace staghorn {
 
@@ -47,10 +48,14 @@ struct SessionOptions {
   Reconstruct links = Reconstruct::none18;  // reals per link in memory
   std::optional<Precision> sloppy;          // of the iterations, below `precision`: mixed precision by reliable updates
   std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
-  bool no_verify = false;                   // read files whose checksums are absent or wrong; the report says so
-  bool reunitarize = false;                 // project the links onto SU(3) first; implied by compressed links
-  std::string device = "auto";              // auto | cpu | cuda | cuda:n
-  bool overlap = true;                      // faces travel while interior sites are computed
+  QuarkAction quarks;                       // naive, or improved with fat and Naik links
+  Reconstruct fat_links = Reconstruct::none18;   // of improved quarks: not unitary, so all 18 reals
+  Reconstruct naik_links = Reconstruct::none18;  // none18 | u3_13 | u3_9
+  std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
+  bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
+  bool reunitarize = false;                      // project the links onto SU(3) first; implied by compressed links
+  std::string device = "auto";                   // auto | cpu | cuda | cuda:n
+  bool overlap = true;                           // faces travel while interior sites are computed
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
   CertificatePlace certificate = CertificatePlace::automatic;
@@ -58,9 +63,10 @@ struct SessionOptions {
   std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 
-// How links are stored that the iterations read.
+// How links are stored that the iterations read, thin or fat ones and Naik ones.
 Reconstruct iterated_links(const SessionOptions& options);
-// "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link".
+Reconstruct iterated_naik_links(const SessionOptions& options);
+// "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link"; "..., 18/13 reals a Naik link"
 std::string describe_numbers(const SessionOptions& options);
 
 // What the first solve will be. A session that knows it can refuse what does not fit before it reads anything.

@@ -17,7 +17,7 @@ namespace staghorn {
 // What the passes work with. The session owns it.
 struct CertifiedWork {
   const Communicator& communicator;
-  const LinkField& links;  // fp64, uncompressed: those of the certificate, on the host or, as all fields, on the GPU
+  OperatorLinks links;  // fp64, uncompressed: those of the certificate, on the host or, as all fields, on the GPU
   const Boundary& boundary;
   Precision precision;                // of the fast path
   EvenOddPass& pass;                  // the fast path

@@ -46,6 +46,7 @@ void Gauge::fill_setting(SolveReport& report) const {
   report.ranks = context_.communicator().size();
   report.threads = omp_get_max_threads();
   report.gauge = summary_;
+  if (improved_) report.improved = improved_->summary;
   report.provenance = run_provenance(!context_.communicator().is_alone());
   report.provenance["kernels"] = precise_->kernel_set();
   if (context_.cublas()) report.provenance["cublas"] = context_.cublas()->version();
@@ -77,7 +78,7 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
                          {"sloppy_links", sloppy_ ? double(sloppy_->link_bytes()) : 0},
                          {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
                          {"vectors", double(pass_->vector_bytes())},
-                         {"certificate_links", double(links_.bytes())},
+                         {"certificate_links", double(links_.bytes() + (improved_ ? improved_->naik.bytes() : 0))},
                          {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
                          {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
                          {"sources_solutions", source_bytes},

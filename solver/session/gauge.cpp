@@ -54,8 +54,20 @@ const GaugeSummary& Gauge::measured() {
   return summary_;
 }
 
+void Gauge::improve() {
+  measured();  // observables are those of the thin links
+  forget_operators();
+  improved_ = improve_links(context_.communicator(), links_, options_);
+}
+
+void Gauge::add_naik_links(ImprovedGauge improved) {
+  forget_operators();
+  improved_ = std::move(improved);
+}
+
 void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand) {
-  if (!(boundary == options_.boundary) || reals != options_.links) forget_operators();
+  if (improved_ || !(boundary == options_.boundary) || reals != options_.links) forget_operators();
+  improved_.reset();
   origin_.checks = {};
   options_.boundary = boundary;
   options_.links = reals;
@@ -119,9 +131,10 @@ void Gauge::make_operators(int n_rhs, System system, MemorySpace certificate) {
   const double held_on_gpu = held_links + double(certificate_.bytes(MemorySpace::cuda));
   const Communicator& all = context_.communicator();
   require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_on_gpu : 0});
-  auto made = std::make_unique<StaggeredOperator>(all, links_, operator_options(options_, n_rhs, cuda_device), packed);
+  auto made = std::make_unique<StaggeredOperator>(all, operator_links(), operator_options(options_, n_rhs, cuda_device),
+                                                  packed);
   if (options_.sloppy)
-    sloppy_ = std::make_unique<StaggeredOperator>(all, links_,
+    sloppy_ = std::make_unique<StaggeredOperator>(all, operator_links(),
                                                   operator_options(iterated_options(options_), n_rhs, cuda_device),
                                                   sloppy_packed ? sloppy_packed : made->hop_data());
   precise_ = std::move(made);  // both are there, or, where one fails, neither

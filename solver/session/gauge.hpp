@@ -17,6 +17,7 @@
 #include "solver/report/solve_report.hpp"
 #include "solver/session/certificate_fields.hpp"
 #include "solver/session/context.hpp"
+#include "solver/session/improved_gauge.hpp"
 
 namespace staghorn {
 
@@ -48,7 +49,7 @@ class Gauge {
         LinkDemand demand = LinkDemand::special_unitary);
 
   const Context& context() const { return context_; }
-  const LinkField& links() const { return links_; }  // fp64, uncompressed, as used
+  const LinkField& links() const { return links_; }  // fp64, uncompressed, as used: thin or fat
   const SessionOptions& options() const { return options_; }
   LinkDemand demand() const { return demand_; }
   const UnitarityCheck& unitarity() const { return unitarity_; }  // before any projection
@@ -62,9 +63,19 @@ class Gauge {
     has_links_ = false;
     return links_;
   }
+  // Links are thin ones afterwards.
   void take(const Boundary& boundary, Reconstruct reals, LinkDemand demand);
   bool has_links() const { return has_links_; }
   void set_read_seconds(double seconds) { origin_.seconds = seconds; }
+
+  // Makes the links of improved quarks from the thin ones that are here, as the options say.
+  void improve();
+  // The links that are here are fat ones, and belong to these.
+  void add_naik_links(ImprovedGauge improved);
+  // What kernels and certificate read.
+  OperatorLinks operator_links() const { return staghorn::operator_links(links_, improved_); }
+  // Of improved quarks; nullptr for naive ones.
+  const ImprovedSummary* improved() const { return improved_ ? &improved_->summary : nullptr; }
 
   // Precisions and links of the next solves: nothing happens if they are as they were. Throws Error where they do not
   // go together, or ask for fewer reals than these links have. Local.
@@ -97,7 +108,8 @@ class Gauge {
 
   const Context& context_;
   SessionOptions options_;
-  LinkField links_;
+  LinkField links_;                        // thin ones, or the fat ones of improved quarks
+  std::optional<ImprovedGauge> improved_;  // Naik links beside them
   LinkOrigin origin_;
   LinkDemand demand_;
   bool has_links_ = false;

@@ -5,6 +5,7 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/machine/memory_check.hpp"
+#include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/gauge.hpp"
 
@@ -38,19 +39,34 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
                  const ExpectedSolve& expected) {
   const Stopwatch reading;
   completed_options(options);  // what makes no sense is refused before anything is read
-  const GaugeHeader header = read_gauge_header(all, gauge_file);
+  const bool stored = options.quarks.stored();
+  if (stored && !gauge_file.empty()) throw Error("gauge", "thin links, or links from files (`fat` and `long`)", "both");
+  ImprovedHeaders pair;
+  if (stored) pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
+  const GaugeHeader header = stored ? pair.fat : read_gauge_header(all, gauge_file);
   state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
   const Context& context = state_->context;
   const Context::Scope scope(context);
   const Lattice& lattice = context.lattice();
+  require_fit(lattice, stencil_of(options));
   require_memory(context.communicator(),
                  {lattice.global(), lattice.grid(), context.options(), expected.n_rhs, expected.system,
                   context.cuda_device() >= 0},
                  context.cuda_device(), {});
-  LinkField links = make_links(context.communicator(), lattice);
-  GaugeChecks checks = read_gauge(context.communicator(), header, links, !options.no_verify);
-  state_->gauge.emplace(context, std::move(links), context.options(),
-                        LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
+  if (stored) {
+    SessionOptions fitted = context.options();
+    StoredGauge read = read_stored_gauge(context.communicator(), pair, lattice, fitted);
+    state_->gauge.emplace(context, std::move(read.fat), fitted,
+                          LinkOrigin{header.path, to_string(header.format), std::move(read.checks)},
+                          LinkDemand::finite);
+    state_->gauge->add_naik_links(std::move(read.improved));
+  } else {
+    LinkField links = make_links(context.communicator(), lattice);
+    GaugeChecks checks = read_gauge(context.communicator(), header, links, !options.no_verify);
+    state_->gauge.emplace(context, std::move(links), context.options(),
+                          LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
+    if (options.quarks.improved()) state_->gauge->improve();
+  }
   state_->gauge->measured();
   state_->gauge->set_read_seconds(reading.seconds());
 }
@@ -65,8 +81,11 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
       throw Error("links", "rank " + std::to_string(expected.rank()) + " of grid " + to_string(expected.grid()),
                   "rank " + std::to_string(given.rank()) + " of grid " + to_string(given.grid()));
   });
+  if (options.quarks.stored()) throw Error("fat", "no links from files beside links from memory", *options.quarks.fat);
+  require_fit(context.lattice(), stencil_of(options));
   state_->gauge.emplace(context, std::move(links), context.options(), LinkOrigin{});
   state_->gauge->measured();
+  if (options.quarks.improved()) state_->gauge->improve();
 }
 
 Session::~Session() = default;
@@ -75,6 +94,7 @@ const Communicator& Session::communicator() const { return state_->context.commu
 const Placement& Session::placement() const { return state_->context.placement(); }
 const Lattice& Session::lattice() const { return state_->context.lattice(); }
 const LinkField& Session::links() const { return state_->gauge->links(); }
+const ImprovedSummary* Session::improved() const { return state_->gauge->improved(); }
 const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
 std::string Session::device() const { return state_->context.device(); }

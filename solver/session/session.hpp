@@ -19,7 +19,8 @@ namespace staghorn {
 class Session {
  public:
   // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value (unless
-  // options.no_verify), checks unitarity.
+  // options.no_verify), checks unitarity, makes the links of improved quarks. With options.quarks.fat and naik, it
+  // reads these files instead, and `gauge_file` is empty.
   // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
   // session's fields. Throws Error on every rank alike, also where the solve that is expected would not fit into
   // memory.
@@ -32,7 +33,9 @@ class Session {
   const Communicator& communicator() const;
   const Placement& placement() const;
   const Lattice& lattice() const;
-  const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied)
+  const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied); fat
+                                   // ones of improved quarks
+  const ImprovedSummary* improved() const;  // of improved quarks; nullptr for naive ones
   const GaugeSummary& gauge() const;
   const SessionOptions& options() const;
   std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
