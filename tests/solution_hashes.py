@@ -4,7 +4,7 @@
     solution_hashes.py --compare A.json B.json                     ends with 1 where a case differs or is in one of them only
 
 A change that should leave every bit alone is checked by the hashes of the program before it and after it. PROGRAM has
-many_solves beside it (tests/unit/many_solves.cpp).
+many_solves beside it (tests/gpu/many_solves.cpp).
 """
 
 from __future__ import annotations

@@ -45,6 +45,23 @@ void with_stored_links(Precision precision, Reconstruct reconstruct, Data* data,
   });
 }
 
+// Calls work(reals) for any form of links: std::integral_constant<int, 18 | 12 | 8 | 13 | 9>.
+template <class Work>
+void with_link_form(Reconstruct reconstruct, const Work& work) {
+  switch (reconstruct) {
+    case Reconstruct::none18:
+      return work(std::integral_constant<int, 18>());
+    case Reconstruct::row12:
+      return work(std::integral_constant<int, 12>());
+    case Reconstruct::su3_8:
+      return work(std::integral_constant<int, 8>());
+    case Reconstruct::u3_13:
+      return work(std::integral_constant<int, 13>());
+    case Reconstruct::u3_9:
+      return work(std::integral_constant<int, 9>());
+  }
+}
+
 // Calls work(reals) for a form of Naik links: std::integral_constant<int, 18 | 13 | 9>.
 template <class Work>
 void with_naik_form(Reconstruct reconstruct, const Work& work) {

@@ -109,11 +109,13 @@ __global__ void __launch_bounds__(threads)
 // blockIdx.y is the direction.
 template <class Stored, int Reals>
 __global__ void __launch_bounds__(threads)
-    convert_links_kernel(Stored* to, const double* from, int V, int count, unsigned long long* misfit) {
+    convert_links_kernel(Stored* to, const double* from, int V, int count, double factor, unsigned long long* misfit) {
   const int slot = int(blockIdx.x) * threads + int(threadIdx.x);
   if (slot >= count) return;
   double reals[18];
   load_object<18, Caching::plain>(from + std::size_t(blockIdx.y) * 18 * V, V, slot, reals);
+#pragma unroll
+  for (int i = 0; i < 18; ++i) reals[i] *= factor;
   put_link<Reals>(to, V, int(blockIdx.y), slot, reals, misfit);
 }
 
@@ -150,22 +152,24 @@ void cuda_convert_vectors(Precision to_precision, void* to, Precision from_preci
 
 void cuda_pack_links(Precision precision, Reconstruct reconstruct, void* to, int V, int first, int count,
                      int directions, const ColorMatrix<double>* plain, std::uint64_t* misfit) {
-  with_stored_links(precision, reconstruct, to,
-                    [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
-                      cuda::pack_links_kernel<Stored, Reals><<<cuda::blocks_for(count * directions), cuda::threads>>>(
-                          stored, V, first, count, directions, plain, cuda::counter(misfit));
-                    });
+  with_stored(precision, to, [&]<class Stored>(Stored* stored) {
+    with_link_form(reconstruct, [&]<int Reals>(std::integral_constant<int, Reals>) {
+      cuda::pack_links_kernel<Stored, Reals><<<cuda::blocks_for(count * directions), cuda::threads>>>(
+          stored, V, first, count, directions, plain, cuda::counter(misfit));
+    });
+  });
   STAGHORN_CUDA_CHECK_LAUNCH(pack_links_kernel);
 }
 
 void cuda_convert_links(Precision precision, Reconstruct reconstruct, void* to, const void* from, int V, int count,
-                        int directions, std::uint64_t* misfit) {
+                        int directions, double factor, std::uint64_t* misfit) {
   const dim3 grid(cuda::blocks_for(count), directions);
-  with_stored_links(
-      precision, reconstruct, to, [&]<class Stored, int Reals>(Stored* stored, std::integral_constant<int, Reals>) {
-        cuda::convert_links_kernel<Stored, Reals>
-            <<<grid, cuda::threads>>>(stored, static_cast<const double*>(from), V, count, cuda::counter(misfit));
-      });
+  with_stored(precision, to, [&]<class Stored>(Stored* stored) {
+    with_link_form(reconstruct, [&]<int Reals>(std::integral_constant<int, Reals>) {
+      cuda::convert_links_kernel<Stored, Reals>
+          <<<grid, cuda::threads>>>(stored, static_cast<const double*>(from), V, count, factor, cuda::counter(misfit));
+    });
+  });
   STAGHORN_CUDA_CHECK_LAUNCH(convert_links_kernel);
 }
 

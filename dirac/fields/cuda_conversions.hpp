@@ -24,11 +24,11 @@ void cuda_convert_vectors(Precision to_precision, void* to, Precision from_preci
 
 // Writes links [direction][real][lane] of V lanes, `directions` of them for each slot. cuda_pack_links takes plain
 // links, [slot][direction], of slots first..first + count - 1; cuda_convert_links takes `count` slots of links in fp64
-// with 18 reals. If `misfit` is not null and a link has no stored form (store_link), *misfit becomes at least
-// ~(4 slot + direction): the first such link wins, 0 stays if there is none.
+// with 18 reals, and multiplies them by `factor`. If `misfit` is not null and a link has no stored form (store_link),
+// *misfit becomes at least ~(4 slot + direction): the first such link wins, 0 stays if there is none.
 void cuda_pack_links(Precision precision, Reconstruct reconstruct, void* to, int V, int first, int count,
                      int directions, const ColorMatrix<double>* plain, std::uint64_t* misfit);
 void cuda_convert_links(Precision precision, Reconstruct reconstruct, void* to, const void* from, int V, int count,
-                        int directions, std::uint64_t* misfit);
+                        int directions, double factor, std::uint64_t* misfit);
 
 }  // namespace staghorn

@@ -2,7 +2,7 @@
 // sites.
 //
 // An object of N reals at lane i of V has floor(N / W) words of W reals, word w at (w V + i) W, and then a tail of N
-// mod W reals. A vector in fixed point is one word: six int16 and its unit.
+// mod W reals: 1, 2 or 4 of them, or 5 as 4 and 1. A vector in fixed point is one word: six int16 and its unit.
 #pragma once
 
 #include "dirac/algebra/fixed_point.hpp"
@@ -17,7 +17,7 @@ struct WordOf;
 template <>
 struct WordOf<double> {
   using type = double2;
-  using tail = double2;  // never used: 6, 8, 12 and 18 are even
+  using tail = double;
 };
 template <>
 struct WordOf<float> {
@@ -51,7 +51,9 @@ __device__ __forceinline__ void load_object(const Real* object, unsigned V, unsi
   const Word* words = reinterpret_cast<const Word*>(object) + lane;
 #pragma unroll
   for (int w = 0; w < N / W; ++w) spread(load_word<how>(words + std::size_t(w) * V), out + w * W);
-  if constexpr (full < N)
+  if constexpr (N - full == 1)
+    out[full] = load_word<how>(object + std::size_t(full) * V + lane);
+  else if constexpr (full < N)
     spread(load_word<how>(reinterpret_cast<const Tail*>(object + std::size_t(full) * V) + lane), out + full);
 }
 
@@ -75,6 +77,7 @@ __device__ __forceinline__ void store_object(Real* object, unsigned V, unsigned 
     gather(word, in + w * W);
     store_word<how>(words + std::size_t(w) * V, word);
   }
+  static_assert(N - full == 0 || N - full == 2, "links of odd length are stored by reals");
   if constexpr (full < N) {
     Tail tail;
     gather(tail, in + full);
@@ -109,11 +112,12 @@ __device__ __forceinline__ void load_object(const std::int16_t* object, unsigned
   }
   if constexpr (N - full == 2)
     spread(load_word<how>(reinterpret_cast<const int*>(object + std::size_t(full) * V) + lane), out + full);
-  if constexpr (N - full == 4) {
+  if constexpr (N - full >= 4) {
     const int2 word = load_word<how>(reinterpret_cast<const int2*>(object + std::size_t(full) * V) + lane);
     spread(word.x, out + full);
     spread(word.y, out + full + 2);
   }
+  if constexpr (N % 2 == 1) out[N - 1] = float(load_word<how>(object + std::size_t(N - 1) * V + lane));
 }
 
 // Reads a colour vector, times `factor`.

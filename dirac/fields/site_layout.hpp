@@ -4,6 +4,7 @@
 //
 //   offset(block, real k, lane) = block n V + (k - k mod W) V + lane min(W, n - k + k mod W) + k mod W
 //
+// (A last word of less than W reals is cut further where its length is no power of two, and so no word of the machine.)
 // On the CPU W = 1 and V is the width of a vector register. Where the local extents allow it, the lattice is cut into V
 // equal sub-lattices ("virtual nodes"), one lane each: the neighbours of a whole block are then another whole block,
 // with the lanes permuted at the rim only. Extents that do not split V-fold (each sub-extent must be even) use
@@ -13,6 +14,7 @@
 // The values computed at a site never depend on the layout.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 
 #include "halo/lattice.hpp"
@@ -35,7 +37,12 @@ class SiteLayout {
   std::int64_t offset_in_block(int lane, int k) const { return std::int64_t{k} * lanes_ + lane; }
   // The same for an object of n reals, in words of `word` reals.
   static constexpr std::int64_t offset_in_words(std::int64_t V, std::int64_t lane, int k, int n, int word) {
-    const int first = k / word * word, width = word < n - first ? word : n - first;
+    int first = k / word * word, width = word < n - first ? word : n - first;
+    for (; (width & (width - 1)) != 0; width = n - first) {
+      const int longest = int(std::bit_floor(unsigned(width)));
+      if (k < first + longest) return first * V + lane * longest + (k - first);
+      first += longest;
+    }
     return first * V + lane * width + (k - first);
   }
   bool virtual_nodes() const { return virtual_nodes_; }

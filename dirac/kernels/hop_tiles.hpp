@@ -4,6 +4,8 @@
 #include <array>
 #include <type_traits>
 
+#include "dirac/stencil/legs.hpp"
+
 namespace staghorn {
 
 // The largest first; the last is 1, which divides every number of right-hand sides.
@@ -25,15 +27,26 @@ struct TileList {
 
 // The tiles for numbers stored in so many bytes. `cut`: some sites may need ghosts. In fp16 `cut` also serves where a
 // boundary has a phase other than +-1, for such hops are bound by instructions, and the usual case is a kernel of its
-// own. From 4 on several threads share a site (cuda_hop_many.cuh); with such a phase the largest tile is 4.
-template <int stored_bytes>
+// own. From 4 on several threads share a site (cuda_hop_many.cuh); with such a phase the largest tile is 4. Kernels of
+// improved quarks take twice as long to compile, so there are fewer of them.
+template <int stored_bytes, Stencil stencil = Stencil::naive>
 struct HopTiles {
   using whole = TileList<16, 8, 4, 3, 2, 1>;
   using cut = TileList<16, 4, 3, 1>;
 };
 template <>
-struct HopTiles<2> {
+struct HopTiles<2, Stencil::naive> {
   using whole = TileList<3, 1>;
+  using cut = TileList<1>;
+};
+template <int stored_bytes>
+struct HopTiles<stored_bytes, Stencil::improved> {
+  using whole = TileList<16, 4, 1>;
+  using cut = TileList<4, 1>;
+};
+template <>
+struct HopTiles<2, Stencil::improved> {
+  using whole = TileList<1>;
   using cut = TileList<1>;
 };
 

@@ -45,8 +45,6 @@ OperatorOptions checked(OperatorOptions options, const OperatorLinks& links) {
   }
   if (options.reconstruct != Reconstruct::none18)
     throw Error("fat links", "18 reals, for they are not unitary", to_string(options.reconstruct));
-  if (options.cuda_device >= 0)
-    throw Error("improved quarks", "a CPU: hops of three sites have no GPU kernels yet", "a GPU");
   return options;
 }
 

@@ -174,17 +174,22 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                         const KernelLinkForm& form, PinnedPieces& pieces) {
+                         const KernelLinkForm& form, PinnedPieces& pieces)
+    : scale_(scale_of(communicator, links, form)) {
   const auto [precision, reconstruct, set, sized] = form;
   const Lattice& lattice = layout.lattice();
   const int reals = reals_per_link(reconstruct);
+  const double factor = 1 / scale_;
   const std::size_t link_bytes = reals * bytes_per_real(precision);
   std::int64_t misfit = no_link;
   for (const Parity parity : {Parity::even, Parity::odd}) {
     Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.lanes()) * link_bytes, MemorySpace::cuda);
     DeviceMisfit on_device(precision);
     send_sites<Links>(
-        pieces, lattice, parity, [&](std::int64_t site, Links& u) { u = links[site]; },
+        pieces, lattice, parity,
+        [&](std::int64_t site, Links& u) {
+          for (int mu = 0; mu < 4; ++mu) u[mu] = scaled(links[site][mu], factor);
+        },
         [&](const Links* piece, std::int64_t first, std::int64_t count) {
           cuda_pack_links(precision, reconstruct, packed.data(), layout.lanes(), int(first), int(count), 4,
                           piece->data(), on_device.place());
@@ -206,7 +211,7 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
             for (std::int64_t k = 0; k < count; ++k) {
               Coordinates x;
               layout.site(target, face[std::size_t(first + k)], x);
-              piece[k] = behind[lattice.site_index(x)][mu];
+              piece[k] = scaled(behind[lattice.site_index(x)][mu], factor);
             }
           },
           [&](const ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
@@ -217,16 +222,19 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
-                         const SiteLayout& layout, const KernelLinkForm& form) {
+                         const SiteLayout& layout, const KernelLinkForm& form)
+    : scale_(scale_of(communicator, links, form)) {
   const auto [precision, reconstruct, set, sized] = form;
+  const double factor = 1 / scale_;
   const std::size_t link_bytes = std::size_t(reals_per_link(reconstruct)) * bytes_per_real(precision);
-  const auto converted = [&](const Buffer& from, int sites, int directions, std::uint64_t* misfit) {
+  const auto converted = [&, precision = precision, reconstruct = reconstruct](const Buffer& from, int sites,
+                                                                               int directions, std::uint64_t* misfit) {
     constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
     const std::size_t n = from.bytes() / bytes_per_full_link;
     Buffer to(n * link_bytes, MemorySpace::cuda);
     if (n > 0)
       cuda_convert_links(precision, reconstruct, to.data(), from.data(), int(n / std::size_t(directions)), sites,
-                         directions, misfit);
+                         directions, factor, misfit);
     return to;
   };
   std::int64_t misfit = no_link;
@@ -235,8 +243,8 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
     DeviceMisfit on_device(precision);
     links_[int(parity)] = converted(full.links_[int(parity)], half_volume, 4, on_device.place());
     for (int mu = 0; mu < 4; ++mu)
-      ghost_links_[int(parity)][mu] =
-          converted(full.ghost_links_[int(parity)][mu], half_volume / layout.lattice().local()[mu], 1, nullptr);
+      ghost_links_[int(parity)][mu] = converted(full.ghost_links_[int(parity)][mu],
+                                                steps_of(set) * half_volume / layout.lattice().local()[mu], 1, nullptr);
     misfit = std::min(misfit, on_device.link(layout, parity));
   }
   cuda::synchronize();

@@ -36,7 +36,7 @@ def gauge_to_cut(staghorn, tmp_path_factory):
 def solve_many(run_built, tmp_path_factory):
     """solve_many(gauge, requests, *options, ranks=1, env=None, under=()) -> Solves, of requests {name: options}.
 
-    All are solved one after the other in the same processes (unit/many_solves.cpp). What CPUs answer is remembered for the
+    All are solved one after the other in the same processes (gpu/many_solves.cpp). What CPUs answer is remembered for the
     session. Skips where nccl or cuda-aware is asked for and cannot be used: they need libraries.
     """
     known = {}

@@ -1,8 +1,10 @@
 // Where sites live: the process grid, and the slots of sites in blocks of lanes.
+#include <bit>
 #include <cstdio>
 #include <limits>
 
 #include "dirac/fields/site_layout.hpp"
+#include "dirac/fields/step.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -117,17 +119,52 @@ bool neighbours_of_virtual_nodes_share_a_block() {
 bool reals_of_a_block_are_one_to_one() {
   for (const int word : {1, 2, 4, 8})
     for (const int lanes : {1, 4, 16, 80})
-      for (const int reals : {6, 8, 12, 18}) {
+      for (const int reals : {6, 8, 9, 12, 13, 18}) {
+        const int rest = reals % word, whole_words = std::has_single_bit(unsigned(rest)) ? reals : reals - rest;
         std::vector<bool> taken(std::size_t(reals * lanes));
         for (int lane = 0; lane < lanes; ++lane)
           for (int k = 0; k < reals; ++k) {
             const std::int64_t offset = SiteLayout::offset_in_words(lanes, lane, k, reals, word);
             if (!CHECK(offset >= 0) || !CHECK(offset < taken.size()) || !CHECK(!taken[offset])) return false;
             taken[offset] = true;
-            if (k % word != 0 && !CHECK(offset == SiteLayout::offset_in_words(lanes, lane, k - 1, reals, word) + 1))
+            if (k % word != 0 && k < whole_words &&
+                !CHECK(offset == SiteLayout::offset_in_words(lanes, lane, k - 1, reals, word) + 1))
               return false;
           }
       }
+  return true;
+}
+
+// Hops of so many steps, by arithmetic on the index of a site among those of its parity.
+template <int steps>
+bool hops_end_at(const SiteLayout& layout, const Coordinates& x) {
+  const Extents& extents = layout.lattice().local();
+  int stride = 1;
+  for (int mu = 0; mu < 4; stride *= mu == 0 ? extents[0] / 2 : extents[mu], ++mu)
+    for (const bool forward : {true, false}) {
+      const int beyond = x[mu] + (forward ? steps : -steps), extent = extents[mu];
+      const bool leaves = beyond < 0 || beyond >= extent;
+      Coordinates y = x;
+      y[mu] = (beyond + extent) % extent;
+      const Slot slot = layout.slot(x);
+      const Slot found = mu == 0 ? stepped_along_x<steps>(slot, x[0], extent, forward, leaves)
+                                 : stepped<steps>(slot, stride, extent, forward, leaves);
+      if (!CHECK(wraps<steps>(x[mu], extent, forward) == leaves) || !CHECK(found == layout.slot(y))) return false;
+      if (leaves && !CHECK(slice_beyond(x[mu], extent, forward, steps) == (forward ? y[mu] : extent - 1 - y[mu])))
+        return false;
+    }
+  return true;
+}
+
+bool hops_are_found_by_arithmetic() {
+  for (const Extents& extents : {Extents{4, 4, 4, 4}, {4, 6, 8, 10}, {8, 4, 6, 4}}) {
+    const Lattice lattice(extents, {1, 1, 1, 1}, 0);
+    const SiteLayout layout(lattice, SiteLayout::one_block);
+    for (std::int64_t site = 0; site < lattice.local_volume(); ++site) {
+      const Coordinates x = lattice.site_coordinates(site);
+      if (!hops_end_at<1>(layout, x) || !hops_end_at<3>(layout, x)) return false;
+    }
+  }
   return true;
 }
 
@@ -135,9 +172,8 @@ bool reals_of_a_block_are_one_to_one() {
 
 std::vector<UnitCheck> lattice_checks() {
   return {
-      UNIT_CHECK(process_grid_has_the_least_surface),
-      UNIT_CHECK(slots_and_sites_are_one_to_one),
-      UNIT_CHECK(reals_of_a_block_are_one_to_one),
+      UNIT_CHECK(process_grid_has_the_least_surface),        UNIT_CHECK(slots_and_sites_are_one_to_one),
+      UNIT_CHECK(reals_of_a_block_are_one_to_one),           UNIT_CHECK(hops_are_found_by_arithmetic),
       UNIT_CHECK(neighbours_of_virtual_nodes_share_a_block),
   };
 }

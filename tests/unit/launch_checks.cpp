@@ -77,7 +77,7 @@ bool known_launches_survive_what_cannot_be_read() {
 
 bool every_choice_can_be_remembered() {
   std::vector<LaunchChoice> choices{LaunchChoice()};
-  for (const LaunchChoice& tile : tile_candidates(Precision::fp32, 48, false))
+  for (const LaunchChoice& tile : tile_candidates(Stencil::naive, Precision::fp32, 48, false))
     for (const LaunchChoice& choice : wave_candidates(tile)) choices.push_back(choice);
   for (const LaunchChoice& choice : choices) {
     const KnownLaunches known = parse_launches(launch_line("key", choice));
@@ -119,16 +119,19 @@ bool the_file_is_in_the_cache_folder() {
 
 bool candidates_divide_the_right_hand_sides() {
   for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
-    for (const bool cut : {false, true})
+    for (const auto& [stencil, cut] : {std::pair(Stencil::naive, false), std::pair(Stencil::naive, true),
+                                       std::pair(Stencil::improved, false), std::pair(Stencil::improved, true)})
       for (int n_rhs = 1; n_rhs <= max_rhs; ++n_rhs) {
-        const std::vector<LaunchChoice> candidates = tile_candidates(precision, n_rhs, cut);
+        const std::vector<LaunchChoice> candidates = tile_candidates(stencil, precision, n_rhs, cut);
         if (!CHECK(!candidates.empty()) || !CHECK(candidates.back().tile == 1)) return false;
         for (std::size_t k = 0; k < candidates.size(); ++k) {
           if (!CHECK(n_rhs % candidates[k].tile == 0) || !CHECK(candidates[k].waves == 1)) return false;
           if (k > 0 && !CHECK(candidates[k].tile < candidates[k - 1].tile)) return false;
         }
       }
-  const auto count = [](Precision precision, bool cut) { return tile_candidates(precision, 24, cut).size(); };
+  const auto count = [](Precision precision, bool cut) {
+    return tile_candidates(Stencil::naive, precision, 24, cut).size();
+  };
   return CHECK(count(Precision::fp64, false) == 5) && CHECK(count(Precision::fp64, true) == 3) &&
          CHECK(count(Precision::fp32, false) == 5) && CHECK(count(Precision::fp32, true) == 3) &&
          CHECK(count(Precision::fp16, false) == 2) && CHECK(count(Precision::fp16, true) == 1);

@@ -26,6 +26,7 @@ int main(int argc, char** argv) {
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},
+      {"improved_cg_checks", improved_cg_checks()},
       {"vector_algebra_checks", vector_algebra_checks()},
       {"layout_checks", layout_checks()},
       {"given_phase_checks", given_phase_checks()},

@@ -2,12 +2,14 @@
 // (check.hpp) prints the condition that does not hold.
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "dirac/algebra/philox.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/unitary_projection.hpp"
 #include "tests/unit/check.hpp"
 
 namespace staghorn {
@@ -42,6 +44,7 @@ std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
+std::vector<UnitCheck> improved_cg_checks();
 std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();
@@ -66,6 +69,28 @@ inline void make_random(LinkField& links) {
         for (auto& element : row) element = complex_gaussian(random);
   }
   reunitarize(links);
+}
+
+// Random links of improved quarks: fat ones of reals up to 2, Naik links in U(3).
+inline void make_random_improved(LinkField& fat, LinkField& naik) {
+  for (std::int64_t site = 0; site < fat.size(); ++site) {
+    RandomStream random = test_stream(std::uint64_t(site));
+    const auto unitary = [&] { return project_unitary(random_matrix(random)).unitary; };
+    for (int mu = 0; mu < 4; ++mu) {
+      naik[site][mu] = unitary();
+      const auto u = unitary(), v = unitary();
+      for (int i = 0; i < 3; ++i)
+        for (int j = 0; j < 3; ++j) fat[site][mu].e[i][j] = u.e[i][j] + v.e[i][j];
+    }
+  }
+}
+
+// The same field on a lattice of the same extents that is cut otherwise.
+template <class Site>
+SiteField<Site> on_lattice(const Lattice& lattice, const SiteField<Site>& field) {
+  SiteField<Site> copy(lattice);
+  std::copy(field.data(), field.data() + field.size(), copy.data());
+  return copy;
 }
 
 }  // namespace staghorn

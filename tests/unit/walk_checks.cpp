@@ -102,11 +102,13 @@ __global__ void find_in_slabs(const cuda::LocalSites sites, int* times) {
 bool check_slabs() {
   bool good = true;
   using Cut = std::array<bool, 4>;
-  for (const Cut& cut : {Cut{}, Cut{true, true, false, true}})
+  for (const auto& [cut, depth] : {std::pair(Cut{}, 1), std::pair(Cut{true, true, false, true}, 1), std::pair(Cut{}, 3),
+                                   std::pair(Cut{true, true, false, true}, 3)})
     for (const int target : {0, 1}) {
       HopView view;
-      view.geometry.extents = {32, 34, 24, 6};
-      view.vectors.lanes = 32 * 34 * 24 * 6 / 2;
+      view.geometry.extents = {32, 34, 24, 8};
+      view.geometry.depth = depth;
+      view.vectors.lanes = 32 * 34 * 24 * 8 / 2;
       view.vectors.n_rhs = 16;
       view.geometry.cut = cut;
       view.target = target;
@@ -119,6 +121,52 @@ bool check_slabs() {
       std::printf("slabs of %d in z\n", sites.slab);
       good = good && sites.slab == 6 && std::all_of(found.begin(), found.end(), [](int n) { return n == 0; });
     }
+  return good;
+}
+
+// Counts places whose coordinates do not belong to the face, its slice and the item, and how often a site is met.
+__global__ void find_in_faces(const cuda::LocalSites sites, int face, int* wrong, int* times) {
+  const int mu = face / 2, in_slice = sites.face_sites[mu], slice = int(blockIdx.y),
+            item = int(blockIdx.x * blockDim.x + threadIdx.x);
+  if (item >= in_slice) return;
+  const cuda::Place place = cuda::place_in_face(sites, face, slice, item);
+  const int x_mu = face % 2 == 0 ? slice : sites.extents[mu] - 1 - slice;
+  int sum = 0;
+  for (int nu = 0; nu < 4; ++nu) {
+    sum += place.x[nu];
+    if (place.x[nu] < 0 || place.x[nu] >= sites.extents[nu]) return void(atomicAdd(wrong, 1));
+  }
+  if (place.x[mu] != x_mu || place.in_face(sites, mu) != item || (sum + sites.parity) % 2 != 0 ||
+      place.site != cuda::site_at(sites, place.x))
+    return void(atomicAdd(wrong, 1));
+  atomicAdd(times + place.site, 1);
+}
+
+// Faces of one slice and of three; at extent 4 the three slices of both faces overlap.
+bool check_faces() {
+  bool good = true;
+  for (const int depth : {1, 3})
+    for (const int parity : {0, 1})
+      for (int face = 0; face < 8; ++face) {
+        HopView view;
+        view.geometry.extents = {8, 4, 6, 10};
+        view.geometry.cut = {true, true, true, true};
+        view.geometry.depth = depth;
+        view.vectors.lanes = 8 * 4 * 6 * 10 / 2;
+        view.target = parity;
+        const cuda::LocalSites sites = cuda::hop_arguments(view).sites;
+        const int in_slice = sites.face_sites[face / 2];
+        Buffer wrong(sizeof(int), MemorySpace::cuda), times(std::size_t(sites.V) * sizeof(int), MemorySpace::cuda);
+        find_in_faces<<<dim3(unsigned(cuda::chunks_of(in_slice, 64)), unsigned(depth)), 64>>>(
+            sites, face, reinterpret_cast<int*>(wrong.data()), reinterpret_cast<int*>(times.data()));
+        STAGHORN_CUDA_CHECK_LAUNCH(find_in_faces);
+        int found = 0;
+        std::vector<int> met(std::size_t(sites.V), 0);
+        cuda::copy_to_host(&found, wrong.data(), sizeof found);
+        cuda::copy_to_host(met.data(), times.data(), times.bytes());
+        good = good && found == 0 && std::count(met.begin(), met.end(), 1) == depth * in_slice &&
+               *std::max_element(met.begin(), met.end()) == 1;
+      }
   return good;
 }
 
@@ -193,6 +241,7 @@ std::vector<UnitCheck> walk_checks() {
           {"teams_visit_each_chunk_once", STAGHORN_ON_GPU(check_walk<teams>)},
           {"digits_are_those_of_division", STAGHORN_ON_GPU(check_division)},
           {"slabs_hold_each_site_once", STAGHORN_ON_GPU(check_slabs)},
+          {"faces_hold_each_site_once", STAGHORN_ON_GPU(check_faces)},
           {"sums_of_threads_are_exact", STAGHORN_ON_GPU(check_sums)}};
 }
 

@@ -22,33 +22,43 @@ template <class Stored>
 constexpr int update_blocks = sizeof(Stored) == 8 ? 3 : 5;
 
 // A Finish. done(): the kernel has nothing to do.  (): called by all threads of every block after its sums are added.
-// takes_chunks: chunks of the last rounds are taken (Walk); the Finish then sets their counters back to 0.
-struct NoFinish {
-  static constexpr bool takes_chunks = false;
-  const int* flag = nullptr;  // not 0 once the loop is done
-  __device__ bool done() const { return flag && __ldcg(flag) != 0; }
+// takes_chunks: chunks of the last rounds are taken (Walk); the Finish then sets their counters back to 0. flag(), on
+// the host: what done() reads. as_kernel(stream): queues what () does as a kernel of its own, after kernels that do not
+// call it.
+template <bool takes>
+struct FlagOnly {
+  static constexpr bool takes_chunks = takes;
+  const int* done_flag = nullptr;  // not 0 once the loop is done
+  __device__ bool done() const { return done_flag && __ldcg(done_flag) != 0; }
   __device__ void operator()() const {}
+  const int* flag() const { return done_flag; }
+  void as_kernel(cudaStream_t) const {}
 };
+using NoFinish = FlagOnly<false>;
+// For the hops of improved quarks. They take long to compile, so that there is one kernel for all finishes: what
+// follows is a kernel of its own.
+using LateFinish = FlagOnly<true>;
 
 // Blocks that a multiprocessor must hold at once; 0: the compiler chooses. Left to itself the compiler keeps so many
 // loads in flight that too few threads fit; these bounds gain 3 to 20 % of a hop. Outside loops of CG a small lattice
 // does not fill the GPU, so that fewer blocks with more registers are faster; with 8 reals 8 blocks are (in loops the
 // compiler keeps to 64 registers by itself).
-template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool InLoop>
+template <class Stored, class Links, HopUse Use, int Tile, bool Cut, bool InLoop>
 constexpr int least_blocks() {
   if (Tile != 1) return 0;
+  if (Links::stencil == Stencil::improved) return sizeof(Stored) == 8 ? 4 : is_fixed_point<Stored> ? 5 : 6;
   if (is_fixed_point<Stored>) return 7;
   if (Cut) return sizeof(Stored) == 8 ? 4 : Use == HopUse::update_residual ? 6 : 8;
   if (sizeof(Stored) == 8) return 5;
-  if (Reals == 8) return InLoop ? 0 : 8;
+  if (Links::near == 8) return InLoop ? 0 : 8;
   return InLoop ? 7 : 5;
 }
 
 // The tiles of right-hand sides of one chunk of sites follow each other, so that all tiles but the first find the links
 // in cache. The number of tiles divides the number of blocks, so a block keeps its tile. Cut: the range may hold sites
 // of the boundary.
-template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, Tile, Cut, Finish::takes_chunks>())
+template <class Stored, class Links, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
+__global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Links, Use, Tile, Cut, Finish::takes_chunks>())
     hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
   if (finish.done()) return;
@@ -59,8 +69,9 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Reals, Use, 
     constexpr bool Ghosts = decltype(ghosts)::value;
     const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
     ColorVector<Arithmetic<Stored>> acc[Tile];
-    hop_site<Tile>(CudaAccess<Stored, Reals, Ghosts, Phases>{a, place, neighbours}, acc);
-    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, (Tile > 1)>{a, rhs});
+    hop_site<Tile>(CudaAccess<Stored, Links, Ghosts, Phases>{a, place, neighbours}, acc);
+    finish_site<Stored, Links::stencil, Use, Ghosts>(a, place, rhs, acc, sums,
+                                                     ScalarsOfCall<Stored, (Tile > 1)>{a, rhs});
   };
   for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, first_chunk, a.taken + tile); at.more(); at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
@@ -111,13 +122,14 @@ struct DirectionSite {
 
 // At one site:  x += alpha p, where alpha is not 0;  p = r + beta p;  sum |p|^2.  x, all_p and all_r are the vectors of
 // one right-hand side; in fixed point x is in float. at_boundary: the site may lie in a face that goes somewhere.
-template <class Stored>
+// depth: see push_faces.
+template <class Stored, int depth>
 __device__ __forceinline__ void update_direction_site(const LocalSites& sites, const Place& place, int rhs,
                                                       Arithmetic<Stored>* x, Arithmetic<Stored> alpha, Stored* all_p,
                                                       Arithmetic<Stored> beta, const Stored* all_r, const Faces& push,
                                                       bool at_boundary, ThreadSum& sum, double bound) {
   const auto p = reals_of(next_direction(DirectionSite<Stored>{sites.V, place.site, x, alpha, all_p, beta, all_r}));
-  if (at_boundary) push_faces<Stored>(sites, place, push, rhs, p.real);
+  if (at_boundary) push_faces<Stored, depth>(sites, place, push, rhs, p.real);
   const auto stored = store_vector(all_p, sites.V, place.site, p.real);
   sum.add(contribution(stored.real), bound);
 }
@@ -142,7 +154,8 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
     const bool listed = range.chunks.lists(k);
     if (listed ? find_place<update_threads, true>(a.sites, range.chunks, k, thread, place)
                : find_place<update_threads, false>(a.sites, range.chunks, k, thread, place))
-      update_direction_site(a.sites, place, rhs, all_x, alpha, all_p, beta, all_r, a.push, listed, sum, bound);
+      update_direction_site<Stored, 0>(a.sites, place, rhs, all_x, alpha, all_p, beta, all_r, a.push, listed, sum,
+                                       bound);
   }
   flush<update_threads>(sum, bound, a.cells + rhs * cells_per_sum);
   finish();
@@ -170,7 +183,7 @@ struct HopBlocks {
 
 // Launches the hop kernel for a run-time number of right-hand sides: with the largest compiled tile that divides the
 // number and is not above the chosen tile.
-template <class Stored, int Reals, HopUse Use, class Finish>
+template <class Stored, class Links, HopUse Use, class Finish>
 void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
   const auto launch = [&](const auto kernel, int tile, const HopBlocks& of) {
     const ChunkRange range = chunk_range(a.sites, of.sites, how.part, how.reversed);
@@ -179,7 +192,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     const int wanted =
         a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes, of.most_chunks) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
-    const SharedRange shared = share_range(range, blocks / tiles, of.taken_rounds);
+    const SharedRange shared = share_range(range, blocks / tiles, a.taken ? of.taken_rounds : 0);
     HopArguments of_tiles = a;
     of_tiles.tiles = Divisor(tiles);
     kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(of_tiles, shared, finish);
@@ -190,7 +203,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
     constexpr bool Cut = decltype(cut)::value;
     if constexpr (Tile < least_tile_of_many) {
       constexpr bool Phases = Cut || !is_fixed_point<Stored>;
-      launch(hop_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>, Tile,
+      launch(hop_kernel<Stored, Links, Use, Tile, Cut, Phases, Finish>, Tile,
              {.threads = hop_threads,
               .sites = hop_threads,
               .shared_bytes = 0,
@@ -198,8 +211,8 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
               .most_chunks = ThreadSum::max_in_block_share});
     } else {
       constexpr bool Phases = decltype(many_phases)::value;
-      using Many = ManyRhs<Stored, Reals, Tile>;
-      const auto kernel = hop_many_kernel<Stored, Reals, Use, Tile, Cut, Phases, Finish>;
+      using Many = ManyRhs<Stored, Links, Tile>;
+      const auto kernel = hop_many_kernel<Stored, Links, Use, Tile, Cut, Phases, Finish>;
       STAGHORN_CUDA_CHECK(
           cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, Many::shared_bytes));
       launch(kernel, Tile,
@@ -215,8 +228,8 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   const bool cut = a.sites.boundary_sites > 0 && how.part != HopPart::interior;
   const bool phases = std::any_of(a.phase, a.phase + 8, [](bool phase) { return phase; });
   const int most = phases ? std::min(choice.tile, least_tile_of_many - 1) : choice.tile;
-  using Tiles = HopTiles<sizeof(Stored)>;
-  if constexpr (!is_fixed_point<Stored>)
+  using Tiles = HopTiles<sizeof(Stored), Links::stencil>;
+  if constexpr (!is_fixed_point<Stored> && Links::stencil == Stencil::naive)
     if (phases && choice.tile > most && a.n_rhs % least_tile_of_many == 0)
       return launch_tile(std::integral_constant<int, least_tile_of_many>(), yes, yes);
   const auto with_tiles = [&]<class List>(List, auto cut) {
@@ -226,12 +239,26 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
   with_tiles(typename Tiles::whole(), no);
 }
 
+template <HopUse Use>
+const LaunchChoice& choice_for(const HopView& view) {
+  return Use == HopUse::update_residual ? view.launch.choices.residual : view.launch.choices.hop;
+}
+
+// Launches the hop of improved quarks, whose kernels are compiled in files of their own (cuda_improved_*.cu).
+template <class Stored, HopUse Use>
+void launch_improved_hop(const HopView& view, const HopArguments& a, const LateFinish& finish, const Launch& how);
+
 template <HopUse Use, class Finish>
 void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
-  const LaunchChoice& choice = Use == HopUse::update_residual ? view.launch.choices.residual : view.launch.choices.hop;
+  if (view.stencil == Stencil::improved) {
+    with_stored(view.vectors.precision, a.in, [&]<class Stored>(const Stored*) {
+      launch_improved_hop<Stored, Use>(view, a, LateFinish{finish.flag()}, how);
+    });
+    return finish.as_kernel(how.stream);
+  }
   with_stored_links(view.vectors.precision, view.near.reconstruct, a.in,
                     [&]<class Stored, int Reals>(const Stored*, std::integral_constant<int, Reals>) {
-                      launch_hop_tiles<Stored, Reals, Use>(a, finish, how, choice);
+                      launch_hop_tiles<Stored, LinkReals<Reals>, Use>(a, finish, how, choice_for<Use>(view));
                     });
 }
 

@@ -9,10 +9,10 @@
 
 namespace staghorn::cuda {
 
-constexpr int many_threads = 64;  // of a block; they meet eight times a site, and fewer threads meet sooner
+constexpr int many_threads = 64;  // of a block; they meet for every set of links and direction, and fewer meet sooner
 static_assert(many_threads >= max_rhs, "the last block computes the scalars, each thread those of a right-hand side");
 
-template <class Stored, int Reals, int Tile>
+template <class Stored, class Form, int Tile>
 struct ManyRhs {
   static constexpr int most_per_thread = sizeof(Stored) == 8 ? 4 : 8;  // right-hand sides that registers hold
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
@@ -20,14 +20,15 @@ struct ManyRhs {
   // Blocks that a multiprocessor must hold. With 4 right-hand sides a thread, more blocks would spill what they gain
   // (decision 010).
   static constexpr int least_blocks(bool cut) {
-    if (sizeof(Stored) == 8 && Tile == 4 && (cut || Reals == 18)) return 4;
+    if (Form::stencil == Stencil::improved) return sizeof(Stored) == 8 ? 4 : per_thread == 8 ? 5 : 6;
+    if (sizeof(Stored) == 8 && Tile == 4 && (cut || Form::near == 18)) return 4;
     return per_thread * sizeof(Stored) < 32 ? 8 : 6;
   }
   // Chunks that are taken come in order, which keeps neighbours in the second-level cache: fp64 gains the more, the
   // more rounds are taken; fp32 is fastest with 8.
   static constexpr int taken_rounds = sizeof(Stored) == 8 ? 40 : 8;
   template <class Access>
-  using Links = SharedLinks<Stored, Reals, per_thread, sites, groups, Access>;
+  using Links = SharedLinks<Stored, Form, per_thread, sites, groups, Access>;
   static constexpr int link_bytes = Links<int>::shared_bytes;
   static constexpr int shared_bytes = link_bytes + per_thread * many_threads * int(sizeof(ThreadSum));
 };
@@ -46,11 +47,11 @@ class SharedSums {
 };
 
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
-template <class Stored, int Reals, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
-__global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::least_blocks(Cut)))
+template <class Stored, class Form, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
+__global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Form, Tile>::least_blocks(Cut)))
     hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
-  using Many = ManyRhs<Stored, Reals, Tile>;
+  using Many = ManyRhs<Stored, Form, Tile>;
   constexpr int n = Many::per_thread;
   extern __shared__ int4 shared_memory[];
   char* const shared = reinterpret_cast<char*>(shared_memory);
@@ -65,14 +66,15 @@ __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Reals, Tile>::l
     const Place place =
         place_of<Ghosts, true>(a.sites, min(site_number<Many::sites, Ghosts>(range.chunks, k, lane), last));
     const StoredVectors<Stored> neighbours{a.in, a.ghosts, rhs};
-    using Access = CudaAccess<Stored, Reals, Ghosts, Phases, Caching::read_only, PlaceWithEdges>;
-    const PlaceWithEdges with_edges(a.sites, place);
+    using Edges = PlaceWithEdges<Form::stencil>;
+    using Access = CudaAccess<Stored, Form, Ghosts, Phases, Caching::read_only, Edges>;
+    const Edges with_edges(a.sites, place);
     const Access access{a, with_edges, neighbours};
     ColorVector<Stored> acc[n];
     hop_site<n>(typename Many::template Links<Access>(access, shared), acc);
     if (site_number<Many::sites, Ghosts>(range.chunks, k, thread_here() % Many::sites) > last)
       return;  // it only came along
-    finish_site<Stored, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
+    finish_site<Stored, Form::stencil, Use, Ghosts>(a, place, rhs, acc, sums, ScalarsOfCall<Stored, true>{a, rhs});
   };
   for (Walk<many_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, first_chunk, a.taken + tile);
        at.more(); at.advance()) {

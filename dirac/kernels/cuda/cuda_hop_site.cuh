@@ -74,7 +74,8 @@ struct HopSite {
 };
 
 // Finishes the hop `acc` at a site (HopUse) for a tile of right-hand sides, and adds to the sums.
-template <class Stored, HopUse Use, bool Ghosts, Caching of_x = Caching::streaming, int Tile, class Sums, class Scalars>
+template <class Stored, Stencil stencil, HopUse Use, bool Ghosts, Caching of_x = Caching::streaming, int Tile,
+          class Sums, class Scalars>
 __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& place, int rhs,
                                             const ColorVector<Arithmetic<Stored>> (&acc)[Tile], Sums& sums,
                                             const Scalars& scalars) {
@@ -90,7 +91,7 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
     ColorVector<Arithmetic<Stored>> result = acc[r];
     finish_hop<Use>(at, result);
     const auto v = reals_of(result);
-    if constexpr (Ghosts) push_faces<Stored>(a.sites, place, a.push, first + r, v.real);
+    if constexpr (Ghosts) push_faces<Stored, depth_of(stencil)>(a.sites, place, a.push, first + r, v.real);
     // Of many right-hand sides nothing written is still in cache where it is read next; neighbours should be.
     constexpr Caching of_out = Tile < least_tile_of_many ? Caching::plain : Caching::streaming;
     const auto stored = store_vector<of_out>(at.out, V, site, v.real);

@@ -36,17 +36,18 @@ struct FaceList {
   int count, face[8];
 };
 
-// blockIdx.y counts the faces that go somewhere: blocks without work are not free.
+// blockIdx.y counts the faces that go somewhere, since blocks without work are not free; blockIdx.z is the slice.
 template <class Stored>
 __global__ void __launch_bounds__(update_threads)
     pack_kernel(LocalSites sites, const Stored* v, int n_rhs, const Faces to, const FaceList list) {
-  const int face = list.face[blockIdx.y], V = sites.face_sites[face / 2];
+  const int face = list.face[blockIdx.y], slice = int(blockIdx.z), in_slice = sites.face_sites[face / 2];
   const int item = int(blockIdx.x) * update_threads + int(threadIdx.x);
-  if (item >= V) return;
-  const Place place = place_in_face(sites, face, item);
+  if (item >= in_slice) return;
+  const Place place = place_in_face(sites, face, slice, item);
+  const int V = sites.depth * in_slice;
 #pragma unroll 1
   for (int rhs = 0; rhs < n_rhs; ++rhs)
-    copy_vector(static_cast<Stored*>(to.face[face]) + vector_offset<Stored>(rhs, V), V, item,
+    copy_vector(static_cast<Stored*>(to.face[face]) + vector_offset<Stored>(rhs, V), V, slice * in_slice + item,
                 v + vector_offset<Stored>(rhs, sites.V), sites.V, place.site);
 }
 
@@ -61,7 +62,7 @@ void pack_faces(const HopView& view, const void* v, const FacePointers& to) {
       largest = std::max(largest, sites.face_sites[face / 2]);
     }
   if (list.count == 0) return;
-  const dim3 grid((largest + update_threads - 1) / update_threads, list.count);
+  const dim3 grid((largest + update_threads - 1) / update_threads, list.count, sites.depth);
   with_stored(view.vectors.precision, v, [&](const auto* stored) {
     pack_kernel<<<grid, update_threads, 0, stream_of(view)>>>(sites, stored, view.vectors.n_rhs, faces(to), list);
   });
@@ -86,6 +87,12 @@ int slab_extent(const HopView& view, int box_extent) {
   for (int extent = box_extent; extent >= 4 && slab * plane > most_bytes; --extent)
     if (box_extent % extent == 0) slab = extent;
   return slab;
+}
+
+LinkPointers link_pointers(const LinkSetView& links) {
+  LinkPointers pointers{links.here, links.there, {}, links.scale, float(links.scale)};
+  std::copy(links.ghosts.begin(), links.ghosts.end(), pointers.ghosts);
+  return pointers;
 }
 
 }  // namespace
@@ -126,14 +133,15 @@ DirectionArguments direction_arguments(const HopView& view, const DirectionCall&
 
 HopArguments hop_arguments(const HopView& view) {
   HopArguments a = {};
-  a.links_here = view.near.here;
-  a.links_there = view.near.there;
+  a.near = link_pointers(view.near);
+  a.naik = link_pointers(view.naik);
   a.n_rhs = view.vectors.n_rhs;
   LocalSites& s = a.sites;
   s.parity = view.target;
   s.boundary = view.geometry.boundary;
   s.boundary_sites = view.geometry.boundary_sites;
   s.V = view.vectors.lanes;
+  s.depth = view.geometry.depth;
   const int sites =
       view.geometry.extents[0] / 2 * view.geometry.extents[1] * view.geometry.extents[2] * view.geometry.extents[3];
   s.box_sites = 1;
@@ -142,8 +150,8 @@ HopArguments hop_arguments(const HopView& view) {
     s.strides[mu] = mu == 0 ? 0 : mu == 1 ? s.extents[0] / 2 : s.strides[mu - 1] * s.extents[mu - 1];
     s.cut[mu] = view.geometry.cut[mu];
     s.face_sites[mu] = sites / s.extents[mu];
-    s.box_origin[mu] = view.geometry.cut[mu] ? 1 : 0;
-    const int box = s.extents[mu] - 2 * s.box_origin[mu], step = mu == 0 ? 2 : 1;  // along x
+    s.box_origin[mu] = view.geometry.cut[mu] ? s.depth : 0;
+    const int box = std::max(0, s.extents[mu] - 2 * s.box_origin[mu]), step = mu == 0 ? 2 : 1;  // along x
     s.box_sites *= box / step;
     const Divisor of_box(std::max(1, box / step));  // of an empty box: any
     if (mu < 3) {
@@ -155,7 +163,6 @@ HopArguments hop_arguments(const HopView& view) {
       s.slab_digits[0] = Divisor(std::max(1, s.slab));
     }
     if (mu == 3) s.slab_digits[1] = of_box;
-    a.ghost_links[mu] = view.near.ghosts[mu];
     a.cosine[mu] = view.phase[2 * mu][0];
     a.sine[mu] = view.phase[2 * mu][1];
   }

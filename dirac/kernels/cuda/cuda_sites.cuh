@@ -3,12 +3,14 @@
 //
 // The index of a site among the sites of its parity is x/2 + X/2 (y + Y (z + Z t)). Its index within a face across mu
 // is the same without x_mu; across x it is (y + Y (z + Z t)) / 2. Sender and receiver agree, since extents are even.
+// Hops of three steps need faces of three slices, which follow each other, the outermost first.
 #pragma once
 
 #include <bit>
 
 #include "dirac/fields/step.hpp"
 #include "dirac/kernels/kernel_calls.hpp"
+#include "dirac/stencil/legs.hpp"
 
 namespace staghorn::cuda {
 
@@ -40,7 +42,7 @@ struct LocalSites {
   int strides[4];     // from a site to its neighbour, in each direction but x
   int parity;         // of the sites worked on
   int V;              // of fields (SiteLayout): the sites of a parity, and padding
-  int face_sites[4];  // per parity, across each direction
+  int face_sites[4];  // of a slice, per parity, across each direction
   bool cut[4];        // faces across this direction travel
   int box_origin[4];
   Divisor digits[3], box_digits[3];  // of a site's index: half of x, y and z; what is left is t
@@ -49,6 +51,7 @@ struct LocalSites {
   Divisor slab_digits[2];            // then of what half of x and y leave: z in the slab, t; what is left counts slabs
   const int* boundary;
   int boundary_sites;
+  int depth;  // slices of a face
 };
 
 inline int chunks_of(int sites, int threads) { return (sites + threads - 1) / threads; }
@@ -83,9 +86,12 @@ struct Place {
   __device__ __forceinline__ int coordinate(int mu) const {
     return mu == 0 ? x[0] : mu == 1 ? x[1] : mu == 2 ? x[2] : x[3];
   }
+  // Whether a hop by links of the set leaves the local lattice.
+  template <LinkSet set = LinkSet::near>
   __device__ __forceinline__ bool at_edge(const LocalSites& s, int mu, bool forward) const {
-    return wraps(coordinate(mu), s.extents[mu], forward);
+    return wraps<steps_of(set)>(coordinate(mu), s.extents[mu], forward);
   }
+  // The index within a slice across mu.
   __device__ __forceinline__ int in_face(const LocalSites& s, int mu) const {
     int index = 0;
 #pragma unroll
@@ -96,15 +102,25 @@ struct Place {
 };
 
 // A place that knows at which edges it lies, for loops over directions that are not unrolled.
+template <Stencil stencil>
 struct PlaceWithEdges : Place {
-  unsigned edges = 0;  // a bit for each hop: 2 mu forward, 2 mu + 1 backward
+  unsigned edges = 0;  // a bit for each leg: 8 set + 2 mu forward, 8 set + 2 mu + 1 backward
 
   __device__ __forceinline__ PlaceWithEdges(const LocalSites& s, const Place& place) : Place(place) {
-#pragma unroll
-    for (int hop = 0; hop < 8; ++hop) edges |= unsigned(Place::at_edge(s, hop / 2, hop % 2 == 0)) << hop;
+    find_edges<LinkSet::near>(s);
+    if constexpr (stencil == Stencil::improved) find_edges<LinkSet::naik>(s);
   }
+  template <LinkSet set = LinkSet::near>
   __device__ __forceinline__ bool at_edge(const LocalSites&, int mu, bool forward) const {
-    return edges >> (2 * mu + (forward ? 0 : 1)) & 1;
+    return edges >> (8 * int(set) + 2 * mu + (forward ? 0 : 1)) & 1;
+  }
+
+ private:
+  template <LinkSet set>
+  __device__ __forceinline__ void find_edges(const LocalSites& s) {
+#pragma unroll
+    for (int hop = 0; hop < 8; ++hop)
+      edges |= unsigned(Place::at_edge<set>(s, hop / 2, hop % 2 == 0)) << (8 * int(set) + hop);
   }
 };
 
@@ -158,15 +174,15 @@ __device__ __forceinline__ bool find_place(const LocalSites& s, const ChunkRange
   return true;
 }
 
-// The item-th site of a face.
-__device__ __forceinline__ Place place_in_face(const LocalSites& s, int face, int item) {
+// The item-th site of a slice of a face.
+__device__ __forceinline__ Place place_in_face(const LocalSites& s, int face, int slice, int item) {
   const int mu = face / 2;
   Place place;
   int rest = mu == 0 ? 2 * item : item;
 #pragma unroll
   for (int nu = 0; nu < 4; ++nu) {
     if (nu == mu)
-      place.x[nu] = face % 2 == 0 ? 0 : s.extents[nu] - 1;
+      place.x[nu] = face % 2 == 0 ? slice : s.extents[nu] - 1 - slice;
     else
       place.x[nu] = nu == 3 ? rest : s.digits[nu].take_digit(rest);
   }

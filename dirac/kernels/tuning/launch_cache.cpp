@@ -39,9 +39,11 @@ std::string launch_key(const std::string& kernel, const HopView& view, const std
   std::string cut;
   for (int mu = 0; mu < 4; ++mu)
     if (view.geometry.cut[mu]) cut += "xyzt"[mu];
-  std::string key = kernel + " " + to_string(view.vectors.precision) + " " + to_string(view.near.reconstruct) +
-                    " rhs " + std::to_string(view.vectors.n_rhs) + " local " + to_string(view.geometry.extents) +
-                    " cut " + (cut.empty() ? "-" : cut) + " " + device;
+  std::string links = to_string(view.near.reconstruct);
+  if (view.stencil == Stencil::improved) links += "+" + to_string(view.naik.reconstruct);
+  std::string key = kernel + " " + to_string(view.vectors.precision) + " " + links + " rhs " +
+                    std::to_string(view.vectors.n_rhs) + " local " + to_string(view.geometry.extents) + " cut " +
+                    (cut.empty() ? "-" : cut) + " " + device;
   std::replace(key.begin(), key.end(), '\n', ' ');
   return key;
 }

@@ -130,8 +130,9 @@ LaunchTuning tune(const TuningCase& what, const std::string& device, Tuning mode
   const std::filesystem::path file = launch_file();
   result.file = file.string();
   const KnownLaunches known = mode == Tuning::on ? read_launches(file) : KnownLaunches();
-  const std::vector<LaunchChoice> tiles = tile_candidates(what.view.vectors.precision, what.view.vectors.n_rhs,
-                                                          what.whole && what.view.geometry.boundary_sites > 0);
+  const std::vector<LaunchChoice> tiles =
+      tile_candidates(what.view.stencil, what.view.vectors.precision, what.view.vectors.n_rhs,
+                      what.whole && what.view.geometry.boundary_sites > 0);
   const bool large = what.layout.lattice().local_volume() / 2 * what.view.vectors.n_rhs > sites_at_once;
   std::optional<TimedKernels> kernels;  // made where something is to be timed
   std::string lines;
@@ -185,23 +186,26 @@ LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& w
   return result;
 }
 
-std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut) {
+std::vector<LaunchChoice> tile_candidates(Stencil stencil, Precision precision, int n_rhs, bool cut) {
   const auto that_divide = [&]<class Tiles>(Tiles) {
     std::vector<LaunchChoice> candidates;
     for (const int tile : Tiles::all)
       if (n_rhs % tile == 0) candidates.push_back({tile, 1});
     return candidates;
   };
-  const auto of = [&]<class List>(List) {
+  const auto of_list = [&]<class List>(List) {
     return cut ? that_divide(typename List::cut()) : that_divide(typename List::whole());
+  };
+  const auto of = [&]<int bytes>(std::integral_constant<int, bytes>) {
+    return stencil == Stencil::improved ? of_list(HopTiles<bytes, Stencil::improved>()) : of_list(HopTiles<bytes>());
   };
   switch (precision) {
     case Precision::fp64:
-      return of(HopTiles<8>());
+      return of(std::integral_constant<int, 8>());
     case Precision::fp32:
-      return of(HopTiles<4>());
+      return of(std::integral_constant<int, 4>());
     case Precision::fp16:
-      return of(HopTiles<2>());
+      return of(std::integral_constant<int, 2>());
   }
   throw Error("no such precision");
 }

@@ -28,7 +28,7 @@ LaunchTuning tune_launches(const Communicator& communicator, const TuningCase& w
 
 // The choices that are timed. Tiles: all that divide n_rhs, the largest first; `cut`: a launch may hold sites that need
 // ghosts. Waves: several, with the given tile.
-std::vector<LaunchChoice> tile_candidates(Precision precision, int n_rhs, bool cut);
+std::vector<LaunchChoice> tile_candidates(Stencil stencil, Precision precision, int n_rhs, bool cut);
 std::vector<LaunchChoice> wave_candidates(const LaunchChoice& tile);
 
 // Returns the candidate with the least median time; the first one unless another gains at least two per cent.

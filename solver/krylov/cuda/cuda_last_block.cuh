@@ -3,7 +3,7 @@
 // Where faces go straight into the ghosts of other ranks, that block also adds the sums of all ranks: it mails this
 // rank's total to every rank and waits for the totals of the others. So the kernel ends on all ranks together: the sum
 // is the barrier that makes the faces stored by this kernel safe to read in the next, and ghosts safe to be written
-// again.
+// again. After kernels that do not call it (hops of improved quarks) it is a kernel of its own.
 #pragma once
 
 #include "solver/krylov/cuda/cuda_scalars.cuh"
@@ -78,14 +78,25 @@ __device__ void finish_step(Scalars& s) {
   if (i == 0 && s.silent_rank >= 0) s.done = 1;
 }
 
+template <CgStep step>
+struct LastBlock;
+template <CgStep step>
+__global__ void last_block_kernel(LastBlock<step> last_block);
+
 // What runs at the end of each kernel: the last block to finish computes the scalars.
 template <CgStep step>
 struct LastBlock {
   static constexpr bool takes_chunks = true;
+  static constexpr int threads_of_kernel = 128;
   Scalars* scalars;
   bool several_ranks;
 
   __device__ bool done() const { return __ldcg(&scalars->done) != 0; }
+  const int* flag() const { return &scalars->done; }
+  void as_kernel(cudaStream_t stream) const {
+    last_block_kernel<step><<<1, threads_of_kernel, 0, stream>>>(*this);
+    STAGHORN_CUDA_CHECK_LAUNCH(last_block_kernel);
+  }
 
   __device__ void operator()() const {
     __shared__ bool last;
@@ -105,5 +116,10 @@ struct LastBlock {
     }
   }
 };
+
+template <CgStep step>
+__global__ void __launch_bounds__(LastBlock<step>::threads_of_kernel) last_block_kernel(LastBlock<step> last_block) {
+  if (!last_block.done()) last_block();
+}
 
 }  // namespace staghorn::cuda

@@ -8,7 +8,8 @@
 //
 //   direction update    p = r + beta p;  |p|^2
 //
-// The last block of each kernel computes the scalars (LastBlock) once all its sums are complete. When every right-hand
+// The last block of each kernel computes the scalars (LastBlock) once all its sums are complete; after the hops of
+// improved quarks a kernel of one block does. When every right-hand
 // side is done, kernels return at once, so iterations that were queued ahead cost little and change nothing. Memory
 // moved for each iteration and site: two passes over the links and 54 reals of vectors.
 #include "halo/cuda/cuda_graph.hpp"

@@ -1,11 +1,12 @@
-// Hops of improved quarks on any process grid, for test_improved_hops.py:
+// Hops of improved quarks on any process grid, for test_improved_hops.py and gpu/test_improved_quarks.py:
 //
 //   improved_hops GAUGE asqtad|hisq GX GY GZ GT PRECISION NAIK_LINKS KERNELS N_RHS [MASS]
 //
-// Fat and Naik links of the file (u0 = 1, epsilon = 0), and D b for the formula source b in MILC's phases (right-hand
-// side r: b 2^-r). Prints |D b|^2 on both parities, that of the plain operator, and a sum over all bits of D b; with
-// MASS also the iterations of A x = b on even sites to 1e-10, |x|^2, the residual by the plain operator, and a sum over
-// the bits of x.
+// KERNELS: an instruction set, `cuda` or `cuda:TRANSPORT`. Fat and Naik links of the file (u0 = 1, epsilon = 0), and D
+// b for the formula source b in MILC's phases (right-hand side r: b 2^-r). Prints |D b|^2 on both parities, that of the
+// plain operator, and a sum over all bits of D b; with MASS also the form of the loop, the iterations of A x = b on
+// even sites to 1e-10, |x|^2, the residual by the plain operator, and a sum over the bits of x.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -15,6 +16,7 @@
 #include "dirac/gauge/improved_links.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "dirac/operators/staggered_operator.hpp"
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
@@ -72,7 +74,14 @@ void run(const Communicator& communicator, int argc, char** argv) {
   OperatorOptions options;
   options.precision = parse_kernel_precision(argv[7]);
   options.naik_reconstruct = parse_naik_form(argv[8]);
-  options.instruction_set = argv[9];
+  const std::string kernels = argv[9];
+  if (kernels.starts_with("cuda")) {
+    options.cuda_device = communicator.rank() % cuda::device_count();
+    options.tuning = Tuning::off;
+    if (kernels.size() > 5) options.transport = kernels.substr(5);
+  } else {
+    options.instruction_set = kernels;
+  }
   options.n_rhs = std::atoi(argv[10]);
   StaggeredOperator d(communicator, links, options);
   const VectorField b = formula_vector(lattice);
@@ -110,7 +119,11 @@ void run(const Communicator& communicator, int argc, char** argv) {
     source.pack(Parity::even, r, scaled(b, std::ldexp(1, -r)));
     stop.target_norm.push_back(std::ldexp(1e-10 * std::sqrt(size), -r));
   }
+  stop.choice = default_loop_choice();
   const CgResult result = cg.solve(parity_system(d, Parity::even, mass), x, source, stop, {});
+  std::string form = to_string(result.form);
+  std::replace(form.begin(), form.end(), ' ', '_');
+  if (speaks) std::printf("form 0 %s\n", form.c_str());
   for (int r = 0; r < options.n_rhs; ++r) {
     VectorField solution(lattice), residual(lattice);
     x.unpack(Parity::even, r, solution);
