@@ -1,12 +1,15 @@
 // How blocks share the chunks of a range on a GPU (dirac/kernels/cuda/cuda_walk.cuh), how they find sites
-// (cuda_sites.cuh), and what their threads add up (cuda_sums.cuh). Compiled as CUDA where there is nvcc.
+// (cuda_sites.cuh), what their threads add up (cuda_sums.cuh), and chains of fma by a warp (cuda_fma_chains.cuh).
+// Compiled as CUDA where there is nvcc.
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 
 #include "halo/cuda/cuda_device.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 #ifdef __CUDACC__
+#include "dirac/kernels/cuda/cuda_fma_chains.cuh"
 #include "dirac/kernels/cuda/cuda_hop.cuh"
 #include "halo/buffer.hpp"
 #endif
@@ -216,6 +219,50 @@ bool check_sums() {
   return of_blocks && of_halves && of_warps;
 }
 
+// c += a b of a 16 x 8 by an 8 x 8 matrix, in the layout of cuda_fma_chains.cuh.
+struct Matrices {
+  double a[16][8], b[8][8], c[16][8];
+};
+template <cuda::ChainBy by>
+__global__ void multiply(Matrices* matrices) {
+  const int g = int(threadIdx.x) / 4, t = int(threadIdx.x) % 4;
+  auto& [a, b, c] = *matrices;
+  const double left[4] = {a[g][t], a[g + 8][t], a[g][t + 4], a[g + 8][t + 4]}, right[2] = {b[t][g], b[t + 4][g]};
+  double sums[4] = {c[g][2 * t], c[g][2 * t + 1], c[g + 8][2 * t], c[g + 8][2 * t + 1]};
+  cuda::add_products<by>(sums, left, right);
+  c[g][2 * t] = sums[0], c[g][2 * t + 1] = sums[1], c[g + 8][2 * t] = sums[2], c[g + 8][2 * t + 1] = sums[3];
+}
+
+// Compares with the host, where the numbers are of many sizes, so that each order of adding gives other bits.
+template <cuda::ChainBy by>
+bool matrices_have_the_bits_of_the_host() {
+  Matrices host;
+  RandomStream random = test_stream(1);
+  for (double* number = &host.a[0][0]; number < &host.c[0][0] + 16 * 8; ++number)
+    *number = std::ldexp(complex_gaussian(random).re, int(random.bits() % 24));
+  Buffer buffer(sizeof host, MemorySpace::cuda);
+  cuda::copy_to_device(buffer.data(), &host, sizeof host);
+  multiply<by><<<1, 32>>>(reinterpret_cast<Matrices*>(buffer.data()));
+  STAGHORN_CUDA_CHECK_LAUNCH(multiply);
+  Matrices found;
+  cuda::copy_to_host(&found, buffer.data(), sizeof found);
+  int different = 0;
+  for (int i = 0; i < 16; ++i)
+    for (int j = 0; j < 8; ++j) {
+      for (int k = 0; k < 8; ++k) host.c[i][j] = std::fma(host.a[i][k], host.b[k][j], host.c[i][j]);
+      different += host.c[i][j] != found.c[i][j];
+    }
+  std::printf("%d of 128 sums differ\n", different);
+  return different == 0;
+}
+
+bool check_chains() {
+  if (!matrices_have_the_bits_of_the_host<cuda::ChainBy::shuffles>()) return false;
+  if (cuda::tensor_cores_make_chains()) return matrices_have_the_bits_of_the_host<cuda::ChainBy::tensor_cores>();
+  std::printf("tensor cores round otherwise, or there are none\n");
+  return true;
+}
+
 template <bool (*check)()>
 Verdict on_gpu() {
   if (cuda::device_count() == 0) {
@@ -242,7 +289,8 @@ std::vector<UnitCheck> walk_checks() {
           {"digits_are_those_of_division", STAGHORN_ON_GPU(check_division)},
           {"slabs_hold_each_site_once", STAGHORN_ON_GPU(check_slabs)},
           {"faces_hold_each_site_once", STAGHORN_ON_GPU(check_faces)},
-          {"sums_of_threads_are_exact", STAGHORN_ON_GPU(check_sums)}};
+          {"sums_of_threads_are_exact", STAGHORN_ON_GPU(check_sums)},
+          {"matrices_of_a_warp_are_chains_of_fma", STAGHORN_ON_GPU(check_chains)}};
 }
 
 }  // namespace staghorn

@@ -1,197 +1,239 @@
 // The Gram matrix of up to 32 + 32 columns. Each vector is read once.
 //
-// A block takes `width` cells at a time and walks through their 8 sites. For each site the vectors of all columns come
-// into shared memory as doubles; there is room for several sites, so that loads run ahead. A thread owns one tile of
-// 3 x 4 pairs of one cell, in fp32 and fp16 2 x 4: its chains and its limbs stay in registers. Besides, a thread owns
-// one column of one cell: it fetches, widens and scales the vectors, and computes the norm.
+// A block takes `width` cells at a time. The vectors of all columns come into shared memory, while the cells before are
+// multiplied: fp64 as they are, fp32 and fp16 to be widened there. Thread k of the block owns column k / width of cell
+// k % width: it fetches, widens and scales the vectors, and computes the norm. A warp owns one block of 16 x 16 pairs,
+// a job, for some of the cells. The 24 terms of a cell are chains of fma in that order (cuda_fma_chains.cuh).
 #pragma once
 
 #include <cuda_pipeline_primitives.h>
 
 #include "dirac/fields/cuda_words.cuh"
 #include "dirac/kernels/cuda/cuda_cell_sums.cuh"
+#include "dirac/kernels/cuda/cuda_fma_chains.cuh"
 
 namespace staghorn::cuda {
 
-// A tile is as large as registers hold: its loads from shared memory take longer than its products.
-template <class Stored>
-constexpr int tile_rows = sizeof(Stored) == 8 ? 3 : 2;
-constexpr int tile_columns = 4;
-constexpr int gram_threads = 128;  // of a block, at most
-constexpr int gram_stages = 4;     // sites in shared memory; a power of two
-constexpr int gram_cells = 8;      // at a time, at most
+constexpr int job_columns = 16;        // columns of a and of b in a job
+constexpr int gram_max_threads = 128;  // of a block
+constexpr int gram_cells = 8;          // at a time, at most
+constexpr int gram_buffers = 2;        // cells being multiplied, and cells on their way
+constexpr int cell_terms = 3 * SiteCells::sites;
 
-struct GramArguments {
-  ColumnList columns;  // a, then b
-  DeviceCells cells;
-  int n, m;  // columns of a and b; m = n and b is a where `hermitian`
-  bool hermitian;
-  int width, tiles;             // cells at a time, tiles of one cell
-  CellTotal *re, *im;           // [i][j]
-  unsigned long long* largest;  // of each column
+// How a Gram matrix is laid out in a block.
+struct GramShape {
+  int n, m;        // columns of a and b; m = n and b is a where `hermitian`
+  bool hermitian;  // only pairs i < j and norms are wanted
+  int columns;     // that are read: a, then b
+  int pitch;       // places of 16 bytes from one term of a cell to the next in shared memory
+  int jobs, threads, width;
+
+  // Lanes of a warp read four terms of two columns at a time: a pitch of 2 or 6 modulo 8 puts them into eight different
+  // banks of 16 bytes. Jobs at the rim read columns beyond the last; what they read is of no use.
+  __host__ __device__ static GramShape of(int n, int m, bool hermitian) {
+    GramShape s = {n, hermitian ? n : m, hermitian, hermitian ? n : n + m, 0, 0, 0, 0};
+    const int groups = (n + job_columns - 1) / job_columns, groups_b = (s.m + job_columns - 1) / job_columns;
+    s.jobs = hermitian ? groups * (groups + 1) / 2 : groups * groups_b;
+    s.threads = s.jobs == 3 ? 96 : 128;  // as many warps for each job
+    const int read_a = groups * job_columns, read_b = (hermitian ? 0 : n) + groups_b * job_columns;
+    s.pitch = read_a > read_b ? read_a : read_b;
+    while (s.pitch % 4 != 2) ++s.pitch;
+    s.width = s.threads / s.columns < gram_cells ? s.threads / s.columns : gram_cells;
+    return s;
+  }
+  // Threads that write the same term of neighbouring cells meet in no bank: the distance is odd.
+  __host__ __device__ int cell_places() const { return cell_terms * pitch + 1; }
+  __host__ __device__ int warps_of_job() const { return threads / 32 / jobs; }
+  template <class Stored>
+  __host__ __device__ std::size_t shared_bytes() const;
 };
 
-// Tiles of one cell, panel by panel of four columns. Where `hermitian`, those with some i < j only.
-template <class Stored>
-__host__ __device__ int tiles_of_panel(int n, int panel, bool hermitian) {
-  const int rows = hermitian && 4 * panel + 3 < n ? 4 * panel + 3 : n;
-  return (rows + tile_rows<Stored> - 1) / tile_rows<Stored>;
-}
-template <class Stored>
-int count_tiles(int n, int m, bool hermitian) {
-  int tiles = 0;
-  for (int panel = 0; panel * tile_columns < m; ++panel) tiles += tiles_of_panel<Stored>(n, panel, hermitian);
-  return tiles;
-}
-
-// Whether numbers come into shared memory as they are stored, past the registers.
+// Whether numbers come into shared memory as they are multiplied.
 template <class Stored>
 constexpr bool copied_as_is = sizeof(Stored) == 8;
 
 template <class Stored>
-__global__ void __launch_bounds__(gram_threads, 2) gram_kernel(const __grid_constant__ GramArguments a) {
-  // [site][colour][cell][column], a column more for each cell: threads of neighbouring cells then meet in no bank.
-  __shared__ double2 panel[gram_stages][3 * (gram_threads + gram_cells)];
-  constexpr int rows = tile_rows<Stored>, tile_pairs = rows * tile_columns;
-  const int columns = a.hermitian ? a.n : a.n + a.m, thread = int(threadIdx.x);
-  const int pitch = columns | 1;  // of a cell, odd
-  const auto place = [&](int stage, int color, int cell, int column) -> double2& {
-    return panel[stage][(color * a.width + cell) * pitch + column];
-  };
+std::size_t GramShape::shared_bytes() const {
+  const std::size_t panel = sizeof(double2) * std::size_t(width) * std::size_t(cell_places());
+  const std::size_t raw = std::size_t(threads) * SiteCells::sites * vector_places<Stored> * sizeof(Stored);
+  const std::size_t shares = max_columns * max_columns * sizeof(CellShare);
+  const std::size_t all = copied_as_is<Stored> ? gram_buffers * panel : panel + gram_buffers * raw;
+  return all > shares ? all : shares;
+}
+
+struct GramArguments {
+  ColumnList columns;  // a, then b
+  DeviceCells cells;
+  GramShape shape;
+  CellTotal *re, *im;           // [i][j]
+  unsigned long long* largest;  // of each column
+};
+
+// Copies the words of one vector between two fields, through the asynchronous copies.
+template <class Stored>
+__device__ __forceinline__ void copy_words(Stored* to, unsigned to_V, unsigned to_lane, const Stored* from, unsigned V,
+                                           unsigned lane) {
+  if constexpr (is_fixed_point<Stored>) {
+    __pipeline_memcpy_async(reinterpret_cast<int4*>(to) + to_lane, reinterpret_cast<const int4*>(from) + lane, 16);
+  } else {
+    __pipeline_memcpy_async(reinterpret_cast<float4*>(to) + to_lane, reinterpret_cast<const float4*>(from) + lane, 16);
+    __pipeline_memcpy_async(reinterpret_cast<float2*>(to + 4 * to_V) + to_lane,
+                            reinterpret_cast<const float2*>(from + 4 * std::size_t(V)) + lane, 8);
+  }
+}
+
+template <class Stored, ChainBy chain>
+__global__ void __launch_bounds__(gram_max_threads, 2) gram_kernel(const __grid_constant__ GramArguments a) {
+  extern __shared__ double2 gram_memory[];
+  const GramShape& shape = a.shape;
+  const int thread = int(threadIdx.x), width = shape.width, pitch = shape.pitch, cell_places = shape.cell_places();
+  double2* const panels = gram_memory;  // [cell][term][column]; one, or one for each buffer
+  Stored* const raw = reinterpret_cast<Stored*>(gram_memory + width * cell_places);  // [buffer][site], a lane a thread
+  const int raw_site = vector_places<Stored> * shape.threads;
 
   // The column that this thread fetches.
-  const int my_cell = thread % a.width, my_column = thread / a.width;
-  const bool fetches = my_column < columns;
+  const int my_cell = thread % width, my_column = thread / width;
+  const bool fetches = my_column < shape.columns;
   const Stored* const field = static_cast<const Stored*>(a.columns.data[fetches ? my_column : 0]);
   const double scale = a.columns.scale[fetches ? my_column : 0];
+  const int my_place = my_cell * cell_places + my_column;
   unsigned long long largest = 0;
   CellSum<double> norm_sum{};
 
-  // The tile that this thread computes.
-  const int tile_cell = thread / a.tiles;
-  int tile = thread % a.tiles, first_j = 0;
-  while (tile >= tiles_of_panel<Stored>(a.n, first_j / tile_columns, a.hermitian)) {
-    tile -= tiles_of_panel<Stored>(a.n, first_j / tile_columns, a.hermitian);
-    first_j += tile_columns;
-  }
-  const int first_i = tile * rows;
-  const bool computes = tile_cell < a.width;
-  const int left_column = first_i, right_column = (a.hermitian ? 0 : a.n) + first_j;
-  const int last_left = a.n - 1 - left_column, last_right = columns - 1 - right_column;
-  CellSum<double> re[tile_pairs] = {}, im[tile_pairs] = {};
+  // The job of this warp: rows first_i + [0, 16), columns first_j + [0, 16) in two tiles.
+  const int warp = thread / 32, g = thread % 32 / 4, t = thread % 4, job = warp % shape.jobs;
+  const int b_groups = (shape.m + job_columns - 1) / job_columns;
+  const int first_i = job_columns * (shape.hermitian ? job / 2 : job / b_groups);
+  const int first_j = job_columns * (shape.hermitian ? (job + 1) / 2 : job % b_groups);
+  const int right_column = (shape.hermitian ? 0 : shape.n) + first_j;
+  const bool two_tiles = first_j + job_columns / 2 < shape.m;
+  CellSum<double> re[2][4] = {}, im[2][4] = {};
 
-  const int rounds = (a.cells.count + a.width - 1) / a.width;
-  const auto first_slot = [&](int round) {
-    const int cell = round * a.width + my_cell;
-    return fetches && cell < a.cells.count ? a.cells.first[cell] : -1;
-  };
-
-  // Loads of doubles run ahead by gram_stages - 1 sites, through the asynchronous copies; others by one, in registers.
-  int fetch_round = int(blockIdx.x), fetch_site = 0, fetch_slot = fetch_round < rounds ? first_slot(fetch_round) : -1;
-  const auto next_fetch = [&] {
-    if (++fetch_site < SiteCells::sites) return;
-    fetch_site = 0;
-    fetch_round += int(gridDim.x);
-    fetch_slot = fetch_round < rounds ? first_slot(fetch_round) : -1;
-  };
-  Arithmetic<Stored> ahead[6];
-  const auto fetch = [&](int stage) {
-    const unsigned slot = unsigned(fetch_slot + a.cells.offset[fetch_site]);
-    if constexpr (copied_as_is<Stored>) {
+  const int rounds = (a.cells.count + width - 1) / width;
+  const auto fetch = [&](int round, int buffer) {
+    const int cell = round * width + my_cell;
+    const bool there = fetches && round < rounds && cell < a.cells.count;
+    const int first = there ? a.cells.first[cell] : 0;
 #pragma unroll
-      for (int c = 0; c < 3; ++c)
-        if (fetch_slot >= 0)
-          __pipeline_memcpy_async(&place(stage, c, my_cell, my_column),
-                                  reinterpret_cast<const double2*>(field) + std::size_t(c) * a.cells.V + slot, 16);
-        else if (fetches)
-          place(stage, c, my_cell, my_column) = double2{0, 0};
-      __pipeline_commit();
-    } else {
-      if (fetch_slot >= 0)
-        load_vector<Caching::streaming>(field, a.cells.V, slot, ahead);
-      else
-        for (int k = 0; k < 6; ++k) ahead[k] = 0;
-    }
-    next_fetch();
-  };
-  constexpr int stages_ahead = copied_as_is<Stored> ? gram_stages - 1 : 1;
-  for (int stage = 0; stage < stages_ahead; ++stage) fetch(stage);
-
-  int stage = 0;
-  for (int round = int(blockIdx.x); round < rounds; round += int(gridDim.x)) {
-    CellProduct<double> product[tile_pairs] = {};
-    CellNorm<double> norm{};
-#pragma unroll 1
     for (int site = 0; site < SiteCells::sites; ++site) {
-      // This thread's vector of this site has come: scale it, and add to the norm.
-      if constexpr (copied_as_is<Stored>) __pipeline_wait_prior(stages_ahead - 1);
-      if (fetches)
+      const unsigned slot = unsigned(first + a.cells.offset[site]);
+      if constexpr (copied_as_is<Stored>) {
+        double2* const to = panels + buffer * width * cell_places + my_place + 3 * site * pitch;
+#pragma unroll
+        for (int c = 0; c < 3; ++c)
+          if (there)
+            __pipeline_memcpy_async(to + c * pitch,
+                                    reinterpret_cast<const double2*>(field) + std::size_t(c) * a.cells.V + slot, 16);
+          else if (fetches)
+            to[c * pitch] = double2{0, 0};
+      } else {
+        Stored* const to = raw + (buffer * SiteCells::sites + site) * raw_site;
+        if (there) copy_words(to, unsigned(shape.threads), unsigned(thread), field, a.cells.V, slot);
+      }
+    }
+    __pipeline_commit();
+  };
+  for (int buffer = 0; buffer < gram_buffers; ++buffer) fetch(int(blockIdx.x) + buffer * int(gridDim.x), buffer);
+
+  int buffer = 0;
+  for (int round = int(blockIdx.x); round < rounds; round += int(gridDim.x)) {
+    const int ahead = round + gram_buffers * int(gridDim.x);
+    double2* const panel = panels + (copied_as_is<Stored> ? buffer * width * cell_places : 0);
+
+    // This thread's vectors have come: widen them, scale them, and add to the norm.
+    __pipeline_wait_prior(gram_buffers - 1);
+    if (fetches) {
+      const bool there = round * width + my_cell < a.cells.count;
+      CellNorm<double> norm{};
+#pragma unroll
+      for (int site = 0; site < SiteCells::sites; ++site) {
+        double2* const numbers = panel + my_place + 3 * site * pitch;
+        Arithmetic<Stored> v[6];
+        if constexpr (!copied_as_is<Stored>)
+          load_vector<Caching::plain>(raw + (buffer * SiteCells::sites + site) * raw_site, unsigned(shape.threads),
+                                      unsigned(thread), v);
 #pragma unroll
         for (int c = 0; c < 3; ++c) {
-          double2& number = place(stage, c, my_cell, my_column);
-          double2 scaled;
-          if constexpr (copied_as_is<Stored>)
-            scaled = {number.x * scale, number.y * scale};
-          else
-            scaled = {double(ahead[2 * c]) * scale, double(ahead[2 * c + 1]) * scale};
-          if (!copied_as_is<Stored> || scale != 1) number = scaled;
-          norm.add(scaled.x, scaled.y);
-        }
-      __syncthreads();
-      fetch((stage + stages_ahead) % gram_stages);
-      if (computes) {
-#pragma unroll
-        for (int c = 0; c < 3; ++c) {
-          LeftFactor<double> left[rows];
-#pragma unroll
-          for (int i = 0; i < rows; ++i) {
-            const double2 v = place(stage, c, tile_cell, left_column + min(i, last_left));
-            left[i] = {v.x, v.y, v.x + v.y};
+          double2 number;
+          if constexpr (copied_as_is<Stored>) {
+            number = numbers[c * pitch];
+            number = {number.x * scale, number.y * scale};
+            if (scale != 1) numbers[c * pitch] = number;
+          } else {
+            number = {double(v[2 * c]) * scale, double(v[2 * c + 1]) * scale};
+            if (!there) number = {0, 0};
+            numbers[c * pitch] = number;
           }
-#pragma unroll
-          for (int j = 0; j < tile_columns; ++j) {
-            const double2 v = place(stage, c, tile_cell, right_column + min(j, last_right));
-            const RightFactor<double> right = {v.x, v.y, v.x - v.y};
-#pragma unroll
-            for (int i = 0; i < rows; ++i) product[i * tile_columns + j].add(left[i], right);
-          }
+          norm.add(number.x, number.y);
         }
       }
-      stage = (stage + 1) % gram_stages;
+      const double norm2 = norm.value();
+      largest = max(largest, norm_bits(norm2));
+      norm_sum.add(norm2);
     }
-    const double norm2 = norm.value();
-    largest = max(largest, norm_bits(norm2));
-    norm_sum.add(norm2);
+    if constexpr (!copied_as_is<Stored>) fetch(ahead, buffer);
+    __syncthreads();
+
+    for (int cell = warp / shape.jobs; cell < width; cell += shape.warps_of_job()) {
+      const double2* const left = panel + cell * cell_places + t * pitch + first_i + g;
+      const double2* const right = panel + cell * cell_places + t * pitch + right_column + g;
+      double rr[2][4] = {}, ii[2][4] = {}, mixed[2][4] = {};
 #pragma unroll
-    for (int pair = 0; pair < tile_pairs; ++pair) {
-      const Complex<double> value = product[pair].value();
-      re[pair].add(value.re);
-      im[pair].add(value.im);
+      for (int step = 0; step < cell_terms / 8; ++step) {
+        double a_re[4], a_im[4], a_sum[4];
+#pragma unroll
+        for (int k = 0; k < 4; ++k) {
+          const double2 v = left[(8 * step + k / 2 * 4) * pitch + k % 2 * 8];
+          a_re[k] = v.x, a_im[k] = v.y, a_sum[k] = v.x + v.y;
+        }
+#pragma unroll
+        for (int tile = 0; tile < 2; ++tile) {
+          if (tile == 1 && !two_tiles) continue;
+          double b_re[2], b_im[2], b_difference[2];
+#pragma unroll
+          for (int k = 0; k < 2; ++k) {
+            const double2 v = right[(8 * step + 4 * k) * pitch + 8 * tile];
+            b_re[k] = v.x, b_im[k] = v.y, b_difference[k] = v.x - v.y;
+          }
+          add_products<chain>(rr[tile], a_re, b_re);
+          add_products<chain>(ii[tile], a_im, b_im);
+          add_products<chain>(mixed[tile], a_sum, b_difference);
+        }
+      }
+#pragma unroll
+      for (int tile = 0; tile < 2; ++tile)
+#pragma unroll
+        for (int pair = 0; pair < 4; ++pair) {
+          const Complex<double> value = CellProduct<double>{rr[tile][pair], ii[tile][pair], mixed[tile][pair]}.value();
+          re[tile][pair].add(value.re);
+          im[tile][pair].add(value.im);
+        }
     }
+    __syncthreads();
+    if constexpr (copied_as_is<Stored>) fetch(ahead, buffer);
+    buffer = (buffer + 1) % gram_buffers;
   }
-  if constexpr (copied_as_is<Stored>) __pipeline_wait_prior(0);
+  __pipeline_wait_prior(0);
 
   // Limbs of what does not fit mean nothing, and the caller does not read them.
   if (fetches && largest > a.largest[my_column]) atomicMax(a.largest + my_column, largest);
   const bool all_fit = !__syncthreads_or(fetches && !fits(largest));
   if (!all_fit) return;
-  CellShare* const shares = reinterpret_cast<CellShare*>(panel);  // [i][j]
-  static_assert(sizeof(panel) >= max_columns * max_columns * sizeof(CellShare));
-  const int m = a.hermitian ? a.n : a.m, pairs = a.n * m;
+  CellShare* const shares = reinterpret_cast<CellShare*>(gram_memory);  // [i][j]
+  const int pairs = shape.n * shape.m;
 #pragma unroll
   for (int part = 0; part < 2; ++part) {  // real, imaginary
     for (int p = thread; p < pairs; p += int(blockDim.x)) shares[p] = {0, 0};
     __syncthreads();
-    if (computes)
 #pragma unroll
-      for (int i = 0; i < rows; ++i)
+    for (int tile = 0; tile < 2; ++tile)
 #pragma unroll
-        for (int j = 0; j < tile_columns; ++j) {
-          const int row = first_i + i, column = first_j + j, pair = i * tile_columns + j;
-          if (row < a.n && column < m && (!a.hermitian || row < column))
-            add_to_share(shares[row * m + column], part == 0 ? re[pair] : im[pair]);
-        }
-    if (a.hermitian && fetches && part == 0) add_to_share(shares[my_column * m + my_column], norm_sum);
+      for (int pair = 0; pair < 4; ++pair) {
+        const int i = first_i + g + pair / 2 * 8, j = first_j + 8 * tile + 2 * t + pair % 2;
+        if (i < shape.n && j < shape.m && (!shape.hermitian || i < j))
+          add_to_share(shares[i * shape.m + j], part == 0 ? re[tile][pair] : im[tile][pair]);
+      }
+    if (shape.hermitian && fetches && part == 0) add_to_share(shares[my_column * shape.m + my_column], norm_sum);
     __syncthreads();
     for (int p = thread; p < pairs; p += int(blockDim.x)) add_share((part == 0 ? a.re : a.im)[p], shares[p]);
     __syncthreads();

@@ -139,27 +139,45 @@ void dot(const ProductCall& call) {
   collect(call, call.a.size());
 }
 
+// Two blocks of a processor hide each other's waits: each takes as many cells at a time as half its memory holds.
+template <class Stored>
+void fit_into_shared_memory(GramShape& shape) {
+  int device = 0, of_processor = 0, of_block = 0;
+  STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  constexpr int reserved = 1024;  // of each block, by CUDA
+  const std::size_t most = std::size_t(std::min(of_processor / 2 - reserved, of_block));
+  while (shape.width > 1 && shape.shared_bytes<Stored>() > most) --shape.width;
+}
+
+template <class Stored, ChainBy chain>
+void launch_gram(GramArguments& a) {
+  fit_into_shared_memory<Stored>(a.shape);
+  const GramShape& shape = a.shape;
+  const int shared = int(shape.shared_bytes<Stored>()), rounds = (a.cells.count + shape.width - 1) / shape.width;
+  const int cells_of_warp = (shape.width + shape.warps_of_job() - 1) / shape.warps_of_job();
+  const auto kernel = gram_kernel<Stored, chain>;
+  STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
+  const int blocks = grid_size(kernel, shape.threads, rounds, 1, shared, CellGrid::capacity / cells_of_warp);
+  kernel<<<blocks, shape.threads, shared>>>(a);
+}
+
 void gram(const ProductCall& call) {
   STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
   ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
   GramArguments a = {};
-  a.n = int(call.a.size());
-  a.hermitian = call.b.empty();
-  a.m = a.hermitian ? a.n : int(call.b.size());
+  a.shape = GramShape::of(int(call.a.size()), int(call.b.size()), call.b.empty());
   append(a.columns, 0, call.a);
-  append(a.columns, a.n, call.b);
+  append(a.columns, a.shape.n, call.b);
   a.cells = cells_of(call);
   a.re = scratch->re, a.im = scratch->im, a.largest = scratch->largest;
+  const bool tensor_cores = tensor_cores_make_chains();
   with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
-    a.tiles = count_tiles<Stored>(a.n, a.m, a.hermitian);
-    const int of_cell = std::max(a.tiles, a.hermitian ? a.n : a.n + a.m);  // threads
-    a.width = std::min(gram_cells, gram_threads / of_cell);
-    const int threads = (a.width * of_cell + 31) / 32 * 32;
-    const int rounds = (a.cells.count + a.width - 1) / a.width;
-    gram_kernel<Stored><<<blocks_of(gram_kernel<Stored>, threads, rounds), threads>>>(a);
+    tensor_cores ? launch_gram<Stored, ChainBy::tensor_cores>(a) : launch_gram<Stored, ChainBy::shuffles>(a);
   });
   STAGHORN_CUDA_CHECK_LAUNCH(gram_kernel);
-  collect(call, std::size_t(a.n) * std::size_t(a.m));
+  collect(call, std::size_t(a.shape.n) * std::size_t(a.shape.m));
 }
 
 struct CombineArguments {
