@@ -9,6 +9,8 @@ set(staghorn_included_headers
     dirac/algebra/su3.hpp
     dirac/fields/site_field.hpp
     dirac/gauge/gauge_observables.hpp
+    dirac/gauge/improved_links.hpp
+    dirac/gauge/link_phases.hpp
     dirac/kernels/launch_choice.hpp
     dirac/stencil/boundary.hpp
     halo/buffer.hpp
@@ -22,4 +24,5 @@ set(staghorn_included_headers
     solver/krylov/cg_progress.hpp
     solver/report/solve_report.hpp
     solver/report/time_rows.hpp
+    solver/request/quark_action.hpp
     solver/request/solve_request.hpp)

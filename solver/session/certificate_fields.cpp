@@ -32,13 +32,11 @@ MemorySpace common_space(std::span<const VectorField> sources, std::span<const V
   return there ? MemorySpace::cuda : MemorySpace::host;
 }
 
-MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu, Stencil stencil) {
+MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu) {
   const bool asked = place == CertificatePlace::device;
-  if (asked && stencil == Stencil::improved) throw Error("`certificate` of improved quarks", "host or auto", "device");
   if (!on_gpu && (asked || given == MemorySpace::cuda))
     throw Error(asked ? "`certificate` device" : "sources on a GPU", "a GPU to compute on (device cuda)", "device cpu");
   const bool there = place == CertificatePlace::automatic ? given == MemorySpace::cuda : asked;
-  if (stencil == Stencil::improved) return MemorySpace::host;
   return there ? MemorySpace::cuda : MemorySpace::host;
 }
 

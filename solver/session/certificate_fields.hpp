@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "dirac/fields/site_field.hpp"
-#include "dirac/stencil/operator_links.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
@@ -16,10 +15,9 @@ namespace staghorn {
 // Where all of these lie. Throws Error if some lie on the host and some on a GPU. Local.
 MemorySpace common_space(std::span<const VectorField> sources, std::span<const VectorField> solutions);
 
-// Where a certificate runs for fields in `given`: where `place` says, or else there; with improved quarks on the host.
-// Throws Error if that is a GPU and `on_gpu` says that the solve has none, or if a GPU is asked to certify improved
-// quarks. Local.
-MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu, Stencil stencil);
+// Where a certificate runs for fields in `given`: where `place` says, or else there. Throws Error if that is a GPU and
+// `on_gpu` says that the solve has none. Local.
+MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on_gpu);
 
 class CertificateFields {
  public:
@@ -32,7 +30,7 @@ class CertificateFields {
   MemorySpace space() const { return residual_->space(); }
   VectorField& residual() { return *residual_; }
   // `links`, or the copy on the GPU.
-  OperatorLinks links(const OperatorLinks& links) const { return space() == MemorySpace::cuda ? *links_ : links; }
+  const LinkField& links(const LinkField& links) const { return space() == MemorySpace::cuda ? *links_ : links; }
 
   // The given fields, or copies of them where the certificate runs. give_back writes solutions to where they came from.
   std::span<const VectorField> bring_sources(std::span<const VectorField> given);

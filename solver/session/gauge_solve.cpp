@@ -13,8 +13,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const std::size_t n_rhs = sources.size();
   check_request(request, options_.precision);
   check_fields(all, lattice(), sources, solutions);
-  const MemorySpace certificate = certificate_space(options_.certificate, common_space(sources, solutions),
-                                                    context_.cuda_device() >= 0, operator_links().stencil());
+  // The second plain text, on the GPU, knows thin links only.
+  const MemorySpace certificate = improved_ ? MemorySpace::host
+                                            : certificate_space(options_.certificate, common_space(sources, solutions),
+                                                                context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   const Stopwatch setting_up;
@@ -29,9 +31,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  const CertifiedSolve done = certified_solve({all, certificate_.links(operator_links()), options_.boundary,
-                                               options_.precision, *pass_, certificate_.residual(), habits.interrupted},
-                                              request, brought_sources, b2, brought_solutions, progress);
+  const CertifiedSolve done =
+      certified_solve({all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
+                       options_.precision, *pass_, certificate_.residual(), habits.interrupted},
+                      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
 }
