@@ -28,13 +28,14 @@ struct PlacedLattice {
   Placement placement;
 };
 
-// As above, with ranks placed by `mapping`. Rank 0 stays rank 0. Collective.
+// As above, with ranks placed by `mapping`. A grid that is chosen here leaves directions that it cuts at least
+// `least_extent` sites. Rank 0 stays rank 0. Collective.
 inline PlacedLattice place_lattice(const Communicator& communicator, const Extents& extents,
                                    const std::optional<Extents>& grid, const std::array<bool, 4>& loopback,
-                                   Mapping mapping) {
+                                   Mapping mapping, int least_extent = 2) {
   const std::vector<int> hosts = communicator.hosts();
   const int per_host = mapping == Mapping::host ? ranks_per_host(hosts) : 0;
-  const Extents chosen = grid ? *grid : choose_process_grid(extents, communicator.size(), per_host);
+  const Extents chosen = grid ? *grid : choose_process_grid(extents, communicator.size(), per_host, least_extent);
   cut_lattice(communicator, extents, chosen, loopback);  // throws if the lattice cannot be cut in this way
   Placement placement = place_ranks(extents, chosen, hosts, mapping);
   Communicator placed = communicator.split(0, placement.positions[std::size_t(communicator.rank())]);

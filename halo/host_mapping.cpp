@@ -70,12 +70,18 @@ double share_within_hosts(const Extents& global, const Extents& grid, std::span<
   return all == 0 ? 1 : double(within) / double(all);
 }
 
+bool leaves_at_least(int least_extent, const Extents& global, const Extents& grid) {
+  for (int mu = 0; mu < 4; ++mu)
+    if (grid[mu] > 1 && global[mu] / grid[mu] < least_extent) return false;
+  return true;
+}
+
 }  // namespace
 
 std::string to_string(Mapping mapping) { return mappings.name(mapping); }
 Mapping parse_mapping(const std::string& text) { return mappings.parse(text); }
 
-Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host) {
+Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host, int least_extent) {
   const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;
   Extents best{};
   std::int64_t best_area = std::numeric_limits<std::int64_t>::max(), best_within = 0;
@@ -85,7 +91,7 @@ Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_ho
       for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
         if (n_ranks / t / z % y != 0) continue;
         const Extents grid{n_ranks / t / z / y, y, z, t};
-        if (!divides_evenly(global, grid)) continue;
+        if (!divides_evenly(global, grid) || !leaves_at_least(least_extent, global, grid)) continue;
         const std::int64_t area = face_area(global, grid);
         if (area > best_area) continue;
         const std::int64_t within =
@@ -97,7 +103,8 @@ Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_ho
       }
   if (best_area == std::numeric_limits<std::int64_t>::max())
     throw Error(ErrorKind::layout, "process grid",
-                "a number of ranks that cuts " + to_string(global) + " into even local extents",
+                "a number of ranks that cuts " + to_string(global) + " into even local extents" +
+                    (least_extent > 2 ? " of at least " + std::to_string(least_extent) : ""),
                 std::to_string(n_ranks) + " ranks");
   return best;
 }

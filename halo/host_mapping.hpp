@@ -23,10 +23,10 @@ enum class Mapping {
 std::string to_string(Mapping mapping);
 Mapping parse_mapping(const std::string& text);
 
-// The process grid with the smallest face area that divides `global` into even local extents. Among equal grids: the
-// one with the least area between hosts of `ranks_per_host` ranks (0: not compared), then the one that cuts t most.
-// Throws Error that names both numbers if there is no such grid of `n_ranks`.
-Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host = 0);
+// The process grid with the smallest face area that divides `global` into even local extents of at least
+// `least_extent`. Among equal grids: the one with the least area between hosts of `ranks_per_host` ranks (0: not
+// compared), then the one that cuts t most. Throws Error that names both numbers if there is no such grid of `n_ranks`.
+Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host = 0, int least_extent = 2);
 
 // The box of ranks that one host holds. It divides `grid` and has `ranks_per_host` ranks, a divisor of volume(grid). Of
 // these boxes it keeps most face area within the host. Among equal boxes it is longest in x, then in y, then in z.

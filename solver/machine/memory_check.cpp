@@ -5,6 +5,7 @@
 
 #include "halo/host_mapping.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/request/operator_request.hpp"
 
 namespace staghorn {
 
@@ -26,7 +27,7 @@ std::optional<Extents> smallest_grid(SolveShape shape, const MemoryBudget& budge
   for (int ranks = int(volume(shape.grid)) + 1; ranks <= most_ranks; ++ranks) {
     if (volume(shape.lattice) / 16 % ranks != 0) continue;  // local extents are even
     try {
-      shape.grid = choose_process_grid(shape.lattice, ranks);
+      shape.grid = choose_process_grid(shape.lattice, ranks, 0, smallest_extent(stencil_of(shape.options)));
     } catch (const Error&) {
       continue;  // this number of ranks does not divide the extents
     }

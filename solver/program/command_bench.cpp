@@ -22,6 +22,7 @@
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/request/operator_request.hpp"
 
 namespace staghorn {
 
@@ -179,7 +180,9 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
 
   std::optional<PlacedLattice> placed;
-  if (!cuts) placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.loopback, cut.mapping));
+  if (!cuts)
+    placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.loopback, cut.mapping,
+                                 smallest_extent(stencil_of(options.session))));
   const Communicator& workers = placed ? placed->communicator : communicator;
   choose_machine(workers, values, options);
   if (cuts) options.cublas = false;

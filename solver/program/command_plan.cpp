@@ -10,6 +10,7 @@
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/request/operator_request.hpp"
 
 namespace staghorn {
 
@@ -204,7 +205,8 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     grids.push_back(extents_of(values, "grid"));
   } else {
     for (const int gpus : parse_counts(values["gpus"].as<std::string>()))
-      grids.push_back(choose_process_grid(shape.lattice, gpus, machine.gpus_per_host));
+      grids.push_back(
+          choose_process_grid(shape.lattice, gpus, machine.gpus_per_host, smallest_extent(stencil_of(shape.options))));
   }
   std::vector<Plan> plans;
   for (const Extents& grid : grids) {

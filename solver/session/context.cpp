@@ -6,6 +6,7 @@
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
@@ -50,7 +51,8 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
       threads_(threads),
       options_(completed_options(options)),
       loop_(default_loop_choice()),
-      placed_(place_lattice(all, global, options_.grid, options_.loopback, mapping)) {
+      placed_(place_lattice(all, global, options_.grid, options_.loopback, mapping,
+                            smallest_extent(stencil_of(options_)))) {
   const int rank_on_host = communicator().rank_on_host();
   communicator().agree([&] {
     cuda_device_ = choose_device(options_.device, rank_on_host);

@@ -20,7 +20,7 @@ struct ManyRhs {
   // Blocks that a multiprocessor must hold. With 4 right-hand sides a thread, more blocks would spill what they gain
   // (decision 010).
   static constexpr int least_blocks(bool cut) {
-    if (Form::stencil == Stencil::improved) return sizeof(Stored) == 8 ? 4 : per_thread == 8 ? 5 : 6;
+    if (Form::stencil == Stencil::improved) return sizeof(Stored) == 8 ? 4 : per_thread == 8 ? 4 : 6;
     if (sizeof(Stored) == 8 && Tile == 4 && (cut || Form::near == 18)) return 4;
     return per_thread * sizeof(Stored) < 32 ? 8 : 6;
   }

@@ -29,9 +29,10 @@ constexpr Form form_for() {
   constexpr int Reals = Links::near;
   if (Links::stencil == Stencil::improved) {
     if (sizeof(Stored) == 8) return {Cut ? 384 : 512, true};
+    if (Cut) return {fixed ? 512 : 640, true};
     return {Wide && !fixed ? 768 : 640, true};
   }
-  if (sizeof(Stored) == 8) return Reals == 8 ? Form{640, Cut} : Form{512, !Cut || Reals == 12};
+  if (sizeof(Stored) == 8) return Reals == 8 ? Form{Cut ? 512 : 640, Cut} : Form{512, !Cut || Reals == 12};
   if (Cut) return fixed || Reals == 8 ? Form{Wide ? 896 : 768, true} : Form{512, Reals == 12};
   if (Reals == 18 && !fixed) return {512, true};
   if (Reals == 12 && !fixed) return Wide ? Form{896, true} : Form{640, false};
