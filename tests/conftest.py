@@ -23,6 +23,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for what the folders of tests share
 
+from installed_package import run  # noqa: E402
 from program_under_test import PROGRAM, ROOT, built_program  # noqa: E402
 
 # The package as built, with its compiled module. Without a build: its sources, whose NumPy reference operator needs no module.
@@ -165,6 +166,27 @@ def small_gauge(staghorn, tmp_path_factory) -> Path:
     staghorn("generate", "--lattice", 4, 6, 8, 10, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 7,
              "--format", "hdf5", "--precision", "fp64", "--output", path, check=True)
     return path
+
+
+@pytest.fixture(scope="session")
+def rough_gauge(staghorn, tmp_path_factory) -> Path:
+    """A configuration of 4x6x8x10 that is no longer random: its smeared links are well conditioned, as real ones are."""
+    path = tmp_path_factory.mktemp("gauge") / "rough_4x6x8x10.h5"
+    staghorn("generate", "--lattice", 4, 6, 8, 10, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu",
+             "--output", path, check=True)
+    return path
+
+
+@pytest.fixture(scope="session")
+def installed(program, tmp_path_factory) -> Path:
+    """The prefix of the installed package, moved to another place since it was installed."""
+    build, prefix = program.parent, tmp_path_factory.mktemp("installed") / "first-place"
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake on this machine")
+    if not (build / "CMakeCache.txt").is_file():
+        pytest.skip(f"{build} is not a build folder")
+    run("cmake", "--install", build, "--prefix", prefix)
+    return prefix.rename(prefix.parent / "second-place")
 
 
 @pytest.fixture(scope="session")

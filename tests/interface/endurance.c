@@ -8,6 +8,7 @@
 #include <staghorn_mpi.h>
 
 #include "host.h"
+#include "structs.h"
 
 static long resident_kibibytes(void) {
   FILE *file = fopen("/proc/self/status", "r");
@@ -28,24 +29,13 @@ int main(int argc, char **argv) {
     MPI_Comm_size(MPI_COMM_WORLD, &ranks);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   }
-  staghorn_geometry geometry;
-  staghorn_options options;
-  staghorn_links links;
-  staghorn_vectors vectors;
-  staghorn_request request;
-  staghorn_result result;
-  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
-  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
-  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
-  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
-  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
-  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
-  options.threads = 1;
-  request.mass = 0.4;
-  request.sloppy = STAGHORN_FP32;
+  host_structs s = default_structs();
+  s.options.threads = 1;
+  s.request.mass = 0.4;
+  s.request.sloppy = STAGHORN_FP32;
   host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4 * ranks}, {0, 0, 0, 4 * rank}};
-  for (int mu = 0; mu < 4; ++mu) geometry.global[mu] = l.global[mu];
-  geometry.grid[3] = ranks;
+  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
+  s.geometry.grid[3] = ranks;
   double *u = host_links(&l, 1), *b = host_vector(&l, 100), *x = host_zeros(&l);
   const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
   void *solutions[1] = {x};
@@ -53,11 +43,12 @@ int main(int argc, char **argv) {
   for (int cycle = 0; cycle < cycles; ++cycle) {
     staghorn_context *context = NULL;
     staghorn_gauge *gauge = NULL;
-    int status = with_mpi ? staghorn_context_create_mpi(&context, MPI_COMM_WORLD, &geometry, &options)
-                          : staghorn_context_create(&context, &geometry, &options);
-    if (status == STAGHORN_OK) status = staghorn_gauge_create(context, &links, fields, &gauge);
-    if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
-    if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &links, fields);
+    int status = with_mpi ? staghorn_context_create_mpi(&context, MPI_COMM_WORLD, &s.geometry, &s.options)
+                          : staghorn_context_create(&context, &s.geometry, &s.options);
+    if (status == STAGHORN_OK) status = staghorn_gauge_create(context, &s.links, fields, &gauge);
+    if (status == STAGHORN_OK)
+      status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
+    if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &s.links, fields);
     if (status == STAGHORN_OK && cycle % 2) status = staghorn_gauge_destroy(&gauge);
     if (status == STAGHORN_OK) status = staghorn_context_destroy(&context);
     if (status != STAGHORN_OK) {

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "host.h"
+#include "structs.h"
 
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 
@@ -47,30 +48,20 @@ static const host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
 static double *u, *b, *x;
 
 static int whole_run(staghorn_context **context) {
-  staghorn_geometry geometry;
-  staghorn_options options;
-  staghorn_links links;
-  staghorn_vectors vectors;
-  staghorn_request request;
-  staghorn_result result;
-  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
-  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
-  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
-  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
-  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
-  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
-  for (int mu = 0; mu < 4; ++mu) geometry.global[mu] = l.n[mu];
-  options.threads = 1;
-  request.mass = 0.5;
-  request.sloppy = STAGHORN_FP32;
+  host_structs s = default_structs();
+  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.n[mu];
+  s.options.threads = 1;
+  s.request.mass = 0.5;
+  s.request.sloppy = STAGHORN_FP32;
   const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
   void *solutions[1] = {x};
   staghorn_gauge *gauge = NULL;
   int status = STAGHORN_OK;
-  if (!*context) status = staghorn_context_create(context, &geometry, &options);
-  if (status == STAGHORN_OK) status = staghorn_gauge_create(*context, &links, fields, &gauge);
-  if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
-  if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &links, fields);
+  if (!*context) status = staghorn_context_create(context, &s.geometry, &s.options);
+  if (status == STAGHORN_OK) status = staghorn_gauge_create(*context, &s.links, fields, &gauge);
+  if (status == STAGHORN_OK)
+    status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
+  if (status == STAGHORN_OK) status = staghorn_gauge_update(gauge, &s.links, fields);
   armed = 0;
   if (gauge) staghorn_gauge_destroy(&gauge);
   return status;

@@ -8,6 +8,7 @@
 #include <staghorn_mpi.h>
 
 #include "host.h"
+#include "structs.h"
 
 static int stop_on_first_rank(void *data, int64_t iteration, double residual) {
   (void)residual;
@@ -40,33 +41,22 @@ int main(int argc, char **argv) {
   if (argc != 6) return 2;
   const char *order = argv[5];
 
-  staghorn_geometry geometry;
-  staghorn_options options;
-  staghorn_links links;
-  staghorn_vectors vectors;
-  staghorn_request request;
-  staghorn_result result;
-  staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
-  staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
-  staghorn_defaults(&links, sizeof links, STAGHORN_LINKS);
-  staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS);
-  staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST);
-  staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
+  host_structs s = default_structs();
   const int global[4] = {4, 8, 4, 8};
   for (int mu = 0; mu < 4; ++mu) {
-    geometry.global[mu] = global[mu];
-    geometry.grid[mu] = atoi(argv[1 + mu]);
+    s.geometry.global[mu] = global[mu];
+    s.geometry.grid[mu] = atoi(argv[1 + mu]);
   }
-  options.threads = 1;
-  options.log = print_warning;
-  options.log_data = &rank;
-  options.environment = strcmp(order, "fault") == 0;
+  s.options.threads = 1;
+  s.options.log = print_warning;
+  s.options.log_data = &rank;
+  s.options.environment = strcmp(order, "fault") == 0;
   if (strcmp(order, "coordinates") == 0 || strcmp(order, "wrong") == 0) {
     int place = (ranks - rank) % ranks; /* t fastest, backwards but for rank 0 */
     if (strcmp(order, "wrong") == 0) place = 0;
     for (int mu = 3; mu >= 0; --mu) {
-      geometry.coord[mu] = place % geometry.grid[mu];
-      place /= geometry.grid[mu];
+      s.geometry.coord[mu] = place % s.geometry.grid[mu];
+      place /= s.geometry.grid[mu];
     }
   }
 
@@ -75,8 +65,8 @@ int main(int argc, char **argv) {
   staghorn_context *context = NULL;
   staghorn_gauge *gauge = NULL;
   int status = strcmp(order, "fortran") == 0
-                   ? staghorn_context_create_f(&context, (int32_t)MPI_Comm_c2f(group), &geometry, &options)
-                   : staghorn_context_create_mpi(&context, group, &geometry, &options);
+                   ? staghorn_context_create_f(&context, (int32_t)MPI_Comm_c2f(group), &s.geometry, &s.options)
+                   : staghorn_context_create_mpi(&context, group, &s.geometry, &s.options);
   MPI_Comm_free(&group); /* the context has its own */
   if (status != STAGHORN_OK) {
     if (rank == 0) printf("create %d %s\n", status, staghorn_last_error());
@@ -95,27 +85,28 @@ int main(int argc, char **argv) {
   double *u = host_links(&local, 1), *b = host_vector(&local, 1000000), *x = host_zeros(&local);
   const void *link_pointers[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
   void *solutions[1] = {x};
-  status = staghorn_gauge_create(context, &links, link_pointers, &gauge);
-  request.mass = 0.2;
+  status = staghorn_gauge_create(context, &s.links, link_pointers, &gauge);
+  s.request.mass = 0.2;
   if (strcmp(order, "stop") == 0) {
-    request.mass = 0.01;
-    request.progress = stop_on_first_rank;
-    request.progress_data = &rank;
+    s.request.mass = 0.01;
+    s.request.progress = stop_on_first_rank;
+    s.request.progress_data = &rank;
   }
-  if (status == STAGHORN_OK) status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+  if (status == STAGHORN_OK)
+    status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
   int least, most;
   MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (status < 0 && strcmp(order, "fault") == 0) { /* the next solve works */
     if (rank == 0) printf("first %d %d %s\n", least, most, staghorn_last_error());
-    if (!gauge) staghorn_gauge_create(context, &links, link_pointers, &gauge);
+    if (!gauge) staghorn_gauge_create(context, &s.links, link_pointers, &gauge);
     memset(x, 0, (size_t)host_volume(&local) * 48);
-    status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+    status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
     least = most = status;
   }
   const uint64_t hash = hash_of(&local, x);
   if (rank == 0)
-    printf("status %d %d iterations %ld hash %016llx\n", least, most, (long)result.iterations,
+    printf("status %d %d iterations %ld hash %016llx\n", least, most, (long)s.result.iterations,
            (unsigned long long)hash);
   const int gone = staghorn_context_destroy(&context);
   if (gone != STAGHORN_OK) printf("destroy %d %s\n", gone, staghorn_last_error());

@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 
 #include "host.h"
+#include "structs.h"
 
 static int failures;
 #define CHECK(condition)                                                                 \
@@ -23,27 +24,17 @@ typedef struct {
   double *u, *b, *x, *y, *z;
   staghorn_context *context;
   staghorn_gauge *gauge;
-  staghorn_geometry geometry;
-  staghorn_options options;
-  staghorn_links links;
-  staghorn_vectors vectors;
-  staghorn_request request;
-  staghorn_result result;
+  host_structs s;
 } bench;
 
 static void open_context(bench *t) {
-  staghorn_defaults(&t->geometry, sizeof t->geometry, STAGHORN_GEOMETRY);
-  staghorn_defaults(&t->options, sizeof t->options, STAGHORN_OPTIONS);
-  staghorn_defaults(&t->links, sizeof t->links, STAGHORN_LINKS);
-  staghorn_defaults(&t->vectors, sizeof t->vectors, STAGHORN_VECTORS);
-  staghorn_defaults(&t->request, sizeof t->request, STAGHORN_REQUEST);
-  staghorn_defaults(&t->result, sizeof t->result, STAGHORN_RESULT);
-  for (int mu = 0; mu < 4; ++mu) t->geometry.global[mu] = small.n[mu];
-  t->request.mass = 0.2;
-  t->options.threads = 1;
+  t->s = default_structs();
+  for (int mu = 0; mu < 4; ++mu) t->s.geometry.global[mu] = small.n[mu];
+  t->s.request.mass = 0.2;
+  t->s.options.threads = 1;
   t->context = NULL;
   t->gauge = NULL;
-  CHECK(staghorn_context_create(&t->context, &t->geometry, &t->options) == STAGHORN_OK);
+  CHECK(staghorn_context_create(&t->context, &t->s.geometry, &t->s.options) == STAGHORN_OK);
 }
 
 static bench set_up(void) {
@@ -56,7 +47,7 @@ static bench set_up(void) {
   t.y = host_zeros(&small);
   t.z = host_zeros(&small);
   const void *u[4] = {t.u, NULL, NULL, NULL};
-  CHECK(staghorn_gauge_create(t.context, &t.links, u, &t.gauge) == STAGHORN_OK);
+  CHECK(staghorn_gauge_create(t.context, &t.s.links, u, &t.gauge) == STAGHORN_OK);
   return t;
 }
 
@@ -73,27 +64,27 @@ static void tear_down(bench *t) {
 static int solve(bench *t, const double *b, double *x, double *dx) {
   const void *sources[1] = {b};
   void *solutions[1] = {x}, *hops[1] = {dx};
-  return staghorn_solve(t->gauge, &t->request, &t->vectors, 1, sources, solutions, dx ? hops : NULL, &t->result);
+  return staghorn_solve(t->gauge, &t->s.request, &t->s.vectors, 1, sources, solutions, dx ? hops : NULL, &t->s.result);
 }
 
 /* y = factor (2m + sign D) x, by the host. */
 static void apply_full(const bench *t, const double *x, double factor, double sign, double *y) {
   host_hop(&small, t->u, x, y);
-  for (long k = 0; k < 6 * host_volume(&small); ++k) y[k] = factor * (2 * t->request.mass * x[k] + sign * y[k]);
+  for (long k = 0; k < 6 * host_volume(&small); ++k) y[k] = factor * (2 * t->s.request.mass * x[k] + sign * y[k]);
 }
 
 static void full_system_is_solved(void) {
   bench t = set_up();
   CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
-  CHECK(t.result.residual_true <= 1e-10 && t.result.residual_true > 0 && t.result.iterations > 10);
+  CHECK(t.s.result.residual_true <= 1e-10 && t.s.result.residual_true > 0 && t.s.result.iterations > 10);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
-  CHECK(host_distance(&small, t.y, t.b, -1) >= 0.99 * t.result.residual_true);
+  CHECK(host_distance(&small, t.y, t.b, -1) >= 0.99 * t.s.result.residual_true);
   host_hop(&small, t.u, t.x, t.y);
   CHECK(host_distance(&small, t.z, t.y, -1) < 1e-14); /* dx */
   double b2 = 0;
   for (long k = 0; k < 6 * host_volume(&small); ++k) b2 += t.b[k] * t.b[k];
-  CHECK(fabs(t.result.source_norm2 / b2 - 1) < 1e-13);
+  CHECK(fabs(t.s.result.source_norm2 / b2 - 1) < 1e-13);
   tear_down(&t);
 }
 
@@ -101,8 +92,8 @@ static void sign_and_factor_are_the_hosts(void) {
   for (int halved = 0; halved < 2; ++halved)
     for (int sign = -1; sign <= 1; sign += 2) {
       bench t = set_up();
-      t.request.halved = halved;
-      t.request.sign = sign;
+      t.s.request.halved = halved;
+      t.s.request.sign = sign;
       CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
       apply_full(&t, t.x, halved ? 0.5 : 1, sign, t.y);
       CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
@@ -117,8 +108,8 @@ static void parity_solve_leaves_the_other_half_alone(void) {
     for (int halved = 0; halved < 2; ++halved) {
       bench t = set_up();
       const int parity = system - STAGHORN_EVEN;
-      t.request.system = system;
-      t.request.halved = halved;
+      t.s.request.system = system;
+      t.s.request.halved = halved;
       for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = t.z[k] = 9;
       CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
       for (long site = 0; site < host_volume(&small); ++site)
@@ -132,7 +123,7 @@ static void parity_solve_leaves_the_other_half_alone(void) {
       CHECK(host_distance(&small, t.z, t.y, 1 - parity) < 1e-14);
       double *dd = host_zeros(&small);
       host_hop(&small, t.u, t.y, dd);
-      const double m2 = 4 * t.request.mass * t.request.mass, factor = halved ? 0.25 : 1;
+      const double m2 = 4 * t.s.request.mass * t.s.request.mass, factor = halved ? 0.25 : 1;
       for (long k = 0; k < 6 * host_volume(&small); ++k) t.y[k] = factor * (m2 * t.x[k] - dd[k]);
       CHECK(host_distance(&small, t.y, t.b, parity) <= 1.01e-10);
       free(dd);
@@ -142,20 +133,20 @@ static void parity_solve_leaves_the_other_half_alone(void) {
 
 static void stop_on_parity_is_of_the_parity_system(void) {
   bench t = set_up();
-  t.request.stop = STAGHORN_STOP_ON_PARITY;
-  t.request.tolerance = 1e-8;
+  t.s.request.stop = STAGHORN_STOP_ON_PARITY;
+  t.s.request.tolerance = 1e-8;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
-  CHECK(t.result.residual_parity <= 1e-8 && t.result.residual_true > 0);
+  CHECK(t.s.result.residual_parity <= 1e-8 && t.s.result.residual_true > 0);
   apply_full(&t, t.x, 1, 1, t.y);
-  CHECK(fabs(host_distance(&small, t.y, t.b, -1) / t.result.residual_true - 1) < 1e-3);
+  CHECK(fabs(host_distance(&small, t.y, t.b, -1) / t.s.result.residual_true - 1) < 1e-3);
   CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14); /* the odd equation holds */
   /* From the solution: its even half is enough, and nothing is left to do. */
-  t.request.guess = 1;
-  t.request.tolerance = 1.1e-8;
+  t.s.request.guess = 1;
+  t.s.request.tolerance = 1.1e-8;
   for (long site = 0; site < host_volume(&small); ++site)
     if (host_parity(&small, site) == 1)
       for (int k = 0; k < 6; ++k) t.x[6 * site + k] = 7;
-  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.result.iterations == 0);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.iterations == 0);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14);
   tear_down(&t);
@@ -169,12 +160,12 @@ static void zero_source_is_a_result(void) {
   void *solutions[2] = {t.x, t.y};
   staghorn_result results[2];
   for (int i = 0; i < 2; ++i) staghorn_defaults(&results[i], sizeof results[i], STAGHORN_RESULT);
-  t.request.guess = 1;
-  CHECK(staghorn_solve(t.gauge, &t.request, &t.vectors, 2, sources, solutions, NULL, results) == STAGHORN_OK);
+  t.s.request.guess = 1;
+  CHECK(staghorn_solve(t.gauge, &t.s.request, &t.s.vectors, 2, sources, solutions, NULL, results) == STAGHORN_OK);
   CHECK(results[0].iterations == 0 && results[0].residual_true == 0 && results[0].solution_norm2 == 0);
   CHECK(results[1].residual_true <= 1e-10 && results[1].iterations > 0);
   for (long k = 0; k < 6 * host_volume(&small); ++k) CHECK(t.x[k] == 0);
-  CHECK(solve(&t, zero, t.z, NULL) == STAGHORN_OK && t.result.iterations == 0);
+  CHECK(solve(&t, zero, t.z, NULL) == STAGHORN_OK && t.s.result.iterations == 0);
   free(zero);
   tear_down(&t);
 }
@@ -187,35 +178,36 @@ static int stop_at_50(void *data, int64_t iteration, double residual) {
 static void progress_function_stops_a_solve(void) {
   bench t = set_up();
   int calls = 0;
-  t.request.mass = 0.01;
-  t.request.progress = stop_at_50;
-  t.request.progress_data = &calls;
-  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_STOPPED && t.result.status == STAGHORN_STOPPED);
-  CHECK(t.result.iterations == 50 && calls == 5);
-  t.request.progress = NULL;
-  t.request.guess = 1;
+  t.s.request.mass = 0.01;
+  t.s.request.progress = stop_at_50;
+  t.s.request.progress_data = &calls;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_STOPPED && t.s.result.status == STAGHORN_STOPPED);
+  CHECK(t.s.result.iterations == 50 && calls == 5);
+  t.s.request.progress = NULL;
+  t.s.request.guess = 1;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
-  t.request.max_iterations = 3;
-  t.request.guess = 0;
-  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.result.iterations == 3);
+  t.s.request.max_iterations = 3;
+  t.s.request.guess = 0;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.s.result.iterations == 3);
   tear_down(&t);
 }
 
 static void mixed_precision_is_certified_too(void) {
   bench t = set_up();
-  t.request.sloppy = STAGHORN_FP32;
-  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.result.updates > 0);
+  t.s.request.sloppy = STAGHORN_FP32;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.updates > 0);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
   /* Links that change in place change in both precisions: as few iterations as a gauge made of them takes. */
   double *other = host_links(&small, 99);
   const void *u[4] = {other, NULL, NULL, NULL};
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK);
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
-  const int64_t iterations = t.result.iterations, updates = t.result.updates;
+  const int64_t iterations = t.s.result.iterations, updates = t.s.result.updates;
   CHECK(staghorn_gauge_destroy(&t.gauge) == STAGHORN_OK);
-  CHECK(staghorn_gauge_create(t.context, &t.links, u, &t.gauge) == STAGHORN_OK);
-  CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK && t.result.iterations == iterations && t.result.updates == updates);
+  CHECK(staghorn_gauge_create(t.context, &t.s.links, u, &t.gauge) == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK && t.s.result.iterations == iterations &&
+        t.s.result.updates == updates);
   CHECK(memcmp(t.x, t.y, (size_t)host_volume(&small) * 48) == 0);
   free(other);
   tear_down(&t);
@@ -230,14 +222,14 @@ static void links_change_in_place(void) {
   const uint64_t hash = info.hash;
   CHECK(info.loads == 1 && info.unitarity < 1e-14 && info.naive == 1);
   const void *u[4] = {t.u, NULL, NULL, NULL};
-  t.links.generation = 7;
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  t.s.links.generation = 7;
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK);
   double *other = host_links(&small, 99);
   u[0] = other;
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK); /* generation 7 again: nothing is read */
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK); /* generation 7 again: nothing is read */
   CHECK(staghorn_gauge_get(t.gauge, &info) == STAGHORN_OK && info.loads == 2 && info.hash == hash);
-  t.links.generation = 8;
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  t.s.links.generation = 8;
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK);
   CHECK(staghorn_gauge_get(t.gauge, &info) == STAGHORN_OK && info.loads == 3 && info.hash != hash);
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
   free(t.u);
@@ -247,11 +239,11 @@ static void links_change_in_place(void) {
   /* Links that are refused leave a gauge without links until the next update. */
   const double kept = other[0];
   other[0] = NAN;
-  t.links.generation = 0;
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_E_VALUE);
+  t.s.links.generation = 0;
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_E_VALUE);
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_STATE);
   other[0] = kept;
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, u) == STAGHORN_OK);
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK);
   CHECK(solve(&t, t.b, t.z, NULL) == STAGHORN_OK && memcmp(t.x, t.z, (size_t)host_volume(&small) * 48) == 0);
   tear_down(&t);
 }
@@ -262,7 +254,7 @@ static void hop_is_d(void) {
   void *out[1] = {t.x};
   for (int target = STAGHORN_FULL; target <= STAGHORN_ODD; ++target) {
     for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = 5;
-    CHECK(staghorn_hop(t.gauge, &t.vectors, target, 1, in, out) == STAGHORN_OK);
+    CHECK(staghorn_hop(t.gauge, &t.s.vectors, target, 1, in, out) == STAGHORN_OK);
     host_hop(&small, t.u, t.b, t.y);
     for (long site = 0; site < host_volume(&small); ++site)
       if (target != STAGHORN_FULL && host_parity(&small, site) != target - STAGHORN_EVEN)
@@ -294,11 +286,11 @@ static void errors_have_a_status_and_a_text(void) {
   staghorn_context *context = NULL;
   CHECK(staghorn_gauge_create(t.context, NULL, u, &gauge) == STAGHORN_E_ARGUMENT &&
         strstr(staghorn_last_error(), "links"));
-  CHECK(staghorn_gauge_create(t.context, &t.links, NULL, &gauge) == STAGHORN_E_ARGUMENT);
-  CHECK(staghorn_gauge_create(t.context, &t.links, none, &gauge) == STAGHORN_E_ARGUMENT);
-  CHECK(staghorn_gauge_create(NULL, &t.links, u, &gauge) == STAGHORN_E_ARGUMENT);
-  CHECK(staghorn_gauge_create(t.context, &t.links, u, NULL) == STAGHORN_E_ARGUMENT);
-  staghorn_links links = t.links;
+  CHECK(staghorn_gauge_create(t.context, &t.s.links, NULL, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(t.context, &t.s.links, none, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(NULL, &t.s.links, u, &gauge) == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_gauge_create(t.context, &t.s.links, u, NULL) == STAGHORN_E_ARGUMENT);
+  staghorn_links links = t.s.links;
   const uint32_t sizes[] = {0, 4, sizeof links - 8, 100000};
   for (int k = 0; k < 4; ++k) {
     links.struct_size = sizes[k];
@@ -310,46 +302,46 @@ static void errors_have_a_status_and_a_text(void) {
     char more[64];
   } newer;
   memset(&newer, 0, sizeof newer);
-  newer.links = t.links;
+  newer.links = t.s.links;
   newer.links.struct_size = sizeof newer;
   CHECK(staghorn_gauge_update(t.gauge, &newer.links, u) == STAGHORN_OK);
   newer.more[63] = 1;
   CHECK(staghorn_gauge_update(t.gauge, &newer.links, u) == STAGHORN_E_ARGUMENT);
-  links = t.links;
+  links = t.s.links;
   links.order = 77;
   CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT && gauge == NULL);
-  links = t.links;
+  links = t.s.links;
   links.theta[2] = NAN;
   CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT);
-  t.request.mass = -1;
+  t.s.request.mass = -1;
   CHECK(solve(&t, t.b, t.x, NULL) < 0 && strstr(staghorn_last_error(), "mass"));
-  t.request.mass = 0;
+  t.s.request.mass = 0;
   CHECK(solve(&t, t.b, t.x, NULL) < 0);
-  t.request.mass = 0.2;
-  t.request.tolerance_hq = 1e-6;
+  t.s.request.mass = 0.2;
+  t.s.request.tolerance_hq = 1e-6;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_UNSUPPORTED);
-  t.request.tolerance_hq = 0;
+  t.s.request.tolerance_hq = 0;
   t.b[5] = INFINITY;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_VALUE);
-  t.result.struct_size = 8;
+  t.s.result.struct_size = 8;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_ARGUMENT);
-  t.geometry.global[2] = 5;
-  CHECK(staghorn_context_create(&context, &t.geometry, NULL) == STAGHORN_E_LAYOUT && context == NULL);
-  t.geometry.global[2] = 8;
-  t.geometry.grid[3] = 2;
-  CHECK(staghorn_context_create(&context, &t.geometry, NULL) == STAGHORN_E_LAYOUT);
-  t.geometry.grid[3] = 1;
-  t.options.certificate = STAGHORN_CERTIFICATE_DEVICE;
-  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_UNSUPPORTED);
-  t.options.certificate = STAGHORN_CERTIFICATE_HOST;
-  t.options.stream = &t;
-  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_UNSUPPORTED);
-  t.options.stream = NULL;
-  t.options.device = 500;
-  CHECK(staghorn_context_create(&context, &t.geometry, &t.options) == STAGHORN_E_DEVICE);
-  CHECK(staghorn_context_create_f(&context, 0, &t.geometry, NULL) == STAGHORN_E_MPI);
-  CHECK(staghorn_gauge_create_improved(t.context, &t.links, u, &t.links, u, &gauge) == STAGHORN_E_UNSUPPORTED);
-  CHECK(staghorn_multishift(t.gauge, &t.request, &t.vectors, 1, NULL, NULL, NULL, t.b, NULL, NULL, &t.result) ==
+  t.s.geometry.global[2] = 5;
+  CHECK(staghorn_context_create(&context, &t.s.geometry, NULL) == STAGHORN_E_LAYOUT && context == NULL);
+  t.s.geometry.global[2] = 8;
+  t.s.geometry.grid[3] = 2;
+  CHECK(staghorn_context_create(&context, &t.s.geometry, NULL) == STAGHORN_E_LAYOUT);
+  t.s.geometry.grid[3] = 1;
+  t.s.options.certificate = STAGHORN_CERTIFICATE_DEVICE;
+  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_UNSUPPORTED);
+  t.s.options.certificate = STAGHORN_CERTIFICATE_HOST;
+  t.s.options.stream = &t;
+  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_UNSUPPORTED);
+  t.s.options.stream = NULL;
+  t.s.options.device = 500;
+  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_DEVICE);
+  CHECK(staghorn_context_create_f(&context, 0, &t.s.geometry, NULL) == STAGHORN_E_MPI);
+  CHECK(staghorn_gauge_create_improved(t.context, &t.s.links, u, &t.s.links, u, &gauge) == STAGHORN_E_UNSUPPORTED);
+  CHECK(staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 1, NULL, NULL, NULL, t.b, NULL, NULL, &t.s.result) ==
         STAGHORN_E_UNSUPPORTED);
   CHECK(staghorn_gauge_destroy(&gauge) == STAGHORN_OK && staghorn_gauge_destroy(NULL) == STAGHORN_E_ARGUMENT);
   CHECK(staghorn_gauge_destroy(&t.gauge) == STAGHORN_OK);
@@ -377,8 +369,8 @@ static int call_back(void *data, int64_t iteration, double residual) {
 
 static void calls_from_the_progress_function_are_refused(void) {
   bench t = set_up();
-  t.request.progress = call_back;
-  t.request.progress_data = &t;
+  t.s.request.progress = call_back;
+  t.s.request.progress_data = &t;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
   tear_down(&t);
 }
@@ -392,7 +384,7 @@ static void *solve_in_a_thread(void *data) {
 static void two_contexts_work_in_two_threads(void) {
   bench first = set_up(), second = set_up();
   pthread_t threads[2];
-  second.request.sloppy = STAGHORN_FP32;
+  second.s.request.sloppy = STAGHORN_FP32;
   pthread_create(&threads[0], NULL, solve_in_a_thread, &first);
   pthread_create(&threads[1], NULL, solve_in_a_thread, &second);
   for (int k = 0; k < 2; ++k) pthread_join(threads[k], NULL);
@@ -420,13 +412,14 @@ static void inputs_are_only_read_and_nothing_behind_them(void) {
   const size_t bytes = (size_t)host_volume(&small) * 48;
   double *u = guarded_copy(t.u, 12 * bytes, PROT_READ), *b = guarded_copy(t.b, bytes, PROT_READ);
   double *x = guarded_copy(t.x, bytes, PROT_READ | PROT_WRITE), *dx = guarded_copy(t.x, bytes, PROT_READ | PROT_WRITE);
-  staghorn_request *request = guarded_copy(&t.request, sizeof t.request, PROT_READ);
+  staghorn_request *request = guarded_copy(&t.s.request, sizeof t.s.request, PROT_READ);
   const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b}, *in[1] = {x};
   void *solutions[1] = {x}, *hops[1] = {dx};
-  CHECK(staghorn_gauge_update(t.gauge, &t.links, fields) == STAGHORN_OK);
-  CHECK(staghorn_solve(t.gauge, request, &t.vectors, 1, sources, solutions, hops, &t.result) == STAGHORN_OK);
-  CHECK(staghorn_hop(t.gauge, &t.vectors, STAGHORN_FULL, 1, in, hops) == STAGHORN_OK);
-  CHECK(staghorn_convert_vectors(t.context, &t.vectors, b, &t.vectors, x) == STAGHORN_OK && memcmp(x, b, bytes) == 0);
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, fields) == STAGHORN_OK);
+  CHECK(staghorn_solve(t.gauge, request, &t.s.vectors, 1, sources, solutions, hops, &t.s.result) == STAGHORN_OK);
+  CHECK(staghorn_hop(t.gauge, &t.s.vectors, STAGHORN_FULL, 1, in, hops) == STAGHORN_OK);
+  CHECK(staghorn_convert_vectors(t.context, &t.s.vectors, b, &t.s.vectors, x) == STAGHORN_OK &&
+        memcmp(x, b, bytes) == 0);
   tear_down(&t);
 }
 
@@ -444,7 +437,7 @@ static void threads_of_the_host_stay_as_they_are(void) {
   char *text = malloc(bytes);
   CHECK(staghorn_report(t.context, text, &bytes) == STAGHORN_OK && strstr(text, "\"threads\": 1") != NULL);
   free(text);
-  t.request.mass = -1; /* after an error too */
+  t.s.request.mass = -1; /* after an error too */
   CHECK(solve(&t, t.b, t.x, NULL) < 0 && most() == 3);
   tear_down(&t);
   set(1);

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
+from installed_package import block, run
 
 ROOT = Path(__file__).resolve().parents[2]
 HERE = Path(__file__).parent
@@ -21,28 +21,6 @@ add_executable(your_code main.c)
 
 # CMake looks for none of these: finding one would hide that the package asks for it.
 WITHOUT = ["CUDAToolkit", "HDF5", "nlohmann_json", "MPI", "OpenMP", "ZLIB"]
-
-
-def run(*command, **how):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **how)
-    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
-    return result.stdout
-
-
-def block(page: str, language: str) -> str:
-    return re.search(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)[1]
-
-
-@pytest.fixture(scope="module")
-def installed(program, tmp_path_factory):
-    """The prefix, moved to another place since it was installed."""
-    build, prefix = program.parent, tmp_path_factory.mktemp("installed") / "first-place"
-    if shutil.which("cmake") is None:
-        pytest.skip("no cmake on this machine")
-    if not (build / "CMakeCache.txt").is_file():
-        pytest.skip(f"{build} is not a build folder")
-    run("cmake", "--install", build, "--prefix", prefix)
-    return prefix.rename(prefix.parent / "second-place")
 
 
 def assert_solved(text: str):

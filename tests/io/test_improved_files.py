@@ -13,13 +13,6 @@ FORMATS = ["hdf5", "scidac"]
 
 
 @pytest.fixture(scope="module")
-def rough_gauge(staghorn, tmp_path_factory):
-    path = tmp_path_factory.mktemp("gauge") / "rough.h5"
-    staghorn("generate", "--lattice", 4, 6, 8, 10, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output", path, check=True)
-    return path
-
-
-@pytest.fixture(scope="module")
 def smear(staghorn, rough_gauge, tmp_path_factory):
     """smear(*options, ranks=1) -> paths of the fat and the long links."""
 

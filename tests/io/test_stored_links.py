@@ -13,13 +13,6 @@ SOLVE = ["--mass", 0.5, "--source", "point:1,2,3,4", "--color", 1]
 
 
 @pytest.fixture(scope="module")
-def rough_gauge(staghorn, tmp_path_factory):
-    path = tmp_path_factory.mktemp("gauge") / "rough.h5"
-    staghorn("generate", "--lattice", 4, 6, 8, 10, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output", path, check=True)
-    return path
-
-
-@pytest.fixture(scope="module")
 def pair(staghorn, rough_gauge, tmp_path_factory):
     """pair(*options) -> (fat, long), smeared from the rough configuration and remembered."""
     done = {}

@@ -35,14 +35,6 @@ def smear(staghorn, tmp_path_factory):
     return run
 
 
-@pytest.fixture(scope="module")
-def rough_gauge(staghorn, tmp_path_factory):
-    """A configuration of 4x6x8x10 that is no longer random: its smeared links are well conditioned, as real ones are."""
-    path = tmp_path_factory.mktemp("gauge") / "rough.h5"
-    staghorn("generate", "--lattice", 4, 6, 8, 10, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output", path, check=True)
-    return path
-
-
 @pytest.mark.parametrize("action", ACTIONS)
 def test_links_are_the_sums_over_their_paths(smear, rough_gauge, action):
     options, expected = ACTIONS[action]

@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 import re
-import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[2]
-DOCUMENT = ROOT / "docs" / "library.md"
+from installed_package import block, run
 
 # The project says nothing of the C++ standard: it comes with staghorn::core.
 PROJECT = """
@@ -28,35 +24,12 @@ target_link_libraries(headers_alone PRIVATE staghorn::core)
 """
 
 
-def block(language: str) -> str:
-    """The first block of code in `language`."""
-    return re.search(rf"```{language}\n(.*?)```", DOCUMENT.read_text(), re.DOTALL)[1]
-
-
-def run(*command, **environment):
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **environment)
-    assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
-    return result.stdout
-
-
-@pytest.fixture(scope="module")
-def installed(program, tmp_path_factory):
-    """The prefix, moved to another place since it was installed."""
-    build, prefix = program.parent, tmp_path_factory.mktemp("installed") / "first-place"
-    if shutil.which("cmake") is None:
-        pytest.skip("no cmake on this machine")
-    if not (build / "CMakeCache.txt").is_file():
-        pytest.skip(f"{build} is not a build folder")
-    run("cmake", "--install", build, "--prefix", prefix)
-    return prefix.rename(prefix.parent / "second-place")
-
-
 @pytest.fixture(scope="module")
 def consumer(program, installed, tmp_path_factory):
     """The build folder of a project that uses the package."""
     source = tmp_path_factory.mktemp("consumer")
-    (source / "CMakeLists.txt").write_text(PROJECT + block("cmake") + HEADERS_ALONE)
-    (source / "main.cpp").write_text(block("cpp"))
+    (source / "CMakeLists.txt").write_text(PROJECT + block("library.md", "cmake") + HEADERS_ALONE)
+    (source / "main.cpp").write_text(block("library.md", "cpp"))
     (source / "headers").mkdir()
     for header in installed_headers(installed):
         (source / "headers" / header.replace("/", "-").replace(".hpp", ".cpp")).write_text(f'#include "{header}"\n')

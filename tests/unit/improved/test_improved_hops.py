@@ -45,7 +45,7 @@ def expected_improved(reference_data):
 
 
 @pytest.fixture(scope="module")
-def rough_gauge(staghorn, tmp_path_factory):
+def gauge_of_eights(staghorn, tmp_path_factory):
     """4x8x8x8, thermalised a little: no cut leaves fewer than 4 sites."""
     path = tmp_path_factory.mktemp("gauge") / "rough.h5"
     staghorn("generate", "--lattice", 4, 8, 8, 8, "--beta", 6, "--sweeps", 5, "--seed", 5, "--device", "cpu", "--output", path, check=True)
@@ -64,12 +64,12 @@ def test_norms_of_the_reference_are_reproduced(hops, reference_data, expected_im
 @pytest.mark.parametrize("action", ["asqtad", "hisq"])
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("naik", NAIK_LINKS)
-def test_norms_are_those_of_numpy(hops, rough_gauge, action, precision, naik):
-    with h5py.File(rough_gauge) as file:
+def test_norms_are_those_of_numpy(hops, gauge_of_eights, action, precision, naik):
+    with h5py.File(gauge_of_eights) as file:
         links = file["links"][...].astype(complex)
     fat, long = {"asqtad": improved_reference.asqtad_links, "hisq": improved_reference.hisq_links}[action](links)
     v = improved_reference.ImprovedOperator(fat, long, phases="milc").d(formula_vector(reference.extents_of(links)))
-    found = hops(rough_gauge, action, precision, naik)
+    found = hops(gauge_of_eights, action, precision, naik)
     for which, parity in enumerate(("even", "odd")):
         expected = reference.norm2(reference.keep_parity(v, which))
         assert float.fromhex(found[f"plain_{parity}"][0]) == pytest.approx(expected, rel=1e-13)
@@ -79,20 +79,20 @@ def test_norms_are_those_of_numpy(hops, rough_gauge, action, precision, naik):
 @pytest.mark.mpi
 @pytest.mark.parametrize("precision", PRECISIONS)
 @pytest.mark.parametrize("naik", NAIK_LINKS)
-def test_bits_do_not_depend_on_ranks_threads_and_right_hand_sides(hops, rough_gauge, precision, naik):
+def test_bits_do_not_depend_on_ranks_threads_and_right_hand_sides(hops, gauge_of_eights, precision, naik):
     """Local extents down to 4, with virtual nodes on some grids, without on others."""
-    expected = hops(rough_gauge, "hisq", precision, naik, n_rhs=5)
+    expected = hops(gauge_of_eights, "hisq", precision, naik, n_rhs=5)
     assert len(set(expected["bits"].values())) == 5
     for grid, threads, n_rhs in (((1, 1, 1, 1), 2, 3), ((1, 1, 1, 2), 1, 5), ((1, 2, 1, 1), 2, 1), ((1, 1, 2, 2), 1, 4), ((1, 2, 2, 2), 1, 2)):
-        found = hops(rough_gauge, "hisq", precision, naik, grid=grid, threads=threads, n_rhs=n_rhs)
+        found = hops(gauge_of_eights, "hisq", precision, naik, grid=grid, threads=threads, n_rhs=n_rhs)
         for what in found:
             assert found[what] == {r: expected[what][r] for r in found[what]}, (what, grid)
 
 
 @pytest.mark.parametrize("kernels", ["baseline", "avx2"])
-def test_bits_do_not_depend_on_the_instruction_set(hops, rough_gauge, kernels):
+def test_bits_do_not_depend_on_the_instruction_set(hops, gauge_of_eights, kernels):
     for precision in PRECISIONS:
-        assert hops(rough_gauge, "hisq", precision, 13, kernels=kernels) == hops(rough_gauge, "hisq", precision, 13), precision
+        assert hops(gauge_of_eights, "hisq", precision, 13, kernels=kernels) == hops(gauge_of_eights, "hisq", precision, 13), precision
 
 
 @pytest.mark.mpi
