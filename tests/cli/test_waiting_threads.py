@@ -56,6 +56,7 @@ def test_the_python_module_shortens_the_spin(program):
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two threads need two cores")
+@pytest.mark.alone
 def test_two_threads_are_not_far_slower_than_one_on_a_busy_machine(program, tmp_path):
     """A busy process for each core. Threads that spin for milliseconds take more than ten times as long as one thread."""
 
