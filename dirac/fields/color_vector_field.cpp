@@ -1,6 +1,8 @@
 #include "dirac/fields/color_vector_field.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/fixed_point.hpp"
@@ -65,6 +67,22 @@ bool both_on_device(MemorySpace field, const VectorField& sites) {
     throw Error("colour vector", "plain vectors on the host, as the kernels are", "on a GPU");
   return true;
 }
+
+// The places of a vector of fp16 within its object: integer k, and the unit.
+class FixedPointPlaces {
+ public:
+  FixedPointPlaces(const SiteLayout& layout, bool words) : layout_(layout), words_(words) {}
+  std::int64_t integer(int lane, int k) const {
+    return words_ ? SiteLayout::offset_in_words(layout_.lanes(), lane, k, 8, 8) : layout_.offset_in_block(lane, k);
+  }
+  std::int64_t unit(int lane) const {
+    return words_ ? SiteLayout::offset_in_words(layout_.lanes(), lane, 3, 4, 4) : layout_.offset_in_block(lane, 3);
+  }
+
+ private:
+  const SiteLayout& layout_;
+  bool words_;  // the layout of GPUs
+};
 
 }  // namespace
 
@@ -138,6 +156,48 @@ void ColorVectorField::add_to(Parity parity, int rhs, double scale, VectorField&
       sites[site].c[c].im += scale * v.c[c].im;
     }
   });
+}
+
+void ColorVectorField::unpack_exactly(Parity parity, int rhs, VectorField& sites) const {
+  if (precision_ != Precision::fp16) return unpack(parity, rhs, sites);
+  check_lattice(*layout_, sites);
+  const bool on_gpu = buffer_.space() == MemorySpace::cuda;
+  Buffer copy;
+  if (on_gpu) {
+    copy = Buffer(buffer_.bytes());
+    copy.copy_from(buffer_);
+  }
+  const FixedPointPlaces places(*layout_, on_gpu);
+  const auto* field = reinterpret_cast<const std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
+  for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const std::int16_t* object, int lane, std::int64_t site) {
+    const double unit = double(reinterpret_cast<const float*>(object)[places.unit(lane)]);
+    double v[6];  // products of 16 and 24 bits are exact
+    for (int k = 0; k < 6; ++k) v[k] = double(object[places.integer(lane, k)]) * unit;
+    sites[site] = {{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}}};
+  });
+}
+
+void ColorVectorField::pack_exactly(Parity parity, int rhs, const VectorField& sites) {
+  if (precision_ != Precision::fp16) return pack(parity, rhs, sites);
+  check_lattice(*layout_, sites);
+  const bool on_gpu = buffer_.space() == MemorySpace::cuda;
+  Buffer copy;
+  if (on_gpu) {
+    copy = Buffer(buffer_.bytes());
+    copy.copy_from(buffer_);
+  }
+  const FixedPointPlaces places(*layout_, on_gpu);
+  auto* field = reinterpret_cast<std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
+  for_sites(*layout_, parity, n_rhs_, rhs, field, [&](std::int16_t* object, int lane, std::int64_t site) {
+    const auto& c = sites[site].c;
+    const double v[6] = {c[0].re, c[0].im, c[1].re, c[1].im, c[2].re, c[2].im};
+    double largest = 0;
+    for (const double real : v) largest = std::max(largest, std::fabs(real));
+    const double unit = largest / 32767;  // the largest integer of a site is 32767 (to_fixed_point), so this is exact
+    for (int k = 0; k < 6; ++k) object[places.integer(lane, k)] = std::int16_t(unit > 0 ? v[k] / unit : 0);
+    reinterpret_cast<float*>(object)[places.unit(lane)] = float(unit);
+  });
+  if (on_gpu) buffer_.copy_from(copy);
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }

@@ -31,6 +31,11 @@ class ColorVectorField {
   void pack(Parity parity, int rhs, const VectorField& sites, double scale = 1);
   void unpack(Parity parity, int rhs, VectorField& sites) const;
   void add_to(Parity parity, int rhs, double scale, VectorField& sites) const;
+  // The same where every bit must come back: what unpack_exactly wrote, pack_exactly makes again. Both are unpack and
+  // pack but for fp16, whose numbers need more digits than floats have. Plain fields lie on the host; on a GPU the
+  // field is copied to the host and back. Local.
+  void pack_exactly(Parity parity, int rhs, const VectorField& sites);
+  void unpack_exactly(Parity parity, int rhs, VectorField& sites) const;
   void set_zero() { buffer_.set_zero(); }
   // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Widening is exact. Local.
   void convert_from(const ColorVectorField& other);

@@ -4,7 +4,7 @@
 // are compared, and nothing is thrown for them.
 #pragma once
 
-#include "lattice_io/vectors/vector_file.hpp"
+#include "lattice_io/vectors/vector_stream.hpp"
 
 namespace staghorn {
 
@@ -21,13 +21,6 @@ VectorContents read_scidac_vectors(const Communicator& communicator, const Vecto
                                    const Lattice& lattice);
 VectorContents read_fnal_propagator(const Communicator& communicator, const VectorHeader& header,
                                     const Lattice& lattice);
-
-// What a new file holds, but for the numbers.
-struct NewVectorFile {
-  std::string name;  // of the dataset
-  Precision precision = Precision::fp64;
-  std::map<std::string, std::string> attributes;
-};
 
 // Fill the empty file `path`. Collective.
 void write_hdf5_vectors(const Communicator& communicator, const std::string& path, std::span<const VectorField> fields,

@@ -39,6 +39,18 @@ inline std::vector<ExactSum> sums_near(std::span<const double> values) {
   return sums;
 }
 
+// The same where the bounds of the next contributions are known.
+inline std::vector<ExactSum> sums_within(std::span<const double> bounds) {
+  std::vector<ExactSum> sums;
+  for (const double bound : bounds) sums.push_back(ExactSum(bound * 0x1p-20));
+  return sums;
+}
+inline std::vector<double> bounds_of(std::span<const ExactSum> sums) {
+  std::vector<double> bounds;
+  for (const ExactSum& sum : sums) bounds.push_back(sum.grid().bound);
+  return bounds;
+}
+
 // The coefficients of x in one loop, for each right-hand side. An update whose coefficients are both 0 leaves x alone.
 struct PendingSolution {
   // Residual update: x = new_weight p + (old_weight p_before + x).

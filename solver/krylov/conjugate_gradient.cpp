@@ -16,20 +16,30 @@ namespace {
 CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show) {
   const Activity activity("CG iterations");
   const auto& [d, parity, shift] = system;
-  auto& [x, r, p, tmp, r2, p2, unused] = state;
+  auto& [x, r, p, tmp, r2, p2, unused, memory] = state;
   const Parity other = opposite(parity);
-  std::vector<ExactSum> hop_sums = sums_near(p2), residual_sums = sums_near(r2);  // |D p|^2 <= 64 |p|^2
+  std::vector<ExactSum> hop_sums = state.begun() ? sums_within(memory->hop_bounds) : sums_near(p2);
+  std::vector<ExactSum> residual_sums = sums_near(r2);  // |D p|^2 <= 64 |p|^2
   PendingSolution pending;
   std::vector<double> beta;
-  RunningRhs running(r2, stop);
+  RunningRhs running = state.begun() ? RunningRhs(memory->rhs, stop) : RunningRhs(r2, stop);
+  const long first = state.begun() ? memory->iterations + 1 : 1;
+  if (memory) memory->left = false;
   const auto update_direction = [&] {  // x += the alpha p that it lacks;  p = r + beta p
     std::vector<ExactSum> sums = sums_near(p2);
     p2 = d.update_direction(x, p, r, parity, {pending.waiting, r2.size()}, beta, sums);
   };
 
-  for (long iteration = 1; running.go_on(iteration); ++iteration) {
+  for (long iteration = first; running.go_on(iteration); ++iteration) {
     const bool given = cg_direction_is_given(iteration);
-    if (given && iteration > 1) update_direction();
+    if (given && iteration > first) {
+      update_direction();
+      if (memory && stop.keeper && stop.keeper->is_due()) {
+        *memory = {true, iteration - 1, bounds_of(hop_sums), running.memory()};
+        beta.clear();
+        break;
+      }
+    }
     // tmp = D p, or D r + beta tmp, which is D p too;  alpha = (r, r) / (p, A p)
     std::vector<double> p_A_p =
         given ? d.hop_and_norm2(tmp, p, other, hop_sums) : d.hop_and_norm2(tmp, r, other, hop_sums, beta);
@@ -68,8 +78,57 @@ CgResult ConjugateGradient::solve(const ParitySystem& system, ColorVectorField& 
   r.copy_from(b);
   p.copy_from(b);
   const std::vector<double> r2 = system.d.norm2(r, sums);
-  CgState state{x, r, p, tmp, r2, r2, &loop};
-  return conjugate_gradient_loop(system, state, stop, show);
+  LoopMemory memory;
+  CgState state{x, r, p, tmp, r2, r2, &loop, &memory};
+  if (const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr) {
+    get_loop(*resumed, state);
+    stop.keeper->restore({&x, &r, &p});
+  }
+  return kept_loop(system, state, stop, show);
+}
+
+void put_loop(SearchNumbers& numbers, const CgState& state) {
+  const LoopMemory& memory = *state.memory;
+  numbers["r2"] = state.r2;
+  numbers["p2"] = state.p2;
+  numbers["hop_bounds"] = memory.hop_bounds;
+  numbers["iterations"] = {double(memory.iterations)};
+  std::vector<SolvedRhs> done;
+  for (const char* name : {"active", "smallest", "since_smallest"}) numbers[name].clear();
+  for (const Running& running : memory.rhs) {
+    done.push_back(running.done);
+    numbers["active"].push_back(running.active);
+    numbers["smallest"].push_back(running.smallest);
+    numbers["since_smallest"].push_back(double(running.since_smallest));
+  }
+  put(numbers, "loop.", done);
+}
+
+void get_loop(const SearchNumbers& numbers, CgState& state) {
+  LoopMemory& memory = *state.memory;
+  const std::size_t n = state.r2.size();
+  state.r2 = get(numbers, "r2", n);
+  state.p2 = get(numbers, "p2", n);
+  memory.hop_bounds = get(numbers, "hop_bounds", n);
+  memory.iterations = long(get(numbers, "iterations", 1)[0]);
+  const std::vector<double>&active = get(numbers, "active", n), &smallest = get(numbers, "smallest", n),
+        &since_smallest = get(numbers, "since_smallest", n);
+  std::vector<SolvedRhs> done = get_rhs(numbers, "loop.", n);
+  memory.rhs.clear();
+  for (std::size_t i = 0; i < n; ++i)
+    memory.rhs.push_back({std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i])});
+}
+
+CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
+                   const std::function<void(SearchState&)>& more) {
+  for (;;) {
+    CgResult result = conjugate_gradient_loop(system, state, stop, show);
+    if (!state.memory || !state.memory->left) return result;
+    SearchState kept{{&state.x, &state.r, &state.p}, {}};
+    put_loop(kept.numbers, state);
+    if (more) more(kept);
+    stop.keeper->keep(kept);
+  }
 }
 
 #ifndef STAGHORN_CUDA

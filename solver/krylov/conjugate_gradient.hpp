@@ -4,11 +4,21 @@
 #include <memory>
 #include <vector>
 
-#include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/running_rhs.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 
 struct CudaLoop;  // stream, buffers and graphs of the loop on a GPU
+
+// A loop that is left and taken up again computes what it would have computed in one piece. It can be left after a
+// multiple of cg_refresh_interval iterations, where p is given: there x, r, p, their norms and this are all of it.
+struct LoopMemory {
+  bool left = false;  // the loop ended because the keeper of the stop wants its state
+  long iterations = 0;
+  std::vector<double> hop_bounds;  // of the sums |D p|^2, which set their last bits
+  std::vector<Running> rhs;        // empty: the loop has not begun
+};
 
 // What the loop works on. At its start r = b - A x, p is a search direction, r2 = |r|^2 and p2 = |p|^2; tmp is work
 // space. At its end r, p and p2 are such that the search can go on.
@@ -16,11 +26,23 @@ struct CgState {
   ColorVectorField &x, &r, &p, &tmp;
   std::vector<double> r2, p2;                 // one for each right-hand side
   std::shared_ptr<CudaLoop>* loop = nullptr;  // if set: empty at first, then kept between loops of the same operator
+  LoopMemory* memory = nullptr;               // if set: the loop may be left, and goes on from there
+  bool begun() const { return memory && !memory->rhs.empty(); }
 };
 
-// The loop alone. Each right-hand side has the bits that it would have alone. Collective.
+// All of the state but vectors as lists of numbers, and back. `get_loop` throws Error where one is missing. Local.
+void put_loop(SearchNumbers& numbers, const CgState& state);
+void get_loop(const SearchNumbers& numbers, CgState& state);
+
+// The loop alone. Each right-hand side has the bits that it would have alone. Where `state.memory` then
+// says that the loop was left, the result is not complete. Collective.
 CgResult conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
                                  const ShowProgress& show);
+
+// The loop until it ends: whenever stop.keeper wants the state, it gets vectors and numbers of `state`, and whatever
+// `more` adds. state.memory must be set if there is a keeper. Collective.
+CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
+                   const std::function<void(SearchState&)>& more = {});
 
 // The vectors of CG besides x and b.
 struct CgVectors {

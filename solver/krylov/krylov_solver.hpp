@@ -14,6 +14,8 @@
 
 namespace staghorn {
 
+class SearchKeeper;
+
 // A x = b on the sites of one parity, where A = shift - D^2. A is Hermitian and positive for shift > 0.
 struct ParitySystem {
   StaggeredOperator& d;
@@ -35,6 +37,8 @@ struct CgStop {
   // iterations.
   const bool* interrupted = nullptr;
   bool is_interrupted() const { return interrupted && *interrupted; }
+  // If set, the solver hands over its state when asked to, and goes on from a state that is kept (search_keeper.hpp).
+  SearchKeeper* keeper = nullptr;
 };
 
 struct SolvedRhs {  // one right-hand side

@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "solver/krylov/cg_recurrences.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -129,6 +131,17 @@ class UpdatedRhs {
     }
   }
 
+  // All that it remembers, and back.
+  void put_into(SearchNumbers& numbers) const {
+    put(numbers, "mixed.", rhs_);
+    numbers["mixed.active"].assign(active_.begin(), active_.end());
+  }
+  void take_from(const SearchNumbers& numbers) {
+    rhs_ = get_rhs(numbers, "mixed.", rhs_.size());
+    const std::vector<double>& active = get(numbers, "mixed.active", rhs_.size());
+    for (std::size_t i = 0; i < rhs_.size(); ++i) active_[i] = active[i] != 0;
+  }
+
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
 
  private:
@@ -155,8 +168,43 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
   UpdatedRhs rhs(stop, r2);
   bool updated = false;  // tmp is D x
   long iterations = 0;
-  while (rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
+  bool in_rest = false;  // plain CG in high precision has begun
+
+  // The state between two updates is x, the sloppy direction, and numbers; of plain CG it is that of its loop.
+  const auto put_updates = [&](SearchState& kept) {
+    rhs.put_into(kept.numbers);
+    kept.numbers["mixed.r2"] = r2;
+    kept.numbers["mixed.iterations"] = {double(iterations)};
+    kept.numbers["mixed.in_rest"] = {double(in_rest)};
+  };
+  const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
+  if (resumed) {
+    rhs.take_from(*resumed);
+    r2 = get(*resumed, "mixed.r2", n);
+    iterations = long(get(*resumed, "mixed.iterations", 1)[0]);
+    in_rest = get(*resumed, "mixed.in_rest", 1)[0] != 0;
+  }
+  if (resumed && !in_rest) {
+    stop.keeper->restore({&x, &sloppy.p});
+    sloppy.p2 = get(*resumed, "mixed.p2", n);
+    d.hop(tmp_, x, opposite(parity));
+    std::vector<ExactSum> unused(n, ExactSum(1));
+    d.update_residual(r_, x, tmp_, parity, shift, one, unused);  // r_ is b
+    sums = sums_within(get(*resumed, "mixed.bounds", n));
+    sloppy_sums = sums_within(get(*resumed, "mixed.sloppy_bounds", n));
+    updated = true;
+  }
+  while (!in_rest && rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
+    if (updated && stop.keeper && stop.keeper->is_due()) {
+      SearchState kept{{&x, &sloppy.p}, {}};
+      put_updates(kept);
+      kept.numbers["mixed.p2"] = sloppy.p2;
+      kept.numbers["mixed.bounds"] = bounds_of(sums);
+      kept.numbers["mixed.sloppy_bounds"] = bounds_of(sloppy_sums);
+      stop.keeper->keep(kept);
+    }
     CgStop until_update = stop;
+    until_update.keeper = nullptr;
     until_update.until_first = true;
     until_update.max_iterations = stop.max_iterations - iterations;
     until_update.target_norm = rhs.targets_of_update(largest);
@@ -190,8 +238,14 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
   if (const std::optional<CgStop> rest = rhs.rest(r2); rest && !stop.is_interrupted()) {
     ColorVectorField p = d.make_vector();
     p.copy_from(r_);
-    CgState precise{x, r_, p, tmp_, r2, r2};
-    const CgResult found = conjugate_gradient_loop(system, precise, *rest, show);
+    LoopMemory memory;
+    CgState precise{x, r_, p, tmp_, r2, r2, nullptr, &memory};
+    if (in_rest) {
+      stop.keeper->restore({&x, &r_, &p});
+      get_loop(*resumed, precise);
+    }
+    in_rest = true;
+    const CgResult found = kept_loop(system, precise, *rest, show, put_updates);
     result.precise_form = found.form;
     rhs.record_rest(*rest, found.rhs);
     updated = false;

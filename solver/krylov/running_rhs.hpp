@@ -12,6 +12,14 @@
 
 namespace staghorn {
 
+// A right-hand side of a loop, and what the stop rule remembers of it.
+struct Running {
+  SolvedRhs done;
+  bool active = true;
+  double smallest = std::numeric_limits<double>::infinity();
+  long since_smallest = 0;
+};
+
 class RunningRhs {
  public:
   // Takes |r|^2 at the start; a right-hand side that has reached its target never runs.
@@ -19,6 +27,11 @@ class RunningRhs {
     take_residuals(r2);
     least_active_ = least_active(stop.until_first, count_active());
   }
+  // Goes on from what memory() returned.
+  RunningRhs(std::vector<Running> rhs, const CgStop& stop) : stop_(stop), rhs_(std::move(rhs)) {
+    least_active_ = least_active(stop.until_first, count_active());
+  }
+  const std::vector<Running>& memory() const { return rhs_; }
 
   // Whether iteration 1, 2, ... takes place.
   bool go_on(long iteration) const {
@@ -70,13 +83,6 @@ class RunningRhs {
   }
 
  private:
-  struct Running {
-    SolvedRhs done;
-    bool active = true;
-    double smallest = std::numeric_limits<double>::infinity();
-    long since_smallest = 0;
-  };
-
   int count_active() const {
     return int(std::count_if(rhs_.begin(), rhs_.end(), [](const Running& running) { return running.active; }));
   }

@@ -3,6 +3,7 @@
 
 #include <ostream>
 
+#include "halo/watch/signal_watch.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -30,7 +31,7 @@ CommandSyntax solve_syntax() {
       "in double precision with uncompressed links, and writes solution and report.\n"
       "D a(x) = sum_mu eta_mu(x) [U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu)]; all quantities in lattice units.\n"
       "Exit status: 0 certified, 1 error, 2 usage, 3 not converged (solution and report are written),\n"
-      "4 ended by the watchdog.\n",
+      "4 ended by the watchdog, 5 ended by a signal with a checkpoint.\n",
       po::options_description(),
       {},
       "\nExamples:\n"
@@ -150,6 +151,9 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   check_request(request, options.precision);
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
+  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
+  std::optional<SignalWatch> signals;
+  if (request.checkpoint) signals.emplace();
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
 
   Session session(communicator, command.gauge, options, expected_solve(request, source));

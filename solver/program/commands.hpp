@@ -12,7 +12,14 @@
 namespace staghorn {
 
 // What scripts rely on.
-enum ExitStatus { exit_certified = 0, exit_error = 1, exit_usage = 2, exit_not_converged = 3, exit_stalled = 4 };
+enum ExitStatus {
+  exit_certified = 0,
+  exit_error = 1,
+  exit_usage = 2,
+  exit_not_converged = 3,
+  exit_stalled = 4,
+  exit_checkpointed = 5
+};
 
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);

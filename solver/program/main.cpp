@@ -10,6 +10,7 @@
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
 #include "halo/watchdog.hpp"
+#include "solver/krylov/search_keeper.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
@@ -44,7 +45,7 @@ void print_usage(std::ostream& out) {
   out << "\n`staghorn COMMAND --help` explains the options of a command, `staghorn --version` says which this is.\n"
          "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n"
          "Exit status: 0 done (solve: certified), 1 error, 2 usage, 3 not converged, 4 stuck and ended by the "
-         "watchdog.\n";
+         "watchdog,\n5 ended by a signal with a checkpoint.\n";
 }
 
 int run(const Communicator& communicator, const std::vector<std::string>& words, std::ostream& out) {
@@ -90,6 +91,10 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
     return give_up(error, exit_usage);
   } catch (const LocalError&) {
     throw;
+  } catch (const EndedWithCheckpoint& end) {
+    std::signal(SIGTERM, SIG_IGN);  // mpirun sends it to ranks that end a moment later than others
+    if (communicator.is_root()) std::cerr << "staghorn: " << in_words_of_the_program(end.what()) << std::endl;
+    return exit_checkpointed;
   } catch (const Error& error) {
     return give_up(error, exit_error);
   }

@@ -57,6 +57,16 @@ void print_tuning(std::ostream& out, const LaunchTuning& tuning, const char* whi
   if (tuning.tuned > 0) out << "  " << which << to_string(tuning) << "\n";
 }
 
+void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint) {
+  if (!checkpoint.resumed_from.empty())
+    out << format("  resumed from %s after %ld iterations\n", checkpoint.resumed_from.c_str(),
+                  checkpoint.resumed_iterations);
+  if (checkpoint.written > 0)
+    out << format("  %ld checkpoint%s in %s: %.2f s\n", checkpoint.written, plural(int(checkpoint.written)),
+                  checkpoint.file.c_str(), checkpoint.seconds);
+  for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -120,6 +130,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
     if (!report.precise_loop.empty()) out << ", in the high precision as " << report.precise_loop;
     out << "\n";
   }
+  if (report.checkpoint) print_checkpoint(out, *report.checkpoint);
   print_times(out, report.times);
   print_transports(out, report.transports, "");
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");

@@ -10,6 +10,7 @@
 #include "dirac/kernels/launch_choice.hpp"
 #include "halo/transport/transport_choice.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
 
@@ -88,7 +89,8 @@ struct SolveReport {
   GaugeSummary gauge;                       // of the thin links, or of stored fat ones
   std::optional<ImprovedSummary> improved;  // absent: naive quarks
   std::vector<RhsReport> rhs;
-  std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
+  std::optional<CheckpointSummary> checkpoint;  // where the request has one
+  std::vector<double> pion_correlator;          // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
   // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums

@@ -70,6 +70,17 @@ Json rhs_json(const RhsReport& rhs) {
           {"history", rhs.history}};
 }
 
+Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint) {
+  if (!checkpoint) return nullptr;
+  return {{"file", checkpoint->file},
+          {"written", checkpoint->written},
+          {"seconds", checkpoint->seconds},
+          {"bytes", std::int64_t(checkpoint->bytes)},
+          {"resumed_from", or_null(checkpoint->resumed_from)},
+          {"resumed_iterations", checkpoint->resumed_iterations},
+          {"notes", checkpoint->notes}};
+}
+
 Json transports_json(const TransportChoice& choice) {
   Json json = {{"chosen", choice.name},
                {"reason", choice.reason},
@@ -141,6 +152,7 @@ std::string to_json(const SolveReport& report) {
     json["condensate"] = {{"value", report.condensate->value},
                           {"error", report.condensate->error},
                           {"n_vectors", report.condensate->n_vectors}};
+  json["checkpoint"] = checkpoint_json(report.checkpoint);
   json["seconds"] = report.seconds;
   json["times"] = to_json(report.times);
   json["times_of_one_hop_in"] = report.times.one_hop_in;

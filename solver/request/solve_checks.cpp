@@ -80,6 +80,9 @@ void check_request(const SolveRequest& request, Precision precision) {
   const double tolerance = tolerance_in_force(request, precision);
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
   if (request.max_iterations < 0) throw Error("max_iterations", "a number of at least 0", request.max_iterations);
+  if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
+  if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
+  if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

@@ -81,6 +81,9 @@ struct SolveRequest {
   std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
   long max_iterations = 10000;      // of CG, per right-hand side
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
+  std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
+  double checkpoint_every = 600;                  // seconds between two checkpoints
+  bool resume = false;                            // go on from `checkpoint`, if it is there
 };
 
 // The tolerance in force: the request's own, or the default of the precision.

@@ -79,11 +79,16 @@ class Passes {
     done_.rhs.resize(sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i)
       if (b2[i] == 0) solve_zero_source(i);
+    if (!with.checkpoints) return;
+    before_ = memory_;
+    with.checkpoints->surround([this] { return numbers(); }, solutions);
+    if (const SearchNumbers* kept = with.checkpoints->restore_surroundings()) take(*kept);
   }
 
   // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
   // the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
   bool certify() {
+    before_ = memory_;
     target_.assign(sources_.size(), 1);  // a right-hand side that is done has a zero source, which is solved at once
     iterations_left_ = std::numeric_limits<long>::max();
     scale_ = 0;
@@ -123,8 +128,8 @@ class Passes {
       progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const CgResult cg =
-        with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress(), with_.interrupted);
+    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress(), with_.interrupted,
+                                         with_.checkpoints);
     done_.cg_seconds += solving.seconds();
     done_.loop = to_string(cg.form);
     if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
@@ -152,10 +157,47 @@ class Passes {
       done_.rhs[i].norm2_odd = x2.odd;
     }
     done_.certify_seconds += certifying.seconds();
+    if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
     return std::move(done_);
   }
 
  private:
+  // What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
+  // computes that certificate again.
+  SearchNumbers numbers() const {
+    SearchNumbers numbers;
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      const RhsReport& rhs = done_.rhs[i];
+      numbers["passes.outcome"].push_back(before_[i].outcome ? double(*before_[i].outcome) : -1);
+      numbers["passes.previous"].push_back(before_[i].previous_residual);
+      numbers["passes.broke_down"].push_back(before_[i].broke_down);
+      numbers["passes.residual_true"].push_back(rhs.residual_true);
+      numbers["passes.residual_iterated"].push_back(rhs.residual_iterated);
+      numbers["passes.iterations"].push_back(double(rhs.iterations));
+      numbers["passes.history" + std::to_string(i)] = rhs.history;
+      numbers["passes.updates" + std::to_string(i)].assign(rhs.updates.begin(), rhs.updates.end());
+    }
+    numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
+    return numbers;
+  }
+  void take(const SearchNumbers& numbers) {
+    const std::size_t n = memory_.size();
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto of_rhs = [&](const char* name) { return get(numbers, std::string("passes.") + name, n)[i]; };
+      RhsReport& rhs = done_.rhs[i];
+      memory_[i].outcome.reset();
+      if (of_rhs("outcome") >= 0) memory_[i].outcome = Outcome(int(of_rhs("outcome")));
+      memory_[i].previous_residual = of_rhs("previous");
+      memory_[i].broke_down = of_rhs("broke_down") != 0;
+      rhs.residual_true = of_rhs("residual_true");
+      rhs.residual_iterated = of_rhs("residual_iterated");
+      rhs.iterations = long(of_rhs("iterations"));
+      rhs.history = numbers.at("passes.history" + std::to_string(i));
+      for (const double update : numbers.at("passes.updates" + std::to_string(i))) rhs.updates.push_back(long(update));
+    }
+    done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
+  }
+
   // x = 0 on the sites of the system.
   void solve_zero_source(std::size_t i) {
     VectorField& x = solutions_[i];
@@ -169,7 +211,7 @@ class Passes {
 
   // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
   double true_residual(std::size_t i) {
-    const auto& [communicator, links, boundary, precision, pass, residual, interrupted] = with_;
+    const auto& [communicator, links, boundary, precision, pass, residual, interrupted, checkpoints] = with_;
     if (request_.system == System::full)
       return full_residual(communicator, links, boundary, request_.mass, solutions_[i], sources_[i], residual);
     const Parity parity = request_.system == System::even ? Parity::even : Parity::odd;
@@ -182,7 +224,7 @@ class Passes {
   std::span<const VectorField> sources_;
   std::span<const double> b2_;
   std::span<VectorField> solutions_;
-  std::vector<PassMemory> memory_;
+  std::vector<PassMemory> memory_, before_;  // before_: before the last certificate
   CertifiedSolve done_;
   // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is
   // relative to its target, to a ratio relative to the tolerance.

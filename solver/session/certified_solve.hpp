@@ -8,6 +8,7 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "solver/checkpoint/checkpoints.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
@@ -19,10 +20,11 @@ struct CertifiedWork {
   const Communicator& communicator;
   OperatorLinks links;  // fp64, uncompressed: those of the certificate, on the host or, as all fields, on the GPU
   const Boundary& boundary;
-  Precision precision;                // of the fast path
-  EvenOddPass& pass;                  // the fast path
-  VectorField& residual;              // work space of the certificate
-  const bool* interrupted = nullptr;  // see CgStop
+  Precision precision;                 // of the fast path
+  EvenOddPass& pass;                   // the fast path
+  VectorField& residual;               // work space of the certificate
+  const bool* interrupted = nullptr;   // see CgStop
+  Checkpoints* checkpoints = nullptr;  // of this solve, if it has any
 };
 
 struct CertifiedSolve {
@@ -32,6 +34,7 @@ struct CertifiedSolve {
   long cg_iterations = 0;
   // Seconds of this rank: in CG, in the plain residuals, and in converting vectors to the kernels' form and back.
   double cg_seconds = 0, certify_seconds = 0, convert_seconds = 0;
+  std::optional<CheckpointSummary> checkpoint;
 };
 
 // Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of

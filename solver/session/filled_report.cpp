@@ -92,6 +92,7 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
                                  double source_bytes) const {
   SolveReport report;
   report.rhs = done.rhs;
+  report.checkpoint = done.checkpoint;
   report.solver = solver_for(options_).name;
   report.loop = done.loop;
   report.precise_loop = done.precise_loop;

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -98,6 +99,11 @@ class Gauge {
   void make_operators(int n_rhs, System system, MemorySpace certificate);
   void forget_operators();
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
+
+  // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
+  // checkpoints.
+  std::map<std::string, std::string> identity_of(const SolveRequest& request,
+                                                 std::span<const VectorField> sources) const;
 
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,

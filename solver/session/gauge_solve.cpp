@@ -1,10 +1,48 @@
 // Gauge::solve: checks of request and fields around the passes of a certified solve.
+#include "dirac/fields/site_hash.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/report/provenance.hpp"
+#include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/certified_solve.hpp"
 #include "solver/session/gauge.hpp"
 
 namespace staghorn {
+
+std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& request,
+                                                      std::span<const VectorField> sources) const {
+  const Communicator& all = context_.communicator();
+  const std::string solver = solver_for(options_).name;
+  if (solver != "cg" && solver != "mixed") throw Error("`checkpoint`", "the solver cg or mixed", solver);
+  const auto hex = [](std::uint64_t hash) {
+    return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
+  };
+  std::string hashes;
+  for (const VectorField& b : sources) {
+    const bool here = b.space() == MemorySpace::host;
+    hashes +=
+        (hashes.empty() ? "" : " ") + hex(here ? site_hash(all, b) : site_hash(all, VectorField(b, MemorySpace::host)));
+  }
+  std::map<std::string, std::string> identity = {
+      {"staghorn_version", version()},
+      {"lattice", to_string(lattice().global())},
+      {"links_hash", hex(site_hash(all, links_))},
+      {"sources_hash", hashes},
+      {"boundary", to_string(options_.boundary)},
+      {"numbers", describe_numbers(options_)},
+      {"solver", solver},
+      {"system", to_string(request.system)},
+      {"mass", option_text(request.mass)},
+      {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
+      {"max_iterations", option_text(request.max_iterations)}};
+  if (improved_) {
+    identity["naik_links_hash"] = hex(site_hash(all, improved_->naik));
+    identity["naik_scale"] = option_text(improved_->naik_scale);
+  }
+  return identity;
+}
 
 SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorField> sources,
                          std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
@@ -19,6 +57,9 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
                                                                 context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
+  std::optional<Checkpoints> checkpoints;
+  if (request.checkpoint) checkpoints.emplace(all, lattice(), request, identity_of(request, sources));
+
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
   precise_->reset_times();
@@ -31,10 +72,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  const CertifiedSolve done =
-      certified_solve({all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
-                       options_.precision, *pass_, certificate_.residual(), habits.interrupted},
-                      request, brought_sources, b2, brought_solutions, progress);
+  const CertifiedSolve done = certified_solve(
+      {all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
+       options_.precision, *pass_, certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr},
+      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
 }

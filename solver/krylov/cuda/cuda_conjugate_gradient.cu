@@ -61,7 +61,7 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
   Scalars s = {};
   s.n_rhs = int(state.r2.size());
   s.shift = system.shift;
-  s.max_iterations = stop.max_iterations;
+  s.max_iterations = stop.max_iterations - (state.begun() ? state.memory->iterations : 0);
   s.stagnation_window = stop.stagnation_window;
   s.n_ranks = d.peers() ? d.communicator().size() : 1;  // else NCCL adds the sums of all ranks
   s.rank = d.communicator().rank();
@@ -80,8 +80,17 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
     s.target[i] = stop.target_norm[std::size_t(i)];
     s.smallest[i] = std::numeric_limits<double>::infinity();
     s.outcome[i] = CgOutcome::out_of_iterations;
-    s.active[i] = !is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]);
     s.bound[cuda::hop_step][i] = s.bound[cuda::direction_step][i] = sum_near(p2).grid().bound;
+    if (state.begun()) {
+      const Running& running = state.memory->rhs[std::size_t(i)];
+      s.smallest[i] = running.smallest;
+      s.since_smallest[i] = running.since_smallest;
+      s.outcome[i] = running.done.outcome;
+      s.active[i] = running.active;
+      s.bound[cuda::hop_step][i] = state.memory->hop_bounds[std::size_t(i)];
+    } else {
+      s.active[i] = !is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]);
+    }
     s.bound[cuda::residual_step][i] = sum_near(r2).grid().bound;
     active += s.active[i];
   }
@@ -96,21 +105,35 @@ double worst_ratio(const Scalars& s) {
   return worst;
 }
 
-// What each right-hand side did. `r2_at_start` is not in the history on the device.
-std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, std::span<const double> r2_at_start) {
-  const std::size_t n = r2_at_start.size();
+// What each right-hand side did: what it had done before, and the history on the device, which has no |r|^2 at the
+// start.
+std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const CgState& state) {
+  const std::size_t n = state.r2.size();
   const long long longest = *std::max_element(s.iterations, s.iterations + n);
   std::vector<double> r2((std::size_t(longest) + 1) * n);
   cuda::copy_to_host(r2.data(), history.data(), r2.size() * sizeof(double));
   std::vector<SolvedRhs> rhs(n);
   for (std::size_t i = 0; i < n; ++i) {
+    if (state.begun())
+      rhs[i] = state.memory->rhs[i].done;
+    else
+      rhs[i].history.push_back(state.r2[i]);
     rhs[i].outcome = s.outcome[i];
-    rhs[i].iterations = long(s.iterations[i]);
-    rhs[i].history.push_back(r2_at_start[i]);
-    for (std::size_t k = 1; k <= std::size_t(rhs[i].iterations); ++k) rhs[i].history.push_back(r2[k * n + i]);
+    rhs[i].iterations += long(s.iterations[i]);
+    for (std::size_t k = 1; k <= std::size_t(s.iterations[i]); ++k) rhs[i].history.push_back(r2[k * n + i]);
     rhs[i].residual_norm = std::sqrt(rhs[i].history.back());
   }
   return rhs;
+}
+
+// The memory of a loop that is left after the iterations of `s`.
+LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, long iterations_before) {
+  LoopMemory memory{true, iterations_before + long(s.iteration), {}, {}};
+  for (std::size_t i = 0; i < done.size(); ++i) {
+    memory.hop_bounds.push_back(s.bound[cuda::hop_step][i]);
+    memory.rhs.push_back({std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i])});
+  }
+  return memory;
 }
 
 }  // namespace
@@ -170,16 +193,22 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   };
   const Scalars* seen = loop->glimpses[0].host;
   if (!start.done) launch_batch(loop->glimpses[0]);
-  bool interrupted = false;
-  for (int turn = 0; !start.done && !interrupted; turn = 1 - turn) {
+  const long before = state.begun() ? state.memory->iterations : 0;
+  if (state.memory) state.memory->left = false;
+  bool interrupted = false, leaves = false;
+  for (int turn = 0; !start.done && !interrupted && !leaves; turn = 1 - turn) {
     launch_batch(loop->glimpses[1 - turn]);  // the GPU stays busy while the host looks at the batch before
     form.await(loop->glimpses[turn].copied);
     seen = loop->glimpses[turn].host;
     made_progress();
-    if (show) show({long(seen->iteration), worst_ratio(*seen)});
+    if (show) show({before + long(seen->iteration), worst_ratio(*seen)});
     if (seen->done) break;
     interrupted = stop.is_interrupted();
-    if (interrupted) seen = loop->glimpses[1 - turn].host;  // of the batch that is queued already
+    leaves = !interrupted && state.memory && stop.keeper && stop.keeper->is_due();
+    int last = 1 - turn;  // of the batch that is queued already
+    if (leaves && !form.ends_interval(batch)) launch_batch(loop->glimpses[last = turn]);
+    if (leaves) form.await(loop->glimpses[last].copied);
+    if (interrupted || leaves) seen = loop->glimpses[last].host;
   }
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(loop->stream.handle));
   if (seen->silent_rank >= 0)
@@ -187,11 +216,13 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
                   std::to_string(seen->silent_rank) + " for " + three_digits(patience_seconds()) + " s");
   form.end(seen->iteration);
 
-  CgResult result{results(*seen, loop->history, state.r2), form.form(), {}, nullptr};
+  CgResult result{results(*seen, loop->history, state), form.form(), {}, nullptr};
   const std::size_t n = state.r2.size();
+  leaves = leaves && !seen->done;
+  if (leaves) *state.memory = memory_of(*seen, result.rhs, before);
   state.r2.assign(seen->r2, seen->r2 + n);
   state.p2.assign(seen->p2, seen->p2 + n);
-  if (seen->iteration > 0) {  // p as the search would go on, and what x lacks
+  if (seen->iteration > 0 && !(leaves && form.makes_next_direction())) {  // p as the search goes on, what x lacks
     std::vector<ExactSum> sums = sums_near(state.p2);
     state.p2 = system.d.update_direction(state.x, state.p, state.r, system.parity, {seen->pending.waiting, n},
                                          {seen->beta, n}, sums);

@@ -42,6 +42,10 @@ class CudaLoopForm {
   // Queues the iterations of batch 0, 1, 2, ... of the solve, with the direction updates between them. Once the scalars
   // say that the loop is done, what is queued changes nothing. Collective.
   virtual void queue(long batch) = 0;
+  // Whether so many batches, if nothing ended them early, end an interval between given directions. Local.
+  virtual bool ends_interval(long batches) const = 0;
+  // Whether the last batch of an interval makes the direction that follows. Local.
+  virtual bool makes_next_direction() const = 0;
   // Waits until the GPU has come to `event`. Throws Stalled if another rank keeps it from coming there. Local.
   virtual void await(cudaEvent_t event);
   // After the last batch, when so many iterations have ended. Collective.

@@ -48,6 +48,8 @@ class NcclKernels final : public CudaLoopForm {
     }
   }
   LoopForm form() const override { return LoopForm::nccl; }
+  bool ends_interval(long batches) const override { return batches % 2 == 0; }
+  bool makes_next_direction() const override { return true; }
 
   // Also makes NCCL connect for sums.
   void begin(const LoopVectors& vectors, double shift) override {

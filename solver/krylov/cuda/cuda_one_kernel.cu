@@ -43,6 +43,8 @@ static_assert(cuda::mail_bytes + sizeof(cuda::RendezvousRing) <= PeerTransport::
 
 namespace {
 
+constexpr int iterations_of_batch = 128;
+
 class OneKernelForm final : public CudaLoopForm {
  public:
   OneKernelForm(const LoopContext& context, bool wide)
@@ -54,7 +56,9 @@ class OneKernelForm final : public CudaLoopForm {
       arguments_.rings[rank] = reinterpret_cast<cuda::RendezvousRing*>(
           ranks == 1 ? ring_.data() : d.peers()->mailbox(rank) + cuda::mail_bytes);
     arguments_.scalars = context.scalars;
-    arguments_.iterations = 128;  // of a batch: a launch takes time, but the kernel ends where the loop does
+    static_assert(iterations_of_batch % cg_refresh_interval == 0);
+    arguments_.iterations =
+        iterations_of_batch;  // of a batch: a launch takes time, but the kernel ends where the loop does
     const auto chunks = [](const HopView& view, bool reversed) {
       return cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, reversed);
     };
@@ -67,6 +71,8 @@ class OneKernelForm final : public CudaLoopForm {
   }
 
   LoopForm form() const override { return wide_ ? LoopForm::wide_kernel : LoopForm::one_kernel; }
+  bool ends_interval(long) const override { return true; }
+  bool makes_next_direction() const override { return false; }  // the next batch begins with it
 
   // Also empties the sums.
   void begin(const LoopVectors& vectors, double shift) override {

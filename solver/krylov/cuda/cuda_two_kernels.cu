@@ -29,6 +29,8 @@ class TwoKernels final : public CudaLoopForm {
   explicit TwoKernels(const LoopContext& context)
       : CudaLoopForm(context), several_ranks_(context.d.peers() && context.d.communicator().size() > 1) {}
   LoopForm form() const override { return LoopForm::two_kernels; }
+  bool ends_interval(long batches) const override { return batches % 2 == 0; }
+  bool makes_next_direction() const override { return true; }
 
   void begin(const LoopVectors& vectors, double shift) override {
     store_first_faces(vectors.p);

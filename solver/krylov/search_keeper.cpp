@@ -1,0 +1,48 @@
+#include "solver/krylov/search_keeper.hpp"
+
+namespace staghorn {
+
+namespace {
+
+const std::vector<double>& find(const SearchNumbers& numbers, const std::string& name) {
+  const auto found = numbers.find(name);
+  if (found == numbers.end()) throw Error("checkpoint", "numbers named " + name, "none");
+  return found->second;
+}
+
+}  // namespace
+
+const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length) {
+  const std::vector<double>& list = find(numbers, name);
+  if (list.size() != length) throw Error("checkpoint: " + name, std::to_string(length) + " numbers", list.size());
+  return list;
+}
+
+void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs) {
+  for (const char* name : {"outcome", "iterations", "residual"}) numbers[prefix + name].clear();
+  for (std::size_t i = 0; i < rhs.size(); ++i) {
+    const std::string number = std::to_string(i);
+    numbers[prefix + "outcome"].push_back(double(rhs[i].outcome));
+    numbers[prefix + "iterations"].push_back(double(rhs[i].iterations));
+    numbers[prefix + "residual"].push_back(rhs[i].residual_norm);
+    numbers[prefix + "history" + number] = rhs[i].history;
+    numbers[prefix + "updates" + number].assign(rhs[i].updates.begin(), rhs[i].updates.end());
+  }
+}
+
+std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs) {
+  std::vector<SolvedRhs> rhs(n_rhs);
+  const std::vector<double>&outcome = get(numbers, prefix + "outcome", n_rhs),
+        &iterations = get(numbers, prefix + "iterations", n_rhs), &residual = get(numbers, prefix + "residual", n_rhs);
+  for (std::size_t i = 0; i < n_rhs; ++i) {
+    rhs[i].outcome = CgOutcome(int(outcome[i]));
+    rhs[i].iterations = long(iterations[i]);
+    rhs[i].residual_norm = residual[i];
+    rhs[i].history = find(numbers, prefix + "history" + std::to_string(i));
+    for (const double update : find(numbers, prefix + "updates" + std::to_string(i)))
+      rhs[i].updates.push_back(long(update));
+  }
+  return rhs;
+}
+
+}  // namespace staghorn

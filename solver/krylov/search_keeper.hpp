@@ -1,0 +1,50 @@
+// Searches that can be left and taken up again with no bit changed: what a solver hands over, and who keeps it.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "dirac/fields/color_vector_field.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/krylov/krylov_solver.hpp"
+
+namespace staghorn {
+
+// Lists of numbers by name. Whole numbers below 2^53 and enums are kept as doubles.
+using SearchNumbers = std::map<std::string, std::vector<double>>;
+
+// All that a solver needs to go on from where it is. The order of the vectors is the solver's own.
+struct SearchState {
+  std::vector<ColorVectorField*> vectors;  // of n_rhs right-hand sides each
+  SearchNumbers numbers;
+};
+
+// A signal asked the solve to end, and its state is in a file.
+class EndedWithCheckpoint : public Error {
+ public:
+  using Error::Error;
+};
+
+class SearchKeeper {
+ public:
+  virtual ~SearchKeeper() = default;
+  // Whether the state is wanted now. Solvers ask where they can be left; it costs a message among ranks. Collective.
+  virtual bool is_due() = 0;
+  // Keeps the state. Throws EndedWithCheckpoint, on all ranks, where the search is not to go on. Collective.
+  virtual void keep(const SearchState& state) = 0;
+  // The numbers of the state to go on from; nullptr for none. A solver asks when it begins. The numbers stay until the
+  // next state is kept. Collective.
+  virtual const SearchNumbers* kept_numbers() = 0;
+  // Fills the vectors with those of that state, in the order in which they were kept. Throws Error where their number
+  // is another. Collective.
+  virtual void restore(const std::vector<ColorVectorField*>& vectors) = 0;
+};
+
+// What each right-hand side has done, as lists whose names begin with `prefix`, and back. `get` throws Error where a
+// list is absent or has another length. Local.
+void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs);
+std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs);
+const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length);
+
+}  // namespace staghorn

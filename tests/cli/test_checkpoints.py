@@ -1,0 +1,241 @@
+"""A solve that ends by a signal, or is killed, goes on from its checkpoint with no bit changed, wherever it goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from pathlib import Path
+
+import pytest
+from running_jobs import ranks_below
+
+GAUGE = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
+DATE = {"SOURCE_DATE_EPOCH": "1795199983"}  # files of equal solves are equal to the byte
+
+# What is solved, and what the report must say so that the case is the one it is meant to be.
+CASES = {
+    "fp64": (["--mass", 0.05, "--color", 0], lambda r: r["rhs"][0]["updates"] == []),
+    "fp64-all-colors-12": (["--mass", 0.1, "--links", 12], lambda r: len(r["rhs"]) == 3),
+    "fp32-many-passes": (["--mass", 0.1, "--precision", "fp32", "--tolerance", 1e-11, "--system", "even", "--source", "z2:3",
+                          "--noise-vectors", 2], lambda r: len(r["rhs"][0]["history"]) > 20 and r["certificate"] == "host"),
+    "mixed-fp32": (["--mass", 0.05, "--color", 1, "--sloppy", "fp32", "--system", "odd", "--source", "corner-wall:1"],
+                   lambda r: len(r["rhs"][0]["updates"]) >= 1),
+    "mixed-fp16": (["--mass", 0.05, "--color", 0, "--sloppy", "fp16", "--links", 8],
+                   lambda r: len(r["rhs"][0]["updates"]) >= 3),
+    "mixed-that-gives-up": (["--mass", 0.001, "--color", 0, "--sloppy", "fp16", "--sloppy-links", 8, "--tolerance", 1e-13,
+                             "--max-iterations", 3000], lambda r: r["precise_loop"] == "host"),
+    "hisq": (["--mass", 0.1, "--color", 2, "--action", "hisq", "--sloppy", "fp32"],
+             lambda r: r["action"] == "hisq" and len(r["rhs"][0]["updates"]) >= 1),
+}
+
+
+class Solves:
+    """Solves of one request in a folder: plain, with a checkpoint, or running."""
+
+    def __init__(self, staghorn, launch, folder, gauge, options):
+        self.staghorn, self.launch, self.folder = staghorn, launch, folder
+        self.options = ["solve", "--gauge", gauge, *options]
+        self.checkpoint = folder / "state.h5"
+
+    def files(self, name):
+        return ["--output", self.folder / f"{name}.h5", "--report", self.folder / f"{name}.json", "--force"]
+
+    def run(self, name, *more, check=True, **where):
+        return self.staghorn(*self.options, *self.files(name), *more, check=check, env=DATE, **where)
+
+    def start(self, name, *more, ranks=1):
+        return self.launch(*self.options, *self.files(name), *more, "--quiet", ranks=ranks, env=DATE)
+
+    def with_checkpoint(self, *more):
+        return ["--checkpoint", self.checkpoint, "--checkpoint-every", 0, *more]
+
+    def report(self, name):
+        return json.loads((self.folder / f"{name}.json").read_text())
+
+    def assert_same(self, name, expected="plain"):
+        assert self.report(name)["rhs"] == self.report(expected)["rhs"]
+        assert (self.folder / f"{name}.h5").read_bytes() == (self.folder / f"{expected}.h5").read_bytes()
+
+
+@pytest.fixture(params=CASES)
+def case(request, staghorn, launch, tmp_path, rough_gauge):
+    options, is_meant = CASES[request.param]
+    solves = Solves(staghorn, launch, tmp_path, rough_gauge, options)
+    solves.run("plain", check=False)
+    assert is_meant(solves.report("plain"))
+    return solves
+
+
+def test_resumed_solve_has_the_bits_of_one_in_one_piece(case):
+    case.run("kept", *case.with_checkpoint(), check=False)  # the file holds the last state before the end
+    case.assert_same("kept")
+    assert case.report("kept")["checkpoint"]["written"] >= 2
+    state = case.checkpoint.read_bytes()
+    for name, where, options in [("again", {}, []), ("elsewhere", {"threads": 2}, ["--loopback", "xt"])]:
+        case.checkpoint.write_bytes(state)
+        case.run(name, *case.with_checkpoint("--resume"), *options, check=False, **where)
+        resumed = case.report(name)["checkpoint"]
+        assert resumed["resumed_from"] == str(case.checkpoint) and resumed["resumed_iterations"] >= 16
+        case.assert_same(name)
+    # The state before that is kept beside it, and leads to the same end.
+    case.checkpoint.write_bytes(Path(f"{case.checkpoint}.1").read_bytes())
+    case.run("before", *case.with_checkpoint("--resume"), check=False)
+    case.assert_same("before")
+
+
+@pytest.fixture(scope="module")
+def plain_folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("plain")
+
+
+@pytest.fixture
+def long_solve(staghorn, launch, tmp_path, plain_folder):
+    """A solve of about a second, and its answer in one piece."""
+    solves = Solves(staghorn, launch, tmp_path, GAUGE, ["--mass", 0.05, "--color", 0])
+    names = [f"plain.{ending}" for ending in ("h5", "json")]
+    if not (plain_folder / names[0]).exists():
+        solves.folder = plain_folder
+        solves.run("plain")
+        solves.folder = tmp_path
+    for name in names:
+        (tmp_path / name).write_bytes((plain_folder / name).read_bytes())
+    return solves
+
+
+def wait_for(path, job):
+    while not path.exists() and job.poll() is None:
+        time.sleep(0.002)
+    assert path.exists()
+
+
+@pytest.mark.parametrize("which, status", [(signal.SIGTERM, 5), (signal.SIGKILL, -9)])
+def test_solve_that_is_ended_goes_on(long_solve, which, status):
+    job = long_solve.start("ended", *long_solve.with_checkpoint())
+    wait_for(long_solve.checkpoint, job)
+    job.send_signal(which)
+    _, stderr = job.communicate(timeout=60)
+    assert job.returncode == status, stderr
+    assert not (long_solve.folder / "ended.h5").exists() and not (long_solve.folder / "ended.json").exists()
+    if status == 5:
+        assert "--resume goes on from" in stderr and "ended by a signal" in stderr
+    long_solve.run("resumed", *long_solve.with_checkpoint("--resume"), "--loopback", "zt", threads=2)
+    assert long_solve.report("resumed")["checkpoint"]["resumed_from"].startswith(str(long_solve.checkpoint))
+    long_solve.assert_same("resumed")
+
+
+@pytest.mark.mpi
+def test_state_of_two_ranks_goes_on_on_four(long_solve):
+    job = long_solve.start("ended", *long_solve.with_checkpoint(), ranks=2)
+    wait_for(long_solve.checkpoint, job)
+    os.kill(ranks_below(job.pid)[1], signal.SIGINT)  # one rank alone is told
+    _, stderr = job.communicate(timeout=60)
+    assert "ended by a signal" in stderr and not (long_solve.folder / "ended.h5").exists()
+    long_solve.run("resumed", *long_solve.with_checkpoint("--resume"), "--grid", "2,1,1,2", ranks=4)
+    assert long_solve.report("resumed")["checkpoint"]["resumed_iterations"] > 0
+    long_solve.assert_same("resumed")
+
+
+def test_sigusr1_writes_a_checkpoint_and_the_solve_goes_on(long_solve):
+    job = long_solve.start("asked", "--checkpoint", long_solve.checkpoint, "--checkpoint-every", 1000)
+    while job.poll() is None and not long_solve.checkpoint.exists():
+        try:
+            if b"SigCgt" in Path(f"/proc/{job.pid}/status").read_bytes() and watches_signals(job.pid):
+                job.send_signal(signal.SIGUSR1)
+        except OSError:
+            break
+        time.sleep(0.05)
+    job.communicate(timeout=60)
+    assert job.returncode == 0
+    assert long_solve.report("asked")["checkpoint"]["written"] >= 1
+    long_solve.assert_same("asked")
+
+
+def watches_signals(process) -> bool:
+    line = next(line for line in Path(f"/proc/{process}/status").read_text().splitlines() if line.startswith("SigCgt"))
+    return bool(int(line.split()[1], 16) >> (signal.SIGUSR1 - 1) & 1)
+
+
+@pytest.fixture
+def kept(staghorn, launch, small_gauge, tmp_path):
+    """A small solve that has left its last two states behind."""
+    solves = Solves(staghorn, launch, tmp_path, small_gauge, ["--mass", 0.05, "--color", 0])
+    solves.run("plain", *solves.with_checkpoint())
+    assert Path(f"{solves.checkpoint}.1").exists()
+    return solves
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--mass", 0.06, "--color", 0], ["mass", "expected 0.06", "found 0.05"]),
+    (["--mass", 0.05, "--color", 0, "--tolerance", 1e-9], ["tolerance", "expected 1e-09", "found 1e-10"]),
+    (["--mass", 0.05, "--color", 1], ["sources_hash: expected"]),
+    (["--mass", 0.05], ["sources_hash: expected"]),
+    (["--mass", 0.05, "--color", 0, "--boundary", "periodic,periodic,periodic,periodic"], ["boundary: expected periodic"]),
+    (["--mass", 0.05, "--color", 0, "--sloppy", "fp32"], ["numbers: expected fp64/fp32", "found fp64, 18 reals a link"]),
+    (["--mass", 0.05, "--color", 0, "--links", 12], ["links_hash: expected"]),  # of projected links
+])
+def test_state_of_another_solve_is_refused(kept, expect_error, options, words):
+    kept.options = [*kept.options[:3], *options]
+    expect_error(kept.run("other", *kept.with_checkpoint("--resume"), check=False), 1, f"checkpoint {kept.checkpoint}", *words)
+
+
+def test_state_on_other_links_is_refused(kept, expect_error, rough_gauge):
+    kept.options[2] = rough_gauge
+    expect_error(kept.run("other", *kept.with_checkpoint("--resume"), check=False), 1, "links_hash: expected")
+
+
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "absent"])
+def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
+    whole = kept.checkpoint.read_bytes()
+    flipped = bytearray(whole)
+    flipped[len(whole) // 3] ^= 4
+    if damage == "absent":
+        kept.checkpoint.unlink()
+    else:
+        kept.checkpoint.write_bytes({"truncated": whole[:-100], "flipped": bytes(flipped), "empty": b""}[damage])
+    result = kept.run("resumed", *kept.with_checkpoint("--resume"))
+    checkpoint = kept.report("resumed")["checkpoint"]
+    assert checkpoint["resumed_from"] == f"{kept.checkpoint}.1"
+    assert len(checkpoint["notes"]) == (damage != "absent")
+    assert damage == "absent" or (str(kept.checkpoint) in checkpoint["notes"][0] and "warning: " in result.stdout)
+    kept.assert_same("resumed")
+
+
+def test_nothing_goes_on_from_two_damaged_states(kept, expect_error):
+    for path in (kept.checkpoint, Path(f"{kept.checkpoint}.1")):
+        path.write_bytes(path.read_bytes()[:5000])
+    expect_error(kept.run("resumed", *kept.with_checkpoint("--resume"), check=False), 1, "no checkpoint can be used")
+
+
+def test_resume_begins_where_there_is_no_state(kept):
+    for path in kept.folder.glob("state.h5*"):
+        path.unlink()
+    kept.run("begun", *kept.with_checkpoint("--resume"))
+    assert kept.report("begun")["checkpoint"]["resumed_from"] is None
+    kept.assert_same("begun")
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--resume"], ["--resume: expected a --checkpoint to go on from"]),
+    (["--checkpoint", "state.h5", "--checkpoint-every", "-1"], ["--checkpoint-every: expected seconds"]),
+    (["--checkpoint", "no/such/folder/state.h5"], ["no/such/folder"]),
+])
+def test_options_that_make_no_sense_are_refused(solve, expect_error, options, words):
+    expect_error(solve(*options), 1, *words)
+
+
+def test_a_state_is_not_overwritten_unless_the_solve_goes_on_from_it(kept, expect_error):
+    expect_error(kept.run("again", *kept.with_checkpoint(), check=False), 1, "exists already; --resume goes on from it")
+
+
+def test_python_keeps_and_resumes(small_gauge, tmp_path):
+    import staghorn
+
+    session = staghorn.Session(small_gauge, sloppy="fp32")
+    plain, report = session.solve(0.05, "z2:4")
+    kept, _ = session.solve(0.05, "z2:4", checkpoint=tmp_path / "state.h5", checkpoint_every=0)
+    resumed, again = staghorn.Session(small_gauge, sloppy="fp32", loopback="y").solve(
+        0.05, "z2:4", checkpoint=tmp_path / "state.h5", resume=True)
+    assert again["checkpoint"]["resumed_from"] == str(tmp_path / "state.h5")
+    assert plain.tobytes() == kept.tobytes() == resumed.tobytes() and report["rhs"] == again["rhs"]
