@@ -22,8 +22,10 @@ set(staghorn_included_headers
     lattice_io/files/checksums.hpp
     lattice_io/gauge/gauge_file.hpp
     solver/krylov/cg_progress.hpp
+    solver/report/cg_spectrum.hpp
     solver/report/checkpoint_summary.hpp
     solver/report/solve_report.hpp
     solver/report/time_rows.hpp
+    solver/request/injection.hpp
     solver/request/quark_action.hpp
     solver/request/solve_request.hpp)

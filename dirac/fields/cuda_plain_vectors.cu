@@ -4,6 +4,7 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/norm_ratio.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
@@ -166,6 +167,12 @@ __global__ void __launch_bounds__(threads)
   if (slot < slots) v[site_of(slot, parity, rows)] = {};
 }
 
+__global__ void __launch_bounds__(threads)
+    divide_norms_kernel(ColorVector<double>* r, const ColorVector<double>* x, unsigned sites) {
+  const unsigned site = blockIdx.x * threads + threadIdx.x;
+  if (site < sites) r[site] = norm_ratio(r[site], x[site]);
+}
+
 template <class Stored>
 __global__ void __launch_bounds__(threads) pack_plain_kernel(Stored* field, unsigned V, const ColorVector<double>* v,
                                                              unsigned slots, Rows rows, unsigned parity, double scale) {
@@ -250,6 +257,13 @@ void cuda_clear_parity(ColorVector<double>* v, const Extents& local, Parity pari
   const unsigned slots = cuda::sites_of(local) / 2;
   cuda::clear_kernel<<<cuda::blocks_for(slots), cuda::threads>>>(v, slots, cuda::rows_of(local), unsigned(parity));
   STAGHORN_CUDA_CHECK_LAUNCH(clear_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
+void cuda_divide_norms(ColorVector<double>* r, const ColorVector<double>* x, const Extents& local) {
+  const unsigned sites = cuda::sites_of(local);
+  cuda::divide_norms_kernel<<<cuda::blocks_for(sites), cuda::threads>>>(r, x, sites);
+  STAGHORN_CUDA_CHECK_LAUNCH(divide_norms_kernel);
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 

@@ -30,6 +30,9 @@ std::int64_t cuda_first_not_finite(const ColorVector<double>* v, const Extents& 
 // v = 0 on the sites of one parity.
 void cuda_clear_parity(ColorVector<double>* v, const Extents& local, Parity parity);
 
+// r(x) = norm_ratio(r(x), x(x)) at all sites.
+void cuda_divide_norms(ColorVector<double>* r, const ColorVector<double>* x, const Extents& local);
+
 // One right-hand side in the layout of the kernels, V lanes, on the sites of `parity`:
 // pack: field = scale v, rounded.  unpack: v = field.  add: v += scale field, in double. Other sites stay.
 void cuda_pack_plain(Precision precision, void* field, int V, const ColorVector<double>* v, const Extents& local,

@@ -1,10 +1,12 @@
 #include "dirac/fields/plain_algebra.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/cuda_plain_vectors.hpp"
+#include "dirac/fields/norm_ratio.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -26,6 +28,11 @@ void add_norms(const ColorVector<double>* row, int n, int parity, const SumGrid 
     const double contribution = norm2(row[x]);
     for (const int sum : {(parity + x) & 1, 2}) sums[sum].add(contribution, grids[sum]);
   }
+}
+
+STAGHORN_FMA_CLONES
+void divide_norms(ColorVector<double>* r, const ColorVector<double>* x, int n) {
+  for (int k = 0; k < n; ++k) r[k] = norm_ratio(r[k], x[k]);
 }
 
 #pragma omp declare reduction(merge:ExactPartial : omp_out.merge(omp_in))
@@ -63,6 +70,20 @@ Norms2 norms2(const Communicator& communicator, const VectorField& a) {
 double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity) {
   const Norms2 norms = norms2(communicator, a);
   return !parity ? norms.all : *parity == Parity::even ? norms.even : norms.odd;
+}
+
+double heavy_quark_residual(const Communicator& communicator, const VectorField& x, VectorField& r,
+                            std::optional<Parity> parity) {
+  const Lattice& lattice = r.lattice();
+  const int n = lattice.local()[0];
+  if (r.space() == MemorySpace::cuda) {
+    cuda_divide_norms(r.data(), x.data(), lattice.local());
+  } else {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t row = 0; row < n_rows(lattice); ++row) divide_norms(&r[row * n], &x[row * n], n);
+  }
+  const double sites = double(lattice.global_volume()) / (parity ? 2 : 1);
+  return std::sqrt(norm2(communicator, r, parity) / sites);
 }
 
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b) {
@@ -122,6 +143,7 @@ void cuda_add_norms2(const ColorVector<double>*, const Extents&, const SumGrid (
 std::int64_t cuda_first_not_zero(const ColorVector<double>*, const Extents&, int) { refuse(); }
 std::int64_t cuda_first_not_finite(const ColorVector<double>*, const Extents&, int) { refuse(); }
 void cuda_clear_parity(ColorVector<double>*, const Extents&, Parity) { refuse(); }
+void cuda_divide_norms(ColorVector<double>*, const ColorVector<double>*, const Extents&) { refuse(); }
 void cuda_pack_plain(Precision, void*, int, const ColorVector<double>*, const Extents&, Parity, double) { refuse(); }
 void cuda_unpack_plain(Precision, const void*, int, ColorVector<double>*, const Extents&, Parity) { refuse(); }
 void cuda_add_plain(Precision, const void*, int, double, ColorVector<double>*, const Extents&, Parity) { refuse(); }

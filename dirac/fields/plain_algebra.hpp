@@ -24,6 +24,12 @@ struct Norms2 {
 Norms2 norms2(const Communicator& communicator, const VectorField& a);
 double norm2(const Communicator& communicator, const VectorField& a, std::optional<Parity> parity = std::nullopt);
 
+// Returns sqrt(mean_x |r(x)|^2 / |x(x)|^2) over the sites of `parity`, or over all sites, where the ratio is 1 at sites
+// with x(x) = 0: Fermilab's residual for heavy quarks, which MILC calls relresid. `r` is used up. Both fields lie in
+// one space. Collective.
+double heavy_quark_residual(const Communicator& communicator, const VectorField& x, VectorField& r,
+                            std::optional<Parity> parity);
+
 // sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
 

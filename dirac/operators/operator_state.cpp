@@ -7,6 +7,7 @@
 
 #include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/flipped_bit.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 
@@ -196,7 +197,21 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
     if (options.overlap) exchange.progress(times.interior - before);
   }
   if (options.overlap) finish();
+  damage_ghosts();
   compute(table.boundary_blocks, times.boundary);
+}
+
+void StaggeredOperator::State::damage_ghosts() {
+  if (!ghost_bit) return;
+  const std::uint64_t bit = *ghost_bit;
+  ghost_bit.reset();
+  std::vector<int> faces;
+  const FacePointers ghosts = exchange.incoming();
+  for (int face = 0; face < 8; ++face)
+    if (ghosts[face] && exchange.face_bytes()[face] > 0) faces.push_back(face);
+  if (faces.empty()) return;
+  const int face = faces[bit % faces.size()];
+  flip_bit(ghosts[face], exchange.face_bytes()[face], kernels.space, bit / faces.size());
 }
 
 // A hop on the GPU: everything is queued, and the host attends to messages while the interior is computed.
@@ -217,6 +232,7 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
     kernels.hop(view, call);
     sampled.mark(SampledHops::interior_ends);
     if (options.overlap) exchange.finish();
+    damage_ghosts();
     sampled.mark(SampledHops::boundary_begins);
     call.part = HopPart::boundary;
     call.ghost_faces = exchange.incoming();
@@ -263,6 +279,8 @@ std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>&
   ScopedTimer timer(times.sums);
   std::vector<double> values(partials.size());
   bool overflow = false;
+  if (sum_bit) partials[*sum_bit % partials.size()].total ^= __int128(1) << (*sum_bit / partials.size() % 127);
+  sum_bit.reset();
   reduce(communicator, partials, grids, values, &overflow);
   for (int attempt = 0; overflow && attempt < 50; ++attempt) {
     for (std::size_t r = 0; r < grids.size(); ++r) {

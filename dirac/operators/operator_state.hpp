@@ -49,7 +49,8 @@ struct StaggeredOperator::State {
   std::array<HopView, 2> views;  // by target parity
   LaunchTuning tuning;
   HopTimes times;
-  SampledHops sampled;  // GPU only
+  SampledHops sampled;                              // GPU only
+  std::optional<std::uint64_t> ghost_bit, sum_bit;  // to be changed once, for tests of faults
 
  private:
   HopView view_of(Parity target);
@@ -58,6 +59,7 @@ struct StaggeredOperator::State {
   DeviceGeometry geometry_of(Parity target) const;
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);
+  void damage_ghosts();
 };
 
 std::vector<SumGrid> grids_of(std::span<ExactSum> sums);

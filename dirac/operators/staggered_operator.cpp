@@ -133,6 +133,14 @@ void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double 
   state_->kernels.combine(b.precision(), b.bytes() / bytes_per_real(b.precision()), alpha, a.data(), beta, b.data());
 }
 
+void StaggeredOperator::damage(Damage what, std::uint64_t bit) {
+  if (what == Damage::halo) state_->ghost_bit = bit;
+  if (what == Damage::sum) state_->sum_bit = bit;
+  if (what != Damage::link) return;
+  HopData& data = const_cast<HopData&>(*state_->data);
+  (data.naik && bit % 3 == 0 ? *data.naik : data.links).flip_bit(bit / 3);
+}
+
 const HopView& StaggeredOperator::view(Parity target) const {
   state_->refresh_scales();
   return state_->views[int(target)];

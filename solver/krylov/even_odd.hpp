@@ -36,6 +36,9 @@ class EvenOddPass {
   // x += the solution, in double precision. Local.
   void add_solution(int rhs, VectorField& x) const;
 
+  // All operators and vectors that a pass works on, for tests that damage them. Local.
+  KrylovSolver::Parts parts();
+
   std::int64_t vector_bytes() const;  // of all vectors, those of the solver included; this rank
 
  private:

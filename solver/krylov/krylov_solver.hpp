@@ -46,6 +46,7 @@ struct SolvedRhs {  // one right-hand side
   long iterations = 0;
   double residual_norm = 0;     // |r| as iterated, absolute
   std::vector<double> history;  // |r|^2 before the first and after each iteration
+  std::vector<double> steps;    // alpha of each iteration; empty where a solver does not keep them
   std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
 };
 
@@ -67,6 +68,13 @@ class KrylovSolver {
   // after each iteration, or on a GPU after some of them. Collective.
   virtual CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                          const ShowProgress& show) = 0;
+
+  // What its iterations work on, for tests that damage it. Local.
+  struct Parts {
+    std::vector<StaggeredOperator*> operators;
+    std::vector<ColorVectorField*> vectors;
+  };
+  virtual Parts parts() { return {}; }
 
   // Of its vectors, without x and b; this rank. solver_table.hpp predicts this number.
   virtual std::int64_t bytes() const = 0;

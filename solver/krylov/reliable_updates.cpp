@@ -42,6 +42,7 @@ double next_fall(double largest, double rest) {
 void append_history(SolvedRhs& to, const SolvedRhs& from) {
   to.iterations += from.iterations;
   to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
+  to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
 }
 
 // The right-hand sides of a solve, by their residuals in high precision.

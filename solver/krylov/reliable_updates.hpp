@@ -33,6 +33,7 @@ class MixedPrecisionCg final : public KrylovSolver {
         inner_(sloppy) {}
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
+  Parts parts() override { return {{&sloppy_}, {&r_, &tmp_, &sloppy_x_, &inner_.r, &inner_.p, &inner_.tmp}}; }
   std::int64_t bytes() const override { return r_.bytes() + tmp_.bytes() + sloppy_x_.bytes() + inner_.bytes(); }
 
  private:

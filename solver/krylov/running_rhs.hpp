@@ -45,7 +45,10 @@ class RunningRhs {
         rhs_[i].done.outcome = CgOutcome::breakdown;
         rhs_[i].active = false;
       }
-    return ratio(r2, p_A_p);
+    const std::vector<double> alpha = ratio(r2, p_A_p);
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active) rhs_[i].done.steps.push_back(alpha[i]);
+    return alpha;
   }
 
   // numerator / denominator for active right-hand sides. The others get 0 and so stay as they are.

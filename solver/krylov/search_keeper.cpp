@@ -26,6 +26,7 @@ void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<So
     numbers[prefix + "iterations"].push_back(double(rhs[i].iterations));
     numbers[prefix + "residual"].push_back(rhs[i].residual_norm);
     numbers[prefix + "history" + number] = rhs[i].history;
+    numbers[prefix + "steps" + number] = rhs[i].steps;
     numbers[prefix + "updates" + number].assign(rhs[i].updates.begin(), rhs[i].updates.end());
   }
 }
@@ -39,6 +40,7 @@ std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& 
     rhs[i].iterations = long(iterations[i]);
     rhs[i].residual_norm = residual[i];
     rhs[i].history = find(numbers, prefix + "history" + std::to_string(i));
+    rhs[i].steps = find(numbers, prefix + "steps" + std::to_string(i));
     for (const double update : find(numbers, prefix + "updates" + std::to_string(i)))
       rhs[i].updates.push_back(long(update));
   }

@@ -118,6 +118,9 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
                   rhs.residual_true, rhs.norm2,
                   rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
   }
+  if (report.spectrum)
+    out << format("  A has eigenvalues from about %.3g to %.3g, condition number %.2g\n", report.spectrum->smallest,
+                  report.spectrum->largest, report.spectrum->condition());
   if (report.condensate)
     out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s)\n", report.condensate->value,
                   report.condensate->error, report.condensate->n_vectors, plural(report.condensate->n_vectors));

@@ -23,6 +23,27 @@ std::string estimate_iterations(const RhsReport& rhs, double tolerance) {
   return " At its present rate it needs about " + number(std::log(rhs.residual_true / tolerance) / decay) + " more.";
 }
 
+// The other tolerance, where the usual residual is small enough.
+std::string about_hq(const SolveReport& report, const RhsReport& rhs) {
+  if (!report.request.tolerance_hq || rhs.residual_hq <= *report.request.tolerance_hq) return "";
+  return " The heavy-quark residual is " + number(rhs.residual_hq) + ", `tolerance_hq` asked for " +
+         number(*report.request.tolerance_hq) + ".";
+}
+
+std::string about_attainable(const RhsReport& rhs) {
+  if (!(rhs.attainable > 0)) return "";
+  return " Rounding in fp64 leaves about " + number(rhs.attainable) + " for a solution as large as this one.";
+}
+
+// What CG found out of A, and the iterations that such a matrix may need.
+std::string about_spectrum(const SolveReport& report) {
+  if (!report.spectrum) return "";
+  const SpectrumEstimate& of_A = *report.spectrum;
+  return " CG saw eigenvalues of A from " + number(of_A.smallest) + " to " + number(of_A.largest) +
+         ", a condition number of " + number(of_A.condition()) + " or more: such a matrix may need up to " +
+         number(std::sqrt(of_A.condition()) / 2 * std::log(2 / report.tolerance)) + " iterations.";
+}
+
 }  // namespace
 
 std::string explain(const SolveReport& report) {
@@ -36,17 +57,18 @@ std::string explain(const SolveReport& report) {
   switch (worst->outcome) {
     case Outcome::out_of_iterations:
       return text + " `max_iterations` " + std::to_string(report.request.max_iterations) + " was the limit." +
-             estimate_iterations(*worst, report.tolerance) +
+             about_hq(report, *worst) + estimate_iterations(*worst, report.tolerance) + about_spectrum(report) +
              " A small mass or a rough configuration needs many iterations; `guess` continues from this solution.";
     case Outcome::stagnated:
-      return text + " CG converged by its own count, but rounding in " + to_string(report.options.precision) +
+      return text + about_hq(report, *worst) + about_attainable(*worst) +
+             " CG converged by its own count, but rounding in " + to_string(report.options.precision) +
              " keeps the true residual from falling further: `tolerance` " + number(2 * worst->residual_true) +
              " is within reach" +
              (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
     case Outcome::breakdown:
       return text +
              " CG broke down: a search direction had no positive norm under A, or numbers overflowed. At mass 0 " +
-             "A may be singular.";
+             "A may be singular." + about_spectrum(report);
     case Outcome::certified:
       break;
   }

@@ -10,6 +10,7 @@
 #include "dirac/kernels/launch_choice.hpp"
 #include "halo/transport/transport_choice.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/report/cg_spectrum.hpp"
 #include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
@@ -52,6 +53,8 @@ struct RhsReport {
   long iterations = 0;
   double residual_iterated = 0;  // relative, as CG believed
   double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
+  double residual_hq = 0;        // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
+  double attainable = 0;  // relative residual that rounding in fp64 leaves: eps (|M| |x| + |b|) / |b|; 0: not known
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
   std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
   std::vector<double> history;  // relative |r| before the first and after each iteration
@@ -89,6 +92,14 @@ struct SolveReport {
   GaugeSummary gauge;                       // of the thin links, or of stored fat ones
   std::optional<ImprovedSummary> improved;  // absent: naive quarks
   std::vector<RhsReport> rhs;
+  // Of a request with `inject` or `recover`: bits that were changed, passes after which CG believed less than half of
+  // what is true, and how often the solve went back.
+  struct Faults {
+    std::vector<std::string> injected;
+    int noticed = 0, recovered = 0;
+  };
+  std::optional<Faults> faults;
+  std::optional<SpectrumEstimate> spectrum;     // of A, from the coefficients of CG; absent where they do not tell
   std::optional<CheckpointSummary> checkpoint;  // where the request has one
   std::vector<double> pion_correlator;          // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;

@@ -63,11 +63,18 @@ Json rhs_json(const RhsReport& rhs) {
           {"iterations", rhs.iterations},
           {"residual_iterated", rhs.residual_iterated},
           {"residual_true", rhs.residual_true},
+          {"residual_hq", rhs.residual_hq},
+          {"attainable", rhs.attainable > 0 ? Json(rhs.attainable) : Json(nullptr)},
           {"norm2", rhs.norm2},
           {"norm2_even", rhs.norm2_even},
           {"norm2_odd", rhs.norm2_odd},
           {"updates", rhs.updates},
           {"history", rhs.history}};
+}
+
+Json spectrum_json(const std::optional<SpectrumEstimate>& spectrum) {
+  if (!spectrum) return nullptr;
+  return {{"smallest", spectrum->smallest}, {"largest", spectrum->largest}, {"condition", spectrum->condition()}};
 }
 
 Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint) {
@@ -139,6 +146,7 @@ std::string to_json(const SolveReport& report) {
   json["mass"] = report.request.mass;
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;
+  json["tolerance_hq"] = or_null(report.request.tolerance_hq);
   json["max_iterations"] = report.request.max_iterations;
   json["conventions"] = {{"equation", equation(report.request.system)},
                          {"operator", hop_definition_of(report)},
@@ -152,6 +160,12 @@ std::string to_json(const SolveReport& report) {
     json["condensate"] = {{"value", report.condensate->value},
                           {"error", report.condensate->error},
                           {"n_vectors", report.condensate->n_vectors}};
+  json["spectrum"] = spectrum_json(report.spectrum);
+  json["faults"] = nullptr;
+  if (report.faults)
+    json["faults"] = {{"injected", report.faults->injected},
+                      {"noticed", report.faults->noticed},
+                      {"recovered", report.faults->recovered}};
   json["checkpoint"] = checkpoint_json(report.checkpoint);
   json["seconds"] = report.seconds;
   json["times"] = to_json(report.times);

@@ -79,6 +79,8 @@ void check_request(const SolveRequest& request, Precision precision) {
     throw Error("mass", full ? "a number above 0 for the full system" : "a number of at least 0", request.mass);
   const double tolerance = tolerance_in_force(request, precision);
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
+  if (request.tolerance_hq && !(*request.tolerance_hq > 0 && *request.tolerance_hq < 1))
+    throw Error("tolerance_hq", "a residual between 0 and 1", *request.tolerance_hq);
   if (request.max_iterations < 0) throw Error("max_iterations", "a number of at least 0", request.max_iterations);
   if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
   if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");

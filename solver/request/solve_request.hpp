@@ -10,6 +10,7 @@
 #include "dirac/stencil/boundary.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
+#include "solver/request/injection.hpp"
 #include "solver/request/quark_action.hpp"
 
 namespace staghorn {
@@ -79,11 +80,15 @@ struct SolveRequest {
   double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   System system = System::full;
   std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
-  long max_iterations = 10000;      // of CG, per right-hand side
+  std::optional<double>
+      tolerance_hq;             // on Fermilab's residual too (heavy_quark_residual in dirac/fields/plain_algebra.hpp)
+  long max_iterations = 10000;  // of CG, per right-hand side
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
   std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
   double checkpoint_every = 600;                  // seconds between two checkpoints
   bool resume = false;                            // go on from `checkpoint`, if it is there
+  std::vector<Injection> inject;                  // for tests: bits to be changed on the way
+  bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 
 // The tolerance in force: the request's own, or the default of the precision.

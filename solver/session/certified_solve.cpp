@@ -19,6 +19,7 @@
 #include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/even_odd.hpp"
+#include "solver/session/injected_bits.hpp"
 
 namespace staghorn {
 
@@ -32,9 +33,14 @@ double reduction_per_pass(Precision precision) {
 
 // CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
 constexpr double aim = 0.999;
+// A pass for Fermilab's residual aims lower, as that does not fall quite as the usual one.
+constexpr double aim_hq = 0.5;
 
 // A pass that does not halve the true residual will not be followed by one that does.
 constexpr double least_gain_of_pass = 0.5;
+
+// How often a solve goes back after a pass that was worth nothing. More than this is no accident.
+constexpr int most_recoveries = 6;
 
 // What the passes remember of one right-hand side.
 struct PassMemory {
@@ -45,9 +51,9 @@ struct PassMemory {
 
 // The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
 std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
-                                  long max_iterations) {
+                                  std::optional<double> tolerance_hq, long max_iterations) {
   if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
-  if (rhs.residual_true <= tolerance) return Outcome::certified;
+  if (rhs.residual_true <= tolerance && (!tolerance_hq || rhs.residual_hq <= *tolerance_hq)) return Outcome::certified;
   if (memory.broke_down) return Outcome::breakdown;
   if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
   if (rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
@@ -75,8 +81,10 @@ class Passes {
         sources_(sources),
         b2_(b2),
         solutions_(solutions),
+        faults_(request.inject),
         memory_(sources.size()) {
     done_.rhs.resize(sources.size());
+    good_.resize(sources.size());
     for (std::size_t i = 0; i < sources.size(); ++i)
       if (b2[i] == 0) solve_zero_source(i);
     if (!with.checkpoints) return;
@@ -99,24 +107,25 @@ class Passes {
       RhsReport& rhs = done_.rhs[i];
       const Stopwatch certifying;
       std::optional<Activity> activity("certificate");
-      const bool from_zero = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
-      const double r2 = from_zero ? b2_[i] : true_residual(i);
-      rhs.residual_true = std::sqrt(r2 / b2_[i]);
+      judge(i);
+      if (request_.recover && is_fault(i) && done_.faults.recovered < most_recoveries) go_back(i);
       activity.reset();
       done_.certify_seconds += certifying.seconds();
-      memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.max_iterations);
       if (memory_[i].outcome != Outcome::certified && with_.interrupted && *with_.interrupted)
         memory_[i].outcome = Outcome::out_of_iterations;  // whatever it might have become
       if (memory_[i].outcome) continue;
       more = true;
       memory_[i].previous_residual = rhs.residual_true;
-      const double relative_target =
-          std::max(aim * tolerance_, rhs.residual_true * reduction_per_pass(with_.precision));
+      if (request_.recover) keep_good(i);
+      double wanted = aim * tolerance_;
+      if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
+        wanted = aim_hq * rhs.residual_true * *request_.tolerance_hq / rhs.residual_hq;
+      const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
       target_[i] = relative_target * std::sqrt(b2_[i]);
       scale_ = std::max(scale_, relative_target / tolerance_);
       iterations_left_ = std::min(iterations_left_, request_.max_iterations - rhs.iterations);
       const Stopwatch converting;
-      with_.pass.set_source(int(i), from_zero ? sources_[i] : with_.residual, std::sqrt(r2));
+      with_.pass.set_source(int(i), from_zero_ ? sources_[i] : with_.residual, std::sqrt(r2_));
       done_.convert_seconds += converting.seconds();
     }
     return more;
@@ -124,12 +133,14 @@ class Passes {
 
   // Runs CG on what `certify` handed over, and adds its solutions. Collective.
   void iterate(const std::function<void(const CgProgress&)>& progress) {
+    const bool damages = !request_.inject.empty();
     const auto show = [&](const CgProgress& p) {
-      progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
+      if (damages) faults_.strike(with_.pass, done_.cg_iterations + p.iteration);
+      if (progress) progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
     };
     const Stopwatch solving;
-    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress(), with_.interrupted,
-                                         with_.checkpoints);
+    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
+                                         with_.interrupted, with_.checkpoints);
     done_.cg_seconds += solving.seconds();
     done_.loop = to_string(cg.form);
     if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
@@ -139,6 +150,8 @@ class Passes {
       if (memory_[i].outcome) continue;
       record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
       memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
+      if (const SpectrumEstimate found = estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps); found.known())
+        done_.spectrum.known() ? done_.spectrum.merge(found) : void(done_.spectrum = found);
       longest = std::max(longest, cg.rhs[i].iterations);
       if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
     }
@@ -155,13 +168,65 @@ class Passes {
       done_.rhs[i].norm2 = x2.all;
       done_.rhs[i].norm2_even = x2.even;
       done_.rhs[i].norm2_odd = x2.odd;
+      done_.rhs[i].attainable = attainable(i);
     }
     done_.certify_seconds += certifying.seconds();
     if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
+    done_.faults.injected = faults_.struck();
     return std::move(done_);
   }
 
  private:
+  // Computes the true residual of a right-hand side, its norm r2_, and what it means for the outcome. Collective.
+  void judge(std::size_t i) {
+    RhsReport& rhs = done_.rhs[i];
+    from_zero_ = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
+    r2_ = from_zero_ ? b2_[i] : true_residual(i);
+    rhs.residual_true = std::sqrt(r2_ / b2_[i]);
+    const auto decide = [&] {
+      memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.tolerance_hq, request_.max_iterations);
+    };
+    rhs.residual_hq = 1;  // of x = 0; else it is computed where a residual is the last, or decides
+    decide();
+    if (!from_zero_ && (memory_[i].outcome || request_.tolerance_hq)) {
+      rhs.residual_hq = heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, parity());
+      decide();
+      if (!memory_[i].outcome) true_residual(i);  // that used it up
+    }
+    if (!rhs.history.empty() && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
+      ++done_.faults.noticed;
+  }
+
+  // Whether the last pass was worth nothing: as after a fault, or where rounding allows no more.
+  bool is_fault(std::size_t i) const {
+    const std::optional<Outcome>& outcome = memory_[i].outcome;
+    return outcome == Outcome::breakdown || outcome == Outcome::stagnated;
+  }
+
+  // Goes on from the solution before the last pass, if it was better, with links packed again. Collective.
+  void go_back(std::size_t i) {
+    ++done_.faults.recovered;
+    with_.pack_links();
+    memory_[i].broke_down = false;
+    if (!(done_.rhs[i].residual_true <= memory_[i].previous_residual)) {
+      if (good_[i])
+        solutions_[i] = *good_[i];
+      else
+        for (const Parity cleared : {Parity::even, Parity::odd}) clear_parity(solutions_[i], cleared);
+    }
+    memory_[i].previous_residual = std::numeric_limits<double>::infinity();
+    judge(i);
+  }
+
+  void keep_good(std::size_t i) {
+    if (from_zero_)
+      good_[i].reset();
+    else if (good_[i])
+      *good_[i] = solutions_[i];
+    else
+      good_[i] = solutions_[i];
+  }
+
   // What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
   // computes that certificate again.
   SearchNumbers numbers() const {
@@ -172,11 +237,13 @@ class Passes {
       numbers["passes.previous"].push_back(before_[i].previous_residual);
       numbers["passes.broke_down"].push_back(before_[i].broke_down);
       numbers["passes.residual_true"].push_back(rhs.residual_true);
+      numbers["passes.residual_hq"].push_back(rhs.residual_hq);
       numbers["passes.residual_iterated"].push_back(rhs.residual_iterated);
       numbers["passes.iterations"].push_back(double(rhs.iterations));
       numbers["passes.history" + std::to_string(i)] = rhs.history;
       numbers["passes.updates" + std::to_string(i)].assign(rhs.updates.begin(), rhs.updates.end());
     }
+    numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
     numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
     return numbers;
   }
@@ -190,32 +257,49 @@ class Passes {
       memory_[i].previous_residual = of_rhs("previous");
       memory_[i].broke_down = of_rhs("broke_down") != 0;
       rhs.residual_true = of_rhs("residual_true");
+      rhs.residual_hq = of_rhs("residual_hq");
       rhs.residual_iterated = of_rhs("residual_iterated");
       rhs.iterations = long(of_rhs("iterations"));
       rhs.history = numbers.at("passes.history" + std::to_string(i));
       for (const double update : numbers.at("passes.updates" + std::to_string(i))) rhs.updates.push_back(long(update));
     }
+    const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
+    done_.spectrum = {spectrum[0], spectrum[1]};
     done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
+  }
+
+  // The sites of the system; nothing: all.
+  std::optional<Parity> parity() const {
+    if (request_.system == System::full) return std::nullopt;
+    return request_.system == System::even ? Parity::even : Parity::odd;
+  }
+
+  // The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.
+  double attainable(std::size_t i) const {
+    if (!done_.spectrum.known() || !(b2_[i] > 0)) return 0;
+    const bool full = request_.system == System::full;
+    const double four_m2 = 4 * request_.mass * request_.mass, largest = done_.spectrum.largest;
+    const double norm = full ? 2 * request_.mass + std::sqrt(std::max(largest - four_m2, 0.0)) : largest;
+    const RhsReport& rhs = done_.rhs[i];
+    const double x2 = full ? rhs.norm2 : request_.system == System::even ? rhs.norm2_even : rhs.norm2_odd;
+    return std::numeric_limits<double>::epsilon() * (norm * std::sqrt(x2 / b2_[i]) + 1);
   }
 
   // x = 0 on the sites of the system.
   void solve_zero_source(std::size_t i) {
     VectorField& x = solutions_[i];
-    const std::optional<Parity> parity = request_.system == System::full   ? std::nullopt
-                                         : request_.system == System::even ? std::optional(Parity::even)
-                                                                           : std::optional(Parity::odd);
     for (const Parity cleared : {Parity::even, Parity::odd})
-      if (!parity || *parity == cleared) clear_parity(x, cleared);
+      if (!parity() || *parity() == cleared) clear_parity(x, cleared);
     memory_[i].outcome = Outcome::certified;
   }
 
   // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
   double true_residual(std::size_t i) {
-    const auto& [communicator, links, boundary, precision, pass, residual, interrupted, checkpoints] = with_;
-    if (request_.system == System::full)
+    const auto& [communicator, links, boundary, precision, pass, residual, interrupted, checkpoints, pack] = with_;
+    if (!parity())
       return full_residual(communicator, links, boundary, request_.mass, solutions_[i], sources_[i], residual);
-    const Parity parity = request_.system == System::even ? Parity::even : Parity::odd;
-    return parity_residual(communicator, links, boundary, request_.mass, parity, solutions_[i], sources_[i], residual);
+    return parity_residual(communicator, links, boundary, request_.mass, *parity(), solutions_[i], sources_[i],
+                           residual);
   }
 
   const CertifiedWork& with_;
@@ -224,6 +308,10 @@ class Passes {
   std::span<const VectorField> sources_;
   std::span<const double> b2_;
   std::span<VectorField> solutions_;
+  bool from_zero_ = false;  // of the last true residual, and its squared norm
+  double r2_ = 0;
+  std::vector<std::optional<VectorField>> good_;  // solutions before the last pass, to go back to; empty: zero
+  InjectedBits faults_;
   std::vector<PassMemory> memory_, before_;  // before_: before the last certificate
   CertifiedSolve done_;
   // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is

@@ -25,6 +25,7 @@ struct CertifiedWork {
   VectorField& residual;               // work space of the certificate
   const bool* interrupted = nullptr;   // see CgStop
   Checkpoints* checkpoints = nullptr;  // of this solve, if it has any
+  std::function<void()> pack_links;    // again, from those of the certificate; collective
 };
 
 struct CertifiedSolve {
@@ -34,6 +35,8 @@ struct CertifiedSolve {
   long cg_iterations = 0;
   // Seconds of this rank: in CG, in the plain residuals, and in converting vectors to the kernels' form and back.
   double cg_seconds = 0, certify_seconds = 0, convert_seconds = 0;
+  SolveReport::Faults faults;
+  SpectrumEstimate spectrum;  // of all right-hand sides and passes together
   std::optional<CheckpointSummary> checkpoint;
 };
 

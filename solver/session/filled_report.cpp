@@ -93,6 +93,8 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
   SolveReport report;
   report.rhs = done.rhs;
   report.checkpoint = done.checkpoint;
+  if (request.recover || !request.inject.empty()) report.faults = done.faults;
+  if (done.spectrum.known()) report.spectrum = done.spectrum;
   report.solver = solver_for(options_).name;
   report.loop = done.loop;
   report.precise_loop = done.precise_loop;

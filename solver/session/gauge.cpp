@@ -75,12 +75,16 @@ void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand)
   check_links();
   if (!precise_) return;
   try {
-    precise_->reload(links_);
-    if (sloppy_) sloppy_->reload(links_, precise_->hop_data());
+    pack_links();
   } catch (...) {
     forget_operators();
     throw;
   }
+}
+
+void Gauge::pack_links() {
+  precise_->reload(operator_links());
+  if (sloppy_) sloppy_->reload(operator_links(), precise_->hop_data());
 }
 
 void Gauge::forget_operators() {

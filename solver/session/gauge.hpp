@@ -98,6 +98,7 @@ class Gauge {
   // Operators for so many right-hand sides. The vectors of those before are gone.
   void make_operators(int n_rhs, System system, MemorySpace certificate);
   void forget_operators();
+  void pack_links();  // into the operators, in place
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
 
   // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without

@@ -37,6 +37,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
       {"mass", option_text(request.mass)},
       {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
       {"max_iterations", option_text(request.max_iterations)}};
+  if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
   if (improved_) {
     identity["naik_links_hash"] = hex(site_hash(all, improved_->naik));
     identity["naik_scale"] = option_text(improved_->naik_scale);
@@ -72,11 +73,13 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  const CertifiedSolve done = certified_solve(
-      {all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
-       options_.precision, *pass_, certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr},
-      request, brought_sources, b2, brought_solutions, progress);
+  const CertifiedSolve done =
+      certified_solve({all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
+                       options_.precision, *pass_, certificate_.residual(), habits.interrupted,
+                       checkpoints ? &*checkpoints : nullptr, [this] { pack_links(); }},
+                      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
+  if (!request.inject.empty()) pack_links();
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
 }
 

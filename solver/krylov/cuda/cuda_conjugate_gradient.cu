@@ -107,11 +107,12 @@ double worst_ratio(const Scalars& s) {
 
 // What each right-hand side did: what it had done before, and the history on the device, which has no |r|^2 at the
 // start.
-std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const CgState& state) {
+std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const Buffer& steps, const CgState& state) {
   const std::size_t n = state.r2.size();
   const long long longest = *std::max_element(s.iterations, s.iterations + n);
-  std::vector<double> r2((std::size_t(longest) + 1) * n);
+  std::vector<double> r2((std::size_t(longest) + 1) * n), alpha = r2;
   cuda::copy_to_host(r2.data(), history.data(), r2.size() * sizeof(double));
+  cuda::copy_to_host(alpha.data(), steps.data(), alpha.size() * sizeof(double));
   std::vector<SolvedRhs> rhs(n);
   for (std::size_t i = 0; i < n; ++i) {
     if (state.begun())
@@ -120,7 +121,10 @@ std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const Cg
       rhs[i].history.push_back(state.r2[i]);
     rhs[i].outcome = s.outcome[i];
     rhs[i].iterations += long(s.iterations[i]);
-    for (std::size_t k = 1; k <= std::size_t(s.iterations[i]); ++k) rhs[i].history.push_back(r2[k * n + i]);
+    for (std::size_t k = 1; k <= std::size_t(s.iterations[i]); ++k) {
+      rhs[i].history.push_back(r2[k * n + i]);
+      rhs[i].steps.push_back(alpha[k * n + i]);
+    }
     rhs[i].residual_norm = std::sqrt(rhs[i].history.back());
   }
   return rhs;
@@ -140,7 +144,7 @@ LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, long iterati
 
 // Stream, buffers and forms of the loop. Building them takes time, so they are kept between solves.
 struct CudaLoop {
-  Buffer history, scalars_buffer{sizeof(Scalars), MemorySpace::cuda};
+  Buffer history, steps, scalars_buffer{sizeof(Scalars), MemorySpace::cuda};
   Stream stream;
   Glimpse glimpses[2];
   std::map<std::pair<LoopForm, Parity>, std::unique_ptr<CudaLoopForm>> forms;
@@ -162,8 +166,10 @@ struct CudaLoop {
   void send(const Scalars& start) {
     const std::size_t bytes = std::size_t(start.max_iterations + 1) * std::size_t(start.n_rhs) * sizeof(double);
     if (history.bytes() < bytes) history = Buffer(bytes, MemorySpace::cuda);
+    if (steps.bytes() < bytes) steps = Buffer(bytes, MemorySpace::cuda);
     *glimpses[0].host = start;
     glimpses[0].host->history = reinterpret_cast<double*>(history.data());
+    glimpses[0].host->steps = reinterpret_cast<double*>(steps.data());
     STAGHORN_CUDA_CHECK(cudaMemcpy(scalars(), glimpses[0].host, sizeof(Scalars), cudaMemcpyHostToDevice));
   }
 
@@ -216,7 +222,7 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
                   std::to_string(seen->silent_rank) + " for " + three_digits(patience_seconds()) + " s");
   form.end(seen->iteration);
 
-  CgResult result{results(*seen, loop->history, state), form.form(), {}, nullptr};
+  CgResult result{results(*seen, loop->history, loop->steps, state), form.form(), {}, nullptr};
   const std::size_t n = state.r2.size();
   leaves = leaves && !seen->done;
   if (leaves) *state.memory = memory_of(*seen, result.rhs, before);

@@ -26,6 +26,7 @@ struct Scalars {
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
   double* history;  // [iteration][rhs] |r|^2
+  double* steps;    // [iteration][rhs] alpha
   double shift;
   long long iteration, max_iterations, stagnation_window;  // iteration: how many iterations have ended
   int n_rhs, least_active;                                 // the loop ends when fewer right-hand sides are active
@@ -77,7 +78,10 @@ __device__ inline void apply_stop_rule(Scalars& s, int i, bool historian) {
   if (!s.active[i]) return;
   const double r2 = s.r2[i];
   ++s.iterations[i];
-  if (historian) s.history[s.iterations[i] * s.n_rhs + i] = r2;
+  if (historian) {
+    s.history[s.iterations[i] * s.n_rhs + i] = r2;
+    s.steps[s.iterations[i] * s.n_rhs + i] = s.alpha[i];
+  }
   if (is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]))
     s.active[i] = false;
 }

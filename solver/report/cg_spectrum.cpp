@@ -1,0 +1,64 @@
+#include "solver/report/cg_spectrum.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+namespace staghorn {
+
+namespace {
+
+struct Tridiagonal {
+  std::vector<double> diagonal, off2;  // off2[k]: the square of the element beside diagonal[k] and diagonal[k + 1]
+
+  // How many eigenvalues lie below x: the negative pivots of T - x [W. Givens 1954].
+  std::size_t below(double x, double tiny) const {
+    std::size_t count = 0;
+    double pivot = 1;
+    for (std::size_t k = 0; k < diagonal.size(); ++k) {
+      pivot = (diagonal[k] - x) - (k == 0 ? 0 : off2[k - 1] / pivot);
+      if (std::fabs(pivot) < tiny) pivot = -tiny;
+      count += pivot < 0;
+    }
+    return count;
+  }
+
+  // The boundary between fewer than `wanted` and at least `wanted` eigenvalues below it, to a relative 1e-8.
+  // Eigenvalues are positive; halves on a scale of ratios first, as the smallest may be 1e-10 of the largest.
+  double boundary(std::size_t wanted, double low, double high) const {
+    const double tiny = high * 1e-300;
+    while (high > low * 4) {
+      const double middle = std::sqrt(low) * std::sqrt(high);
+      (below(middle, tiny) >= wanted ? high : low) = middle;
+    }
+    while (high - low > 1e-8 * high) {
+      const double middle = low + (high - low) / 2;
+      (below(middle, tiny) >= wanted ? high : low) = middle;
+    }
+    return low + (high - low) / 2;
+  }
+};
+
+}  // namespace
+
+SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha) {
+  const std::size_t n = std::min(alpha.size(), r2.empty() ? 0 : r2.size() - 1);
+  Tridiagonal t;
+  for (std::size_t k = 0; k < n; ++k) {
+    const double beta = k == 0 ? 0 : r2[k] / r2[k - 1];
+    if (!(alpha[k] > 0) || !(beta >= 0) || !std::isfinite(beta) || !std::isfinite(1 / alpha[k])) break;
+    if (k > 0) t.off2.push_back(beta / alpha[k - 1] / alpha[k - 1]);
+    t.diagonal.push_back(1 / alpha[k] + (k == 0 ? 0 : beta / alpha[k - 1]));
+  }
+  if (t.diagonal.size() < 2) return {};
+  double high = 0;  // no eigenvalue lies beyond the rim of the circles [Gershgorin 1931]
+  for (std::size_t k = 0; k < t.diagonal.size(); ++k) {
+    const double before = k > 0 ? std::sqrt(t.off2[k - 1]) : 0;
+    const double after = k < t.off2.size() ? std::sqrt(t.off2[k]) : 0;
+    high = std::max(high, t.diagonal[k] + before + after);
+  }
+  high *= 1 + 1e-10;
+  return {t.boundary(1, high * 1e-30, high), t.boundary(t.diagonal.size(), high * 1e-30, high)};
+}
+
+}  // namespace staghorn

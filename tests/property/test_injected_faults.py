@@ -1,0 +1,95 @@
+"""A bit that changes in the middle of a solve is noticed or harmless: no wrong answer is certified, and `recover` goes on to
+a right one. The NumPy operator judges."""
+
+from __future__ import annotations
+
+import os
+
+import numpy as np
+import pytest
+from solve_files import relative_difference
+from staghorn import reference
+from staghorn.reference import StaggeredOperator
+
+staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
+
+EXTENTS = (4, 4, 4, 8)
+MASS, TOLERANCE = 0.1, 1e-9
+KINDS = {"fp64": {}, "mixed": {"sloppy": "fp32"}, "mixed-fp16": {"sloppy": "fp16", "links": 12}}
+FLIPS = int(os.environ.get("STAGHORN_TEST_FLIPS", "6"))  # of each kind and place
+
+
+@pytest.fixture(scope="module")
+def links():
+    return reference.random_links(EXTENTS, seed=51)
+
+
+@pytest.fixture(scope="module")
+def b():
+    return reference.random_vector(EXTENTS, 52)
+
+
+@pytest.fixture(scope="module", params=KINDS)
+def session(request, links):
+    """With faces in t, so that there are ghosts."""
+    return staghorn.Session(links, loopback="t", **KINDS[request.param])
+
+
+@pytest.fixture(scope="module")
+def unharmed(session, b):
+    return session.solve(MASS, b, tolerance=TOLERANCE)
+
+
+@pytest.mark.parametrize("what", ["link", "vector", "halo", "sum"])
+def test_a_changed_bit_is_noticed_or_harmless(session, links, b, unharmed, what):
+    m = lambda x: StaggeredOperator(session.links).m(MASS, x)
+    seen = {"certified": 0, "noticed": 0, "recovered": 0, "other bits": 0}
+    last = unharmed[1]["rhs"][0]["iterations"] - 2
+    for seed in range(FLIPS):
+        where = f"{what}:{1 + seed * 37 % last}:{1000 + seed}"
+        for recover in (False, True):
+            x, report = session.solve(MASS, b, tolerance=TOLERANCE, inject=where, recover=recover, max_iterations=20000)
+            faults, rhs = report["faults"], report["rhs"][0]
+            assert len(faults["injected"]) == 1 and faults["injected"][0].startswith(where)
+            if report["outcome"] == "certified":
+                assert relative_difference(m(x), b) <= 1.001 * TOLERANCE, where
+                assert rhs["residual_true"] <= TOLERANCE
+            assert not recover or report["outcome"] == "certified", (where, report["explanation"], faults)
+            if recover:
+                seen["recovered"] += faults["recovered"]
+                seen["other bits"] += x.tobytes() != unharmed[0].tobytes()
+            else:
+                seen["certified"] += report["outcome"] == "certified"
+                seen["noticed"] += faults["noticed"] > 0
+    print(what, FLIPS, seen)
+    assert seen["other bits"] > 0, "the changed bits were read by nothing"
+    # The links are as they were: nothing of the faults is left.
+    x, report = session.solve(MASS, b, tolerance=TOLERANCE)
+    assert x.tobytes() == unharmed[0].tobytes() and report["faults"] is None
+
+
+def test_recover_changes_nothing_where_nothing_happens(session, b, unharmed):
+    x, report = session.solve(MASS, b, tolerance=TOLERANCE, recover=True)
+    assert x.tobytes() == unharmed[0].tobytes() and report["rhs"] == unharmed[1]["rhs"]
+    assert report["faults"] == {"injected": [], "noticed": 0, "recovered": 0}
+
+
+def test_recover_goes_back_from_a_solution_that_is_lost(links, b):
+    """Vectors with a changed exponent, one after the other, until one makes the pass worthless: found by trying seeds."""
+    session = staghorn.Session(links)
+    for seed in range(400):
+        _, without = session.solve(MASS, b, tolerance=TOLERANCE, inject=f"vector:20:{seed}", max_iterations=3000)
+        if without["outcome"] in ("stagnated", "breakdown"):
+            break
+    assert without["faults"]["noticed"] > 0 and without["outcome"] in ("stagnated", "breakdown")
+    x, report = session.solve(MASS, b, tolerance=TOLERANCE, inject=f"vector:20:{seed}", recover=True, max_iterations=6000)
+    assert report["outcome"] == "certified" and report["faults"]["recovered"] >= 1
+    assert relative_difference(StaggeredOperator(links).m(MASS, x), b) <= 1.001 * TOLERANCE
+
+
+@pytest.mark.parametrize("text, words", [("vector", "as vector:40"), ("face:3", "link, vector, halo or sum"), ("sum:x", "whole number"),
+                                         ("link:3:4,sum", "as vector:40")])
+def test_faults_that_are_none_are_refused(links, b, text, words):
+    with pytest.raises(staghorn.Error, match=words) as raised:
+        staghorn.Session(links).solve(MASS, b, inject=text)
+    assert str(raised.value).startswith("inject: expected")
