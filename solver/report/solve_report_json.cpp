@@ -68,6 +68,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"norm2", rhs.norm2},
           {"norm2_even", rhs.norm2_even},
           {"norm2_odd", rhs.norm2_odd},
+          {"earlier_solutions", rhs.earlier_solutions},
           {"updates", rhs.updates},
           {"history", rhs.history}};
 }

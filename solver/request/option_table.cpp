@@ -54,6 +54,12 @@ int parse_noise_vectors(const std::string& text) {
   return n;
 }
 
+int parse_earlier(const std::string& text) {
+  const int n = parse_number<int>(text);
+  if (n < 0 || n > 32) throw Error("chronological", "a number from 0 to 32", n);
+  return n;
+}
+
 std::string parse_text(const std::string& text) { return text; }
 
 Reconstruct parse_fat_form(const std::string& text) {
@@ -101,6 +107,9 @@ std::vector<Option> make_table() {
       row(solver, "resume", "",
           "go on from `checkpoint`, on any ranks, grid or device, with no bit changed; begin where there is none",
           parse_switch, &O::request, &SolveRequest::resume),
+      row(solver, "chronological", "N",
+          "guess from up to N earlier solutions of the session by minimum residual, and keep the last N", parse_earlier,
+          &O::request, &SolveRequest::chronological),
       row(solver, "recover", "",
           "after a fault: go back to the last solution that was good, pack the links again and go on", parse_switch,
           &O::request, &SolveRequest::recover),

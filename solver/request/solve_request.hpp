@@ -87,6 +87,7 @@ struct SolveRequest {
   std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
   double checkpoint_every = 600;                  // seconds between two checkpoints
   bool resume = false;                            // go on from `checkpoint`, if it is there
+  int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   std::vector<Injection> inject;                  // for tests: bits to be changed on the way
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };

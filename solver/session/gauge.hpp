@@ -18,6 +18,7 @@
 #include "solver/report/solve_report.hpp"
 #include "solver/session/certificate_fields.hpp"
 #include "solver/session/context.hpp"
+#include "solver/session/earlier_solutions.hpp"
 #include "solver/session/improved_gauge.hpp"
 
 namespace staghorn {
@@ -128,6 +129,7 @@ class Gauge {
       sloppy_;  // iterates in lower precision than `precise_`; empty without mixed precision
   std::unique_ptr<StaggeredOperator> precise_;  // made by the first solve, and again when n_rhs changes
   std::unique_ptr<EvenOddPass> pass_;           // the vectors of CG, made with `precise_`
+  EarlierSolutions earlier_;                    // of requests with `chronological`
   CertificateFields certificate_;               // made by the first solve
 };
 

@@ -61,6 +61,13 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   std::optional<Checkpoints> checkpoints;
   if (request.checkpoint) checkpoints.emplace(all, lattice(), request, identity_of(request, sources));
 
+  std::vector<int> guessed(n_rhs, 0);
+  if (request.chronological > 0) {
+    if (common_space(sources, solutions) != MemorySpace::host)
+      throw Error("chronological", "fields on the host", "fields on a GPU");
+    guessed = earlier_.guess(all, operator_links(), options_.boundary, request, sources, solutions);
+  }
+
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
   precise_->reset_times();
@@ -73,13 +80,15 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  const CertifiedSolve done =
+  CertifiedSolve done =
       certified_solve({all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
                        options_.precision, *pass_, certificate_.residual(), habits.interrupted,
                        checkpoints ? &*checkpoints : nullptr, [this] { pack_links(); }},
                       request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();
+  if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));
+  for (std::size_t i = 0; i < n_rhs; ++i) done.rhs[i].earlier_solutions = guessed[i];
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
 }
 
