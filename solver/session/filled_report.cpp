@@ -82,8 +82,8 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
                          {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
                          {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
                          {"sources_solutions", source_bytes},
-                         {"earlier_solutions", double(earlier_.bytes())},
                          {"peak_resident", peak_resident_bytes()}};
+  if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
   report.predicted_memory_bytes = estimate_memory(shape(n_rhs, report.request.system, certificate_.space())).objects;
   for (auto& [object, bytes] : report.predicted_memory_bytes) bytes *= context_.communicator().size();
