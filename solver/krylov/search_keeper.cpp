@@ -2,18 +2,14 @@
 
 namespace staghorn {
 
-namespace {
-
-const std::vector<double>& find(const SearchNumbers& numbers, const std::string& name) {
+const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name) {
   const auto found = numbers.find(name);
   if (found == numbers.end()) throw Error("checkpoint", "numbers named " + name, "none");
   return found->second;
 }
 
-}  // namespace
-
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length) {
-  const std::vector<double>& list = find(numbers, name);
+  const std::vector<double>& list = get(numbers, name);
   if (list.size() != length) throw Error("checkpoint: " + name, std::to_string(length) + " numbers", list.size());
   return list;
 }
@@ -39,9 +35,9 @@ std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& 
     rhs[i].outcome = CgOutcome(int(outcome[i]));
     rhs[i].iterations = long(iterations[i]);
     rhs[i].residual_norm = residual[i];
-    rhs[i].history = find(numbers, prefix + "history" + std::to_string(i));
-    rhs[i].steps = find(numbers, prefix + "steps" + std::to_string(i));
-    for (const double update : find(numbers, prefix + "updates" + std::to_string(i)))
+    rhs[i].history = get(numbers, prefix + "history" + std::to_string(i));
+    rhs[i].steps = get(numbers, prefix + "steps" + std::to_string(i));
+    for (const double update : get(numbers, prefix + "updates" + std::to_string(i)))
       rhs[i].updates.push_back(long(update));
   }
   return rhs;

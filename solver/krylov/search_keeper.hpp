@@ -46,5 +46,6 @@ class SearchKeeper {
 void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs);
 std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs);
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length);
+const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name);  // of any length
 
 }  // namespace staghorn

@@ -20,6 +20,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/session/injected_bits.hpp"
+#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -41,13 +42,6 @@ constexpr double least_gain_of_pass = 0.5;
 
 // How often a solve goes back after a pass that was worth nothing. More than this is no accident.
 constexpr int most_recoveries = 6;
-
-// What the passes remember of one right-hand side.
-struct PassMemory {
-  std::optional<Outcome> outcome;  // set when the right-hand side is done
-  double previous_residual = std::numeric_limits<double>::infinity();
-  bool broke_down = false;
-};
 
 // The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
 std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
@@ -231,38 +225,13 @@ class Passes {
   // computes that certificate again.
   SearchNumbers numbers() const {
     SearchNumbers numbers;
-    for (std::size_t i = 0; i < memory_.size(); ++i) {
-      const RhsReport& rhs = done_.rhs[i];
-      numbers["passes.outcome"].push_back(before_[i].outcome ? double(*before_[i].outcome) : -1);
-      numbers["passes.previous"].push_back(before_[i].previous_residual);
-      numbers["passes.broke_down"].push_back(before_[i].broke_down);
-      numbers["passes.residual_true"].push_back(rhs.residual_true);
-      numbers["passes.residual_hq"].push_back(rhs.residual_hq);
-      numbers["passes.residual_iterated"].push_back(rhs.residual_iterated);
-      numbers["passes.iterations"].push_back(double(rhs.iterations));
-      numbers["passes.history" + std::to_string(i)] = rhs.history;
-      numbers["passes.updates" + std::to_string(i)].assign(rhs.updates.begin(), rhs.updates.end());
-    }
+    put_passes(numbers, before_, done_.rhs);
     numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
     numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
     return numbers;
   }
   void take(const SearchNumbers& numbers) {
-    const std::size_t n = memory_.size();
-    for (std::size_t i = 0; i < n; ++i) {
-      const auto of_rhs = [&](const char* name) { return get(numbers, std::string("passes.") + name, n)[i]; };
-      RhsReport& rhs = done_.rhs[i];
-      memory_[i].outcome.reset();
-      if (of_rhs("outcome") >= 0) memory_[i].outcome = Outcome(int(of_rhs("outcome")));
-      memory_[i].previous_residual = of_rhs("previous");
-      memory_[i].broke_down = of_rhs("broke_down") != 0;
-      rhs.residual_true = of_rhs("residual_true");
-      rhs.residual_hq = of_rhs("residual_hq");
-      rhs.residual_iterated = of_rhs("residual_iterated");
-      rhs.iterations = long(of_rhs("iterations"));
-      rhs.history = numbers.at("passes.history" + std::to_string(i));
-      for (const double update : numbers.at("passes.updates" + std::to_string(i))) rhs.updates.push_back(long(update));
-    }
+    get_passes(numbers, memory_, done_.rhs);
     const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
     done_.spectrum = {spectrum[0], spectrum[1]};
     done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);

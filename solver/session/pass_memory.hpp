@@ -1,0 +1,26 @@
+// What the passes of a solve remember of each right-hand side, and its way into a checkpoint and back. Private to this
+// folder.
+#pragma once
+
+#include <limits>
+#include <optional>
+#include <vector>
+
+#include "solver/krylov/search_keeper.hpp"
+#include "solver/report/solve_report.hpp"
+
+namespace staghorn {
+
+// What the passes remember of one right-hand side.
+struct PassMemory {
+  std::optional<Outcome> outcome;  // set when the right-hand side is done
+  double previous_residual = std::numeric_limits<double>::infinity();
+  bool broke_down = false;
+};
+
+// As lists of numbers, with what the reports say so far; and back. `get_passes` fills vectors of the right length, and
+// throws Error where a list is absent or has another length. Local.
+void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports);
+void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, std::vector<RhsReport>& reports);
+
+}  // namespace staghorn
