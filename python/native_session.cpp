@@ -1,5 +1,8 @@
 #include "python/native_session.hpp"
 
+#include <algorithm>
+#include <cstring>
+
 #include "halo/watch/error.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/session/solve_sources.hpp"
@@ -68,17 +71,25 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
       sources.fields = views<ColorVector<double>>(lattice, array.data(), array.shape(0));
       sources.colors.assign(sources.fields.size(), -1);
     }
-    const std::size_t n = sources.fields.size(),
+    const std::size_t n = std::max<std::size_t>(asked.request.masses.size(), 1) * sources.fields.size(),
                       bytes = n * std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
     if (guess) {
       require_lattice(lattice, *guess, "guess");
       if (guess->shape(0) != n) throw Error("guess", std::to_string(n) + " vectors", std::to_string(guess->shape(0)));
     }
-    solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
-    answer = solve_sources(session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
-                           check_interrupt);
+    if (asked.request.rational) {  // how many fields there are depends on the file
+      answer = solve_sources(session_, asked.request, sources, {}, check_interrupt);
+      solved = Buffer(answer.solutions.size() * std::size_t(answer.solutions[0].bytes()));
+      for (std::size_t i = 0; i < answer.solutions.size(); ++i)
+        std::memcpy(solved.data() + i * std::size_t(answer.solutions[0].bytes()), answer.solutions[i].data(),
+                    std::size_t(answer.solutions[0].bytes()));
+    } else {
+      solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
+      answer = solve_sources(session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
+                             check_interrupt);
+    }
   }
-  return {to_array(std::move(solved), {answer.report.rhs.size()}, lattice.global(), {3}), to_json(answer.report)};
+  return {to_array(std::move(solved), {answer.solutions.size()}, lattice.global(), {3}), to_json(answer.report)};
 }
 
 }  // namespace staghorn::python

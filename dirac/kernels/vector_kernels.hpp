@@ -1,5 +1,6 @@
-// Kernels on many colour vectors at once: dot products, Gram matrices, linear combinations. One table per instruction
-// set and one for CUDA, with the same bits. What solvers use is dirac/operators/vector_algebra.hpp.
+// Kernels on many colour vectors at once: dot products, Gram matrices, linear combinations, steps of shifted systems.
+// One table per instruction set and one for CUDA, with the same bits. What solvers use is
+// dirac/operators/vector_algebra.hpp.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +10,12 @@
 #include "dirac/algebra/precision.hpp"
 #include "dirac/algebra/su3.hpp"
 #include "dirac/fields/site_cells.hpp"
+#include "dirac/kernels/shifted_step.hpp"
 
 namespace staghorn {
 
 constexpr int max_columns = 32;  // of one matrix operand
+constexpr int max_shifts = 32, max_shifted_steps = 4;
 
 // One right-hand side of a field.
 struct VectorColumn {
@@ -45,12 +48,26 @@ struct CombineCall {
   void *scratch = nullptr, *scratch_host = nullptr;  // as above
 };
 
+// Steps of shifted systems: for each shift s and right-hand side, `count[s][rhs]` times x_s += alpha p_s,
+// p_s = zeta r + beta p_s, with the coefficients steps[s][rhs][step] and the residual r[step]. Where the count is 0,
+// neither field is read. Fields have the layout of ColorVectorField; fp64 or fp32.
+struct ShiftedCall {
+  Precision precision = Precision::fp64;
+  std::span<const void* const> r;
+  std::span<void*const> x, p;                  // one for each shift
+  const ShiftedStep<double>* steps = nullptr;  // max_shifted_steps for each shift and right-hand side; GPU: there
+  const int* counts = nullptr;                 // GPU: there
+  std::int64_t blocks = 0;
+  int lanes = 0, n_rhs = 1;
+};
+
 // All calls are local. Sums and coefficients lie on the host. Calls return when the work is done.
 struct VectorKernels {
   std::int64_t scratch_bytes;
   void (*dot)(const ProductCall&);
   void (*gram)(const ProductCall&);
   void (*combine)(const CombineCall&);
+  void (*update_shifted)(const ShiftedCall&);  // on a GPU only queued
 };
 
 struct KernelTable;

@@ -73,10 +73,10 @@ class Session:
         """File, format, plaquette, link trace, unitarity and checksums, as in the report."""
         return self._native.gauge()
 
-    def solve(self, mass: float, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
+    def solve(self, mass: float | None, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
         """Solves (2 mass + D) x = b (system "full") or (4 mass^2 - D^2) x = b ("even", "odd").
 
-        mass     lattice mass a m; above 0 for the full system
+        mass     lattice mass a m; above 0 for the full system; None with `masses`, several of them
         source   vector b[T, Z, Y, X, 3], several of them [n, T, Z, Y, X, 3], or a source as on the command line:
                  "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F"
         guess    initial guess of the shape of the solution; zero by default
@@ -84,10 +84,17 @@ class Session:
 {solve_options}
 
         `color` and `noise_vectors` are for sources in words. Returns the solution, of the shape of the source
-        ([n, T, Z, Y, X, 3] for a source in words), and the report as a dict. Non-convergence is a result
+        ([n, T, Z, Y, X, 3] for a source in words), and the report as a dict. With `masses`, and with
+        `rational_parts`, the solution has an axis of masses in front, and report["rhs"] is masses times sources, mass by mass. Non-convergence is a result
         (report["outcome"]); bad input raises Error.
         """
-        texts = option_texts("solve", {**options, "mass": float(mass)})
+        several = [name for name in ("masses", "rational") if options.get(name) is not None]
+        if (mass is not None) + len(several) != 1:
+            found = [*(["mass"] if mass is not None else []), *several]
+            raise Error(f"mass: expected a number, or None with `masses` or `rational`, found {' and '.join(found) or 'none'}")
+        if several and guess is not None:
+            raise Error(f"guess: expected a single mass, found `{several[0]}`, which starts from zero")
+        texts = option_texts("solve", {**options, "mass": None if mass is None else float(mass)})
         single = False
         if not isinstance(source, str):
             source = complex_array(source, "source", (3,), (0, 1))
@@ -97,10 +104,14 @@ class Session:
             guess = complex_array(guess, "guess", (3,), (0, 1))
             guess = guess if guess.ndim == 6 else guess[None]
         solution, report = self._native.solve(source, guess, texts)
-        return (solution[0] if single else solution), json.loads(report)
+        report = json.loads(report)
+        if "masses" in several or options.get("rational_parts"):
+            solution = solution.reshape(len(report["masses"]), -1, *solution.shape[1:])
+            return (solution[:, 0] if single else solution), report
+        return (solution[0] if single else solution), report
 
 
-def solve(gauge, mass: float, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
+def solve(gauge, mass: float | None, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
     known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
     return Session(gauge, **known).solve(mass, source, guess=guess,

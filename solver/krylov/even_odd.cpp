@@ -70,12 +70,24 @@ CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations
     for (double& norm2 : result.rhs[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
   }
 
-  if (full) {
-    if (!result.hop_of_x) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
-    const ColorVectorField& d_oe_x_e = result.hop_of_x ? *result.hop_of_x : b_;
-    d_.combine(-1 / two_m, d_oe_x_e, 1 / two_m, *other_);  // x_o = (b_o - D_oe x_e) / 2m
-  }
+  if (full) complete_odd_sites(result.hop_of_x);
   return result;
+}
+
+// x_o = (b_o - D_oe x_e) / 2m; `d_oe_x_e` where it is known.
+void EvenOddPass::complete_odd_sites(const ColorVectorField* d_oe_x_e) {
+  if (!d_oe_x_e) d_.hop(b_, x_, opposite(parity_));  // b' is not needed any more
+  d_.combine(-1 / (2 * mass_), d_oe_x_e ? *d_oe_x_e : b_, 1 / (2 * mass_), *other_);
+}
+
+void EvenOddPass::complete(double mass, std::span<const VectorField> sources, std::span<VectorField> solutions) {
+  begin(mass, System::full);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    x_.pack(parity_, int(i), solutions[i]);
+    other_->pack(opposite(parity_), int(i), sources[i]);
+  }
+  complete_odd_sites(nullptr);
+  for (std::size_t i = 0; i < sources.size(); ++i) other_->add_to(opposite(parity_), int(i), 1, solutions[i]);
 }
 
 void EvenOddPass::add_solution(int rhs, VectorField& x) const {

@@ -7,6 +7,7 @@
 
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "solver/krylov/krylov_solver.hpp"
@@ -38,10 +39,15 @@ class EvenOddPass {
 
   // All operators and vectors that a pass works on, for tests that damage them. Local.
   KrylovSolver::Parts parts();
+  // x_o = (b_o - D_oe x_e) / 2m of each source, whose solution has even sites already and none but zeros on odd ones.
+  // Collective.
+  void complete(double mass, std::span<const VectorField> sources, std::span<VectorField> solutions);
 
   std::int64_t vector_bytes() const;  // of all vectors, those of the solver included; this rank
 
  private:
+  void complete_odd_sites(const ColorVectorField* d_oe_x_e);
+
   StaggeredOperator& d_;
   std::unique_ptr<KrylovSolver> solver_;
   LoopChoice choice_;

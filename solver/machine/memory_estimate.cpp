@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "dirac/operators/operator_memory.hpp"
+#include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/request/operator_request.hpp"
 
@@ -11,7 +12,7 @@ namespace staghorn {
 
 bool MemoryEstimate::on_device(const std::string& object) const {
   return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
-                    object == "device_certificate");
+                    object == "shifted_vectors" || object == "device_certificate");
 }
 
 double MemoryEstimate::device() const {
@@ -56,6 +57,14 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"certificate_vectors", certified_there ? 0 : field},
       {"device_certificate", certified_there ? sites * sizeof(Links) + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
+  if (shape.n_masses > 1) {
+    const int columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
+    const OperatorBytes batch = predict_operator_bytes(lattice, operator_options(shape.options, columns, cuda_device));
+    estimate.objects["shifted_vectors"] =
+        ShiftedPass::vectors(shape.n_masses, shape.system) * batch.vector + (columns == shape.n_rhs ? 0 : batch.halo);
+    estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;
+    if (certified_there) estimate.objects["device_certificate"] += (shape.n_masses - 1) * field * shape.n_rhs;
+  }
   estimate.packing = std::max(fast.packing, sloppy.packing);
   // Thin links and the products of two, or W, beside fat and Naik links, and the field of one direction of a staple.
   if (improved && !shape.options.quarks.stored())

@@ -18,6 +18,8 @@ struct SolveShape {
   int n_rhs = 1;
   System system = System::full;
   bool on_gpu = false;
+  int n_masses = 1;   // several: by multi-shift CG
+  int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
 };
 
 struct MemoryEstimate {
@@ -25,20 +27,21 @@ struct MemoryEstimate {
   //   links, sloppy_links  as the iterations read them, with copies for neighbours that are not whole blocks
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
+  //   shifted_vectors      several masses: x and p of each, and what their batch has besides; else absent
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links
   //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
   //   device_certificate   where a GPU certifies: that field, links, sources and solutions, in its memory
-  //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side
+  //   sources_solutions    fp64 source and solution: 96 bytes a site and right-hand side; 48 (1 + masses)
   std::map<std::string, double> objects;
   double packing = 0;  // on the host while links are packed, before there are vectors
   double pieces = 0;   // on the host, pinned, that links and vectors travel to and from a GPU in
   bool on_gpu = false;
 
-  bool on_device(
-      const std::string& object) const;  // links, sloppy_links, halo, vectors and device_certificate of a GPU
-  double device() const;                 // bytes on the GPU
-  double host() const;                   // bytes on the host, at their peak
-  double total() const;                  // of all objects
+  bool on_device(const std::string& object)
+      const;              // links, sloppy_links, halo, vectors, shifted_vectors and device_certificate of a GPU
+  double device() const;  // bytes on the GPU
+  double host() const;    // bytes on the host, at their peak
+  double total() const;   // of all objects
 };
 
 // Throws Error where grid and lattice do not fit each other. Local.

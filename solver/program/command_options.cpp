@@ -129,7 +129,6 @@ void add_options(po::options_description& to, OptionGroup group) {
     }
     auto* const value = po::value<std::string>()->value_name(option.value);
     if (option.default_text) value->default_value(*option.default_text);
-    if (option.required) value->required();
     to.add_options()(name.c_str(), value, help.c_str());
   }
 }

@@ -38,6 +38,7 @@ CommandSyntax solve_syntax() {
       "  staghorn solve --gauge l8888.milc --mass 0.05 --output x.h5 --report x.json\n"
       "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"
       "  staghorn solve --gauge l8888.milc --action hisq --mass 0.05 --sloppy fp32\n"
+      "  staghorn solve --gauge l8888.milc --masses 0.01,0.02,0.05,0.1 --output x.h5\n"
       "  staghorn solve --fat fat.l8 --long long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
@@ -79,6 +80,13 @@ SolveCommand read_command(const OptionValues& values) {
   SolveCommand command;
   command.gauge = optional_text(values, "gauge").value_or("");
   set_options(values, command.options);
+  const std::size_t ways = values.count("mass") + values.count("masses") + values.count("rational");
+  if (ways != 1)
+    throw UsageError(ways > 1 ? "--mass, --masses and --rational exclude each other"
+                              : "--mass is required, or --masses or --rational. `staghorn solve --help` explains the "
+                                "options.");
+  if (!values.count("mass") && values.count("guess"))
+    throw UsageError("--guess belongs to --mass: several masses start from zero");
   const QuarkAction& quarks = command.options.session.quarks;
   if (command.gauge.empty() && !quarks.stored())
     throw UsageError("--gauge is required, or --fat and --long. `staghorn solve --help` explains the options.");

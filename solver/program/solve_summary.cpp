@@ -67,6 +67,35 @@ void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint) {
   for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
 }
 
+void print_rhs(std::ostream& out, const SolveReport& report) {
+  out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
+    const RhsReport& rhs = report.rhs[i];
+    out << format("  %3zu  %5s  %10ld   %16.4e   %19.4e   %20.12g%s\n", i,
+                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.iterations, rhs.residual_iterated,
+                  rhs.residual_true, rhs.norm2,
+                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+  }
+}
+
+void print_shifts(std::ostream& out, const SolveReport& report) {
+  out << format("  multi-shift CG took %ld iterations for all, with %d column%s; then each mass was polished\n",
+                report.multi_shift->iterations, report.multi_shift->columns, plural(report.multi_shift->columns));
+  if (report.rational)
+    out << format("  rational function %s of %s: constant %.10g, masses sqrt(pole) / 2\n",
+                  report.rational->name.c_str(), to_string(*report.request.rational).c_str(),
+                  report.rational->constant);
+  out << "         mass  rhs  color  done at  polished   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
+  const std::size_t n = report.rhs.size() / report.request.masses.size();
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
+    const RhsReport& rhs = report.rhs[i];
+    out << format("  %11.6g  %3zu  %5s  %7ld  %8ld   %16.4e   %19.4e   %20.12g%s\n", rhs.mass, i % n,
+                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.shift_iterations,
+                  rhs.iterations - rhs.shift_iterations, rhs.residual_iterated, rhs.residual_true, rhs.norm2,
+                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+  }
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -108,15 +137,13 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   out << "  "
       << (report.request.system == System::full ? "(2m + D) x = b"
                                                 : "(4m^2 - D^2) x = b on " + report.system + " sites")
-      << format(",  m = %.10g,  %s,  tolerance %.3g\n", report.request.mass, to_string(report.options.boundary).c_str(),
-                report.tolerance);
-  out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
-  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
-    const RhsReport& rhs = report.rhs[i];
-    out << format("  %3zu  %5s  %10ld   %16.4e   %19.4e   %20.12g%s\n", i,
-                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.iterations, rhs.residual_iterated,
-                  rhs.residual_true, rhs.norm2,
-                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+      << (report.multi_shift ? format(",  %zu masses", report.request.masses.size())
+                             : format(",  m = %.10g", report.request.mass))
+      << format(",  %s,  tolerance %.3g\n", to_string(report.options.boundary).c_str(), report.tolerance);
+  if (report.multi_shift) {
+    print_shifts(out, report);
+  } else {
+    print_rhs(out, report);
   }
   if (report.spectrum)
     out << format("  A has eigenvalues from about %.3g to %.3g, condition number %.2g\n", report.spectrum->smallest,

@@ -36,6 +36,8 @@ std::string hop_definition_of(const SolveReport& report) {
 }
 
 std::map<std::string, std::string> solution_attributes(const SolveReport& report) {
+  std::string masses = report.multi_shift ? "" : shortest(report.request.mass);
+  for (const double mass : report.request.masses) masses.append(masses.empty() ? "" : " ").append(shortest(mass));
   std::string residuals, iterations;  // "r0 r1 ...", one for each right-hand side
   for (const RhsReport& rhs : report.rhs) {
     residuals.append(residuals.empty() ? "" : " ").append(shortest(rhs.residual_true));
@@ -52,7 +54,7 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"operator", hop_definition_of(report)},
       {"phases", to_string(report.request.phases)},
       {"boundary", to_string(report.options.boundary)},
-      {"mass", shortest(report.request.mass)},
+      {report.multi_shift ? "masses" : "mass", masses},
       {"source", report.source},
       {"precision", to_string(report.options.precision)},
       {"links", to_string(report.options.links)},
@@ -60,6 +62,10 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"outcome", to_string(report.outcome)},
       {"residual_true", residuals},
       {"iterations", iterations}};
+  if (report.rational) {
+    attributes["rational"] = to_string(*report.request.rational);
+    attributes["solution"] = report.request.rational_parts ? "a solution for each pole" : "constant b + sum over poles";
+  }
   if (report.improved) {
     attributes["action"] = report.improved->action;
     attributes["naik_scale"] = shortest(report.improved->naik_scale);

@@ -48,9 +48,11 @@ struct ImprovedSummary {
 };
 
 struct RhsReport {
-  int color = -1;  // source colour; -1 where the source has none (noise, file)
+  int color = -1;   // source colour; -1 where the source has none (noise, file)
+  double mass = 0;  // of several masses
   Outcome outcome = Outcome::breakdown;
   long iterations = 0;
+  long shift_iterations = 0;     // of these in multi-shift CG, until this mass was done
   double residual_iterated = 0;  // relative, as CG believed
   double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
   double residual_hq = 0;        // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
@@ -59,6 +61,12 @@ struct RhsReport {
   int earlier_solutions = 0;                        // that its guess was made from
   std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
   std::vector<double> history;  // relative |r| before the first and after each iteration
+};
+
+// Of a solve for several masses.
+struct MultiShiftSummary {
+  long iterations = 0;  // of multi-shift CG: those of the smallest mass
+  int columns = 0;      // right-hand sides of A: sources, or their two halves
 };
 
 struct CondensateEstimate {
@@ -100,9 +108,14 @@ struct SolveReport {
     int noticed = 0, recovered = 0;
   };
   std::optional<Faults> faults;
-  std::optional<SpectrumEstimate> spectrum;     // of A, from the coefficients of CG; absent where they do not tell
-  std::optional<CheckpointSummary> checkpoint;  // where the request has one
-  std::vector<double> pion_correlator;          // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
+  std::optional<SpectrumEstimate> spectrum;      // of A, from the coefficients of CG; absent where they do not tell
+  std::optional<CheckpointSummary> checkpoint;   // where the request has one
+  std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
+  std::optional<RationalFunction> rational;      // whose poles the masses stand for
+  // Of each mass, in place of pion_correlator and condensate; empty if not applicable.
+  std::vector<std::vector<double>> pion_correlators;
+  std::vector<CondensateEstimate> condensates;
+  std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
   std::optional<CondensateEstimate> condensate;
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
   // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums

@@ -89,6 +89,18 @@ Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint) {
           {"notes", checkpoint->notes}};
 }
 
+Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
+  Json json = rhs_json(rhs);
+  if (!report.multi_shift) return json;
+  json["mass"] = rhs.mass;
+  json["shift_iterations"] = rhs.shift_iterations;
+  return json;
+}
+
+Json condensate_json(const CondensateEstimate& condensate) {
+  return {{"value", condensate.value}, {"error", condensate.error}, {"n_vectors", condensate.n_vectors}};
+}
+
 Json transports_json(const TransportChoice& choice) {
   Json json = {{"chosen", choice.name},
                {"reason", choice.reason},
@@ -144,7 +156,18 @@ std::string to_json(const SolveReport& report) {
     json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);
   json["system"] = report.system;
   json["source"] = report.source;
-  json["mass"] = report.request.mass;
+  json["mass"] = report.multi_shift ? Json(nullptr) : Json(report.request.mass);
+  if (report.multi_shift) {
+    if (report.rational)
+      json["rational"] = {{"file", to_string(*report.request.rational)},
+                          {"name", report.rational->name},
+                          {"constant", report.rational->constant},
+                          {"residues", report.rational->residues},
+                          {"poles", report.rational->poles},
+                          {"parts", report.request.rational_parts}};
+    json["masses"] = report.request.masses;
+    json["multi_shift"] = {{"iterations", report.multi_shift->iterations}, {"columns", report.multi_shift->columns}};
+  }
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;
   json["tolerance_hq"] = or_null(report.request.tolerance_hq);
@@ -154,13 +177,16 @@ std::string to_json(const SolveReport& report) {
                          {"phases", to_string(report.request.phases)}};
   json["gauge"] = gauge_json(report.gauge);
   json["rhs"] = Json::array();
-  for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(rhs));
+  for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
   json["pion_correlator"] = report.pion_correlator;
   json["condensate"] = nullptr;
-  if (report.condensate)
-    json["condensate"] = {{"value", report.condensate->value},
-                          {"error", report.condensate->error},
-                          {"n_vectors", report.condensate->n_vectors}};
+  if (report.condensate) json["condensate"] = condensate_json(*report.condensate);
+  if (report.multi_shift) {
+    json["pion_correlators"] = report.pion_correlators;
+    json["condensates"] = Json::array();
+    for (const CondensateEstimate& of_mass : report.condensates)
+      json["condensates"].push_back(condensate_json(of_mass));
+  }
   json["spectrum"] = spectrum_json(report.spectrum);
   json["faults"] = nullptr;
   if (report.faults)

@@ -37,9 +37,8 @@ Option quark_row(const char* name, const char* value, std::string help, Parse pa
   return {OptionGroup::lattice_operator, name, value, std::move(help), set, text_of(QuarkAction().*field)};
 }
 
-Option required(Option option) {
+Option without_default(Option option) {
   option.default_text.reset();
-  option.required = true;
   return option;
 }
 
@@ -71,8 +70,19 @@ std::vector<Option> make_table() {
   using enum OptionGroup;
   using O = SolveOptions;
   return {
-      required(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_number<double>, &O::request,
-                   &SolveRequest::mass)),
+      without_default(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_number<double>,
+                          &O::request, &SolveRequest::mass)),
+      without_default(row(problem, "masses", "M,M,...",
+                          "several masses at once, in about the time of the smallest, instead of `mass` (multi-shift "
+                          "CG); the solution and the report have an entry for each mass and source, mass by mass",
+                          parse_numbers, &O::request, &SolveRequest::masses)),
+      without_default(
+          row(problem, "rational", "FILE[:NAME[:N]]",
+              "instead of `mass`: f(-D^2) b on one parity, the N-th rational function NAME (MD, GR, FA) of a "
+              "file of MILC",
+              parse_rational, &O::request, &SolveRequest::rational)),
+      row(problem, "rational_parts", "", "write the solution of each pole instead of their sum", parse_switch,
+          &O::request, &SolveRequest::rational_parts),
       row(problem, "system", "full|even|odd",
           "(2m + D) x = b on all sites, or (4m^2 - D^2) x = b on one parity, where b is projected", parse_system,
           &O::request, &SolveRequest::system),

@@ -30,7 +30,6 @@ struct Option {
   std::string help;   // with units; names of other options stand in `backquotes`
   std::function<void(SolveOptions&, const std::string&)> set;  // throws Error
   std::optional<std::string> default_text;                     // nothing: the help says what happens without it
-  bool required = false;
 
   bool is_switch() const { return !*value; }
   bool of_session() const { return group == OptionGroup::lattice_operator || group == OptionGroup::machine; }

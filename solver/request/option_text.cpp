@@ -33,6 +33,20 @@ std::array<bool, 4> parse_directions(const std::string& letters) {
   return directions;
 }
 
+std::vector<double> parse_numbers(const std::string& text) {
+  std::vector<double> numbers;
+  std::istringstream words(text);
+  for (std::string word; std::getline(words, word, ',');) numbers.push_back(parse_number<double>(word));
+  if (numbers.empty() || text.back() == ',') throw Error("value", "numbers between commas", "'" + text + "'");
+  return numbers;
+}
+
+std::string option_text(const std::vector<double>& values) {
+  std::string text;
+  for (const double value : values) text += (text.empty() ? "" : ",") + option_text(value);
+  return text;
+}
+
 std::string option_text(double value) {
   char text[32];
   return std::string(text, std::to_chars(text, text + sizeof text, value).ptr);

@@ -7,6 +7,7 @@
 #include <limits>
 #include <string>
 #include <type_traits>
+#include <vector>
 
 #include "halo/lattice.hpp"
 #include "halo/watch/error.hpp"
@@ -18,6 +19,7 @@ std::string about_option(const std::string& name, const std::string& message);
 
 bool parse_switch(const std::string& text);                        // "on" or "off"
 std::array<bool, 4> parse_directions(const std::string& letters);  // "xt": the directions that are named
+std::vector<double> parse_numbers(const std::string& text);        // "0.01,0.02"
 Extents parse_extents(const std::string& text);  // four positive numbers between blanks, commas or the letter x
 
 // A number of that type and nothing else. A double may be infinite or NaN.
@@ -40,6 +42,7 @@ inline std::string option_text(const std::string& value) { return value; }
 inline std::string option_text(bool value) { return value ? "on" : "off"; }
 inline std::string option_text(int value) { return std::to_string(value); }
 inline std::string option_text(long value) { return std::to_string(value); }
+std::string option_text(const std::vector<double>& values);      // "0.01,0.02"
 std::string option_text(double value);                           // the fewest digits that give the same number back
 std::string option_text(const std::array<bool, 4>& directions);  // "xt"
 

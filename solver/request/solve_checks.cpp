@@ -7,11 +7,14 @@
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/vector_shape.hpp"
+#include "dirac/kernels/vector_kernels.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
 
 namespace {
+
+constexpr int most_masses = max_shifts + 1;
 
 std::string name_of(const char* what, std::size_t rhs) { return std::string(what) + " " + std::to_string(rhs); }
 
@@ -75,25 +78,45 @@ void check_options(const SessionOptions& options) {
 
 void check_request(const SolveRequest& request, Precision precision) {
   const bool full = request.system == System::full;
-  if (!std::isfinite(request.mass) || request.mass < 0 || (full && request.mass == 0))
-    throw Error("mass", full ? "a number above 0 for the full system" : "a number of at least 0", request.mass);
+  if (request.rational && full) throw Error("rational", "`system` even or odd, on which -D^2 acts", "full");
+  const bool several = !request.masses.empty();
+  if (request.masses.size() > std::size_t(most_masses))
+    throw Error("masses", "at most " + std::to_string(most_masses), request.masses.size());
+  for (const double mass : several ? request.masses : std::vector{request.mass})
+    if (!std::isfinite(mass) || mass < 0 || (full && mass == 0))
+      throw Error(several ? "masses" : "mass", full ? "a number above 0 for the full system" : "a number of at least 0",
+                  mass);
+  if (request.rational_parts && !request.rational) throw Error("rational_parts", "a `rational` function", "none");
   const double tolerance = tolerance_in_force(request, precision);
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
   if (request.tolerance_hq && !(*request.tolerance_hq > 0 && *request.tolerance_hq < 1))
     throw Error("tolerance_hq", "a residual between 0 and 1", *request.tolerance_hq);
+  if (!request.tolerances.empty() && request.tolerances.size() != request.masses.size())
+    throw Error("tolerances", std::to_string(request.masses.size()) + ", one for each mass", request.tolerances.size());
+  for (const double of_mass : request.tolerances)
+    if (!(of_mass >= 0 && of_mass < 1)) throw Error("tolerances", "relative residuals from 0 to below 1", of_mass);
   if (request.max_iterations < 0) throw Error("max_iterations", "a number of at least 0", request.max_iterations);
   if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
   if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
+  if (several || request.rational)
+    for (const auto& [name, is_set] :
+         {std::pair{"checkpoint", request.checkpoint.has_value()},
+          std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
+          std::pair{"recover", request.recover}})
+      if (is_set) throw Error(name, "a single `mass`", "several");
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
-                  std::span<const VectorField> guesses) {
+                  std::span<const VectorField> guesses, std::size_t n_masses) {
   if (sources.empty()) throw Error("sources", "at least one right-hand side", "none");
   if (sources.size() > max_rhs)
     throw Error("sources", "at most " + std::to_string(max_rhs) + " right-hand sides", sources.size());
-  if (sources.size() != guesses.size())
-    throw Error("solutions", std::to_string(sources.size()) + " fields, one for each source", guesses.size());
+  if (n_masses * sources.size() != guesses.size())
+    throw Error(
+        "solutions",
+        std::to_string(n_masses * sources.size()) + " fields, one for each source" + (n_masses > 1 ? " and mass" : ""),
+        guesses.size());
   communicator.agree([&] {
     for (std::span<const VectorField> fields : {sources, guesses})
       for (const VectorField& field : fields)

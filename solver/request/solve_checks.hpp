@@ -19,7 +19,7 @@ void check_request(const SolveRequest& request, Precision precision);
 
 // As many sources as guesses, at least one, on `lattice`, all finite. Collective.
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
-                  std::span<const VectorField> guesses);
+                  std::span<const VectorField> guesses, std::size_t n_masses = 1);
 
 // |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error, unless that is
 // allowed. Collective.

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "dirac/algebra/precision.hpp"
 #include "dirac/kernels/launch_choice.hpp"
@@ -12,6 +13,7 @@
 #include "halo/lattice.hpp"
 #include "solver/request/injection.hpp"
 #include "solver/request/quark_action.hpp"
+#include "solver/request/rational_function.hpp"
 
 namespace staghorn {
 
@@ -74,10 +76,17 @@ std::string describe_numbers(const SessionOptions& options);
 struct ExpectedSolve {
   int n_rhs = 1;
   System system = System::full;
+  int n_masses = 1;
 };
 
 struct SolveRequest {
-  double mass = 0;  // lattice mass a m; > 0 for the full system, >= 0 for a parity system
+  double mass = 0;             // lattice mass a m; > 0 for the full system, >= 0 for a parity system
+  std::vector<double> masses;  // if not empty: these instead of `mass`, all by the iterations of the smallest
+  // Of each mass, instead of `tolerance`; empty: that. 0: its shift goes on as long as that of the smallest mass, and
+  // the certificate asks for `tolerance`.
+  std::vector<double> tolerances;
+  std::optional<RationalSpec> rational;  // f(-D^2) b instead of a solution, one parity system for each pole
+  bool rational_parts = false;           // the solutions for the poles themselves instead of their sum
   System system = System::full;
   std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
   std::optional<double>

@@ -26,15 +26,7 @@ namespace staghorn {
 
 namespace {
 
-// The largest factor by which one pass is asked to reduce the residual. Rounding in its precision does not allow more.
-double reduction_per_pass(Precision precision) {
-  return 100 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
-                                             : double(std::numeric_limits<float>::epsilon()));
-}
-
-// CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
-constexpr double aim = 0.999;
-// A pass for Fermilab's residual aims lower, as that does not fall quite as the usual one.
+// A pass for Fermilab's residual aims lower than `aim_of_pass`, as that does not fall quite as the usual one.
 constexpr double aim_hq = 0.5;
 
 // A pass that does not halve the true residual will not be followed by one that does.
@@ -111,7 +103,7 @@ class Passes {
       more = true;
       memory_[i].previous_residual = rhs.residual_true;
       if (request_.recover) keep_good(i);
-      double wanted = aim * tolerance_;
+      double wanted = aim_of_pass * tolerance_;
       if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
         wanted = aim_hq * rhs.residual_true * *request_.tolerance_hq / rhs.residual_hq;
       const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
@@ -291,6 +283,11 @@ class Passes {
 };
 
 }  // namespace
+
+double reduction_per_pass(Precision precision) {
+  return 100 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                             : double(std::numeric_limits<float>::epsilon()));
+}
 
 CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
                                std::span<const VectorField> sources, std::span<const double> b2,

@@ -28,6 +28,12 @@ struct CertifiedWork {
   std::function<void()> pack_links;    // again, from those of the certificate; collective
 };
 
+// The largest factor by which one pass is asked to reduce the residual. Rounding in its precision does not allow more.
+double reduction_per_pass(Precision precision);
+
+// CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
+constexpr double aim_of_pass = 0.999;
+
 struct CertifiedSolve {
   std::string loop, precise_loop;  // as in the report
   std::vector<RhsReport> rhs;      // complete but for the colour of the source

@@ -89,6 +89,11 @@ class Gauge {
   // the host or, all of them, on the context's GPU, and stay there.
   SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
                     const std::function<void(const CgProgress&)>& progress, const SolveHabits& habits = {});
+  // Solves for every mass of request.masses and every source: `solutions` are masses times sources, mass by mass, and
+  // what they hold at first does not count. The report has an entry for each of them, in this order.
+  SolveReport solve_masses(const SolveRequest& request, std::span<const VectorField> sources,
+                           std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
+                           const SolveHabits& habits = {});
 
  private:
   const Lattice& lattice() const { return links_.lattice(); }

@@ -1,5 +1,7 @@
 #include "solver/session/session.hpp"
 
+#include <algorithm>
+
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/cuda_plain_operator.hpp"
 #include "halo/watch/error.hpp"
@@ -51,7 +53,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   require_fit(lattice, stencil_of(options));
   require_memory(context.communicator(),
                  {lattice.global(), lattice.grid(), context.options(), expected.n_rhs, expected.system,
-                  context.cuda_device() >= 0},
+                  context.cuda_device() >= 0, expected.n_masses},
                  context.cuda_device(), {});
   if (stored) {
     SessionOptions fitted = context.options();
@@ -103,7 +105,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress) {
   const Context::Scope scope(state_->context);
   check_request(request, options().precision);
-  check_fields(communicator(), lattice(), sources, solutions);
+  check_fields(communicator(), lattice(), sources, solutions, std::max<std::size_t>(request.masses.size(), 1));
 
   // Everything below is in CPS phases.
   std::vector<VectorField> converted;
@@ -115,7 +117,8 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   }
   if (request.system != System::full)
     for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
-  SolveReport report = state_->gauge->solve(request, sources, solutions, progress);
+  SolveReport report = request.masses.empty() ? state_->gauge->solve(request, sources, solutions, progress)
+                                              : state_->gauge->solve_masses(request, sources, solutions, progress);
   if (request.phases == PhaseConvention::milc) {
     for (VectorField& x : solutions) apply_milc_signs(x);
     const double bytes = double(converted.size()) * double(converted[0].bytes());

@@ -40,7 +40,8 @@ class Session {
   const SessionOptions& options() const;
   std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
 
-  // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
+  // Solves for every source; with request.masses for every mass and source, mass by mass, and then from zero.
+  // `solutions` come in as initial guesses (zero fields for none) and go out as solutions.
   // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the
   // plain fp64 path. Fields may lie in the memory of the session's GPU, all or none: they then stay there, and so does
   // the certificate, unless options().certificate says otherwise. Non-convergence is a result; bad input (NaN, zero

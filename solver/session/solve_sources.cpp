@@ -1,20 +1,32 @@
 #include "solver/session/solve_sources.hpp"
 
+#include <algorithm>
+
 #include "solver/report/propagator_observables.hpp"
 
 namespace staghorn {
 
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
                             std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
-  const std::size_t n_rhs = sources.fields.size();
+  if (request.rational) return solve_rational(session, request, sources, progress);
+  const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
   SolvedSources solved{std::move(guesses), {}};
-  if (solved.solutions.empty()) solved.solutions.assign(n_rhs, VectorField(session.lattice()));
+  if (solved.solutions.empty()) solved.solutions.assign(n_masses * n_rhs, VectorField(session.lattice()));
   SolveReport& report = solved.report;
   report = session.solve(request, sources.fields, solved.solutions, progress);
   report.source = sources.name;
   report.unverified = sources.unverified;
-  for (std::size_t i = 0; i < n_rhs; ++i) report.rhs[i].color = sources.colors[i];
+  for (std::size_t i = 0; i < n_masses * n_rhs; ++i) report.rhs[i].color = sources.colors[i % n_rhs];
   if (request.system != System::full) return solved;  // the observables are of solutions of the full system
+  if (report.multi_shift) {
+    for (std::size_t k = 0; k < n_masses; ++k) {
+      const auto of_mass = std::span<const VectorField>(solved.solutions).subspan(k * n_rhs, n_rhs);
+      if (sources.has_all_colors()) report.pion_correlators.push_back(pion_correlator(session.communicator(), of_mass));
+      if (sources.is_noise)
+        report.condensates.push_back(estimate_condensate(session.communicator(), sources.fields, of_mass));
+    }
+    return solved;
+  }
   if (sources.has_all_colors()) report.pion_correlator = pion_correlator(session.communicator(), solved.solutions);
   if (sources.is_noise)
     report.condensate = estimate_condensate(session.communicator(), sources.fields, solved.solutions);
@@ -29,7 +41,7 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
 }
 
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source) {
-  return {source.n_rhs(), request.system};
+  return {source.n_rhs(), request.system, std::max(1, int(request.masses.size()))};
 }
 
 }  // namespace staghorn

@@ -22,6 +22,12 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
                             std::vector<VectorField> guesses = {},
                             const std::function<void(const CgProgress&)>& progress = {});
 
+// The same for request.rational: y = constant b + sum_k residue_k (-D^2 + pole_k)^-1 b on the sites of the system for
+// each source, or with request.rational_parts the terms without their residues, pole by pole. Reads the file.
+// Collective.
+SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
+                             const std::function<void(const CgProgress&)>& progress);
+
 // The same for a source in words, from zero. Collective.
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
                             const std::function<void(const CgProgress&)>& progress = {});

@@ -1,9 +1,11 @@
-// Products and linear combinations of many vectors for one instruction set: compiled once per set, as cpu_kernels.cpp.
+// Products, linear combinations and shifted steps of many vectors for one instruction set: compiled once per set, as
+// cpu_kernels.cpp.
 //
 // Flops and bytes per site, w bytes of a real, each vector read once:
 //   dot       60 a pair                   12 w a pair
 //   gram      18 a pair, 24 a column      6 w a column; n vectors with themselves are n (n - 1) / 2 pairs
 //   combine   24 n m                      6 w (n + m), with add 6 w (n + 2 m)
+//   shifted   30 a shift and step         6 w (steps + 4 shifts)
 // A group is W cells side by side, one in each lane of doubles. A Gram matrix keeps the numbers of all columns of a
 // group in the second-level cache, as doubles, and computes pairs in tiles that registers hold. Meanwhile the vectors
 // of the next group are fetched.
@@ -236,12 +238,52 @@ void combine(const CombineCall& call) {
   });
 }
 
+// Of one right-hand side of one block the steps of all shifts, in registers: numbers do not depend on how many steps go
+// together.
+template <class Stored>
+STAGHORN_INLINE void update_shifted_vector(const ShiftedCall& call, std::int64_t block, int rhs) {
+  using Real = Arithmetic<Stored>;
+  using Reals = Block<Real>;
+  const std::int64_t place = (block * call.n_rhs + rhs) * vector_stride<Stored>;
+  for (std::size_t shift = 0; shift < call.x.size(); ++shift) {
+    const std::size_t pair = shift * std::size_t(call.n_rhs) + std::size_t(rhs);
+    const int count = call.counts[pair];
+    if (count == 0) continue;
+    Stored *const to_x = static_cast<Stored*>(call.x[shift]) + place, *const to_p =
+                                                                          static_cast<Stored*>(call.p[shift]) + place;
+    BlockVector<Stored> x = load_vector<Stored>(to_x), p = load_vector<Stored>(to_p);
+    for (int step = 0; step < count; ++step) {
+      const ShiftedStep<double>& given = call.steps[pair * max_shifted_steps + std::size_t(step)];
+      const ShiftedStep<Reals> with = {broadcast<Reals>(Real(given.alpha)), broadcast<Reals>(Real(given.beta)),
+                                       broadcast<Reals>(Real(given.zeta))};
+      const BlockVector<Stored> r = load_vector(static_cast<const Stored*>(call.r[std::size_t(step)]) + place);
+      STAGHORN_UNROLL
+      for (int c = 0; c < 3; ++c) {
+        with.apply(x.c[c].re, p.c[c].re, r.c[c].re);
+        with.apply(x.c[c].im, p.c[c].im, r.c[c].im);
+      }
+    }
+    store_vector(to_x, x);
+    store_vector(to_p, p);
+  }
+}
+
+void update_shifted(const ShiftedCall& call) {
+  const auto update = [&]<class Stored>(const Stored*) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t block = 0; block < call.blocks; ++block)
+      for (int rhs = 0; rhs < call.n_rhs; ++rhs) update_shifted_vector<Stored>(call, block, rhs);
+  };
+  if (call.precision == Precision::fp64) return update(static_cast<const double*>(nullptr));
+  update(static_cast<const float*>(nullptr));
+}
+
 }  // namespace
 
 #define STAGHORN_JOIN_VALUES(a, b) a##b
 #define STAGHORN_JOIN(a, b) STAGHORN_JOIN_VALUES(a, b)
 
 extern const VectorKernels STAGHORN_JOIN(cpu_vector_kernels_, STAGHORN_ISA);
-const VectorKernels STAGHORN_JOIN(cpu_vector_kernels_, STAGHORN_ISA) = {0, dot, gram, combine};
+const VectorKernels STAGHORN_JOIN(cpu_vector_kernels_, STAGHORN_ISA) = {0, dot, gram, combine, update_shifted};
 
 }  // namespace staghorn

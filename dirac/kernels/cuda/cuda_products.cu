@@ -299,6 +299,7 @@ void combine(const CombineCall& call) {
 namespace staghorn {
 
 extern const VectorKernels cuda_vector_kernels;
-const VectorKernels cuda_vector_kernels = {std::int64_t(cuda::scratch_bytes), cuda::dot, cuda::gram, cuda::combine};
+const VectorKernels cuda_vector_kernels = {std::int64_t(cuda::scratch_bytes), cuda::dot, cuda::gram, cuda::combine,
+                                           cuda::update_shifted};
 
 }  // namespace staghorn

@@ -1,0 +1,120 @@
+#include "solver/krylov/shifts/shifted_pass.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include "dirac/fields/plain_algebra.hpp"
+
+namespace staghorn {
+
+std::vector<ShiftedColumn> shifted_columns(const Communicator& communicator, System system,
+                                           std::span<const VectorField> sources) {
+  std::vector<ShiftedColumn> columns;
+  const auto lives_on = [&](Parity parity, std::size_t i) {
+    return communicator.max(is_zero_on(parity, sources[i]) ? 0.0 : 1.0) > 0;
+  };
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    if (lives_on(system == System::odd ? Parity::odd : Parity::even, i)) columns.push_back({int(i), false});
+    if (system == System::full && lives_on(Parity::odd, i)) columns.push_back({int(i), true});
+  }
+  return columns;
+}
+
+ShiftedPass::ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system)
+    : d_(d),
+      columns_(std::move(columns)),
+      system_(system),
+      parity_(system == System::odd ? Parity::odd : Parity::even),
+      b_(d.make_vector()),
+      cg_(d, n_masses) {
+  if (system_ != System::full) return;
+  for (int half = 0; half < 2; ++half) halves_.push_back(d.make_vector());
+}
+
+void ShiftedPass::set_sources(std::span<const VectorField> sources, std::span<const double> b2) {
+  scale_.assign(columns_.size(), 1);
+  b_.set_zero();
+  for (ColorVectorField& half : halves_) half.set_zero();
+  bool any_odd = false;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const std::size_t source = std::size_t(columns_[j].source);
+    scale_[j] = std::ldexp(1.0, -std::ilogb(std::sqrt(b2[source])));
+    if (columns_[j].odd_half)
+      halves_[0].pack(opposite(parity_), int(j), sources[source], scale_[j]);
+    else
+      b_.pack(parity_, int(j), sources[source], scale_[j]);
+    any_odd = any_odd || columns_[j].odd_half;
+  }
+  if (!any_odd) return;
+  d_.hop(halves_[1], halves_[0], parity_);  // D_eo b_o
+  d_.combine(1, halves_[1], 1, b_);         // each column is zero in one of the two
+}
+
+ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<const VectorField> sources,
+                                     std::span<const double> b2, const ShiftedPassStop& stop, const ShowProgress& show,
+                                     std::span<VectorField> solutions) {
+  const std::size_t n = sources.size();
+  set_sources(sources, b2);
+  std::vector<int> columns_of(n);
+  for (const ShiftedColumn& column : columns_) ++columns_of[std::size_t(column.source)];
+  std::vector<std::size_t> order(masses.size());  // shifts ascend
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return masses[a] < masses[b]; });
+
+  // |b - M x| <= sum over columns of |r of the column| / weight, which is 1, or of D_eo b_o 2m.
+  const auto weight = [&](std::size_t mass, std::size_t j) {
+    return scale_[j] * (columns_[j].odd_half ? 2 * masses[mass] : 1);
+  };
+  ShiftedStop of_columns;
+  of_columns.max_iterations = stop.max_iterations;
+  of_columns.interrupted = stop.interrupted;
+  std::vector<double> shifts;
+  for (const std::size_t mass : order) {
+    shifts.push_back(4 * masses[mass] * masses[mass]);
+    auto& targets = of_columns.target_norm.emplace_back();
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      const std::size_t source = std::size_t(columns_[j].source);
+      targets.push_back(stop.tolerance[mass] * std::sqrt(b2[source]) * weight(mass, j) / columns_of[source]);
+    }
+  }
+  ShiftedResult found = cg_.solve(parity_, shifts, b_, of_columns, show);
+
+  ShiftedPassResult result;
+  result.mass.resize(masses.size());
+  result.iterations = found.iterations;
+  result.form = found.form;
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const std::size_t mass = order[k];
+    result.mass[mass].resize(n);
+    for (SolvedRhs& rhs : result.mass[mass]) rhs.outcome = CgOutcome::converged;
+    for (std::size_t j = 0; j < columns_.size(); ++j) {
+      const std::size_t source = std::size_t(columns_[j].source);
+      const SolvedRhs& column = found.shift[k][j];
+      SolvedRhs& rhs = result.mass[mass][source];
+      rhs.outcome = std::max(rhs.outcome, column.outcome);
+      rhs.iterations = std::max(rhs.iterations, column.iterations);
+      rhs.residual_norm = std::hypot(rhs.residual_norm, column.residual_norm / weight(mass, j));
+      // A column that is done stays as it is while the other goes on.
+      const double w2 = weight(mass, j) * weight(mass, j);
+      const std::size_t length = std::max(rhs.history.size(), column.history.size());
+      rhs.history.resize(length, rhs.history.empty() ? 0 : rhs.history.back());
+      for (std::size_t i = 0; i < length; ++i)
+        rhs.history[i] += column.history[std::min(i, column.history.size() - 1)] / w2;
+      if (!std::isfinite(column.residual_norm)) continue;
+      double factor = 1 / scale_[j];
+      if (system_ == System::full) factor = columns_[j].odd_half ? -factor : 2 * masses[mass] * factor;
+      cg_.x(int(k)).add_to(parity_, int(j), factor, solutions[mass * n + source]);
+    }
+  }
+  return result;
+}
+
+std::int64_t ShiftedPass::bytes() const {
+  std::int64_t bytes = b_.bytes() + cg_.bytes();
+  for (const ColorVectorField& half : halves_) bytes += half.bytes();
+  return bytes;
+}
+
+}  // namespace staghorn

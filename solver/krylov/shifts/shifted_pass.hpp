@@ -1,0 +1,70 @@
+// Multi-shift CG for several masses of one operator D and several sources at once:
+//   A x = b:  on the sites of one parity, A = 4m^2 - D^2
+//   M x = b:  x_e = 2m A^-1 b_e - A^-1 D_eo b_o. Both right-hand sides of A are the same for all masses. So a source
+//             that lives on both parities takes two columns of the batch, one that lives on one parity takes one;
+//             EvenOddPass::complete makes x_o.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "solver/krylov/shifts/multi_shift.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// One right-hand side of A: of which source, and of the full system whether it is D_eo b_o instead of b_e.
+struct ShiftedColumn {
+  int source = 0;
+  bool odd_half = false;
+};
+
+// The columns that these sources need; a source that is zero on the sites of the system needs none. Collective.
+std::vector<ShiftedColumn> shifted_columns(const Communicator& communicator, System system,
+                                           std::span<const VectorField> sources);
+
+struct ShiftedPassStop {
+  std::vector<double> tolerance;  // of each mass: |b - M x| / |b|
+  long max_iterations = 10000;
+  const bool* interrupted = nullptr;
+};
+
+struct ShiftedPassResult {
+  // [mass][source]: iterations until all columns of the source were done; |b - M x| as iterated, absolute. The history
+  // holds squares of that.
+  std::vector<std::vector<SolvedRhs>> mass;
+  long iterations = 0;  // of the seed
+  LoopForm form = LoopForm::host;
+};
+
+class ShiftedPass {
+ public:
+  // Makes the vectors of `columns`, one for each right-hand side of `d`, which must outlive the object. Local.
+  ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system);
+
+  // Solves for every mass and source from zero; b2 holds |b|^2 of each source. Adds the solutions to `solutions`, mass
+  // by mass, source by source: of the full system their even sites. Collective.
+  ShiftedPassResult solve(std::span<const double> masses, std::span<const VectorField> sources,
+                          std::span<const double> b2, const ShiftedPassStop& stop, const ShowProgress& show,
+                          std::span<VectorField> solutions);
+
+  std::int64_t bytes() const;  // of all vectors; this rank
+  // How many vectors of n_columns right-hand sides these are.
+  static int vectors(int n_masses, System system) {
+    return MultiShiftCg::vectors(n_masses) + (system == System::full ? 3 : 1);
+  }
+
+ private:
+  void set_sources(std::span<const VectorField> sources, std::span<const double> b2);
+
+  StaggeredOperator& d_;
+  std::vector<ShiftedColumn> columns_;
+  System system_;
+  Parity parity_;
+  std::vector<double> scale_;  // of each column: the fields hold `scale` times the real thing, a power of two
+  ColorVectorField b_;
+  std::vector<ColorVectorField> halves_;  // full system: b_o, and D_eo b_o
+  MultiShiftCg cg_;
+};
+
+}  // namespace staghorn

@@ -1,0 +1,100 @@
+// The shifts of multi-shift CG beside the seed: what each has done so far, and which are done.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <vector>
+
+#include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/shifts/shift_recurrences.hpp"
+
+namespace staghorn {
+
+class ShiftedRhs {
+ public:
+  // `target_norm[k][i]`: of shift k > 0 and right-hand side i; r2 = |b|^2 of each. `shifts` as in MultiShiftCg::solve.
+  ShiftedRhs(std::span<const double> shifts, const std::vector<std::vector<double>>& target_norm,
+             std::span<const double> r2)
+      : shifts_(shifts), target_norm_(target_norm), n_rhs_(r2.size()), rhs_((shifts.size() - 1) * r2.size()) {
+    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) take_residual(pair, r2[pair % n_rhs_]);
+    steps_.resize(rhs_.size());
+    takes_part_.resize(rhs_.size());
+  }
+
+  // Whether every shift of the right-hand side that has a target is done.
+  bool all_done(std::size_t i) const {
+    for (std::size_t pair = i; pair < rhs_.size(); pair += n_rhs_)
+      if (rhs_[pair].active && target(pair) > 0) return false;
+    return true;
+  }
+
+  // After an iteration of the seed: the steps of all shifts. A shift whose residual reaches its target takes this step
+  // and no other. Where alpha is 0 the seed has ended, and its shifts with it.
+  void advance(std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2,
+               std::span<const double> alpha_before, std::span<const double> beta_before) {
+    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
+      const std::size_t i = pair % n_rhs_;
+      takes_part_[pair] = rhs_[pair].active && alpha[i] > 0;
+      if (!takes_part_[pair]) continue;
+      const double sigma = shifts_[pair / n_rhs_ + 1] - shifts_[0];
+      steps_[pair] =
+          next_shifted_step(rhs_[pair].state, sigma, alpha[i], beta[i], alpha_before.empty() ? 0 : alpha_before[i],
+                            beta_before.empty() ? 0 : beta_before[i]);
+      take_residual(pair, r2[i]);
+    }
+  }
+  std::span<const ShiftedStep<double>> steps() const { return steps_; }
+  std::span<const char> takes_part() const { return takes_part_; }
+
+  // The largest |r| / target of all active shifts.
+  double worst_ratio() const {
+    double worst = 0;
+    for (const Shift& shift : rhs_)
+      if (shift.active) worst = std::max(worst, shift.ratio);
+    return worst;
+  }
+
+  // [shift][right-hand side], the seed first. A shift that is not done ended as its seed did.
+  std::vector<std::vector<SolvedRhs>> results(std::vector<SolvedRhs> seed) {
+    std::vector<std::vector<SolvedRhs>> results(shifts_.size());
+    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
+      SolvedRhs& done = rhs_[pair].done;
+      if (rhs_[pair].active) done.outcome = seed[pair % n_rhs_].outcome;  // with target 0 that is all it wants
+      results[pair / n_rhs_ + 1].push_back(std::move(done));
+    }
+    results[0] = std::move(seed);
+    return results;
+  }
+
+ private:
+  struct Shift {
+    SolvedRhs done;
+    ShiftState state;
+    bool active = true;
+    double ratio = 0;
+  };
+
+  double target(std::size_t pair) const { return target_norm_[pair / n_rhs_ + 1][pair % n_rhs_]; }
+
+  void take_residual(std::size_t pair, double r2) {
+    Shift& shift = rhs_[pair];
+    const double zeta = shift.state.zeta, norm = zeta * std::sqrt(r2);
+    shift.done.history.push_back(norm * norm);
+    shift.done.iterations = long(shift.done.history.size()) - 1;
+    shift.done.residual_norm = norm;
+    shift.ratio = target(pair) > 0 ? norm / target(pair) : 0;
+    if (!(norm <= target(pair))) return;
+    shift.done.outcome = CgOutcome::converged;
+    shift.active = false;
+  }
+
+  std::span<const double> shifts_;
+  const std::vector<std::vector<double>>& target_norm_;
+  std::size_t n_rhs_;
+  std::vector<Shift> rhs_;
+  std::vector<ShiftedStep<double>> steps_;
+  std::vector<char> takes_part_;
+};
+
+}  // namespace staghorn
