@@ -84,6 +84,9 @@ void set_numbers(Gauge& gauge, const staghorn_request& request) {
 SolveRequest request_of(const SolveCall& call) {
   SolveRequest request;
   request.mass = call.request.mass;
+  request.chronological = call.request.chronological;
+  if (call.request.tolerance_hq > 0)  // residuals of halved operators are halved too
+    request.tolerance_hq = call.request.tolerance_hq * source_scale(call.request);
   request.tolerance = call.request.tolerance;
   request.max_iterations = call.request.max_iterations;
   // A full system that stops on its parity system is solved as that system.
@@ -215,6 +218,7 @@ class RunningSolve {
     result = {};
     result.status = status_of(rhs.outcome);
     if (stopped && rhs.outcome == Outcome::out_of_iterations) result.status = STAGHORN_STOPPED;
+    result.residual_hq = rhs.residual_hq / source_scale(call_.request);
     result.iterations = rhs.iterations;
     result.updates = std::int64_t(rhs.updates.size());
     result.residual_iterated = rhs.residual_iterated;

@@ -45,7 +45,8 @@ module staghorn
     integer(c_int64_t) :: site_stride
   end type
   type, bind(C) :: staghorn_request
-    integer(c_int32_t) :: struct_size, system, sign, halved, precision, sloppy, sloppy_reals, stop, guess, reserved
+    integer(c_int32_t) :: struct_size, system, sign, halved, precision, sloppy, sloppy_reals, stop, guess, &
+      chronological
     real(c_double) :: mass, tolerance, tolerance_hq
     integer(c_int64_t) :: max_iterations
     type(c_funptr) :: progress

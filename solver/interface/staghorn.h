@@ -169,10 +169,12 @@ typedef struct {
   int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18 */
   int32_t stop;         /* staghorn_stop */
   int32_t guess;        /* 1: x holds a first guess; default 0: x is only written */
-  int32_t reserved;     /* 0 */
-  double mass;          /* a m; above 0 for FULL, at least 0 for EVEN and ODD */
-  double tolerance;     /* |b - M x| / |b|, or as `stop` says; default 1e-10 */
-  double tolerance_hq;  /* Fermilab's relative residual, sqrt(2/V sum_i |r_i|^2/|x_i|^2); 0, the default: not asked */
+  int32_t chronological; /* where x is zero at first: guess from up to so many earlier solutions of the gauge, of this
+                            system, mass and place among the n, and keep the last ones; 0, the default, to 32 */
+  double mass;           /* a m; above 0 for FULL, at least 0 for EVEN and ODD */
+  double tolerance;      /* |b - M x| / |b|, or as `stop` says; default 1e-10 */
+  double tolerance_hq; /* Fermilab's relative residual, sqrt of the mean over sites of |r|^2/|x|^2; 0, the default: not
+                          asked */
   int64_t max_iterations; /* of CG, for each right-hand side; default 10000 */
   /* Called on every rank now and then, with iterations and the largest residual over tolerance. Not 0: stop. NULL: none
    */
@@ -189,7 +191,7 @@ typedef struct {
   double residual_iterated; /* |b - M x| / |b| as CG believed */
   double residual_true;     /* the same, recomputed in fp64 with uncompressed links */
   double residual_parity;   /* of A x_e = 2m b_e - D b_o, recomputed; of parity systems as residual_true */
-  double residual_hq;       /* where tolerance_hq is given, else 0 */
+  double residual_hq;       /* Fermilab's, recomputed like residual_true; of STOP_ON_PARITY on even sites */
   double source_norm2, solution_norm2;
   double seconds; /* of the whole call */
 } staghorn_result;

@@ -172,15 +172,14 @@ void check(const staghorn_request& request) {
   check_reals("request.sloppy_reals", request.sloppy_reals);
   check_choice("request.stop", request.stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY);
   check_choice("request.guess", request.guess, 0, 1);
-  check_choice("request.reserved", request.reserved, 0, 0);
+  check_choice("request.chronological", request.chronological, 0, 32);
   check_finite("request.mass", request.mass);
   check_finite("request.tolerance", request.tolerance);
   check_finite("request.tolerance_hq", request.tolerance_hq);
   if (request.max_iterations < 0)
     throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0", request.max_iterations);
-  if (request.tolerance_hq != 0)
-    throw Error(ErrorKind::unsupported, "request.tolerance_hq", "0: this residual is not computed yet",
-                request.tolerance_hq);
+  if (request.tolerance_hq < 0)
+    throw Error(ErrorKind::argument, "request.tolerance_hq", "a number of at least 0", request.tolerance_hq);
 }
 
 }  // namespace staghorn

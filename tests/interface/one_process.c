@@ -192,6 +192,67 @@ static void progress_function_stops_a_solve(void) {
   tear_down(&t);
 }
 
+/* sqrt of the mean of |y - b|^2 / |x|^2 over sites. */
+static double heavy_quark_residual(const bench *t) {
+  double sum = 0;
+  for (long site = 0; site < host_volume(&small); ++site) {
+    double r2 = 0, x2 = 0;
+    for (int k = 0; k < 6; ++k) {
+      const double r = t->y[6 * site + k] - t->b[6 * site + k];
+      r2 += r * r;
+      x2 += t->x[6 * site + k] * t->x[6 * site + k];
+    }
+    sum += x2 > 0 ? r2 / x2 : 1;
+  }
+  return sqrt(sum / (double)host_volume(&small));
+}
+
+static void heavy_quark_residual_is_reached(void) {
+  for (int halved = 0; halved < 2; ++halved) {
+    bench t = set_up();
+    t.s.request.halved = halved;
+    t.s.request.tolerance = 1e-3;
+    CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.residual_hq > 2e-6);
+    t.s.request.tolerance_hq = 1e-6;
+    CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.residual_hq <= 1e-6);
+    apply_full(&t, t.x, halved ? 0.5 : 1, 1, t.y);
+    CHECK(fabs(heavy_quark_residual(&t) / t.s.result.residual_hq - 1) < 1e-6);
+    tear_down(&t);
+  }
+}
+
+static void earlier_solutions_are_guesses_while_links_change(void) {
+  bench t = set_up();
+  const void *u[4] = {t.u, NULL, NULL, NULL};
+  t.s.request.chronological = 3;
+  for (int step = 0; step < 4; ++step) {
+    CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+    const int64_t guessed = t.s.result.iterations;
+    apply_full(&t, t.x, 1, 1, t.y);
+    CHECK(host_distance(&small, t.y, t.b, -1) <= 1.01e-10);
+    t.s.request.chronological = 0;
+    CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK);
+    CHECK(step == 0 ? guessed == t.s.result.iterations : guessed < t.s.result.iterations);
+    t.s.request.chronological = 3;
+    /* The next links: a small rotation from the left. */
+    for (long link = 0; link < 4 * host_volume(&small); ++link) {
+      const double angle = 1e-4 * host_random(7, (uint64_t)link), c = cos(angle), s = sin(angle);
+      double *rows = t.u + 18 * link;
+      for (int k = 0; k < 6; k += 2) {
+        const double re0 = rows[k], re1 = rows[6 + k];
+        rows[k] = c * re0 - s * rows[k + 1];
+        rows[k + 1] = s * re0 + c * rows[k + 1];
+        rows[6 + k] = c * re1 + s * rows[6 + k + 1];
+        rows[6 + k + 1] = -s * re1 + c * rows[6 + k + 1];
+      }
+    }
+    CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_OK);
+  }
+  t.s.request.chronological = 33;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_ARGUMENT && strstr(staghorn_last_error(), "chronological"));
+  tear_down(&t);
+}
+
 static void mixed_precision_is_certified_too(void) {
   bench t = set_up();
   t.s.request.sloppy = STAGHORN_FP32;
@@ -318,8 +379,8 @@ static void errors_have_a_status_and_a_text(void) {
   t.s.request.mass = 0;
   CHECK(solve(&t, t.b, t.x, NULL) < 0);
   t.s.request.mass = 0.2;
-  t.s.request.tolerance_hq = 1e-6;
-  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_UNSUPPORTED);
+  t.s.request.tolerance_hq = -1e-6;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_ARGUMENT);
   t.s.request.tolerance_hq = 0;
   t.b[5] = INFINITY;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_VALUE);
@@ -464,6 +525,8 @@ static const struct {
               {"progress_function_stops_a_solve", progress_function_stops_a_solve},
               {"mixed_precision_is_certified_too", mixed_precision_is_certified_too},
               {"links_change_in_place", links_change_in_place},
+              {"heavy_quark_residual_is_reached", heavy_quark_residual_is_reached},
+              {"earlier_solutions_are_guesses_while_links_change", earlier_solutions_are_guesses_while_links_change},
               {"hop_is_d", hop_is_d},
               {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
               {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
