@@ -7,7 +7,7 @@
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/kernels/cuda/cuda_gram.cuh"
 #include "dirac/kernels/cuda/cuda_launch.cuh"
-#include "dirac/kernels/cuda/cuda_vector_kernels.hpp"
+#include "dirac/kernels/cuda/cuda_shifted_update.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
 namespace staghorn::cuda {

@@ -1,7 +1,7 @@
 // Steps of shifted systems: a stream over x and p of every shift that is not done, with the residuals in registers.
 //
 // 6 w (steps + 4 shifts) bytes a site and right-hand side, w bytes of a real; 30 flops a shift and step.
-#include "dirac/kernels/cuda/cuda_vector_kernels.hpp"
+#include "dirac/kernels/cuda/cuda_shifted_update.hpp"
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/watch/error.hpp"
 

@@ -1,9 +1,7 @@
-// Kernels of the CUDA table that read and write whole vectors: their contracts are in KernelTable and
-// VectorKernels.
+// Kernels of the CUDA table that read and write whole vectors: their contracts are in KernelTable.
 #pragma once
 
 #include "dirac/kernels/kernel_table.hpp"
-#include "dirac/kernels/vector_kernels.hpp"
 
 namespace staghorn::cuda {
 
@@ -11,6 +9,5 @@ void norm2(const VectorShape& shape, const LaunchContext& launch, const void* v,
            ExactPartial* sums);
 void combine(Precision precision, std::int64_t n, double alpha, const void* a, double beta, void* b);
 void read_stream(const void* data, std::int64_t bytes, std::int64_t* sum);
-void update_shifted(const ShiftedCall& call);
 
 }  // namespace staghorn::cuda
