@@ -9,16 +9,17 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "dirac/stencil/boundary.hpp"
+#include "dirac/stencil/operator_links.hpp"
 #include "halo/communicator.hpp"
 
 namespace staghorn {
 
 // out = D in, as plain_hop. All fields lie on the GPU.
-void cuda_plain_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+void cuda_plain_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
                     VectorField& out, const VectorField& in, std::optional<Parity> target);
 
 // out = b - alpha x - beta D in on the sites of `target`, or on all. `out` may be `in` where a target is given.
-void cuda_plain_subtract_hop(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+void cuda_plain_subtract_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
                              VectorField& out, const VectorField& in, std::optional<Parity> target,
                              const VectorField& b, double alpha, const VectorField& x, double beta);
 

@@ -190,18 +190,12 @@ void require_beside(const OperatorLinks& links, const VectorField& v) {
                 place(v.space()));
 }
 
-// The thin links of an operator on a GPU; its plain text there has hops of one step.
-const LinkField& thin_links(const OperatorLinks& links) {
-  if (links.naik) throw Error("plain operator of improved quarks", "links on the host", "links on a GPU");
-  return links.near;
-}
-
 // r(x) = b(x) - alpha x(x) - beta D in(x) on the sites of `target` (all if none)
 void subtract_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
                   VectorField& r, const VectorField& in, std::optional<Parity> target, const VectorField& b,
                   double alpha, const VectorField& x, double beta) {
   if (links.near.space() == MemorySpace::cuda)
-    return cuda_plain_subtract_hop(communicator, thin_links(links), boundary, r, in, target, b, alpha, x, beta);
+    return cuda_plain_subtract_hop(communicator, links, boundary, r, in, target, b, alpha, x, beta);
   const Hop hop = make_hop(communicator, links, boundary, in);
   for_hopped_rows(hop, target, r, [&](std::int64_t begin, std::int64_t end, int step) {
     for (std::int64_t site = begin; site < end; site += step)
@@ -224,8 +218,7 @@ void plain_hop(const Communicator& communicator, const OperatorLinks& links, con
                const VectorField& in, std::optional<Parity> target) {
   require_beside(links, in);
   require_beside(links, out);
-  if (links.near.space() == MemorySpace::cuda)
-    return cuda_plain_hop(communicator, thin_links(links), boundary, out, in, target);
+  if (links.near.space() == MemorySpace::cuda) return cuda_plain_hop(communicator, links, boundary, out, in, target);
   for_hopped_rows(make_hop(communicator, links, boundary, in), target, out, [](auto...) {});
 }
 
@@ -251,12 +244,13 @@ namespace {
 [[noreturn]] void refuse() { throw Error("this build of Staghorn has no plain operator on GPUs"); }
 }  // namespace
 
-void cuda_plain_hop(const Communicator&, const LinkField&, const Boundary&, VectorField&, const VectorField&,
+void cuda_plain_hop(const Communicator&, const OperatorLinks&, const Boundary&, VectorField&, const VectorField&,
                     std::optional<Parity>) {
   refuse();
 }
-void cuda_plain_subtract_hop(const Communicator&, const LinkField&, const Boundary&, VectorField&, const VectorField&,
-                             std::optional<Parity>, const VectorField&, double, const VectorField&, double) {
+void cuda_plain_subtract_hop(const Communicator&, const OperatorLinks&, const Boundary&, VectorField&,
+                             const VectorField&, std::optional<Parity>, const VectorField&, double, const VectorField&,
+                             double) {
   refuse();
 }
 void cuda_apply_milc_signs(VectorField&) { refuse(); }

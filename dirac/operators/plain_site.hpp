@@ -4,7 +4,7 @@
 // both add the same terms in the same order, so they have the same bits. It reads plain fields, fp64 and uncompressed,
 // in lexicographic order, and shares nothing with the kernels but the arithmetic of dirac/algebra/su3.hpp.
 //
-// D a(x) = sum over legs (mu, s, V) of eta_mu(x) [ V(x) a(x + s mu) - V(x - s mu)^dagger a(x - s mu) ]
+// D a(x) = sum over legs (mu, s, V, w) of w eta_mu(x) [ V(x) a(x + s mu) - V(x - s mu)^dagger a(x - s mu) ]
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,7 @@ namespace staghorn {
 // last slices of the rank before, multiplied there.
 struct PlainLeg {
   int mu = 0, steps = 1;
+  double weight = 1;                           // w: the coefficient of Naik links
   const ColorMatrix<double>* links = nullptr;  // V of site 0; that of site x is `link_stride` x further on
   int link_stride = 4;
   const ColorVector<double>*ahead = nullptr, *behind = nullptr;
@@ -54,10 +55,10 @@ STAGHORN_INLINE ColorVector<double> plain_backward(const PlainHop& hop, const Pl
   return v;
 }
 
-// sum += eta v, or eta phase v where the hop crosses the boundary
-STAGHORN_INLINE void plain_add(ColorVector<double>& sum, double eta, bool crosses, const Complex<double>& phase,
+// sum += factor v, or factor phase v where the hop crosses the boundary
+STAGHORN_INLINE void plain_add(ColorVector<double>& sum, double factor, bool crosses, const Complex<double>& phase,
                                const ColorVector<double>& v) {
-  for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + eta * (crosses ? phase * v.c[i] : v.c[i]);
+  for (int i = 0; i < 3; ++i) sum.c[i] = sum.c[i] + factor * (crosses ? phase * v.c[i] : v.c[i]);
 }
 
 // D a(x) at the site with this index.
@@ -72,7 +73,7 @@ STAGHORN_INLINE ColorVector<double> plain_hop_at(const PlainHop& hop, std::uint3
     const std::int64_t slice_sites = std::int64_t{hop.local[0]} * hop.local[1] * hop.local[2] * hop.local[3] / extent;
     int exponent = 0;
     for (int nu = 0; nu < mu; ++nu) exponent += hop.origin[nu] + x[nu];
-    const double eta = exponent & 1 ? -1 : 1;
+    const double factor = exponent & 1 ? -leg.weight : leg.weight;
     const Complex<double> phase = hop.crossing_phase[mu];
 
     const int beyond = x_mu + leg.steps - extent;  // V(x) a(x + s mu), beyond this rank where >= 0
@@ -82,7 +83,7 @@ STAGHORN_INLINE ColorVector<double> plain_hop_at(const PlainHop& hop, std::uint3
     else
       multiply_add(forward, leg.links[std::int64_t{site} * leg.link_stride],
                    hop.in[site + stride * (beyond >= 0 ? leg.steps - extent : leg.steps)]);
-    plain_add(sum, eta, global_x_mu + leg.steps >= hop.global[mu], phase, forward);
+    plain_add(sum, factor, global_x_mu + leg.steps >= hop.global[mu], phase, forward);
 
     const int before = x_mu - leg.steps;  // -V(x - s mu)^dagger a(x - s mu), before this rank where < 0
     ColorVector<double> backward;
@@ -90,7 +91,7 @@ STAGHORN_INLINE ColorVector<double> plain_hop_at(const PlainHop& hop, std::uint3
       backward = leg.behind[(before + leg.steps) * slice_sites + slice];
     else
       backward = plain_backward(hop, leg, site + stride * (before < 0 ? extent - leg.steps : -leg.steps));
-    plain_add(sum, eta, global_x_mu - leg.steps < 0, conjugate(phase), backward);
+    plain_add(sum, factor, global_x_mu - leg.steps < 0, conjugate(phase), backward);
   }
   return sum;
 }

@@ -45,6 +45,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   const bool certified_there = shape.on_gpu && shape.options.certificate == CertificatePlace::device;
   const bool improved = shape.options.quarks.improved();
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
+  const double plain_links = (improved ? 2 : 1) * sites * sizeof(Links);
 
   MemoryEstimate estimate;
   estimate.on_gpu = shape.on_gpu;
@@ -53,9 +54,9 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"sloppy_links", sloppy.links},
       {"halo", fast.halo + sloppy.halo},
       {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
-      {"certificate_links", (improved ? 2 : 1) * sites * sizeof(Links)},
+      {"certificate_links", plain_links},
       {"certificate_vectors", certified_there ? 0 : field},
-      {"device_certificate", certified_there ? sites * sizeof(Links) + field * (1 + 2 * shape.n_rhs) : 0},
+      {"device_certificate", certified_there ? plain_links + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
   if (shape.n_masses > 1) {
     const int columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;

@@ -67,8 +67,6 @@ void check_options(const SessionOptions& options) {
   if (!improved && (options.naik_links != Reconstruct::none18 || options.sloppy_naik_links))
     throw Error(options.sloppy_naik_links ? "sloppy_naik_links" : "naik_links",
                 "improved quarks (`action` asqtad or hisq, or `fat` and `long`), whose links they are", "naive ones");
-  if (improved && options.certificate == CertificatePlace::device)
-    throw Error("`certificate` device", "naive quarks; improved ones are certified on the host", "improved quarks");
   if (options.quarks.stored() && options.reunitarize)
     throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
   if (options.blas == Blas::cublas && options.sloppy)

@@ -21,6 +21,16 @@ void copy_fields(std::vector<VectorField>& copies, std::span<const VectorField> 
       copies.emplace_back(fields[i], space);
 }
 
+// A copy of `links` on the GPU, in the field that is there already if there is one; none of no links.
+void copy_links(std::optional<LinkField>& copy, const LinkField* links) {
+  if (!links)
+    copy.reset();
+  else if (copy)
+    *copy = *links;
+  else
+    copy.emplace(*links, MemorySpace::cuda);
+}
+
 }  // namespace
 
 MemorySpace common_space(std::span<const VectorField> sources, std::span<const VectorField> solutions) {
@@ -40,15 +50,18 @@ MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on
   return there ? MemorySpace::cuda : MemorySpace::host;
 }
 
-void CertificateFields::make(MemorySpace space, const LinkField& links) {
+void CertificateFields::make(MemorySpace space, const OperatorLinks& links) {
   if (residual_ && residual_->space() != space) residual_.reset();
   if (!residual_) residual_.emplace(links.lattice(), space);
   if (space != MemorySpace::cuda || links_are_current_) return;
-  if (links_)
-    *links_ = links;
-  else
-    links_.emplace(links, space);
+  copy_links(links_, &links.near);
+  copy_links(naik_, links.naik);
   links_are_current_ = true;
+}
+
+OperatorLinks CertificateFields::links(const OperatorLinks& links) const {
+  if (space() != MemorySpace::cuda) return links;
+  return naik_ ? OperatorLinks(*links_, *naik_, links.naik_scale) : OperatorLinks(*links_);
 }
 
 std::span<const VectorField> CertificateFields::bring_sources(std::span<const VectorField> given) {
@@ -74,7 +87,9 @@ void CertificateFields::give_back(std::span<VectorField> given) const {
 }
 
 std::int64_t CertificateFields::bytes(MemorySpace space) const {
-  std::int64_t bytes = space == MemorySpace::cuda && links_ ? links_->bytes() : 0;
+  std::int64_t bytes = 0;
+  for (const auto* links : {&links_, &naik_})
+    if (space == MemorySpace::cuda && *links) bytes += (*links)->bytes();
   if (residual_ && residual_->space() == space) bytes += residual_->bytes();
   for (const auto* fields : {&sources_, &solutions_})
     for (const VectorField& field : *fields)

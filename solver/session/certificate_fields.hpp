@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "dirac/fields/site_field.hpp"
+#include "dirac/stencil/operator_links.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
@@ -23,14 +24,14 @@ class CertificateFields {
  public:
   // Makes the residual in `space`, and there a copy of `links` if that is a GPU. What is there already stays: links
   // travel once, and again after links_changed. Local.
-  void make(MemorySpace space, const LinkField& links);
+  void make(MemorySpace space, const OperatorLinks& links);
   void links_changed() { links_are_current_ = false; }
 
   bool made() const { return residual_.has_value(); }
   MemorySpace space() const { return residual_->space(); }
   VectorField& residual() { return *residual_; }
   // `links`, or the copy on the GPU.
-  const LinkField& links(const LinkField& links) const { return space() == MemorySpace::cuda ? *links_ : links; }
+  OperatorLinks links(const OperatorLinks& links) const;
 
   // The given fields, or copies of them where the certificate runs. give_back writes solutions to where they came from.
   std::span<const VectorField> bring_sources(std::span<const VectorField> given);
@@ -41,7 +42,7 @@ class CertificateFields {
 
  private:
   std::optional<VectorField> residual_;
-  std::optional<LinkField> links_;  // on the GPU
+  std::optional<LinkField> links_, naik_;  // on the GPU
   bool links_are_current_ = false;
   std::vector<VectorField> sources_, solutions_;  // copies
 };

@@ -52,10 +52,8 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const std::size_t n_rhs = sources.size();
   check_request(request, options_.precision);
   check_fields(all, lattice(), sources, solutions);
-  // The second plain text, on the GPU, knows thin links only.
-  const MemorySpace certificate = improved_ ? MemorySpace::host
-                                            : certificate_space(options_.certificate, common_space(sources, solutions),
-                                                                context_.cuda_device() >= 0);
+  const MemorySpace certificate =
+      certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   std::optional<Checkpoints> checkpoints;
@@ -80,11 +78,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  CertifiedSolve done =
-      certified_solve({all, improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)), options_.boundary,
-                       options_.precision, *pass_, certificate_.residual(), habits.interrupted,
-                       checkpoints ? &*checkpoints : nullptr, [this] { pack_links(); }},
-                      request, brought_sources, b2, brought_solutions, progress);
+  CertifiedSolve done = certified_solve(
+      {all, certificate_.links(operator_links()), options_.boundary, options_.precision, *pass_,
+       certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr, [this] { pack_links(); }},
+      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));

@@ -2,8 +2,10 @@
 //
 //   device_certificate X Y Z T  PX PY PZ PT  BOUNDARY
 //
-// Compares every function of the plain path bit by bit, and solves with vectors in either place. Prints a line for each
-// thing that differs. Exit status: 0 all the same, 1 something differs, 77 no GPU.
+// Compares every function of the plain path bit by bit, and solves with vectors in either place: naive quarks, and HISQ
+// where local extents allow. Prints a line for each thing that differs. Exit status: 0 all the same, 1 something
+// differs, 77 no GPU.
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -14,6 +16,7 @@
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/gauge/heatbath.hpp"
+#include "dirac/gauge/improved_links.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/cuda/cuda_device.hpp"
@@ -113,10 +116,10 @@ void compare_vectors(Comparison& comparison, const Communicator& communicator, c
   }
 }
 
-void compare_operator(Comparison& comparison, const Communicator& communicator, const LinkField& links,
-                      const Boundary& boundary) {
+// `links` on the host, and the same on the GPU.
+void compare_operator(Comparison& comparison, const Communicator& communicator, const OperatorLinks& links,
+                      const OperatorLinks& links_on_gpu, const Boundary& boundary) {
   const Lattice& lattice = links.lattice();
-  const LinkField links_on_gpu(links, gpu);
   const VectorField x = random_field(lattice, 2), b = random_field(lattice, 3), x_on_gpu(x, gpu), b_on_gpu(b, gpu);
   VectorField out = b, out_on_gpu(b, gpu);
   plain_hop(communicator, links, boundary, out, x);
@@ -140,7 +143,7 @@ void compare_operator(Comparison& comparison, const Communicator& communicator, 
 
 // Solves with vectors on the host and on the GPU, certified in either place: one answer, one residual.
 void compare_solves(Comparison& comparison, const Communicator& communicator, const LinkField& links,
-                    const Boundary& boundary, const Extents& grid) {
+                    const Boundary& boundary, const Extents& grid, Action action) {
   const Lattice& lattice = links.lattice();
   for (const System system : {System::full, System::even, System::odd})
     for (const PhaseConvention phases : {PhaseConvention::cps, PhaseConvention::milc}) {
@@ -158,6 +161,7 @@ void compare_solves(Comparison& comparison, const Communicator& communicator, co
           options.grid = grid;
           options.boundary = boundary;
           options.sloppy = Precision::fp16;
+          options.quarks.action = action;
           options.certificate = place;
           options.device = "cuda";
           options.tuning = Tuning::off;
@@ -168,8 +172,8 @@ void compare_solves(Comparison& comparison, const Communicator& communicator, co
             solutions.emplace_back(random_field(lattice, 6), there ? gpu : MemorySpace::host);  // a guess
           }
           const SolveReport report = session.solve(request, given, solutions);
-          const std::string what = to_string(system) + ", " + to_string(phases) + ", vectors on the " +
-                                   (there ? "GPU" : "host") + ", certificate " + to_string(place);
+          const std::string what = to_string(action) + ", " + to_string(system) + ", " + to_string(phases) +
+                                   ", vectors on the " + (there ? "GPU" : "host") + ", certificate " + to_string(place);
           const bool device = place == CertificatePlace::device || (place == CertificatePlace::automatic && there);
           comparison.check(report.certificate == (device ? "device" : "host"), what + ": where it was certified");
           comparison.check(report.outcome == Outcome::certified, what + ": outcome");
@@ -240,9 +244,19 @@ int main(int argc, char** argv) {
     set_hot(links, 7);
     Comparison comparison(communicator);
     compare_vectors(comparison, communicator, lattice);
-    compare_operator(comparison, communicator, links, boundary);
-    compare_solves(comparison, communicator, links, boundary, grid);
+    compare_operator(comparison, communicator, links, LinkField(links, gpu), boundary);
+    compare_solves(comparison, communicator, links, boundary, grid, Action::naive);
     compare_changed_links(comparison, communicator, links, boundary, grid);
+    const Extents& local = lattice.local();
+    const bool improved = *std::min_element(local.begin(), local.end()) >= smallest_extent(Stencil::improved);
+    if (improved) {
+      const ImprovedLinks made = hisq_links(communicator, links, -0.1, Unitarize::u3);
+      const LinkField fat(made.fat, gpu), naik(made.naik, gpu);
+      compare_operator(comparison, communicator, {made.fat, made.naik, made.naik_weight}, {fat, naik, made.naik_weight},
+                       boundary);
+      compare_solves(comparison, communicator, links, boundary, grid, Action::hisq);
+    }
+    if (communicator.is_root()) std::printf("improved quarks: %s\n", improved ? "compared" : "do not fit");
     if (communicator.is_root() && !comparison.differs()) std::printf("all the same\n");
     return comparison.differs() ? 1 : 0;
   } catch (const std::exception& error) {

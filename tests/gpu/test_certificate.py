@@ -12,13 +12,15 @@ pytestmark = pytest.mark.gpu
 CANNOT_RUN = 77
 
 
-@pytest.mark.parametrize("grid", [(1, 1, 1, 1), (1, 1, 1, 2), (2, 1, 2, 1), (1, 3, 1, 1)], ids=str)
+@pytest.mark.parametrize("grid", [(1, 1, 1, 1), (1, 1, 1, 2), (2, 1, 2, 1), (1, 3, 1, 1), (1, 1, 2, 2)], ids=str)
 @pytest.mark.parametrize("boundary", ["periodic,periodic,periodic,antiperiodic", "0.3,antiperiodic,-0.5,0.125"])
 def test_plain_path_on_a_gpu_has_the_bits_of_the_host(run_built, grid, boundary):
     result = run_built("device_certificate", 4, 6, 8, 8, *grid, boundary, ranks=prod(grid), timeout=600)
     if result.returncode == CANNOT_RUN:
         pytest.skip("no GPU")
     assert result.returncode == 0 and "all the same" in result.stdout, result.stdout + result.stderr
+    fits = all(extent // cuts >= 4 for extent, cuts in zip((4, 6, 8, 8), grid))
+    assert ("improved quarks: compared" in result.stdout) == fits
 
 
 def solve(staghorn, folder, gauge, *options):

@@ -118,14 +118,15 @@ struct SecondText {
       hop.local[mu] = hop.global[mu] = problem.lattice.local()[mu];
       hop.origin[mu] = 0;
       hop.crossing_phase[mu] = boundary_phase(problem.boundary.theta[mu]);
-      hop.legs[hop.n_legs++] = {mu, steps, reinterpret_cast<const ColorMatrix<double>*>(problem.links.data()) + mu, 4};
+      add_leg(mu, steps, 1, problem.links);
+      if (problem.stencil == Stencil::improved) add_leg(mu, 3 * steps, Problem::naik_scale, problem.naik);
     }
     hop.in = problem.in.data();
     if (!with_faces) return;
-    for (PlainLeg& leg : hop.legs) {
-      if (leg.links == nullptr) continue;
-      std::vector<Vector>&ahead = faces[0][leg.mu], &behind = faces[1][leg.mu];
-      const std::int64_t sites = steps * (problem.lattice.local_volume() / problem.lattice.local()[leg.mu]);
+    for (int l = 0; l < hop.n_legs; ++l) {
+      PlainLeg& leg = hop.legs[l];
+      std::vector<Vector>&ahead = faces[0][l], &behind = faces[1][l];
+      const std::int64_t sites = leg.steps * (problem.lattice.local_volume() / problem.lattice.local()[leg.mu]);
       for (std::int64_t k = 0; k < sites; ++k) {
         ahead.push_back(problem.in[plain_face_site(hop, leg, false, k)]);
         behind.push_back(plain_backward(hop, leg, plain_face_site(hop, leg, true, k)));
@@ -134,17 +135,21 @@ struct SecondText {
     }
   }
 
+  void add_leg(int mu, int steps, double weight, const LinkField& links) {
+    hop.legs[hop.n_legs++] = {mu, steps, weight, reinterpret_cast<const ColorMatrix<double>*>(links.data()) + mu, 4};
+  }
+
   PlainHop hop;
-  std::vector<Vector> faces[2][4];
+  std::vector<Vector> faces[2][PlainHop::max_legs];
 };
 
 bool second_text_has_the_bits_of_the_formula() {
   for (const Problem& problem : problems())
     for (const int steps : {1, 3})
       for (const bool faces : {false, true}) {
-        if (problem.stencil == Stencil::improved) continue;  // the second text has hops of one kind
         const Extents& local = problem.lattice.local();
-        if (*std::min_element(local.begin(), local.end()) < steps) continue;
+        const int longest = steps * depth_of(problem.stencil);
+        if (*std::min_element(local.begin(), local.end()) < longest) continue;
         const SecondText text(problem, steps, faces);
         for (std::int64_t site = 0; site < problem.in.size(); ++site) {
           const Coordinates x = problem.lattice.site_coordinates(site);
