@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <limits>
 #include <sstream>
 
+#include "dirac/gauge/cuda_improved_links.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
 #include "dirac/gauge/unitary_projection.hpp"
 #include "halo/watch/error.hpp"
@@ -15,14 +15,6 @@ namespace staghorn {
 namespace {
 
 using Matrix = ColorMatrix<double>;
-
-STAGHORN_INLINE void add_scaled(Matrix& sum, double weight, const Matrix& m) {
-  STAGHORN_UNROLL
-  for (int i = 0; i < 3; ++i) STAGHORN_UNROLL
-  for (int j = 0; j < 3; ++j)
-    sum.e[i][j] = {multiply_add(weight, m.e[i][j].re, sum.e[i][j].re),
-                   multiply_add(weight, m.e[i][j].im, sum.e[i][j].im)};
-}
 
 // Work for one thread at a time.
 constexpr std::int64_t sites_per_slab = 128;
@@ -37,10 +29,7 @@ void for_slabs(std::int64_t sites, const Work& work) {
 STAGHORN_FMA_CLONES
 void scale_direction(const LinkField& links, int mu, double weight, MatrixField& out, std::int64_t begin,
                      std::int64_t end) {
-  for (std::int64_t x = begin; x < end; ++x) {
-    out[x] = Matrix{};
-    add_scaled(out[x], weight, links[x][mu]);
-  }
+  for (std::int64_t x = begin; x < end; ++x) out[x] = scaled_link(weight, links[x][mu]);
 }
 
 STAGHORN_FMA_CLONES
@@ -71,21 +60,13 @@ void multiply_ahead(const LinkField& links, const NeighbourSites<Links>& ahead, 
   for (std::int64_t x = begin; x < end; ++x) out[x][mu] = links[x][mu] * ahead[x][mu];
 }
 
-struct Extremes {
-  double singular = std::numeric_limits<double>::infinity(), determinant = singular;
-  std::int64_t bad_site = -1;  // the first link that has no projection
-  int bad_direction = 0;
-  double bad[3] = {};
-};
-
 STAGHORN_FMA_CLONES
-void project(LinkField& links, Unitarize unitarize, Extremes& met, std::int64_t begin, std::int64_t end) {
+void project(LinkField& links, Unitarize unitarize, ProjectionExtremes& met, std::int64_t begin, std::int64_t end) {
   for (std::int64_t x = begin; x < end; ++x)
     for (int mu = 0; mu < 4; ++mu) {
       const UnitaryProjection p = project_unitary(links[x][mu]);
-      if (!(p.singular[2] > 0) && met.bad_site < 0) {
-        met.bad_site = x;
-        met.bad_direction = mu;
+      if (!(p.singular[2] > 0) && met.bad_link < 0) {
+        met.bad_link = 4 * x + mu;
         std::copy(p.singular, p.singular + 3, met.bad);
       }
       met.singular = std::min(met.singular, p.singular[2]);
@@ -190,46 +171,62 @@ LinkField three_link_products(const Communicator& communicator, const LinkField&
 }
 
 ProjectionReport project_links(const Communicator& communicator, LinkField& links, Unitarize unitarize) {
-  Extremes all;
+  ProjectionExtremes all;
   for_slabs(links.size(), [&](std::int64_t begin, std::int64_t end) {
-    Extremes met;
+    ProjectionExtremes met;
     project(links, unitarize, met, begin, end);
 #pragma omp critical(staghorn_project_links)
     {
       all.singular = std::min(all.singular, met.singular);
       all.determinant = std::min(all.determinant, met.determinant);
-      if (met.bad_site >= 0 && (all.bad_site < 0 || met.bad_site < all.bad_site)) {
-        all.bad_site = met.bad_site;
-        all.bad_direction = met.bad_direction;
+      if (met.bad_link >= 0 && (all.bad_link < 0 || met.bad_link < all.bad_link)) {
+        all.bad_link = met.bad_link;
         std::copy(met.bad, met.bad + 3, all.bad);
       }
     }
   });
-  communicator.agree([&] {
-    if (all.bad_site < 0) return;
-    const Lattice& lattice = links.lattice();
-    const Coordinates at = lattice.to_global(lattice.site_coordinates(all.bad_site));
-    std::ostringstream found;
-    found << "singular values " << all.bad[0] << ", " << all.bad[1] << ", " << all.bad[2];
-    throw Error("smeared link at site " + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," +
-                    std::to_string(at[2]) + "," + std::to_string(at[3]) + " in direction " + "xyzt"[all.bad_direction],
-                "a matrix of rank three, to be projected onto U(3)", found.str());
-  });
-  return {-communicator.max(-all.singular), -communicator.max(-all.determinant)};
+  return agree_on_projection(communicator, links.lattice(), all);
 }
 
-ImprovedLinks asqtad_links(const Communicator& communicator, const LinkField& thin, double u0) {
+ProjectionReport agree_on_projection(const Communicator& communicator, const Lattice& lattice,
+                                     const ProjectionExtremes& met) {
+  communicator.agree([&] {
+    if (met.bad_link < 0) return;
+    const Coordinates at = lattice.to_global(lattice.site_coordinates(met.bad_link / 4));
+    std::ostringstream found;
+    found << "singular values " << met.bad[0] << ", " << met.bad[1] << ", " << met.bad[2];
+    throw Error("smeared link at site " + std::to_string(at[0]) + "," + std::to_string(at[1]) + "," +
+                    std::to_string(at[2]) + "," + std::to_string(at[3]) + " in direction " + "xyzt"[met.bad_link % 4],
+                "a matrix of rank three, to be projected onto U(3)", found.str());
+  });
+  return {-communicator.max(-met.singular), -communicator.max(-met.determinant)};
+}
+
+ImprovedLinks asqtad_links(const Communicator& communicator, const LinkField& thin, double u0, MemorySpace where) {
   if (!(u0 > 0 && std::isfinite(u0))) throw Error("tadpole factor u0", "a number above 0", u0);
+  if (where == MemorySpace::cuda)
+    return cuda_improved_links(communicator, thin, std::nullopt, asqtad_weights(u0), asqtad_naik_weight(u0));
   return {smeared_links(communicator, thin, asqtad_weights(u0)), three_link_products(communicator, thin),
           asqtad_naik_weight(u0)};
 }
 
-ImprovedLinks hisq_links(const Communicator& communicator, const LinkField& thin, double epsilon, Unitarize unitarize) {
+ImprovedLinks hisq_links(const Communicator& communicator, const LinkField& thin, double epsilon, Unitarize unitarize,
+                         MemorySpace where) {
   if (!std::isfinite(epsilon)) throw Error("naik_epsilon", "a finite number", epsilon);
+  if (where == MemorySpace::cuda)
+    return cuda_improved_links(communicator, thin, unitarize, hisq_weights(epsilon), hisq_naik_weight(epsilon));
   LinkField w = smeared_links(communicator, thin, fat7_weights());
   const ProjectionReport report = project_links(communicator, w, unitarize);
   return {smeared_links(communicator, w, hisq_weights(epsilon)), three_link_products(communicator, w),
           hisq_naik_weight(epsilon), report.smallest_singular, report.smallest_determinant};
 }
+
+#ifndef STAGHORN_CUDA
+ImprovedLinks cuda_improved_links(const Communicator&, const LinkField&, const std::optional<Unitarize>&,
+                                  const SmearingWeights&, double) {
+  throw Error("this build of Staghorn has no smearing on GPUs");
+}
+double cuda_improved_links_bytes(const Lattice&) { return 0; }
+#endif
 
 }  // namespace staghorn

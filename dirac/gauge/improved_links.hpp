@@ -8,8 +8,12 @@
 //
 // N_mu(x) = W_mu(x) W_mu(x+mu) W_mu(x+2mu) is stored without its coefficient c_N (so that it stays unitary). Staggered
 // phases and the boundary condition are in no link: the operator applies them. Links are fp64 LinkFields, in lattice
-// units; every link is computed in one order, so its bits depend on no process grid and no number of threads.
+// units; every link is computed in one order, so its bits depend on no process grid, no number of threads and no
+// device.
 #pragma once
+
+#include <cstdint>
+#include <limits>
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
@@ -35,6 +39,7 @@ struct ImprovedLinks {
   double naik_weight = 0;  // c_N
   // Of V over the lattice, HISQ only: the smallest singular value and |det|.
   double smallest_singular = 1, smallest_determinant = 1;
+  double device_seconds = 0;  // of this rank's GPU and the messages between ranks, where links were made there
 };
 
 // The weighted sum of paths around each link. Some 65 kflop a site. Collective.
@@ -50,8 +55,22 @@ struct ProjectionReport {
 };
 ProjectionReport project_links(const Communicator& communicator, LinkField& links, Unitarize unitarize);
 
-ImprovedLinks asqtad_links(const Communicator& communicator, const LinkField& thin, double u0);
-// F(epsilon) = F(0) + (epsilon / 8) W. Collective, as the others.
-ImprovedLinks hisq_links(const Communicator& communicator, const LinkField& thin, double epsilon, Unitarize unitarize);
+// What this rank met as it projected its links, and what all ranks make of it: the report, or the Error.
+struct ProjectionExtremes {
+  double singular = std::numeric_limits<double>::infinity(), determinant = singular;  // the smallest
+  std::int64_t bad_link = -1;  // 4 site + direction of the first link that has no projection
+  double bad[3] = {};          // its singular values
+};
+ProjectionReport agree_on_projection(const Communicator& communicator, const Lattice& lattice,
+                                     const ProjectionExtremes& met);
+
+// The links of an action. `where` they are computed: by the host's threads, or on the selected GPU. `thin` and the
+// result lie on the host either way. Throw Error for a u0 or epsilon that is no number, and as project_links does.
+// Collective.
+ImprovedLinks asqtad_links(const Communicator& communicator, const LinkField& thin, double u0,
+                           MemorySpace where = MemorySpace::host);
+// F(epsilon) = F(0) + (epsilon / 8) W.
+ImprovedLinks hisq_links(const Communicator& communicator, const LinkField& thin, double epsilon, Unitarize unitarize,
+                         MemorySpace where = MemorySpace::host);
 
 }  // namespace staghorn

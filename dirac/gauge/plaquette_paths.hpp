@@ -1,4 +1,5 @@
-// Wilson's plaquettes seen from one link: their traces, and the paths that lead around them from x to x+mu.
+// Wilson's plaquettes seen from one link: their traces, and the paths that lead around them from x to x+mu. The staples
+// of smearing are such paths, with any matrix in place of U_mu.
 // Host and device; every multiply-add an explicit fma in one order, so that all callers have the same bits.
 #pragma once
 
@@ -30,6 +31,22 @@ STAGHORN_INLINE void add_path(ColorMatrix<double>& path, const ColorMatrix<doubl
   STAGHORN_UNROLL
   for (int i = 0; i < 3; ++i) STAGHORN_UNROLL
   for (int j = 0; j < 3; ++j) path.e[i][j] = path.e[i][j] + other.e[i][j];
+}
+
+// sum += weight m
+STAGHORN_INLINE void add_scaled(ColorMatrix<double>& sum, double weight, const ColorMatrix<double>& m) {
+  STAGHORN_UNROLL
+  for (int i = 0; i < 3; ++i) STAGHORN_UNROLL
+  for (int j = 0; j < 3; ++j)
+    sum.e[i][j] = {multiply_add(weight, m.e[i][j].re, sum.e[i][j].re),
+                   multiply_add(weight, m.e[i][j].im, sum.e[i][j].im)};
+}
+
+// weight m
+STAGHORN_INLINE ColorMatrix<double> scaled_link(double weight, const ColorMatrix<double>& m) {
+  ColorMatrix<double> result{};
+  add_scaled(result, weight, m);
+  return result;
 }
 
 }  // namespace staghorn

@@ -26,6 +26,9 @@ void print_improved(std::ostream& out, const ImprovedSummary& improved) {
   if (improved.smallest_singular_value)
     out << format(", smallest singular value %.4g, |det| %.4g", *improved.smallest_singular_value,
                   *improved.smallest_determinant);
+  if (improved.made_on == "device")
+    out << format(", made on the GPU in %.0f ms (%.2f s with transfers)", 1e3 * improved.device_seconds,
+                  improved.seconds);
   out << format("\n           Naik scale %.10g, Naik links unitary to %.1e%s\n", improved.naik_scale,
                 improved.naik_unitarity, improved.naik_projected ? " and then projected onto U(3)" : "");
 }

@@ -40,6 +40,9 @@ struct ImprovedSummary {
   std::string unitarize;               // "u3" or "su3"; "" for others
   // Of the first level of HISQ, before its projection; nothing for stored links.
   std::optional<double> smallest_singular_value, smallest_determinant;
+  std::string made_on{};  // "host" or "device": where links were made from thin ones; "" for stored ones
+  // Of the slowest rank: all of that, and the kernels of a GPU with the messages between ranks.
+  double seconds = 0, device_seconds = 0;
   double naik_scale = 0;          // c_N, the coefficient of Naik links
   double naik_unitarity = 0;      // max |N N^dagger - 1| without it, before any projection
   bool naik_projected = false;    // onto U(3), for links of 13 or 9 reals

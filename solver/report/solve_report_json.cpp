@@ -49,6 +49,9 @@ void add_action(Json& json, const SolveReport& report) {
   if (report.options.sloppy) json["sloppy_naik_links"] = reals_per_link(iterated_naik_links(report.options));
   json["improved"] = {{"smallest_singular_value", or_null(improved.smallest_singular_value)},
                       {"smallest_determinant", or_null(improved.smallest_determinant)},
+                      {"made_on", or_null(improved.made_on)},
+                      {"seconds", improved.seconds},
+                      {"device_seconds", improved.device_seconds},
                       {"naik_scale", improved.naik_scale},
                       {"naik_unitarity", improved.naik_unitarity},
                       {"naik_projected", improved.naik_projected},

@@ -44,9 +44,11 @@ void check_action(const QuarkAction& quarks) {
     throw Error("naik_epsilon", "a finite number", *quarks.naik_epsilon);
 }
 
-ImprovedLinks make_improved_links(const Communicator& communicator, const LinkField& thin, const QuarkAction& quarks) {
-  if (quarks.action == Action::asqtad) return asqtad_links(communicator, thin, quarks.u0.value_or(1));
-  return hisq_links(communicator, thin, quarks.naik_epsilon.value_or(0), quarks.unitarize.value_or(Unitarize::u3));
+ImprovedLinks make_improved_links(const Communicator& communicator, const LinkField& thin, const QuarkAction& quarks,
+                                  MemorySpace where) {
+  if (quarks.action == Action::asqtad) return asqtad_links(communicator, thin, quarks.u0.value_or(1), where);
+  return hisq_links(communicator, thin, quarks.naik_epsilon.value_or(0), quarks.unitarize.value_or(Unitarize::u3),
+                    where);
 }
 
 }  // namespace staghorn

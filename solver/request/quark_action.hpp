@@ -34,7 +34,8 @@ struct QuarkAction {
 // Throws Error where these do not go together: an epsilon on a naive action, one of two files. Local.
 void check_action(const QuarkAction& quarks);
 
-// The links of asqtad or HISQ from thin links. Collective.
-ImprovedLinks make_improved_links(const Communicator& communicator, const LinkField& thin, const QuarkAction& quarks);
+// The links of asqtad or HISQ from thin links, on the host or on the selected GPU (improved_links.hpp). Collective.
+ImprovedLinks make_improved_links(const Communicator& communicator, const LinkField& thin, const QuarkAction& quarks,
+                                  MemorySpace where = MemorySpace::host);
 
 }  // namespace staghorn

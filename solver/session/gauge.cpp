@@ -57,11 +57,13 @@ const GaugeSummary& Gauge::measured() {
 void Gauge::improve() {
   measured();  // observables are those of the thin links
   forget_operators();
-  improved_ = improve_links(context_.communicator(), links_, options_);
+  certificate_.links_changed();
+  improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
 }
 
 void Gauge::add_naik_links(ImprovedGauge improved) {
   forget_operators();
+  certificate_.links_changed();
   improved_ = std::move(improved);
 }
 
@@ -152,7 +154,7 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
     if (!pass_)
       pass_ = std::make_unique<EvenOddPass>(
           *precise_, solver_for(options_).make({*precise_, sloppy_.get(), context_.cublas()}), context_.loop());
-    certificate_.make(certificate, links_);
+    certificate_.make(certificate, operator_links());
   });
   if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
 }

@@ -1,9 +1,13 @@
 #include "solver/session/improved_gauge.hpp"
 
+#include <algorithm>
 #include <charconv>
 
+#include "dirac/gauge/cuda_improved_links.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
+#include "halo/available_memory.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
 #include "solver/report/gauge_summary.hpp"
 
 namespace staghorn {
@@ -48,6 +52,15 @@ void describe(ImprovedSummary& summary, const std::map<std::string, std::string>
   if (const auto group = description.find("unitarize"); group != description.end()) summary.unitarize = group->second;
 }
 
+// Where links are made: the same on all ranks.
+MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device) {
+  if (!communicator.any(cuda_device >= 0)) return MemorySpace::host;
+  const AvailableMemory available = available_memory(communicator, cuda_device);
+  const double bytes = cuda_improved_links_bytes(lattice);
+  const bool fits = cuda_device >= 0 && bytes <= std::min(available.device, available.device_limit);
+  return communicator.any(!fits) ? MemorySpace::host : MemorySpace::cuda;
+}
+
 }  // namespace
 
 OperatorLinks operator_links(const LinkField& near, const std::optional<ImprovedGauge>& improved) {
@@ -55,9 +68,12 @@ OperatorLinks operator_links(const LinkField& near, const std::optional<Improved
   return {near, improved->naik, improved->naik_scale};
 }
 
-ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options) {
+ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options,
+                            int cuda_device) {
+  const Stopwatch making;
+  const MemorySpace where = space_for_links(communicator, links.lattice(), cuda_device);
   const QuarkAction& quarks = options.quarks;
-  ImprovedLinks made = make_improved_links(communicator, links, quarks);
+  ImprovedLinks made = make_improved_links(communicator, links, quarks, where);
   links = std::move(made.fat);
   ImprovedGauge gauge{std::move(made.naik), made.naik_weight, {}};
   ImprovedSummary& summary = gauge.summary;
@@ -69,6 +85,9 @@ ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, 
     summary.smallest_singular_value = made.smallest_singular;
     summary.smallest_determinant = made.smallest_determinant;
   }
+  summary.made_on = where == MemorySpace::cuda ? "device" : "host";
+  summary.device_seconds = communicator.max(made.device_seconds);
+  summary.seconds = communicator.max(making.seconds());
   summary.naik_scale = made.naik_weight;
   summary.naik_unitarity = check_unitarity(communicator, gauge.naik).max_deviation;
   fit_naik_form(communicator, gauge, options);

@@ -23,8 +23,10 @@ OperatorLinks operator_links(const LinkField& near, const std::optional<Improved
 
 // Makes the links that `options.quarks` asks for from thin ones: `links` are fat ones afterwards. Projects Naik links
 // onto U(3) where kernels keep 13 or 9 reals of them; throws Error where they are not unitary, and where a link of
-// HISQ's first level is singular. Fills in options.sloppy_naik_links.
-ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options);
+// HISQ's first level is singular. Fills in options.sloppy_naik_links. Links are computed on the GPU `cuda_device`, or
+// on the host where that is -1 or where the GPU of some rank lacks the memory.
+ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options,
+                            int cuda_device);
 
 // Reads the pair of files that `headers` describe onto `lattice`. Throws as read_improved_links and improve_links do,
 // and where the files hold boundary signs other than options.boundary.
