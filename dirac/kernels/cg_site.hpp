@@ -67,9 +67,13 @@ STAGHORN_INLINE void finish_hop(Site& site, ColorVector<Real>& v) {
     }
   } else if constexpr (use == HopUse::store_norm) {
     if (site.recurs()) {  // tmp = D r + beta tmp
-      ColorVector<Real> before = site.load_out();
-      scale_and_add(before, site.beta(), v);
-      v = before;
+      const ColorVector<Real> before = site.load_out();
+      // beta is asked for at each use: a GPU with many threads has no register to keep it in (cuda_one_kernel.cuh).
+      STAGHORN_UNROLL
+      for (int c = 0; c < 3; ++c) {
+        v.c[c].re = multiply_add(site.beta(), before.c[c].re, v.c[c].re);
+        v.c[c].im = multiply_add(site.beta(), before.c[c].im, v.c[c].im);
+      }
     }
   }
 }

@@ -2,6 +2,8 @@
 // are found by arithmetic, on this rank or in a ghost.
 #pragma once
 
+#include <type_traits>
+
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/algebra/su3.hpp"
 #include "dirac/fields/cuda_words.cuh"
@@ -25,15 +27,19 @@ struct LinkReals {
   static constexpr int of = set == LinkSet::naik ? Naik : Near;
 };
 
-// One set of links: LinkSetView as kernels get it.
+// One set of links: LinkSetView as kernels get it, but for the scale.
 struct LinkPointers {
   const void *here, *there;
   const void* ghosts[4];  // links behind the sites of the first slices, in the order of faces
-  double scale;
-  float scale_in_float;
+};
+
+// LinkSetView::scale.
+struct LinkScale {
+  double value;
+  float in_float;
   template <class Real>
-  __device__ __forceinline__ Real scale_as() const {
-    return sizeof(Real) == 8 ? Real(scale) : Real(scale_in_float);
+  __device__ __forceinline__ Real as() const {
+    return sizeof(Real) == 8 ? Real(value) : Real(in_float);
   }
 };
 
@@ -68,8 +74,15 @@ struct HopArguments {
   const double* bound;                    // of the sums; nullptr: no sums
   SumCell* cells;                         // cells_per_sum for each right-hand side
   unsigned* taken;                        // chunks, for each tile of right-hand sides (Walk)
-  LinkPointers naik;                      // of improved quarks
 };
+
+// The kernels of naive quarks get nothing of this.
+struct ImprovedArguments : HopArguments {
+  LinkPointers naik;
+  LinkScale near_scale, naik_scale;
+};
+template <Stencil stencil>
+using ArgumentsOf = std::conditional_t<stencil == Stencil::improved, ImprovedArguments, HopArguments>;
 
 // The place of a neighbour's vectors.
 struct Neighbour {
@@ -113,13 +126,16 @@ struct CudaAccess {
   // Where the scale of a set is 1 for certain, nothing is multiplied by it.
   template <LinkSet set>
   static constexpr bool is_scaled = stencil == Stencil::improved && (set == LinkSet::naik || is_fixed_point<Stored>);
-  const HopArguments& a;
+  const ArgumentsOf<Links::stencil>& a;
   const At& place;
   const StoredVectors<Stored, how>& vectors;
 
   template <LinkSet set>
   __device__ __forceinline__ const LinkPointers& links() const {
-    return set == LinkSet::naik ? a.naik : a.near;
+    if constexpr (set == LinkSet::naik)
+      return a.naik;
+    else
+      return a.near;
   }
   template <LinkSet set>
   __device__ __forceinline__ bool leaves(int mu, bool forward) const {
@@ -183,8 +199,10 @@ struct CudaAccess {
   template <LinkSet set>
   __device__ __forceinline__ Real factor() const {
     constexpr Real unit = link_unit<Stored, Links::template of<set>>;
-    if constexpr (is_scaled<set>) return links<set>().template scale_as<Real>() * unit;
-    return unit;
+    if constexpr (!is_scaled<set>)
+      return unit;
+    else
+      return (set == LinkSet::naik ? a.naik_scale : a.near_scale).template as<Real>() * unit;
   }
 
   // Whether this hop crosses a boundary with a phase other than +-1.

@@ -59,7 +59,7 @@ constexpr int least_blocks() {
 // of the boundary.
 template <class Stored, class Links, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Links, Use, Tile, Cut, Finish::takes_chunks>())
-    hop_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
+    hop_kernel(const ArgumentsOf<Links::stencil> a, const SharedRange range, const Finish finish) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
   if (finish.done()) return;
   int first_chunk = int(blockIdx.x);
@@ -168,9 +168,9 @@ struct Launch {
   bool reversed = false;
 };
 
-HopArguments hop_arguments(const HopView& view);
+ImprovedArguments hop_arguments(const HopView& view);
 // With the vectors, faces and scalars of a call.
-HopArguments hop_arguments(const HopView& view, const HopCall& call);
+ImprovedArguments hop_arguments(const HopView& view, const HopCall& call);
 DirectionArguments direction_arguments(const HopView& view, const DirectionCall& call);
 
 // The blocks of a hop kernel.
@@ -184,7 +184,8 @@ struct HopBlocks {
 // Launches the hop kernel for a run-time number of right-hand sides: with the largest compiled tile that divides the
 // number and is not above the chosen tile.
 template <class Stored, class Links, HopUse Use, class Finish>
-void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch& how, const LaunchChoice& choice) {
+void launch_hop_tiles(const ArgumentsOf<Links::stencil>& a, const Finish& finish, const Launch& how,
+                      const LaunchChoice& choice) {
   const auto launch = [&](const auto kernel, int tile, const HopBlocks& of) {
     const ChunkRange range = chunk_range(a.sites, of.sites, how.part, how.reversed);
     if (range.count == 0) return;
@@ -193,7 +194,7 @@ void launch_hop_tiles(const HopArguments& a, const Finish& finish, const Launch&
         a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes, of.most_chunks) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     const SharedRange shared = share_range(range, blocks / tiles, a.taken ? of.taken_rounds : 0);
-    HopArguments of_tiles = a;
+    ArgumentsOf<Links::stencil> of_tiles = a;
     of_tiles.tiles = Divisor(tiles);
     kernel<<<blocks, of.threads, of.shared_bytes, how.stream>>>(of_tiles, shared, finish);
     STAGHORN_CUDA_CHECK_LAUNCH(hop_kernel);
@@ -246,10 +247,10 @@ const LaunchChoice& choice_for(const HopView& view) {
 
 // Launches the hop of improved quarks, whose kernels are compiled in files of their own (cuda_improved_*.cu).
 template <class Stored, HopUse Use>
-void launch_improved_hop(const HopView& view, const HopArguments& a, const LateFinish& finish, const Launch& how);
+void launch_improved_hop(const HopView& view, const ImprovedArguments& a, const LateFinish& finish, const Launch& how);
 
 template <HopUse Use, class Finish>
-void launch_hop(const HopView& view, const HopArguments& a, const Finish& finish, const Launch& how) {
+void launch_hop(const HopView& view, const ImprovedArguments& a, const Finish& finish, const Launch& how) {
   if (view.stencil == Stencil::improved) {
     with_stored(view.vectors.precision, a.in, [&]<class Stored>(const Stored*) {
       launch_improved_hop<Stored, Use>(view, a, LateFinish{finish.flag()}, how);

@@ -49,7 +49,7 @@ class SharedSums {
 // As hop_kernel (cuda_hop.cuh), for tiles from least_tile_of_many on.
 template <class Stored, class Form, HopUse Use, int Tile, bool Cut, bool Phases, class Finish>
 __global__ void __launch_bounds__(many_threads, (ManyRhs<Stored, Form, Tile>::least_blocks(Cut)))
-    hop_many_kernel(const HopArguments a, const SharedRange range, const Finish finish) {
+    hop_many_kernel(const ArgumentsOf<Form::stencil> a, const SharedRange range, const Finish finish) {
   if (finish.done()) return;
   using Many = ManyRhs<Stored, Form, Tile>;
   constexpr int n = Many::per_thread;

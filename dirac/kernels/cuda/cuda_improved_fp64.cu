@@ -3,9 +3,9 @@
 
 namespace staghorn::cuda {
 
-template void launch_improved_hop<double, HopUse::store_norm>(const HopView&, const HopArguments&, const LateFinish&,
-                                                              const Launch&);
-template void launch_improved_hop<double, HopUse::update_residual>(const HopView&, const HopArguments&,
+template void launch_improved_hop<double, HopUse::store_norm>(const HopView&, const ImprovedArguments&,
+                                                              const LateFinish&, const Launch&);
+template void launch_improved_hop<double, HopUse::update_residual>(const HopView&, const ImprovedArguments&,
                                                                    const LateFinish&, const Launch&);
 
 }  // namespace staghorn::cuda

@@ -8,7 +8,7 @@
 namespace staghorn::cuda {
 
 template <class Stored, HopUse Use>
-void launch_improved_hop(const HopView& view, const HopArguments& a, const LateFinish& finish, const Launch& how) {
+void launch_improved_hop(const HopView& view, const ImprovedArguments& a, const LateFinish& finish, const Launch& how) {
   with_naik_form(view.naik.reconstruct, [&]<int Naik>(std::integral_constant<int, Naik>) {
     launch_hop_tiles<Stored, LinkReals<18, Naik>, Use>(a, finish, how, choice_for<Use>(view));
   });

@@ -23,7 +23,7 @@ void start_sums(const HopView& view, const HopCall& call) {
 void finish_sums(const HopView& view, const HopCall& call) { collect_sums(view.launch, view.vectors.n_rhs, call.sums); }
 
 void hop(const HopView& view, const HopCall& call) {
-  const HopArguments a = hop_arguments(view, call);
+  const ImprovedArguments a = hop_arguments(view, call);
   const int* done = scalars_for(view.launch, call.device).done;
   const Launch how{stream_of(view), call.part, call.reversed};
   if (call.use == HopUse::update_residual)
@@ -90,15 +90,17 @@ int slab_extent(const HopView& view, int box_extent) {
 }
 
 LinkPointers link_pointers(const LinkSetView& links) {
-  LinkPointers pointers{links.here, links.there, {}, links.scale, float(links.scale)};
+  LinkPointers pointers{links.here, links.there, {}};
   std::copy(links.ghosts.begin(), links.ghosts.end(), pointers.ghosts);
   return pointers;
 }
 
+LinkScale link_scale(const LinkSetView& links) { return {links.scale, float(links.scale)}; }
+
 }  // namespace
 
-HopArguments hop_arguments(const HopView& view, const HopCall& call) {
-  HopArguments a = hop_arguments(view);
+ImprovedArguments hop_arguments(const HopView& view, const HopCall& call) {
+  ImprovedArguments a = hop_arguments(view);
   const DeviceScalars scalars = scalars_for(view.launch, call.device);
   a.in = call.in;
   a.ghosts = faces(call.ghost_faces);
@@ -131,10 +133,12 @@ DirectionArguments direction_arguments(const HopView& view, const DirectionCall&
   return a;
 }
 
-HopArguments hop_arguments(const HopView& view) {
-  HopArguments a = {};
+ImprovedArguments hop_arguments(const HopView& view) {
+  ImprovedArguments a = {};
   a.near = link_pointers(view.near);
   a.naik = link_pointers(view.naik);
+  a.near_scale = link_scale(view.near);
+  a.naik_scale = link_scale(view.naik);
   a.n_rhs = view.vectors.n_rhs;
   LocalSites& s = a.sites;
   s.parity = view.target;

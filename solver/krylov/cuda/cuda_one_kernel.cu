@@ -30,7 +30,7 @@ int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
   int device = 0, cooperative = 0;
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
-  const int resident = resident_blocks(reinterpret_cast<const void*>(kernel.function), kernel.threads);
+  const int resident = resident_blocks(kernel.function, kernel.threads);
   const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.vectors.n_rhs : 0;
   return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
 }
@@ -86,16 +86,16 @@ class OneKernelForm final : public CudaLoopForm {
   }
 
   void queue(long) override {
-    void* arguments[] = {&arguments_};
-    STAGHORN_CUDA_CHECK(cudaLaunchCooperativeKernel(reinterpret_cast<const void*>(kernel_.function),
-                                                    dim3(unsigned(blocks_)), dim3(unsigned(kernel_.threads)), arguments,
-                                                    0, context_.stream));
+    cuda::OneKernelArguments<Stencil::naive> of_naive{arguments_, arguments_.hop, arguments_.residual};
+    void* arguments[] = {to_parity().stencil == Stencil::naive ? static_cast<void*>(&of_naive) : &arguments_};
+    STAGHORN_CUDA_CHECK(cudaLaunchCooperativeKernel(kernel_.function, dim3(unsigned(blocks_)),
+                                                    dim3(unsigned(kernel_.threads)), arguments, 0, context_.stream));
   }
 
  private:
   bool wide_;
   cuda::OneKernel kernel_;
-  cuda::OneKernelArguments arguments_ = {};
+  cuda::OneKernelArguments<Stencil::improved> arguments_ = {};
   int blocks_ = 0;
   Buffer ring_;  // of a single rank; of several ranks the rings lie in their mailboxes
 };

@@ -54,12 +54,16 @@ struct Task {
   std::uint64_t turn;
 };
 
-struct OneKernelArguments {
-  HopArguments hop, residual;  // as for iterations whose p is not given
+struct OneKernelPlan {
   SharedRange hop_range, residual_range, direction_range;
   RendezvousRing* rings[max_peers];  // one for each rank
   Scalars* scalars;
   int iterations;
+};
+
+template <Stencil stencil>
+struct OneKernelArguments : OneKernelPlan {
+  ArgumentsOf<stencil> hop, residual;  // as for iterations whose p is not given
 };
 
 template <bool at_use>
@@ -110,7 +114,7 @@ __device__ __forceinline__ void for_sites(const LocalSites& sites, const SharedR
 }
 
 template <class Stored, class Links, bool Cut, int threads, bool takes>
-__global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a) {
+__global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments<Links::stencil> a) {
   STAGHORN_SPILL_TO_SHARED_MEMORY;
   constexpr bool at_use =
       threads > (sizeof(Stored) == 8 ? 512 : 640);  // with fewer threads there are registers for all
@@ -159,7 +163,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
     __syncthreads();
   };
   // The same, where the work at a site is a hop and what follows from it.
-  const auto pass_hop = [&]<HopUse Use>(CgStep step, bool given, const HopArguments& hop, const void* in,
+  const auto pass_hop = [&]<HopUse Use>(CgStep step, bool given, const auto& hop, const void* in,
                                         const SharedRange& range) {
     pass(step, given, hop.sites, range,
          [&](const Place& place, auto ghosts, ThreadSum(&sum)[1], const ScalarsOfBlock<Stored, at_use>& scalars) {
@@ -205,7 +209,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments a
 }
 
 struct OneKernel {
-  void (*function)(OneKernelArguments);
+  const void* function;  // of OneKernelArguments of the stencil
   int threads;
   int teams() const { return threads / team_threads; }
 };
@@ -213,8 +217,9 @@ struct OneKernel {
 template <class Stored, class Links, bool Cut>
 OneKernel one_kernel_for(bool wide) {
   constexpr Form narrow_form = form_for<Stored, Links, Cut, false>(), wide_form = form_for<Stored, Links, Cut, true>();
-  if (wide) return {one_kernel<Stored, Links, Cut, wide_form.threads, wide_form.takes>, wide_form.threads};
-  return {one_kernel<Stored, Links, Cut, narrow_form.threads, narrow_form.takes>, narrow_form.threads};
+  const auto of = [](auto* kernel, int threads) { return OneKernel{reinterpret_cast<const void*>(kernel), threads}; };
+  if (wide) return of(one_kernel<Stored, Links, Cut, wide_form.threads, wide_form.takes>, wide_form.threads);
+  return of(one_kernel<Stored, Links, Cut, narrow_form.threads, narrow_form.takes>, narrow_form.threads);
 }
 
 // The kernel for links in forms known when this is compiled.

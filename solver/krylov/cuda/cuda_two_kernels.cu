@@ -55,8 +55,8 @@ class TwoKernels final : public CudaLoopForm {
   }
 
   void queue_iteration(const CgBinding& binding, bool given, cudaStream_t stream) const {
-    cuda::HopArguments hop = cuda::hop_arguments(to_other(), binding.hop(given));
-    cuda::HopArguments residual = cuda::hop_arguments(to_parity(), binding.residual(given));
+    cuda::ImprovedArguments hop = cuda::hop_arguments(to_other(), binding.hop(given));
+    cuda::ImprovedArguments residual = cuda::hop_arguments(to_parity(), binding.residual(given));
     hop.taken = context_.scalars->taken[cuda::hop_step];
     residual.taken = context_.scalars->taken[cuda::residual_step];
     cuda::launch_hop<HopUse::store_norm>(to_other(), hop, last_block<cuda::hop_step>(), {stream, HopPart::all, false});
