@@ -147,15 +147,14 @@ CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double 
     if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
   // Set-up is part of each call, and amortised, but a call need not take longer than asked for.
-  constexpr long fewest = 50;
-  long iterations = fewest;
-  if (bench.d.options().cuda_device >= 0) {
-    run(fewest);
-    const double start = omp_get_wtime();
-    run(fewest);
-    const double once = communicator.max(omp_get_wtime() - start) / fewest;
-    iterations = std::clamp(long(seconds / 2 / once), fewest, 500L);
-  }
+  // (A call on a CPU sets up little, and best_time makes thirteen.)
+  const bool on_gpu = bench.d.options().cuda_device >= 0;
+  const long fewest = on_gpu ? 50 : cg_refresh_interval, most = on_gpu ? 500 : 3 * cg_refresh_interval;
+  run(fewest);
+  const double start = omp_get_wtime();
+  run(fewest);
+  const double once = communicator.max(omp_get_wtime() - start) / double(fewest);
+  const long iterations = std::clamp(long(seconds / (on_gpu ? 2 : 12) / once), fewest, most);
   return {best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations), form};
 }
 

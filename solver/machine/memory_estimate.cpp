@@ -67,9 +67,11 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     if (certified_there) estimate.objects["device_certificate"] += (shape.n_masses - 1) * field * shape.n_rhs;
   }
   estimate.packing = std::max(fast.packing, sloppy.packing);
-  // Thin links and the products of two, or W, beside fat and Naik links, and the field of one direction of a staple.
-  if (improved && !shape.options.quarks.stored())
-    estimate.packing = std::max(estimate.packing, sites * (3.25 * sizeof(Links)));
+  // Beside fat and Naik links: of links that are made, thin links and the products of two, or W, and the field of one
+  // direction of a staple; of stored ones, the products of two and of three fat links, which are compared with N.
+  if (improved)
+    estimate.packing =
+        std::max(estimate.packing, sites * (shape.options.quarks.stored() ? 2.1 : 3.25) * double(sizeof(Links)));
   estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;
 }

@@ -171,6 +171,8 @@ def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
     (["scaling", "--local", "4x4x4x4", "--along", "w"], ["--along", "w"]),
     (["scaling", "--lattice", "4x4x4x4", "--along", "t"], ["--along", "--local"]),
     (["scaling", "--local", "4x4x4x4", "--grid", "1,1,1,1"], ["--grid", "scaling"]),
+    (["scaling", "--lattice", "8x8x8x8", "--action", "hisq"], ["--action", "scaling"]),
+    (["mapping", "--lattice", "8x8x8x8", "--action", "asqtad"], ["--action", "mapping"]),
     (["mapping", "--lattice", "4x4x4x4", "--mapping", "best"], ["--mapping", "host, natural or reversed", "best"]),
     (["hop", "--lattice", "4x4x4x4", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
     (["hop", "--lattice", "4x4x4x4", "--links", "18,9"], ["--links", "18", "9"]),

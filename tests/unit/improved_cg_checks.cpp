@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <cstring>
 
+#include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
@@ -57,9 +58,8 @@ struct Found {
   LoopForm form = LoopForm::host;
 };
 
-Found solve(const CutProblem& cut, const OperatorOptions& options, LoopChoice choice,
-            const std::shared_ptr<const HopData>& from = {}) {
-  StaggeredOperator d(cut.problem.communicator, cut.links(), options, from);
+Found solve(StaggeredOperator& d, const CutProblem& cut, LoopChoice choice) {
+  const OperatorOptions& options = d.options();
   ConjugateGradient cg(d);
   ColorVectorField x = d.make_solution(), b = d.make_vector();
   CgStop stop;
@@ -73,6 +73,12 @@ Found solve(const CutProblem& cut, const OperatorOptions& options, LoopChoice ch
   Found found{std::vector(std::size_t(options.n_rhs), VectorField(cut.lattice)), std::move(result.rhs), result.form};
   for (int r = 0; r < options.n_rhs; ++r) x.unpack(parity, r, found.x[std::size_t(r)]);
   return found;
+}
+
+Found solve(const CutProblem& cut, const OperatorOptions& options, LoopChoice choice,
+            const std::shared_ptr<const HopData>& from = {}) {
+  StaggeredOperator d(cut.problem.communicator, cut.links(), options, from);
+  return solve(d, cut, choice);
 }
 
 bool same_bits(const Found& found, const Found& expected) {
@@ -142,10 +148,46 @@ Verdict cg_has_the_bits_of_the_cpu() {
   return cells == 4 * 3 * int(std::size(loops)) ? Verdict::holds : Verdict::fails;
 }
 
+// Links of other sizes and another coefficient in the place of those an operator has: the operator's solves are those
+// of a new one. On the CPU, and on a GPU where there is one.
+bool reloaded_links_are_those_of_a_new_operator() {
+  const Problem problem;
+  const CutProblem cut(problem, {false, false, false, true});
+  LinkField fat = cut.fat, naik = cut.naik;
+  for (std::int64_t site = 0; site < fat.size(); ++site)
+    for (int mu = 0; mu < 4; ++mu) {
+      for (auto& row : fat[site][mu].e)
+        for (Complex<double>& e : row) e = {1.7 * e.re, 1.7 * e.im};
+      naik[site][mu] = adjoint(naik[site][mu]);
+    }
+  const OperatorLinks others(fat, naik, 0.4 * naik_scale);
+  bool holds = true;
+  for (const int device : {-1, 0})
+    for (const Precision precision : {Precision::fp64, Precision::fp32, Precision::fp16})
+      for (const Reconstruct form : {Reconstruct::none18, Reconstruct::u3_13, Reconstruct::u3_9}) {
+        if (device >= 0 && cuda::device_count() == 0) continue;
+        OperatorOptions options;
+        options.boundary = problem.boundary;
+        options.tuning = default_tuning();
+        options.precision = precision;
+        options.naik_reconstruct = form;
+        options.cuda_device = device;
+        StaggeredOperator fresh(problem.communicator, others, options);
+        StaggeredOperator reloaded(problem.communicator, cut.links(), options);
+        const Found expected = solve(fresh, cut, LoopChoice::automatic);
+        const Found before = solve(reloaded, cut, LoopChoice::automatic);
+        reloaded.reload(others);
+        holds = CHECK(!same_bits(before, expected)) && holds;
+        holds = CHECK(same_bits(solve(reloaded, cut, LoopChoice::automatic), expected)) && holds;
+      }
+  return holds;
+}
+
 }  // namespace
 
 std::vector<UnitCheck> improved_cg_checks() {
-  return {{"improved_cg_has_the_bits_of_the_cpu_fp64", cg_has_the_bits_of_the_cpu<Precision::fp64>},
+  return {UNIT_CHECK(reloaded_links_are_those_of_a_new_operator),
+          {"improved_cg_has_the_bits_of_the_cpu_fp64", cg_has_the_bits_of_the_cpu<Precision::fp64>},
           {"improved_cg_has_the_bits_of_the_cpu_fp32", cg_has_the_bits_of_the_cpu<Precision::fp32>},
           {"improved_cg_has_the_bits_of_the_cpu_fp16", cg_has_the_bits_of_the_cpu<Precision::fp16>}};
 }
