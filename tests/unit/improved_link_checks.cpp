@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <limits>
 
 #include "dirac/gauge/unitary_projection.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -35,15 +36,24 @@ Known matrix_of(const double (&s)[3], std::uint64_t seed) {
   return {scaled * adjoint(v), u * adjoint(v)};
 }
 
-// The error that the conditioning allows is eps / s; well conditioned, and degenerate, it is a few roundings.
+// The error that the conditioning allows is 2 eps / s for the smallest singular value s, relative to the largest; well
+// conditioned, and degenerate, it is a few roundings.
 bool projection_is_the_nearest_unitary_matrix() {
   struct Case {
     double s[3], bound;
   };
-  const Case cases[] = {
-      {{1.3, 1, 0.7}, 4e-15},  {{1, 1, 1}, 4e-15},          {{1, 1, 0.7}, 4e-15},           {{1, 1 + 1e-8, 0.7}, 4e-15},
-      {{1, 0.5, 1e-2}, 1e-13}, {{1, 0.5, 1e-4}, 1e-11},     {{1, 0.5, 1e-8}, 1e-7},         {{1, 0.5, 1e-12}, 1e-3},
-      {{1, 1e-6, 1e-6}, 1e-7}, {{1e-3, 1e-3, 1e-3}, 4e-15}, {{1e40, 0.5e40, 0.2e40}, 1e-14}};
+  constexpr double eps = std::numeric_limits<double>::epsilon();
+  const Case cases[] = {{{1.3, 1, 0.7}, 2e-15},
+                        {{1, 1, 1}, 2e-15},
+                        {{1, 1, 0.7}, 2e-15},
+                        {{1, 1 + 1e-8, 0.7}, 2e-15},
+                        {{1, 0.5, 1e-2}, 2 * eps / 1e-2},
+                        {{1, 0.5, 1e-4}, 2 * eps / 1e-4},
+                        {{1, 0.5, 1e-8}, 2 * eps / 1e-8},
+                        {{1, 0.5, 1e-12}, 2 * eps / 1e-12},
+                        {{1, 1e-6, 1e-6}, 1e-7},
+                        {{1e-3, 1e-3, 1e-3}, 2e-15},
+                        {{1e40, 0.5e40, 0.2e40}, 1e-14}};
   bool holds = true;
   for (const Case& c : cases) {
     double error = 0, not_unitary = 0, of_smallest = 0;

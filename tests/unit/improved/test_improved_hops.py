@@ -89,6 +89,16 @@ def test_bits_do_not_depend_on_ranks_threads_and_right_hand_sides(hops, gauge_of
             assert found[what] == {r: expected[what][r] for r in found[what]}, (what, grid)
 
 
+@pytest.mark.mpi
+def test_sixteen_ranks_have_the_bits_of_one(hops, staghorn, tmp_path):
+    """Every direction cut, and local extents of 4: each face is three of the four slices."""
+    gauge = tmp_path / "hot.h5"
+    staghorn("generate", "--lattice", 8, 8, 8, 8, "--start", "hot", "--sweeps", 0, "--beta", 6, "--seed", 5, "--device", "cpu",
+             "--output", gauge, check=True)
+    for precision, naik in (("fp64", 18), ("fp32", 13), ("fp16", 9)):
+        assert hops(gauge, "hisq", precision, naik, grid=(2, 2, 2, 2)) == hops(gauge, "hisq", precision, naik)
+
+
 @pytest.mark.parametrize("kernels", ["baseline", "avx2"])
 def test_bits_do_not_depend_on_the_instruction_set(hops, gauge_of_eights, kernels):
     for precision in PRECISIONS:
