@@ -48,9 +48,8 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   check_request(request, options_.precision);
   check_fields(all, lattice(), sources, solutions, n_masses);
-  const MemorySpace certificate = improved_ ? MemorySpace::host
-                                            : certificate_space(options_.certificate, common_space(sources, solutions),
-                                                                context_.cuda_device() >= 0);
+  const MemorySpace certificate =
+      certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   const Stopwatch setting_up;
@@ -120,7 +119,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   shifted.reset();  // polishing does not need it
 
   const CertifiedWork with{all,
-                           improved_ ? operator_links() : OperatorLinks(certificate_.links(links_)),
+                           certificate_.links(operator_links()),
                            options_.boundary,
                            options_.precision,
                            *pass_,
