@@ -1,4 +1,5 @@
 // `staghorn plan`: how fast and how large a solve would be on a machine that need not be here.
+#include <algorithm>
 #include <cstdio>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -48,6 +49,8 @@ CommandSyntax plan_syntax() {
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
       "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
                                                         ("right-hand sides side by side, " + rhs_range()).c_str())(
+      "masses", po::value<std::string>()->value_name("M,M,..."),
+      "several masses at once: adds the memory of their vectors; the time stays that of one mass")(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
       "json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
@@ -92,7 +95,9 @@ SolveShape read_shape(const OptionValues& values) {
   shape.lattice = extents_of(values, "lattice");
   SolveOptions options;
   set_options(values, options,
-              {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "system"});
+              {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
+               "system"});
+  shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.options = options.session;
   shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
@@ -169,6 +174,7 @@ void print_json(std::ostream& out, const Machine& machine, const std::vector<Pla
             {"action", to_string(first.options.quarks.action)},
             {"links", reals_per_link(first.options.links)},
             {"rhs", first.n_rhs},
+            {"masses", first.n_masses},
             {"system", to_string(first.system)}};
   if (first.options.quarks.improved()) json["naik_links"] = reals_per_link(first.options.naik_links);
   if (first.options.sloppy) json["sloppy"] = to_string(*first.options.sloppy);

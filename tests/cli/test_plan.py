@@ -166,6 +166,14 @@ def test_memory_is_that_of_a_solve(plan, solve, staghorn, tmp_path):
     assert planned["vectors"] == taken["vectors"] * 4128 / 4096
 
 
+def test_each_mass_takes_the_memory_of_two_vectors(plan):
+    two, three = (one(plan, "--lattice", "8x8x8x8", "--system", "even", "--masses", masses)["objects"]
+                  for masses in ("0.1,0.2", "0.1,0.2,0.3"))
+    of_one = two["vectors"] / 5  # x, b; r, p, tmp
+    assert three["shifted_vectors"] - two["shifted_vectors"] == pytest.approx(2 * of_one)
+    assert "shifted_vectors" not in one(plan, "--lattice", "8x8x8x8", "--system", "even")["objects"]
+
+
 def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
     found = one(plan, "--lattice", "96x96x96x192", "--rhs", 12)
     assert not found["fits"] and found["gpu_bytes"] > 149e9

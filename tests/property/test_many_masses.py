@@ -59,6 +59,7 @@ def test_full_systems_take_one_parity_and_a_column_for_each_half_of_the_source(s
         b = np.array([reference.keep_parity(b[i], i) for i in range(2)])
     x, report = session.solve(None, b, masses=MASSES)
     assert report["multi_shift"]["columns"] == 2 * columns and report["outcome"] == "certified"
+    assert report["memory_bytes"]["shifted_vectors"] == report["predicted_memory_bytes"]["shifted_vectors"] > 0
     operator = reference.StaggeredOperator(links)
     for k, mass in enumerate(MASSES):
         for i in range(2):
