@@ -185,6 +185,8 @@ struct CpuAccess {
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
     constexpr int Reals = reals_of<set>;
     const Stored* from = static_cast<const Stored*>(links) + index * (Reals * V);
+    constexpr bool far = stencil == Stencil::improved;
+    const Stored* const soon = from + (far ? 2 : 1) * Reals * V;
     Block<Real> reals[Reals];
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) {
@@ -193,12 +195,13 @@ struct CpuAccess {
       // prefetchers follow too few streams at once: the next, or for improved quarks, whose 16 links of two blocks do
       // not fit the first-level cache, the next but one into the second level.
       constexpr int lines = vector_bytes * sizeof(Stored) / sizeof(Real) < 64 ? 1 : 2;  // in a complex number
-      constexpr bool far = stencil == Stencil::improved;
-      const Stored* const soon = from + (far ? 2 : 1) * Reals * V + 2 * k * V;
-      __builtin_prefetch(soon, 0, far ? 2 : 3);
-      if constexpr (lines == 2) __builtin_prefetch(soon + V, 0, far ? 2 : 3);
+      __builtin_prefetch(soon + 2 * k * V, 0, far ? 2 : 3);
+      if constexpr (lines == 2) __builtin_prefetch(soon + (2 * k + 1) * V, 0, far ? 2 : 3);
     }
-    if constexpr (Reals % 2 == 1) reals[Reals - 1] = load_reals(from + (Reals - 1) * V);
+    if constexpr (Reals % 2 == 1) {
+      reals[Reals - 1] = load_reals(from + (Reals - 1) * V);
+      __builtin_prefetch(soon + (Reals - 1) * V, 0, far ? 2 : 3);
+    }
     return link_from_reals<Stored>(reals);
   }
 
