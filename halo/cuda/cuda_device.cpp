@@ -57,8 +57,8 @@ void* allocate(std::size_t bytes) {
   void* data = nullptr;
   if (cudaMalloc(&data, bytes) != cudaSuccess) {
     cudaGetLastError();
-    throw Error("out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
-                std::to_string(free_bytes()) + " are free");
+    throw Error(ErrorKind::memory, "out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
+                                       std::to_string(free_bytes()) + " are free");
   }
   set_zero(data, bytes);
   return data;
@@ -82,12 +82,30 @@ void queue_copy(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault));
 }
 void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
+void wait_for_stream(void* stream) { STAGHORN_CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
+
+PointerPlace place_of_pointer(const void* pointer) {
+  cudaPointerAttributes attributes{};
+  STAGHORN_CUDA_CHECK(cudaPointerGetAttributes(&attributes, pointer));
+  switch (attributes.type) {
+    case cudaMemoryTypeHost:
+      return {PointerKind::pinned, attributes.device};
+    case cudaMemoryTypeDevice:
+      return {PointerKind::device, attributes.device};
+    case cudaMemoryTypeManaged:
+      return {PointerKind::managed, attributes.device};
+    case cudaMemoryTypeUnregistered:
+      break;
+  }
+  return {PointerKind::host, -1};
+}
 
 void* allocate_pinned(std::size_t bytes) {
   void* data = nullptr;
   if (cudaMallocHost(&data, bytes) != cudaSuccess) {
     cudaGetLastError();
-    throw Error("out of pinned host memory: " + std::to_string(bytes) + " bytes could not be allocated");
+    throw Error(ErrorKind::memory,
+                "out of pinned host memory: " + std::to_string(bytes) + " bytes could not be allocated");
   }
   std::memset(data, 0, bytes);
   return data;
@@ -153,6 +171,8 @@ void copy_on_device(void*, const void*, std::size_t) { refuse(); }
 void copy(void*, const void*, std::size_t) { refuse(); }
 void queue_copy(void*, const void*, std::size_t) { refuse(); }
 void synchronize() { refuse(); }
+void wait_for_stream(void*) { refuse(); }
+PointerPlace place_of_pointer(const void*) { refuse(); }
 void* allocate_pinned(std::size_t) { refuse(); }
 void release_pinned(void*) noexcept {}
 IpcHandle ipc_handle(void*) { refuse(); }

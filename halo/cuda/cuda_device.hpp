@@ -28,9 +28,19 @@ void copy_on_device(void* to, const void* from, std::size_t bytes);
 void copy(void* to, const void* from, std::size_t bytes);
 void queue_copy(void* to, const void* from, std::size_t bytes);  // as copy(); the host does not wait
 void synchronize();
+// Waits until the work queued on a stream of the caller's, a cudaStream_t, is done; nullptr: the default stream.
+void wait_for_stream(void* stream);
 
 void* allocate_pinned(std::size_t bytes);  // host memory that GPUs read and write; zero-filled
 void release_pinned(void* data) noexcept;
+
+// What a pointer points to, as CUDA sees it. `managed` memory is reached from host and device alike.
+enum class PointerKind { host, pinned, device, managed };
+struct PointerPlace {
+  PointerKind kind;
+  int device;  // of device memory
+};
+PointerPlace place_of_pointer(const void* pointer);
 
 // Device memory of one process in another process of the same host.
 using IpcHandle = std::array<char, 64>;

@@ -5,7 +5,8 @@
 //   STAGHORN_FAIL_MPI=RANK:COUNT                the COUNT-th checked call of MPI fails on that rank
 //   ...=RANK:COUNT in ACTIVITY                  only calls within that activity (watch/activity.hpp) are counted
 //
-// RANK is the rank in MPI_COMM_WORLD, of a context of the library the one in its grid. The call itself is made.
+// RANK is the rank in MPI_COMM_WORLD, 0 without MPI; of a context of the library the one in its grid. The call itself
+// is made.
 #pragma once
 
 #include <atomic>
@@ -33,7 +34,7 @@ class InjectedFault {
   std::atomic<long> calls_left_{0};  // until the one that fails; 0: none does
 };
 
-// The same of the surroundings of this thread. The process's own need MPI initialised.
+// The same of the surroundings of this thread.
 bool cuda_call_is_to_fail();
 bool mpi_call_is_to_fail();
 

@@ -29,7 +29,9 @@ InjectedFault Surroundings::made_fault(const char* name) const {
   const char* text = variable(name);
   if (!text || !*text) return {};
   int rank = rank_.value_or(0);
-  if (!rank_) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  int started = 0;
+  MPI_Initialized(&started);
+  if (!rank_ && started) MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   return InjectedFault(name, text, rank);
 }
 

@@ -43,6 +43,7 @@ SessionOptions session_options(const Asked& asked) {
   options.device = device == STAGHORN_DEVICE_AUTO  ? "auto"
                    : device == STAGHORN_DEVICE_CPU ? "cpu"
                                                    : "cuda:" + std::to_string(device);
+  options.certificate = CertificatePlace(asked.options.certificate);  // the numbers of both enums are the same
   if (asked.options.transport) options.transport = asked.options.transport;
   return options;
 }
@@ -99,7 +100,13 @@ void make_context(staghorn_context** context, const Communicator& all, const Ask
   if (!asked.options.environment) options.tuning = Tuning::on;
   held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, Mapping::natural,
                                             surroundings, asked.options.threads);
-  all.agree([&] { *context = make_handle(std::move(held)); });
+  all.agree([&] {
+    if (held->context->cuda_device() < 0 && asked.options.certificate == STAGHORN_CERTIFICATE_DEVICE)
+      throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST of a context on the CPU", "DEVICE");
+    if (held->context->cuda_device() < 0 && asked.options.stream)
+      throw Error(ErrorKind::argument, "options.stream", "NULL of a context on the CPU", "a stream");
+    *context = make_handle(std::move(held));
+  });
 }
 
 int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,

@@ -27,8 +27,8 @@ int staghorn_convert_vectors(const staghorn_context* context, const staghorn_vec
     check_pointer("in", in);
     check_pointer("out", out);
     const auto sites = source.half ? std::optional(Parity(source.half - STAGHORN_EVEN)) : std::nullopt;
-    convert_vector(place.lattice(), sites, vectors_of_host(source), signs_of_host(source, nullptr), in,
-                   vectors_of_host(target), signs_of_host(target, nullptr), out);
+    convert_vector(place.lattice(), sites, vectors_of_host(source, -1), signs_of_host(source, nullptr), in,
+                   vectors_of_host(target, -1), signs_of_host(target, nullptr), out);
     return int(STAGHORN_OK);
   });
 }
@@ -52,7 +52,7 @@ int staghorn_convert_links(const staghorn_context* context, const staghorn_links
     std::array<void*, 4> written{};
     std::copy_n(in, source.order == STAGHORN_QDP ? 4 : 1, read.begin());
     std::copy_n(out, target.order == STAGHORN_QDP ? 4 : 1, written.begin());
-    convert_links(place.lattice(), links_of_host(source), read, links_of_host(target), written);
+    convert_links(place.lattice(), links_of_host(source, -1), read, links_of_host(target, -1), written);
     return int(STAGHORN_OK);
   });
 }

@@ -24,7 +24,9 @@ Reconstruct reals_in_kernels(int reals) {
 staghorn_links read_links(const staghorn_links* links, const void* const* u) {
   const staghorn_links layout = read_struct(links, "links");
   check(layout);
-  links_of_host(layout);
+  if (layout.memory == STAGHORN_DEVICE)
+    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+  links_of_host(layout, -1);
   check_pointer("u", u);
   const int pointers = layout.order == STAGHORN_QDP ? 4 : 1;
   for (int mu = 0; mu < pointers; ++mu) check_pointer("u[mu]", u[mu]);
@@ -48,7 +50,7 @@ struct LinksOfCall {
 LinksOfCall take(const Communicator& all, const staghorn_links& layout, const void* const* u, LinkField& field) {
   LinkBuffers buffers{};
   std::copy_n(u, layout.order == STAGHORN_QDP ? 4 : 1, buffers.begin());
-  LinksOfCall call{take_links(all, links_of_host(layout), buffers, field), reals_in_kernels(layout.reals),
+  LinksOfCall call{take_links(all, links_of_host(layout, -1), buffers, field), reals_in_kernels(layout.reals),
                    LinkDemand::special_unitary};
   if (call.taken.unscaled) return call;
   call.demand = LinkDemand::finite;
@@ -154,7 +156,9 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   context.communicator().agree([&] {
     layout = read_struct(vectors, "vectors");
     check(layout);
-    vectors_of_host(layout);
+    if (layout.memory == STAGHORN_DEVICE)
+      throw Error(ErrorKind::unsupported, "vectors.memory of a hop", "memory of the host", "STAGHORN_DEVICE");
+    vectors_of_host(layout, -1);
     require_links(*held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     check_choice("n", n, 1, max_rhs);
@@ -170,7 +174,7 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   });
   const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
   const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
-  const HostVectors host = vectors_of_host(layout);
+  const HostVectors host = vectors_of_host(layout, -1);
   const VectorSigns signs = signs_of_host(layout, &held->signs);
   for (int i = 0; i < n; ++i) {
     read_vector(host, signs, source, in[i], field[0]);

@@ -6,6 +6,7 @@
 #include <map>
 #include <mutex>
 
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -61,6 +62,18 @@ std::shared_ptr<HeldContext> held_by(const staghorn_context* handle) { return co
 std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle) { return gauges().find(handle); }
 void drop_handle(const staghorn_context* handle) { contexts().drop(handle); }
 void drop_handle(const staghorn_gauge* handle) { gauges().drop(handle); }
+
+void HeldGauge::make_fields(std::size_t n, MemorySpace space) {
+  const Lattice& lattice = context->context->lattice();
+  for (std::vector<VectorField>* fields : {&sources, &solutions}) {
+    if (!fields->empty() && fields->front().space() != space) fields->clear();
+    if (fields->size() > n) fields->erase(fields->begin() + std::ptrdiff_t(n), fields->end());
+    fields->reserve(n);
+    while (fields->size() < n) fields->emplace_back(lattice, space);
+  }
+}
+
+void HeldGauge::await_host() const { cuda::wait_for_stream(context->options.stream); }
 
 void require_links(const HeldGauge& held) {
   if (!held.gauge->has_links())

@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "solver/interface/layouts/host_fields.hpp"
 #include "solver/session/gauge.hpp"
@@ -31,6 +32,12 @@ struct HeldGauge {
   staghorn_links links{};  // of the last update
   VectorSigns signs;       // of vectors in the convention of these links
   std::uint64_t loads = 0;
+  std::vector<VectorField> sources, solutions;  // of the last solve: the next one finds them here
+
+  // Makes `sources` and `solutions` n fields each in `space`, unless they are. Local.
+  void make_fields(std::size_t n, MemorySpace space);
+  // Waits until fields of the host on the GPU are ready, in the order of the host's stream. Local.
+  void await_host() const;
 };
 
 // New handles, handles looked up, handles given back. Looking up throws Error: kind `argument` for NULL, `state` for

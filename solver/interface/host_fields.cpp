@@ -2,7 +2,9 @@
 
 #include <algorithm>
 
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/structs.hpp"
 
 namespace staghorn {
 
@@ -17,8 +19,12 @@ static_assert(int(LinkPhases::none) == STAGHORN_PHASES_NONE && int(LinkPhases::c
               int(LinkPhases::milc) == STAGHORN_PHASES_MILC && int(LinkPhases::tifr) == STAGHORN_PHASES_TIFR &&
               int(LinkPhases::chroma) == STAGHORN_PHASES_CHROMA);
 
-void check_memory(std::int32_t memory, const char* field) {
-  if (memory == STAGHORN_DEVICE) throw Error(ErrorKind::unsupported, field, "memory of the host", "STAGHORN_DEVICE");
+MemorySpace space_of(std::int32_t memory, const char* field, int cuda_device) {
+  if (memory != STAGHORN_DEVICE) return MemorySpace::host;
+  if (cuda_device < 0)
+    throw Error(ErrorKind::argument, field, "memory of the host, for this context computes on the CPU",
+                "STAGHORN_DEVICE");
+  return MemorySpace::cuda;
 }
 
 // An error of a layout, whatever it says, is one of the arguments.
@@ -34,9 +40,9 @@ Layout checked(const Layout& layout) {
 
 }  // namespace
 
-HostLinks links_of_host(const staghorn_links& links) {
-  check_memory(links.memory, "links.memory");
+HostLinks links_of_host(const staghorn_links& links, int cuda_device) {
   HostLinks layout;
+  layout.space = space_of(links.memory, "links.memory", cuda_device);
   layout.order = SiteOrder(links.order);
   layout.real = HostReal(links.precision);
   layout.as_given = links.phases == STAGHORN_PHASES_AS_GIVEN;
@@ -50,14 +56,38 @@ HostLinks links_of_host(const staghorn_links& links) {
   return checked(layout);
 }
 
-HostVectors vectors_of_host(const staghorn_vectors& vectors) {
-  check_memory(vectors.memory, "vectors.memory");
+HostVectors vectors_of_host(const staghorn_vectors& vectors, int cuda_device) {
   HostVectors layout;
+  layout.space = space_of(vectors.memory, "vectors.memory", cuda_device);
   layout.order = SiteOrder(vectors.order);
   layout.real = HostReal(vectors.precision);
   layout.half = vectors.half != 0;
   layout.site_stride = vectors.site_stride;
   return checked(layout);
+}
+
+void check_memory(const char* name, const void* pointer, std::int32_t memory, int cuda_device) {
+  check_pointer(name, pointer);
+  if (cuda_device < 0) return;
+  const cuda::PointerPlace place = cuda::place_of_pointer(pointer);
+  const auto refuse = [&](const char* expected, const std::string& found) {
+    throw Error(ErrorKind::argument, name, expected, found);
+  };
+  switch (memory) {
+    case STAGHORN_DEVICE:
+      if (place.kind != cuda::PointerKind::device && place.kind != cuda::PointerKind::managed)
+        refuse("memory of a GPU, as STAGHORN_DEVICE says", "memory of the host");
+      if (place.kind == cuda::PointerKind::device && place.device != cuda_device)
+        refuse("memory of the context's GPU", "memory of GPU " + std::to_string(place.device));
+      return;
+    case STAGHORN_PINNED:
+      if (place.kind != cuda::PointerKind::pinned && place.kind != cuda::PointerKind::managed)
+        refuse("memory that CUDA has pinned, as STAGHORN_PINNED says", "other memory");
+      return;
+    default:
+      if (place.kind == cuda::PointerKind::device)
+        refuse("memory of the host, as STAGHORN_HOST says", "memory of a GPU");
+  }
 }
 
 VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links) {

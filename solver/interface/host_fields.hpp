@@ -10,10 +10,14 @@
 
 namespace staghorn {
 
-// Throw Error where the layout makes no sense, or the memory is of a device that this context does not have. The values
-// of the structs were checked before (structs.hpp).
-HostLinks links_of_host(const staghorn_links& links);
-HostVectors vectors_of_host(const staghorn_vectors& vectors);
+// Throw Error where the layout makes no sense, or the memory is of a device and `cuda_device`, of the context, is -1.
+// The values of the structs were checked before (structs.hpp).
+HostLinks links_of_host(const staghorn_links& links, int cuda_device);
+HostVectors vectors_of_host(const staghorn_vectors& vectors, int cuda_device);
+
+// Throws Error, by the name of the argument, where a pointer is NULL or does not point to what `memory`
+// (staghorn_memory) says, or to another device. On a context without a GPU all memory is the host's.
+void check_memory(const char* name, const void* pointer, std::int32_t memory, int cuda_device);
 
 // How the host's vectors differ from ours, in a gauge whose links say `of_links`; nothing: no gauge is at hand. Throws
 // Error where the phases are those of links as given and there are none.

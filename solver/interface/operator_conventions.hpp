@@ -8,7 +8,7 @@
 
 #include <staghorn.h>
 
-#include "dirac/fields/site_field.hpp"
+#include "solver/interface/layouts/host_fields.hpp"
 
 namespace staghorn {
 
@@ -18,25 +18,18 @@ inline double source_scale(const staghorn_request& request) {
   return request.system == STAGHORN_FULL ? 2 : 4;
 }
 
-// v -> scale v, on odd sites with the sign of S if `flip`. Local.
-inline void scale_and_flip(VectorField& v, double scale, bool flip) {
-  if (scale == 1 && !flip) return;
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < v.size(); ++site) {
-    const bool odd = flip && Lattice::parity_of(v.lattice().site_coordinates(site)) == Parity::odd;
-    const double factor = odd ? -scale : scale;
-    for (Complex<double>& c : v[site].c) c = {factor * c.re, factor * c.im};
-  }
-}
-
-// Only the full system sees the sign of D. Local.
+// Only the full system sees the sign of D.
 inline bool flips(const staghorn_request& request) { return request.sign < 0 && request.system == STAGHORN_FULL; }
-inline void source_to_library(const staghorn_request& request, VectorField& b) {
-  scale_and_flip(b, source_scale(request), flips(request));
+
+// How the host's sources and solutions differ from the library's, where `signs` are those of its fields. Local.
+inline VectorSigns signs_of_sources(const staghorn_request& request, VectorSigns signs) {
+  signs.factor = 1 / source_scale(request);
+  signs.alternating = flips(request);
+  return signs;
 }
-inline void solution_to_library(const staghorn_request& request, VectorField& x) {
-  scale_and_flip(x, 1, flips(request));
+inline VectorSigns signs_of_solutions(const staghorn_request& request, VectorSigns signs) {
+  signs.alternating = flips(request);
+  return signs;
 }
-inline void solution_to_host(const staghorn_request& request, VectorField& x) { scale_and_flip(x, 1, flips(request)); }
 
 }  // namespace staghorn

@@ -37,12 +37,12 @@ struct SolveCall {
   VectorSigns signs{};
 
   // Reads and checks all of them; `of_links`: the signs of vectors in the gauge. Local.
-  void read(const VectorSigns& of_links) {
+  void read(const VectorSigns& of_links, int cuda_device) {
     request = read_struct(request_given, "request");
     layout = read_struct(vectors_given, "vectors");
     check(request);
     check(layout);
-    host = vectors_of_host(layout);
+    host = vectors_of_host(layout, cuda_device);
     signs = signs_of_host(layout, &of_links);
     check_half(layout, sites());
     check_choice("n", n, 1, max_rhs);
@@ -51,10 +51,13 @@ struct SolveCall {
     check_pointer("results", results);
     check_written_size(results[0].struct_size, sizeof(staghorn_result), "results[0]");
     for (int i = 0; i < n; ++i) {
-      check_pointer("b[i]", b[i]);
-      check_pointer("x[i]", x[i]);
-      if (dx) check_pointer("dx[i]", dx[i]);
+      check_memory("b[i]", b[i], layout.memory, cuda_device);
+      check_memory("x[i]", x[i], layout.memory, cuda_device);
+      if (dx) check_memory("dx[i]", dx[i], layout.memory, cuda_device);
     }
+    if (stops_on_parity() && host.space == MemorySpace::cuda)
+      throw Error(ErrorKind::unsupported, "request.stop", "STAGHORN_STOP_ON_SYSTEM for vectors on a GPU",
+                  "STAGHORN_STOP_ON_PARITY");
   }
   System system() const {
     return request.system == STAGHORN_FULL   ? System::full
@@ -149,7 +152,7 @@ class RunningSolve {
     Gauge& gauge = *held_.gauge;
     all().agree([&] {
       require_links(held_);
-      call_.read(held_.signs);
+      call_.read(held_.signs, context().cuda_device());
       set_numbers(gauge, call_.request);
       take_fields();
     });
@@ -158,13 +161,13 @@ class RunningSolve {
     std::vector<VectorField> even_sources;
     if (call_.stops_on_parity()) {
       check_request(request);
-      for (const VectorField& b : sources_) even_sources.push_back(half.source(b));
+      for (const VectorField& b : held_.sources) even_sources.push_back(half.source(b));
     }
     ProgressCall progress(all(), call_.request.progress, call_.request.progress_data);
-    SolveReport report = gauge.solve(request, call_.stops_on_parity() ? even_sources : sources_, solutions_,
+    SolveReport report = gauge.solve(request, call_.stops_on_parity() ? even_sources : held_.sources, held_.solutions,
                                      progress.show(), {true, progress.stopped()});
     for (int i = 0; i < call_.n; ++i) {
-      if (call_.stops_on_parity()) half.complete(solutions_[i], sources_[i]);
+      if (call_.stops_on_parity()) half.complete(held_.solutions[i], held_.sources[i]);
       finish(i, report.rhs[std::size_t(i)], *progress.stopped());
     }
     give_fields();
@@ -198,23 +201,26 @@ class RunningSolve {
   }
 
   void take_fields() {
-    const VectorField zero(context().lattice());
-    sources_.assign(std::size_t(call_.n), zero);
-    solutions_.assign(std::size_t(call_.n), zero);
-    results_.resize(std::size_t(call_.n));
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      read_vector(call_.host, call_.signs, call_.sites(), call_.b[i], sources_[i]);
-      source_to_library(call_.request, sources_[i]);
-      if (!call_.request.guess) continue;
-      read_vector(call_.host, call_.signs, call_.sites(), call_.x[i], solutions_[i]);
-      solution_to_library(call_.request, solutions_[i]);
+    const std::size_t n = std::size_t(call_.n);
+    if (call_.host.space == MemorySpace::cuda) held_.await_host();
+    held_.make_fields(n, call_.host.space);
+    results_.resize(n);
+    const VectorSigns of_sources = signs_of_sources(call_.request, call_.signs),
+                      of_solutions = signs_of_solutions(call_.request, call_.signs);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (const Parity parity : {Parity::even, Parity::odd}) {  // of the last solve
+        clear_parity(held_.sources[i], parity);
+        clear_parity(held_.solutions[i], parity);
+      }
+      read_vector(call_.host, of_sources, call_.sites(), call_.b[i], held_.sources[i]);
+      if (call_.request.guess) read_vector(call_.host, of_solutions, call_.sites(), call_.x[i], held_.solutions[i]);
     }
   }
 
   // What the host is told of one right-hand side; D x where it is asked for.
   void finish(int i, const RhsReport& rhs, bool stopped) {
     staghorn_result& result = results_[std::size_t(i)];
-    const VectorField &b = sources_[std::size_t(i)], &x = solutions_[std::size_t(i)];
+    const VectorField &b = held_.sources[std::size_t(i)], &x = held_.solutions[std::size_t(i)];
     result = {};
     result.status = status_of(rhs.outcome);
     if (stopped && rhs.outcome == Outcome::out_of_iterations) result.status = STAGHORN_STOPPED;
@@ -240,16 +246,38 @@ class RunningSolve {
 
   void give_fields() {
     const auto others = call_.sites() ? std::optional(opposite(*call_.sites())) : std::nullopt;
-    for (std::size_t i = 0; i < solutions_.size(); ++i) {
-      VectorField& x = solutions_[i];
-      solution_to_host(call_.request, x);
-      if (call_.dx)  // the source is not needed any more
-        plain_hop(all(), held_.gauge->links(), held_.gauge->options().boundary, sources_[i], x, others);
-      all().agree([&] {
-        write_vector(call_.host, call_.signs, call_.sites(), x, call_.x[i]);
-        if (call_.dx) write_vector(call_.host, call_.signs, others, sources_[i], call_.dx[i]);
-      });
+    const VectorSigns of_solutions = signs_of_solutions(call_.request, call_.signs);
+    for (std::size_t i = 0; i < held_.solutions.size(); ++i) {
+      VectorField &x = held_.solutions[i], &dx = held_.sources[i];  // the source is not needed any more
+      all().agree([&] { write_vector(call_.host, of_solutions, call_.sites(), x, call_.x[i]); });
+      if (!call_.dx) continue;
+      if (of_solutions.alternating) all().agree([&] { alternate(x); });
+      hop(dx, x, others);
+      all().agree([&] { write_vector(call_.host, call_.signs, others, dx, call_.dx[i]); });
     }
+  }
+
+  // v(x) = (-1)^(x+y+z+t) v(x), in place. Local.
+  static void alternate(VectorField& v) {
+    HostVectors plain;
+    plain.space = v.space();
+    VectorSigns signs;
+    signs.alternating = true;
+    read_vector(plain, signs, std::nullopt, v.data(), v);
+  }
+
+  // out = D in on the sites of `target`; by links on the host. Collective.
+  void hop(VectorField& out, const VectorField& in, std::optional<Parity> target) {
+    const LinkField& links = held_.gauge->links();
+    const Boundary& boundary = held_.gauge->options().boundary;
+    if (in.space() != MemorySpace::cuda) return plain_hop(all(), links, boundary, out, in, target);
+    std::optional<VectorField> from, to;
+    all().agree([&] {
+      from.emplace(in, MemorySpace::host);
+      to.emplace(out, MemorySpace::host);
+    });
+    plain_hop(all(), links, boundary, *to, *from, target);
+    all().agree([&] { out = *to; });
   }
 
   void give_result(int i) {
@@ -264,7 +292,6 @@ class RunningSolve {
 
   HeldGauge& held_;
   SolveCall& call_;
-  std::vector<VectorField> sources_, solutions_;
   std::vector<staghorn_result> results_;
 };
 

@@ -126,10 +126,6 @@ void check(const staghorn_options& options) {
   check_choice("options.certificate", options.certificate, STAGHORN_CERTIFICATE_AUTO, STAGHORN_CERTIFICATE_DEVICE);
   check_choice("options.environment", options.environment, 0, 1);
   check_choice("options.reserved", options.reserved, 0, 0);
-  if (options.certificate == STAGHORN_CERTIFICATE_DEVICE)
-    throw Error(ErrorKind::unsupported, "options.certificate", "AUTO or HOST: GPUs compute none yet", "DEVICE");
-  if (options.stream)
-    throw Error(ErrorKind::unsupported, "options.stream", "NULL: fields of a device cannot be used yet", "a stream");
 }
 
 void check(const staghorn_links& links) {

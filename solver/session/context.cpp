@@ -62,8 +62,10 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
 
 std::string Context::device() const { return describe_device(cuda_device_); }
 
-Context::Scope::Scope(const Context& context) : device_(context.cuda_device()) {
-  if (context.surroundings_) surroundings_.emplace(*context.surroundings_);
+Context::Scope::Scope(const Context& context)
+    : surroundings_(context.surroundings_ ? std::optional<Surroundings::Scope>(std::in_place, *context.surroundings_)
+                                          : std::nullopt),
+      device_(context.cuda_device()) {  // a call of CUDA, within these surroundings
   if (context.threads_ == 0) return;
   threads_before_ = omp_get_max_threads();
   omp_set_num_threads(context.threads_);

@@ -393,10 +393,10 @@ static void errors_have_a_status_and_a_text(void) {
   CHECK(staghorn_context_create(&context, &t.s.geometry, NULL) == STAGHORN_E_LAYOUT);
   t.s.geometry.grid[3] = 1;
   t.s.options.certificate = STAGHORN_CERTIFICATE_DEVICE;
-  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_UNSUPPORTED);
+  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_ARGUMENT);
   t.s.options.certificate = STAGHORN_CERTIFICATE_HOST;
   t.s.options.stream = &t;
-  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_UNSUPPORTED);
+  CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_ARGUMENT);
   t.s.options.stream = NULL;
   t.s.options.device = 500;
   CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_DEVICE);

@@ -1,6 +1,7 @@
 #include "solver/interface/layouts/host_fields.hpp"
 
 #include <cmath>
+#include <initializer_list>
 
 #include "halo/watch/error.hpp"
 
@@ -19,6 +20,15 @@ void check_finite(const char* what, const std::array<double, 4>& values) {
     if (!std::isfinite(value)) throw Error(what, "four finite numbers", value);
 }
 
+// Kernels read whole numbers.
+void check_alignment(MemorySpace space, const char* what, std::int64_t real,
+                     std::initializer_list<std::int64_t> bytes) {
+  if (space != MemorySpace::cuda) return;
+  for (const std::int64_t number : bytes)
+    if (number % real != 0)
+      throw Error(what, "multiples of " + std::to_string(real) + " bytes, a real, on a GPU", number);
+}
+
 }  // namespace
 
 std::int64_t stride_of(const HostLinks& links) {
@@ -30,6 +40,8 @@ std::int64_t stride_of(const HostVectors& vectors) {
 }
 
 void check_layout(const HostLinks& links) {
+  check_alignment(links.space, "site_stride and link_offset of links", bytes_of(links.real),
+                  {stride_of(links), links.link_offset});
   if (links.link_offset < 0) throw Error("link_offset of links", "at least 0 bytes", links.link_offset);
   const std::int64_t needed = links.link_offset + packed_link_stride(links);
   if (stride_of(links) < needed)
@@ -43,6 +55,7 @@ void check_layout(const HostLinks& links) {
 
 void check_layout(const HostVectors& vectors) {
   const std::int64_t packed = vector_reals * bytes_of(vectors.real);
+  check_alignment(vectors.space, "site_stride of vectors", bytes_of(vectors.real), {stride_of(vectors)});
   if (stride_of(vectors) < packed)
     throw Error("site_stride of vectors", "at least " + std::to_string(packed) + " bytes", stride_of(vectors));
   if (vectors.half && vectors.order == SiteOrder::lex)
@@ -59,6 +72,26 @@ std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local) {
   return (sites - 1) * stride_of(vectors) + vector_reals * bytes_of(vectors.real);
 }
 
+LinkPlaces places_of(const HostLinks& links, const Extents& local) {
+  return {links.order, local, stride_of(links), links.link_offset, link_reals * bytes_of(links.real)};
+}
+
+VectorPlaces places_of(const HostVectors& vectors, const Extents& local) {
+  return {vectors.order, vectors.half, local, stride_of(vectors)};
+}
+
+LinkSigns signs_of(const HostLinks& links, const Extents& global) {
+  LinkSigns signs{links.as_given ? LinkPhases::none : links.phases, global, {}, links.steps};
+  if (links.as_given || !links.boundary_in) return signs;
+  for (std::size_t mu = 0; mu < 4; ++mu) signs.negative[mu] = is_odd(links.boundary.theta[mu]);
+  return signs;
+}
+
+LinkTurn turn_of(const HostLinks& links) {
+  return {transposed(links.order), links.dagger || always_adjoint(links.order)};
+}
+
+bool is_odd(double theta) { return is_sign(theta) && !is_sign(theta / 2); }
 bool is_sign(double theta) { return theta == std::floor(theta); }
 
 }  // namespace staghorn

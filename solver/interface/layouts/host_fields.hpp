@@ -1,6 +1,6 @@
 // How links and vectors of a host program lie in memory, and what is multiplied into them: plain data and checks.
 //
-// The structs say the same as staghorn_links and staghorn_vectors in staghorn.h, without memory and generation.
+// The structs say the same as staghorn_links and staghorn_vectors in staghorn.h, without generation.
 #pragma once
 
 #include <array>
@@ -9,7 +9,8 @@
 
 #include "dirac/gauge/link_phases.hpp"
 #include "dirac/stencil/boundary.hpp"
-#include "solver/interface/layouts/site_order.hpp"
+#include "halo/buffer.hpp"
+#include "solver/interface/layouts/places.hpp"
 
 namespace staghorn {
 
@@ -28,19 +29,28 @@ struct HostLinks {
   std::int64_t link_offset = 0;  // bytes from the start of a site to its first link
   Boundary boundary{};           // of D
   std::array<double, 4> scale{1, 1, 1, 1};  // links of a direction are multiplied by it after they are read
+  MemorySpace space = MemorySpace::host;    // where the buffers lie
+  int steps = 1;                            // sites that a link leads: 1, of long links 3
 };
 
 // Vectors of a host.
 struct HostVectors {
   SiteOrder order = SiteOrder::lex;
   HostReal real = HostReal::fp64;
-  bool half = false;             // the buffer holds the sites of one parity only
-  std::int64_t site_stride = 0;  // bytes; 0: packed
+  bool half = false;                      // the buffer holds the sites of one parity only
+  std::int64_t site_stride = 0;           // bytes; 0: packed
+  MemorySpace space = MemorySpace::host;  // where the buffer lies
 };
 
 // Bytes between neighbouring sites or, of [mu][site] orders, links.
 std::int64_t stride_of(const HostLinks& links);
 std::int64_t stride_of(const HostVectors& vectors);
+
+// Where the numbers of a layout lie, on a rank with the extents `local`, and what is multiplied into links. Local.
+LinkPlaces places_of(const HostLinks& links, const Extents& local);
+VectorPlaces places_of(const HostVectors& vectors, const Extents& local);
+LinkSigns signs_of(const HostLinks& links, const Extents& global);
+LinkTurn turn_of(const HostLinks& links);
 
 // Throw Error, naming the field of the struct, where strides and offsets do not hold what they should, where an order
 // has no half fields, or where theta or scale is not a finite number. Local.
@@ -53,6 +63,7 @@ std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local);
 
 // theta is a whole number: its boundary phase is a sign, which can be taken out of links exactly.
 bool is_sign(double theta);
+bool is_odd(double theta);  // that sign is -1
 
 // How a host's vectors differ from ours: host(x) = factor sign(x) ours(x). `factor` is a power of two, so that nothing
 // is rounded.
@@ -62,13 +73,10 @@ struct VectorSigns {
   bool alternating = false;             // (-1)^(x+y+z+t): turns 2m + D into 2m - D
   double factor = 1;
 
-  // `site`: lexicographic local index; `x`: global coordinates.
-  double at(std::int64_t site, const Coordinates& x) const {
-    int sign = phase_change(phases, x);
-    if (!found.empty()) sign *= found[std::size_t(site)];
-    if (alternating && Lattice::parity_of(x) == Parity::odd) sign = -sign;
-    return sign * factor;
-  }
+  // The same as plain data, with `found` in the memory that `at` points to.
+  SiteSigns view(const signed char* at) const { return {phases, found.empty() ? nullptr : at, alternating, factor}; }
+  SiteSigns view() const { return view(found.data()); }
+  double at(std::int64_t site, const Coordinates& x) const { return view().at(site, x); }
 };
 
 }  // namespace staghorn

@@ -1,7 +1,7 @@
 // Where the sites of a local lattice lie in the fields of other codes: one formula for each order.
 //
 // n: local extents, all even. x: local coordinates. V: local volume. p: parity of x, which is that of the global site.
-// Every function here is local and exact.
+// Every function here is local and exact, and the same text for host and device but for_all_sites.
 #pragma once
 
 #include "halo/lattice.hpp"
@@ -10,6 +10,8 @@ namespace staghorn {
 
 // The numbers are those of staghorn_order in staghorn.h.
 enum class SiteOrder : int { lex = 0, cps_stag = 1, cps_wilson = 2, even_odd_x = 3, qdp = 4, cps_stag_block = 5 };
+
+constexpr int parity_number(const Coordinates& x) { return (x[0] + x[1] + x[2] + x[3]) & 1; }
 
 // x + Nx (y + Ny (z + Nz t)): CPS CANONICAL, and every code with plain arrays.
 constexpr std::int64_t lexicographic_site(const Extents& n, const Coordinates& x) {
@@ -30,8 +32,8 @@ constexpr std::int64_t stag_site(const Extents& n, const Coordinates& x, int p) 
 }
 
 // The place of a site in a field of vectors, in units of sites.
-inline std::int64_t vector_site(SiteOrder order, const Extents& n, const Coordinates& x) {
-  const int p = int(Lattice::parity_of(x));
+constexpr std::int64_t vector_site(SiteOrder order, const Extents& n, const Coordinates& x) {
+  const int p = parity_number(x);
   switch (order) {
     case SiteOrder::lex:
       break;
@@ -48,13 +50,13 @@ inline std::int64_t vector_site(SiteOrder order, const Extents& n, const Coordin
 }
 
 // The same in a half field, which holds the sites of one parity only. Every order but `lex` has half fields.
-inline std::int64_t half_vector_site(SiteOrder order, const Extents& n, const Coordinates& x) {
+constexpr std::int64_t half_vector_site(SiteOrder order, const Extents& n, const Coordinates& x) {
   return vector_site(order, n, x) % (volume(n) / 2);
 }
 
 // The place of a site in a field of links. STAG links lie lexicographically; only STAG_BLOCK has the order of vectors.
-inline std::int64_t link_site(SiteOrder order, const Extents& n, const Coordinates& x) {
-  const int p = int(Lattice::parity_of(x));
+constexpr std::int64_t link_site(SiteOrder order, const Extents& n, const Coordinates& x) {
+  const int p = parity_number(x);
   switch (order) {
     case SiteOrder::lex:
     case SiteOrder::cps_stag:

@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "halo/watch/error.hpp"
+#include "solver/interface/layouts/cuda_layouts.hpp"
 
 namespace staghorn {
 
@@ -29,25 +30,12 @@ void store(std::byte* place, const Site& v, double factor) {
   std::memcpy(place, reals, sizeof reals);
 }
 
-// Where sites lie in the buffer of a host, in bytes from its start.
-class Places {
- public:
-  Places(const HostVectors& layout, const Lattice& lattice, std::optional<Parity> sites)
-      : layout_(layout), local_(lattice.local()), stride_(stride_of(layout)) {
-    check_layout(layout);
-    if (layout.half && !sites) throw Error("half of vectors", "a system on even or on odd sites", "the full system");
-  }
-  std::int64_t of(const Coordinates& x) const {
-    const std::int64_t site =
-        layout_.half ? half_vector_site(layout_.order, local_, x) : vector_site(layout_.order, local_, x);
-    return site * stride_;
-  }
-
- private:
-  HostVectors layout_;
-  Extents local_;
-  std::int64_t stride_;
-};
+// Where sites lie in the buffer of a host, in bytes from its start. Throws where the layout makes no sense.
+VectorPlaces checked_places(const HostVectors& layout, const Lattice& lattice, std::optional<Parity> sites) {
+  check_layout(layout);
+  if (layout.half && !sites) throw Error("half of vectors", "a system on even or on odd sites", "the full system");
+  return places_of(layout, lattice.local());
+}
 
 // Calls visit(site, x) on `sites`.
 template <class Visit>
@@ -70,34 +58,53 @@ void store(HostReal real, std::byte* place, const Site& v, double factor) {
 void read_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites, const void* host,
                  VectorField& out) {
   const Lattice& lattice = out.lattice();
-  const Places places(layout, lattice, sites);
+  const VectorPlaces places = checked_places(layout, lattice, sites);
+  if (out.space() == MemorySpace::cuda) return cuda_read_vector(layout, signs, sites, host, out);
+  const SiteSigns sign = signs.view();
   const auto* bytes = static_cast<const std::byte*>(host);
   for_sites(lattice, sites, [&](std::int64_t site, const Coordinates& x) {
-    out[site] = load(layout.real, bytes + places.of(x), 1 / signs.at(site, lattice.to_global(x)));
+    out[site] = load(layout.real, bytes + places.of(x), 1 / sign.at(site, lattice.to_global(x)));
   });
 }
 
 void write_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                   const VectorField& in, void* host) {
   const Lattice& lattice = in.lattice();
-  const Places places(layout, lattice, sites);
+  const VectorPlaces places = checked_places(layout, lattice, sites);
+  if (in.space() == MemorySpace::cuda) return cuda_write_vector(layout, signs, sites, in, host);
+  const SiteSigns sign = signs.view();
   auto* bytes = static_cast<std::byte*>(host);
   for_sites(lattice, sites, [&](std::int64_t site, const Coordinates& x) {
-    store(layout.real, bytes + places.of(x), in[site], signs.at(site, lattice.to_global(x)));
+    store(layout.real, bytes + places.of(x), in[site], sign.at(site, lattice.to_global(x)));
   });
 }
 
 void convert_vector(const Lattice& lattice, std::optional<Parity> sites, const HostVectors& from_layout,
                     const VectorSigns& from_signs, const void* from, const HostVectors& to_layout,
                     const VectorSigns& to_signs, void* to) {
-  const Places from_places(from_layout, lattice, sites), to_places(to_layout, lattice, sites);
+  const VectorPlaces from_places = checked_places(from_layout, lattice, sites),
+                     to_places = checked_places(to_layout, lattice, sites);
+  const SiteSigns from_sign = from_signs.view(), to_sign = to_signs.view();
   const auto* read = static_cast<const std::byte*>(from);
   auto* written = static_cast<std::byte*>(to);
   for_sites(lattice, sites, [&](std::int64_t site, const Coordinates& x) {
     const Coordinates global = lattice.to_global(x);
-    const Site v = load(from_layout.real, read + from_places.of(x), 1 / from_signs.at(site, global));
-    store(to_layout.real, written + to_places.of(x), v, to_signs.at(site, global));
+    const Site v = load(from_layout.real, read + from_places.of(x), 1 / from_sign.at(site, global));
+    store(to_layout.real, written + to_places.of(x), v, to_sign.at(site, global));
   });
 }
+
+#ifndef STAGHORN_CUDA
+namespace {
+[[noreturn]] void refuse() { throw Error(ErrorKind::device, "this build of Staghorn converts no fields on GPUs"); }
+}  // namespace
+
+void cuda_read_vector(const HostVectors&, const VectorSigns&, std::optional<Parity>, const void*, VectorField&) {
+  refuse();
+}
+void cuda_write_vector(const HostVectors&, const VectorSigns&, std::optional<Parity>, const VectorField&, void*) {
+  refuse();
+}
+#endif
 
 }  // namespace staghorn

@@ -1,7 +1,8 @@
 // Vectors of a host to plain fields and back. Exact: signs and powers of two only; fp32 is rounded to, never from.
 //
 // `sites` is a parity, or nothing for all sites. Half fields need a parity, and hold its sites. Pointers are to the
-// first site, of any alignment. Everything here is local, and throws Error where a layout makes no sense.
+// first site, of any alignment; on a GPU, of that of a real. Plain fields lie where the buffers of a call lie.
+// Everything here is local, and throws Error where a layout makes no sense.
 #pragma once
 
 #include <optional>

@@ -1,0 +1,30 @@
+"""Vectors of a host that lie on a GPU: the bits of the same call with vectors of the host, and what must be refused."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+pytestmark = pytest.mark.gpu
+
+
+def ran(result) -> str:
+    assert result.returncode != 77, "no driver of CUDA was found"
+    assert result.returncode == 0 and result.stdout.splitlines()[-1] == "ok", result.stdout + result.stderr
+    return result.stdout
+
+
+def test_wrong_pointers_are_refused_and_streams_are_awaited(run_built):
+    ran(run_built("device_host", "pointers", threads=2))
+
+
+def test_memory_of_the_gpu_does_not_grow(run_built):
+    text = ran(run_built("device_host", "cycles", 60, threads=1))
+    assert int(re.search(r"grown (-?\d+) bytes", text)[1]) <= 0, text
+
+
+def test_calls_of_cuda_may_fail(run_built):
+    text = ran(run_built("device_host", "faults", 23, threads=1))
+    calls, refused, others = map(int, re.search(r"faults: (\d+) calls of CUDA, (\d+) refused, (\d+) with", text).groups())
+    assert calls > 200 and refused > 5 and others == 0, text
