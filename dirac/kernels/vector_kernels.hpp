@@ -14,7 +14,9 @@
 
 namespace staghorn {
 
-constexpr int max_columns = 32;  // of one matrix operand
+constexpr int max_columns = 32;         // of one operand of a Gram matrix, and of the result of a combination
+constexpr int max_combined = 64;        // columns that are combined
+constexpr int max_coefficients = 1024;  // of a combination
 constexpr int max_shifts = 32, max_shifted_steps = 4;
 
 // One right-hand side of a field.
@@ -37,7 +39,8 @@ struct ProductCall {
   void *scratch = nullptr, *scratch_host = nullptr;   // GPU: scratch_bytes each, in device and in pinned memory
 };
 
-// y_j = sum_i x_i c_ij, plus y_j where `add` is set. Numbers are computed in arithmetic_of(precision), i ascending.
+// y_j = sum_i x_i c_ij, plus y_j where `add` is set; at most max_coefficients c_ij. Numbers are computed in
+// arithmetic_of(precision), i ascending.
 struct CombineCall {
   Precision precision = Precision::fp64;
   std::span<const VectorColumn> x, y;

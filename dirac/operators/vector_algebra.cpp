@@ -12,7 +12,7 @@
 
 namespace staghorn {
 
-static_assert(VectorAlgebra::max_columns == max_columns);
+static_assert(VectorAlgebra::max_columns == max_columns && VectorAlgebra::max_combined == max_combined);
 
 namespace {
 
@@ -226,12 +226,15 @@ ComplexMatrix VectorAlgebra::gram(Fields a, ColumnScales* scales) const {
 void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, std::span<ColorVectorField* const> y, bool add) const {
   const Precision precision = x.empty() ? Precision::fp64 : x[0]->precision();
   const std::vector<const ColorVectorField*> targets(y.begin(), y.end());
-  const std::vector<VectorColumn> from = state_->columns(x, precision, max_columns),
+  const std::vector<VectorColumn> from = state_->columns(x, precision, max_combined),
                                   to = state_->columns(targets, precision, max_columns);
   if (c.rows != int(from.size()) || c.columns != int(to.size()))
     throw Error("coefficients of a linear combination",
                 std::to_string(from.size()) + " x " + std::to_string(to.size()) + ", columns of x by columns of y",
                 std::to_string(c.rows) + " x " + std::to_string(c.columns));
+  if (c.elements.size() > std::size_t(max_coefficients))
+    throw Error("coefficients of a linear combination", "at most " + std::to_string(max_coefficients),
+                c.elements.size());
   for (const ColorVectorField* target : targets)
     if (std::find(x.begin(), x.end(), target) != x.end())
       throw Error("linear combination", "fields y other than x", "a field that is both");

@@ -28,7 +28,8 @@ using ColumnScales = std::vector<int>;
 
 class VectorAlgebra {
  public:
-  static constexpr int max_columns = 32;  // of one operand of gram and combine
+  static constexpr int max_columns = 32;   // of one operand of gram, and of y of combine
+  static constexpr int max_combined = 64;  // of x of combine, where c has at most 1024 elements
 
   // For fields of this layout on the device of these kernels. `communicator` and `layout` must outlive the object.
   // Takes 4 bytes a site on the host, and half a byte a site on a GPU. Local.

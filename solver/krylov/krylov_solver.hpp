@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "dirac/fields/color_vector_field.hpp"
@@ -55,6 +56,7 @@ struct CgResult {
   LoopForm form = LoopForm::host;              // what the iterations ran as
   std::optional<LoopForm> precise_form;        // mixed precision: the form of iterations in high precision, if any ran
   const ColorVectorField* hop_of_x = nullptr;  // D x where the solver has it; valid until its next solve
+  std::string took_over{};  // block CG: which solver went on in its place, when and why; "" where it finished itself
 };
 
 using ShowProgress = std::function<void(const CgProgress&)>;

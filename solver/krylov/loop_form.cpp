@@ -13,13 +13,14 @@ namespace {
 // (decision 006).
 constexpr std::int64_t most_fast_sites = 32 * 32 * 32 * 64, most_narrow_sites = 24 * 24 * 24 * 48;
 
-constexpr NamedChoice<LoopForm, 6> forms{"form of the loop",
+constexpr NamedChoice<LoopForm, 7> forms{"form of the loop",
                                          {{{LoopForm::host, "host"},
                                            {LoopForm::two_kernels, "two kernels"},
                                            {LoopForm::one_kernel, "one kernel"},
                                            {LoopForm::wide_kernel, "wide kernel"},
                                            {LoopForm::nccl, "nccl"},
-                                           {LoopForm::cublas, "cublas"}}}};
+                                           {LoopForm::cublas, "cublas"},
+                                           {LoopForm::block, "block"}}}};
 constexpr NamedChoice<LoopChoice, 4> choices{"STAGHORN_CG_KERNELS",
                                              {{{LoopChoice::automatic, "auto"},
                                                {LoopChoice::one, "one"},

@@ -16,8 +16,9 @@ namespace staghorn {
 //   wide_kernel  the same with more threads, for many sites
 //   nccl         two kernels an iteration, faces and sums by NCCL
 //   cublas       the baseline: each vector operation is a call of cuBLAS
-enum class LoopForm { host, two_kernels, one_kernel, wide_kernel, nccl, cublas };
-std::string to_string(LoopForm form);  // "host", "two kernels", "one kernel", "wide kernel", "nccl", "cublas"
+//   block        block CG: small dense matrices on the host
+enum class LoopForm { host, two_kernels, one_kernel, wide_kernel, nccl, cublas, block };
+std::string to_string(LoopForm form);  // "host", "two kernels", "one kernel", ..., "block"
 
 // What is asked for on a GPU. Where one kernel cannot run, two kernels do, and the report says so.
 // wide: one kernel, and wide whatever the number of sites.

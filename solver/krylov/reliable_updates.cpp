@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include "solver/krylov/cg_recurrences.hpp"
 
@@ -155,17 +156,36 @@ class UpdatedRhs {
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
+  r_.copy_from(b);
+  std::vector<ExactSum> sums(stop.target_norm.size(), ExactSum(1));
+  const std::vector<double> r2 = system.d.norm2(r_, sums);
+  return iterate(system, x, b, r2, std::move(sums), stop, show);
+}
+
+CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                                 const CgStop& stop, const ShowProgress& show) {
+  const auto& [d, parity, shift] = system;
+  const std::vector<double> one(stop.target_norm.size(), 1);
+  std::vector<ExactSum> sums(one.size(), ExactSum(1));
+  r_.copy_from(b);  // r = b - A x
+  d.hop(tmp_, x, opposite(parity));
+  const std::vector<double> r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+  return iterate(system, x, b, r2, std::move(sums), stop, show);
+}
+
+// From r_ = b - A x, |r_|^2 = r2, the sums of which were `sums`.
+CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                                   std::vector<double> r2, std::vector<ExactSum> sums, const CgStop& stop,
+                                   const ShowProgress& show) {
   const auto& [d, parity, shift] = system;
   const ParitySystem sloppy_system{sloppy_, parity, shift};
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
-  std::vector<ExactSum> sums(n, ExactSum(1)), sloppy_sums = sums;
+  std::vector<ExactSum> sloppy_sums(n, ExactSum(1));
   const std::vector<double> one(n, 1);
   const double largest = largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
-  r_.copy_from(b);
-  std::vector<double> r2 = d.norm2(r_, sums);
   UpdatedRhs rhs(stop, r2);
   bool updated = false;  // tmp is D x
   long iterations = 0;

@@ -34,9 +34,15 @@ class MixedPrecisionCg final : public KrylovSolver {
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
   Parts parts() override { return {{&sloppy_}, {&r_, &tmp_, &sloppy_x_, &inner_.r, &inner_.p, &inner_.tmp}}; }
+  // The same from an x that is not zero: another solver got so far. Collective.
+  CgResult go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                 const ShowProgress& show);
   std::int64_t bytes() const override { return r_.bytes() + tmp_.bytes() + sloppy_x_.bytes() + inner_.bytes(); }
 
  private:
+  CgResult iterate(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, std::vector<double> r2,
+                   std::vector<ExactSum> sums, const CgStop& stop, const ShowProgress& show);
+
   StaggeredOperator& sloppy_;
   ReliableUpdates updates_;
   ColorVectorField r_, tmp_, sloppy_x_;  // tmp_: D x after a solve

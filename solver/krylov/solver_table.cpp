@@ -1,6 +1,7 @@
 #include "solver/krylov/solver_table.hpp"
 
 #include "halo/watch/error.hpp"
+#include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
 #include "solver/krylov/reliable_updates.hpp"
@@ -22,6 +23,10 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
        return 2 * precise.vector + 3 * sloppy.vector + sloppy.solution;
      }},
+    {"block", SolverNeeds::nothing, [](const SolverParts& parts) { return make_block_solver(parts.d, nullptr); },
+     [](const OperatorBytes& precise, const OperatorBytes&) { return predicted_block_bytes(precise, nullptr); }},
+    {"block", SolverNeeds::sloppy, [](const SolverParts& parts) { return make_block_solver(parts.d, parts.sloppy); },
+     [](const OperatorBytes& precise, const OperatorBytes& sloppy) { return predicted_block_bytes(precise, &sloppy); }},
     {"cublas", SolverNeeds::cublas, [](const SolverParts& parts) { return make_cublas_solver(*parts.cublas, parts.d); },
      [](const OperatorBytes& precise, const OperatorBytes&) { return cublas_vectors * precise.vector; }},
 };

@@ -161,6 +161,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   if (!report.loop.empty() && report.loop != "host") {
     out << "  CG ran as " << report.loop;
     if (!report.precise_loop.empty()) out << ", in the high precision as " << report.precise_loop;
+    if (!report.took_over.empty()) out << ", then " << report.took_over;
     out << "\n";
   }
   if (report.checkpoint) print_checkpoint(out, *report.checkpoint);

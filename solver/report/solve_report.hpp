@@ -93,6 +93,7 @@ struct SolveReport {
   std::string certificate;                           // where the residuals were computed: host or device
   std::string loop;          // what the iterations of CG ran as (krylov/loop_form.hpp); "" where there were none
   std::string precise_loop;  // mixed precision: what iterations in `precision` ran as; "" where there were none
+  std::string took_over{};   // block CG: which solver went on in its place, when and why; "" where none did
   SessionOptions options;
   SolveRequest request;
   double tolerance = 0;  // on the relative residual of the request's system

@@ -157,6 +157,7 @@ std::string to_json(const SolveReport& report) {
   json["loop"] = report.loop.empty() ? Json(nullptr) : Json(report.loop);
   if (report.options.sloppy)
     json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);
+  json["took_over"] = or_null(report.took_over);
   json["system"] = report.system;
   json["source"] = report.source;
   json["mass"] = report.multi_shift ? Json(nullptr) : Json(report.request.mass);

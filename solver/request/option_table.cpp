@@ -105,8 +105,10 @@ std::vector<Option> make_table() {
           "Fermilab's residual for heavy quarks to reach too: sqrt of the mean of |r(x)|^2 / |x(x)|^2 over sites",
           parse_number<double>, &O::request, &SolveRequest::tolerance_hq),
       row(solver, "solver", "NAME",
-          "the Krylov method: cg, mixed (with `sloppy`) or cublas (with `blas` cublas); auto: that", parse_text,
-          &O::session, &SessionOptions::solver),
+          "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
+          "also "
+          "with `sloppy` fp32) or cublas (with `blas` cublas); auto: cg, mixed or cublas",
+          parse_text, &O::session, &SessionOptions::solver),
       row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
           &O::request, &SolveRequest::max_iterations),
       row(solver, "checkpoint", "F",

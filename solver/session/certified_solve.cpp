@@ -128,8 +128,9 @@ class Passes {
     const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
                                          with_.interrupted, with_.checkpoints);
     done_.cg_seconds += solving.seconds();
-    done_.loop = to_string(cg.form);
+    if (done_.took_over.empty()) done_.loop = to_string(cg.form);  // of block CG the solver that began
     if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
+    if (done_.took_over.empty()) done_.took_over = cg.took_over;
     const Stopwatch converting;
     long longest = 0;
     for (std::size_t i = 0; i < sources_.size(); ++i) {

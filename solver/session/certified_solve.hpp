@@ -35,8 +35,8 @@ double reduction_per_pass(Precision precision);
 constexpr double aim_of_pass = 0.999;
 
 struct CertifiedSolve {
-  std::string loop, precise_loop;  // as in the report
-  std::vector<RhsReport> rhs;      // complete but for the colour of the source
+  std::string loop, precise_loop, took_over;  // as in the report
+  std::vector<RhsReport> rhs;                 // complete but for the colour of the source
   // CG iterations as the wall clock saw them: the most of any right-hand side in each pass, summed over passes.
   long cg_iterations = 0;
   // Seconds of this rank: in CG, in the plain residuals, and in converting vectors to the kernels' form and back.

@@ -99,6 +99,7 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
   report.solver = solver_for(options_).name;
   report.loop = done.loop;
   report.precise_loop = done.precise_loop;
+  report.took_over = done.took_over;
   report.outcome = Outcome::certified;
   for (const RhsReport& rhs : report.rhs) report.outcome = std::max(report.outcome, rhs.outcome);
   report.request = request;

@@ -228,7 +228,7 @@ STAGHORN_INLINE void combine_block(const CombineCall& call, const Complex<Arithm
 
 void combine(const CombineCall& call) {
   with_stored(call.precision, call.y[0].data, [&]<class Stored>(const Stored*) {
-    Complex<Arithmetic<Stored>> coefficients[max_columns * max_columns];
+    Complex<Arithmetic<Stored>> coefficients[max_coefficients];
     for (std::size_t k = 0; k < call.x.size() * call.y.size(); ++k)
       coefficients[k] = {Arithmetic<Stored>(call.coefficients[k].re), Arithmetic<Stored>(call.coefficients[k].im)};
 #pragma omp parallel for schedule(static)

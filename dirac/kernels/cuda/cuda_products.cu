@@ -22,7 +22,7 @@ struct ProductScratch {
   unsigned long long largest[4 * max_columns];
 };
 struct CombineScratch {
-  Complex<double> coefficients[max_columns * max_columns];
+  Complex<double> coefficients[max_coefficients];
 };
 constexpr std::size_t scratch_bytes = std::max(sizeof(ProductScratch), sizeof(CombineScratch));
 
@@ -182,7 +182,7 @@ void gram(const ProductCall& call) {
 }
 
 struct CombineArguments {
-  const void* x[max_columns];
+  const void* x[max_combined];
   void* y[max_columns];
   const Complex<double>* coefficients;
   int n, m;
@@ -202,7 +202,7 @@ __device__ __forceinline__ void read_coefficients(const CombineArguments& a, Com
 // columns, blockIdx.y counts those.
 template <class Real, int Columns>
 __global__ void __launch_bounds__(vector_threads) combine_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<Real> coefficients[max_columns * max_columns];
+  __shared__ Complex<Real> coefficients[max_coefficients];
   read_coefficients(a, coefficients);
   const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
   const std::size_t k = blockIdx.x * std::size_t(vector_threads) + threadIdx.x;
@@ -233,7 +233,7 @@ __global__ void __launch_bounds__(vector_threads) combine_kernel(const __grid_co
 // fp16: a thread computes the vectors of one site, whose numbers share a unit.
 template <int Columns>
 __global__ void __launch_bounds__(vector_threads) combine_fixed_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<float> coefficients[max_columns * max_columns];
+  __shared__ Complex<float> coefficients[max_coefficients];
   read_coefficients(a, coefficients);
   const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
   const unsigned lane = blockIdx.x * vector_threads + threadIdx.x;

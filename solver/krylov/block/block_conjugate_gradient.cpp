@@ -1,0 +1,83 @@
+#include "solver/krylov/block_conjugate_gradient.hpp"
+
+#include "halo/watch/activity.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/krylov/block/block_iteration.hpp"
+#include "solver/krylov/block/block_progress.hpp"
+#include "solver/krylov/block/block_sources.hpp"
+#include "solver/krylov/block/mixed_block_conjugate_gradient.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
+
+namespace staghorn {
+
+namespace {
+
+class BlockConjugateGradient final : public KrylovSolver {
+ public:
+  explicit BlockConjugateGradient(StaggeredOperator& d) : algebra_(d), block_(d) {}
+  std::int64_t bytes() const override { return block_.bytes(); }
+
+  CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                 const ShowProgress& show) override {
+    const auto& [d, parity, shift] = system;
+    const BlockSources sources(algebra_, b);
+    BlockProgress progress(stop, sources.composition());
+    {
+      const Activity activity("iterations of block CG");
+      block_.y().copy_from(b);
+      sources.put_noise(d.communicator(), parity, block_.y());
+      block_.begin(identity(b.n_rhs()));
+      progress.take(block_.s());
+      bool positive = true;
+      while (!progress.met() && positive && !progress.stagnates() && progress.may_go_on()) {
+        positive = block_.advance(system, x);
+        progress.take(block_.s());
+        if (show) show({progress.iterations(), progress.worst()});
+      }
+    }
+    sources.compose(algebra_, x, block_.tmp());
+    CgResult result{{}, LoopForm::block, {}, nullptr};
+    if (progress.met() || !progress.may_go_on()) {
+      result.rhs = progress.results(CgOutcome::out_of_iterations);
+      return result;
+    }
+
+    // r = b - A x;  the batch goes on from here
+    if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
+    const std::size_t n = stop.target_norm.size();
+    std::vector<ExactSum> sums(n, ExactSum(1));
+    ColorVectorField &r = block_.y(), &p = block_.p(), &tmp = block_.tmp();
+    d.hop(tmp, x, opposite(parity));
+    r.copy_from(b);
+    const std::vector<double> r2 = d.update_residual(r, x, tmp, parity, shift, std::vector<double>(n, 1), sums);
+    p.copy_from(r);
+    CgState state{x, r, p, tmp, r2, r2};
+    CgStop rest = stop;
+    rest.max_iterations -= progress.iterations();
+    result.took_over = "cg after " + std::to_string(progress.iterations()) + " iterations, where block CG " +
+                       (progress.stagnates() ? "stagnated" : "broke down");
+    const CgResult found = conjugate_gradient_loop(system, state, rest, show);
+    progress.append(found.rhs);
+    result.rhs = progress.results();
+    return result;
+  }
+
+ private:
+  BlockAlgebra algebra_;
+  BlockIteration block_;
+};
+
+}  // namespace
+
+std::unique_ptr<KrylovSolver> make_block_solver(StaggeredOperator& d, StaggeredOperator* sloppy) {
+  if (d.options().n_rhs > max_block_rhs)
+    throw Error("solver", "at most " + std::to_string(max_block_rhs) + " right-hand sides of block", d.options().n_rhs);
+  if (sloppy) return make_mixed_block_solver(d, *sloppy);
+  return std::make_unique<BlockConjugateGradient>(d);
+}
+
+double predicted_block_bytes(const OperatorBytes& precise, const OperatorBytes* sloppy) {
+  return sloppy ? 2 * precise.vector + 4 * sloppy->vector + sloppy->solution : 4 * precise.vector;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,49 @@
+// The iterations of block Conjugate Gradient in one precision: Dubrulle's form (block_conjugate_gradient.hpp).
+#pragma once
+
+#include "dirac/algebra/block_cholesky.hpp"
+#include "solver/krylov/block/block_algebra.hpp"
+#include "solver/krylov/krylov_solver.hpp"
+
+namespace staghorn {
+
+// Squared distance over squared norm below which a vector counts as dependent on others: it is lost in rounding.
+inline constexpr double least_pivot = 1e-14;
+
+// Q is not stored but Y and W with Q = Y W, so that no pass is needed to normalise it. Bytes of an iteration besides
+// two hops of all right-hand sides, n vectors each: 4 n to make Y, 5 n for P and x together or 6 n one after the other,
+// 2 n for Gram matrices.
+class BlockIteration {
+ public:
+  // Makes four fields like those of `d`. Local.
+  explicit BlockIteration(StaggeredOperator& d);
+
+  // Of them y() takes the residuals at the start. Between solves all four are free for other work.
+  ColorVectorField& y() { return y_; }
+  ColorVectorField& p() { return p_; }
+  ColorVectorField& tmp() { return tmp_; }
+
+  // Residuals B = Y S, with Y in y(), whose columns need not be orthonormal, from now on. The first directions are
+  // P = Q; `keep_directions`: those of before stay, though they were made with another Q. Collective.
+  void begin(const ComplexMatrix& s, bool keep_directions = false);
+  // One iteration; x has the precision of the other vectors. Returns false where no direction can be used: A is not
+  // positive there, or a number overflowed. Collective.
+  bool advance(const ParitySystem& system, ColorVectorField& x);
+
+  const ComplexMatrix& s() const { return s_; }  // B - A X = Q S
+  std::int64_t bytes() const { return y_.bytes() + p_.bytes() + tmp_.bytes() + hop_.bytes(); }
+
+ private:
+  // Y = Q rho; then W is such that Q = Y W, where Y may have become another. Collective.
+  ComplexMatrix orthonormalize();
+
+  ColorVectorField y_, p_, tmp_, hop_;
+  BlockAlgebra algebra_;
+  ComplexMatrix w_, s_, p_p_;  // p_p_: P^+ P
+  std::vector<bool> kept_;     // columns of Q that are not zero
+  ColumnScales y_scales_, p_scales_, tmp_scales_;
+  long since_refresh_ = 0;
+  bool kept_directions_ = false;  // of the next iteration: P was made with another Q
+};
+
+}  // namespace staghorn

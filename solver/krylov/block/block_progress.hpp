@@ -1,0 +1,79 @@
+// What a block solve has reached: the residual of each right-hand side, from the small matrix S.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "dirac/algebra/block_cholesky.hpp"
+#include "solver/krylov/krylov_solver.hpp"
+
+namespace staghorn {
+
+// The residuals of the right-hand sides, from S, and whether the block should go on.
+class BlockProgress {
+ public:
+  BlockProgress(const CgStop& stop, const ComplexMatrix& composition)
+      : stop_(stop), composition_(composition), rhs_(stop.target_norm.size()) {}
+
+  // The residuals B - A X = Q S after the next iteration, or before the first.
+  void take(const ComplexMatrix& s) {
+    for (SolvedRhs& rhs : rhs_) rhs.history.push_back(0);
+    ++iterations_;
+    take_again(s);
+    since_smallest_ = worst_ < smallest_ ? 0 : since_smallest_ + 1;
+    smallest_ = std::min(smallest_, worst_);
+  }
+  // Better numbers for the same iteration.
+  void take_again(const ComplexMatrix& s) {
+    const ComplexMatrix residuals = product(s, composition_);
+    worst_ = 0;
+    for (std::size_t j = 0; j < rhs_.size(); ++j) {
+      const double r2 = column_norm2(residuals, int(j));
+      rhs_[j].history.back() = r2;
+      rhs_[j].residual_norm = std::sqrt(r2);
+      rhs_[j].iterations = iterations_;
+      const double ratio = stop_.target_norm[j] > 0 ? rhs_[j].residual_norm / stop_.target_norm[j]
+                                                    : std::numeric_limits<double>::infinity();
+      worst_ = ratio <= worst_ ? worst_ : ratio;  // NaN is the worst
+    }
+  }
+  void mark_update() {
+    for (SolvedRhs& rhs : rhs_) rhs.updates.push_back(iterations_);
+  }
+
+  double worst() const { return worst_; }  // the largest |r| / target
+  bool met() const { return worst_ <= 1; }
+  bool stagnates() const { return stop_.stagnation_window > 0 && since_smallest_ >= stop_.stagnation_window; }
+  long iterations() const { return iterations_; }
+  bool may_go_on() const { return iterations_ < stop_.max_iterations && !stop_.is_interrupted(); }
+
+  std::vector<SolvedRhs> results(CgOutcome otherwise) {
+    for (std::size_t j = 0; j < rhs_.size(); ++j)
+      rhs_[j].outcome = rhs_[j].residual_norm <= stop_.target_norm[j] ? CgOutcome::converged : otherwise;
+    return std::move(rhs_);
+  }
+
+  // The batch went on from here and did this.
+  void append(std::span<const SolvedRhs> found) {
+    for (std::size_t j = 0; j < rhs_.size(); ++j) {
+      SolvedRhs& rhs = rhs_[j];
+      for (const long update : found[j].updates) rhs.updates.push_back(rhs.iterations + update);
+      rhs.iterations += found[j].iterations;
+      rhs.history.insert(rhs.history.end(), found[j].history.begin() + 1, found[j].history.end());
+      rhs.residual_norm = found[j].residual_norm;
+      rhs.outcome = found[j].outcome;
+    }
+  }
+  std::vector<SolvedRhs> results() { return std::move(rhs_); }
+
+ private:
+  const CgStop& stop_;
+  const ComplexMatrix& composition_;
+  std::vector<SolvedRhs> rhs_;
+  long iterations_ = -1, since_smallest_ = 0;
+  double worst_ = 0, smallest_ = std::numeric_limits<double>::infinity();
+};
+
+}  // namespace staghorn

@@ -1,0 +1,178 @@
+#include "solver/krylov/block/mixed_block_conjugate_gradient.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "halo/watch/activity.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/krylov/block/block_iteration.hpp"
+#include "solver/krylov/block/block_progress.hpp"
+#include "solver/krylov/block/block_sources.hpp"
+#include "solver/krylov/reliable_updates.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// R = B - A X is computed anew whenever the residual has fallen by this factor.
+constexpr double fall_to_update = 0.3;
+// Slightly below the target, since the sloppy residual is not quite the true one.
+constexpr double aim = 0.95;
+// The sloppy x is added to X so often. Its rounding would reach R, and Q with it: Q magnifies what differs little
+// between columns.
+constexpr long iterations_to_add_x = 4;
+
+// Whether the block still gains. It becomes faster as it goes, until rounding takes its gain: then a fall of the
+// residual takes longer than the first ones did, and the batch is the better choice.
+class GainWatch {
+ public:
+  void begin_fall(long iteration, double worst) {
+    begin_ = iteration;
+    start_ = worst;
+  }
+  // During a fall; empty, or what is wrong.
+  std::string trouble_at(long iteration, double worst) const {
+    if (!(worst <= 10 * start_)) return "diverged";
+    const bool too_long = falls_ >= first_falls && iteration - begin_ > std::max(least_, longest_ + longest_ / 2);
+    return too_long ? "gained less than at its start" : "";
+  }
+  // After a fall, with R computed anew.
+  std::string end_fall(long iteration, double worst) {
+    if (++falls_ <= first_falls) longest_ = std::max(longest_, iteration - begin_);
+    return worst <= 0.9 * start_ ? "" : "gained nothing between updates";
+  }
+
+ private:
+  static constexpr int first_falls = 3;
+  static constexpr long least_ = 64;
+  long begin_ = 0, longest_ = 0;
+  double start_ = 0;
+  int falls_ = 0;
+};
+
+class MixedBlockConjugateGradient final : public KrylovSolver {
+ public:
+  MixedBlockConjugateGradient(StaggeredOperator& d, StaggeredOperator& sloppy) : d_(d), sloppy_(sloppy) {
+    block_.emplace(d, sloppy);
+  }
+
+  std::int64_t bytes() const override { return batch_ ? batch_->bytes() : block_->bytes(); }
+
+  CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
+                 const ShowProgress& show) override {
+    if (batch_ && system.shift <= given_up_) {
+      CgResult result = batch_->solve(system, x, b, stop, show);
+      result.took_over = "mixed from the start, as block CG had given up before";
+      return result;
+    }
+    if (batch_) {
+      batch_.reset();
+      block_.emplace(d_, sloppy_);
+    }
+    return solve_by_block(system, x, b, stop, show);
+  }
+
+ private:
+  struct Block {
+    Block(StaggeredOperator& d, StaggeredOperator& sloppy)
+        : algebra(d), r(d.make_vector()), tmp(d.make_vector()), sloppy_x(sloppy.make_solution()), inner(sloppy) {}
+    std::int64_t bytes() const { return r.bytes() + tmp.bytes() + sloppy_x.bytes() + inner.bytes(); }
+
+    BlockAlgebra algebra;  // of vectors in high precision
+    ColorVectorField r, tmp, sloppy_x;
+    BlockIteration inner;
+  };
+
+  CgResult solve_by_block(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                          const CgStop& stop, const ShowProgress& show) {
+    const auto& [d, parity, shift] = system;
+    const ParitySystem sloppy_system{sloppy_, parity, shift};
+    auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
+    const BlockSources sources(algebra, b);
+    BlockProgress progress(stop, sources.composition());
+    const std::vector<double> one(stop.target_norm.size(), 1);
+    std::vector<ExactSum> sums(one.size(), ExactSum(1));
+    GainWatch watch;
+    std::string trouble;
+    bool updated = false;  // tmp is D x
+    {
+      const Activity activity("iterations of block CG");
+      r.copy_from(b);
+      sources.put_noise(d.communicator(), parity, r);
+      BlockFactor factor = block_cholesky(algebra.gram(r), least_pivot);
+      progress.take(factor.rho);
+      while (!progress.met() && trouble.empty() && progress.may_go_on()) {
+        // R = Q S in high precision; later directions go on from where they were
+        const double until = std::max(fall_to_update * progress.worst(), aim);
+        watch.begin_fall(progress.iterations(), progress.worst());
+        algebra.combine({{r, factor.inverse}}, tmp);
+        inner.y().convert_from(tmp);
+        inner.begin(factor.rho, updated);
+        sloppy_x.set_zero();
+        while (!(progress.worst() <= until) && trouble.empty() && progress.may_go_on()) {
+          if (!inner.advance(sloppy_system, sloppy_x)) trouble = "broke down";
+          progress.take(inner.s());
+          if (progress.iterations() % iterations_to_add_x == 0) add_sloppy_x(d, x);
+          if (trouble.empty()) trouble = watch.trouble_at(progress.iterations(), progress.worst());
+          if (show) show({progress.iterations(), progress.worst()});
+        }
+        add_sloppy_x(d, x);
+        // R = B - A X
+        r.copy_from(b);
+        sources.put_noise(d.communicator(), parity, r);
+        d.hop(tmp, x, opposite(parity));
+        d.update_residual(r, x, tmp, parity, shift, one, sums);
+        updated = true;
+        factor = block_cholesky(algebra.gram(r), least_pivot);
+        progress.take_again(factor.rho);
+        progress.mark_update();
+        const std::string ended = watch.end_fall(progress.iterations(), progress.worst());
+        if (trouble.empty()) trouble = ended;
+      }
+    }
+    sources.compose(algebra, x, tmp);
+    CgResult result{{}, LoopForm::block, {}, nullptr};
+    if (trouble.empty() || progress.met() || !progress.may_go_on()) {
+      if (!sources.any_dependent() && updated) result.hop_of_x = &tmp;
+      result.rhs = progress.results(CgOutcome::out_of_iterations);
+      return result;
+    }
+    // The batch goes on from here, in the memory of the block.
+    given_up_ = shift;
+    block_.reset();
+    batch_.emplace(d_, sloppy_);
+    CgStop rest = stop;
+    rest.max_iterations -= progress.iterations();
+    result.took_over =
+        "mixed after " + std::to_string(progress.iterations()) + " iterations, where block CG " + trouble;
+    if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
+    CgResult found = batch_->go_on(system, x, b, rest, show);
+    progress.append(found.rhs);
+    result.rhs = progress.results();
+    result.precise_form = found.precise_form;
+    result.hop_of_x = found.hop_of_x;
+    return result;
+  }
+
+  // X += what the sloppy iterations found.
+  void add_sloppy_x(const StaggeredOperator& d, ColorVectorField& x) {
+    block_->tmp.convert_from(block_->sloppy_x);
+    d.combine(1, block_->tmp, 1, x);
+    block_->sloppy_x.set_zero();
+  }
+
+  StaggeredOperator &d_, &sloppy_;
+  std::optional<Block> block_;
+  std::optional<MixedPrecisionCg> batch_;  // instead of the block, once it gave up
+  double given_up_ = 0;                    // at this shift
+};
+
+}  // namespace
+
+std::unique_ptr<KrylovSolver> make_mixed_block_solver(StaggeredOperator& d, StaggeredOperator& sloppy) {
+  if (sloppy.options().precision != Precision::fp32)
+    throw Error("sloppy", "fp32 with solver block", to_string(sloppy.options().precision));
+  return std::make_unique<MixedBlockConjugateGradient>(d, sloppy);
+}
+
+}  // namespace staghorn
