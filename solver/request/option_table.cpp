@@ -104,11 +104,6 @@ std::vector<Option> make_table() {
       row(solver, "tolerance_hq", "TOL",
           "Fermilab's residual for heavy quarks to reach too: sqrt of the mean of |r(x)|^2 / |x(x)|^2 over sites",
           parse_number<double>, &O::request, &SolveRequest::tolerance_hq),
-      row(solver, "solver", "NAME",
-          "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
-          "also "
-          "with `sloppy` fp32) or cublas (with `blas` cublas); auto: cg, mixed or cublas",
-          parse_text, &O::session, &SessionOptions::solver),
       row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
           &O::request, &SolveRequest::max_iterations),
       row(solver, "checkpoint", "F",
@@ -196,6 +191,10 @@ std::vector<Option> make_table() {
           "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off "
           "neither reads nor writes there; the result never depends on it (default: STAGHORN_TUNING, or on)",
           parse_tuning, &O::session, &SessionOptions::tuning),
+      row(machine, "solver", "NAME",
+          "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
+          "also with `sloppy` fp32) or cublas (with `blas` cublas); auto: cg, mixed or cublas",
+          parse_text, &O::session, &SessionOptions::solver),
       row(machine, "blas", "fused|cublas",
           "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU "
           "only; alone without the promise of the same bits everywhere)",

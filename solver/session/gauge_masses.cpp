@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "dirac/fields/plain_algebra.hpp"
+#include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -47,6 +48,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const Communicator& all = context_.communicator();
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   check_request(request, options_.precision);
+  if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
   check_fields(all, lattice(), sources, solutions, n_masses);
   const MemorySpace certificate =
       certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);

@@ -157,3 +157,8 @@ def test_requests_that_make_no_sense_are_refused(session, options, words):
     with pytest.raises(staghorn.Error) as error:
         session.solve(None, reference.random_vector(EXTENTS, 1), **options)
     assert not [word for word in words if word not in str(error.value)], str(error.value)
+
+
+def test_block_cg_of_several_masses_is_refused(links):
+    with pytest.raises(staghorn.Error, match="solver: expected another one with several masses, found block"):
+        staghorn.Session(links, solver="block").solve(None, reference.random_vector(EXTENTS, 1), masses=MASSES)
