@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from staghorn import reference
 
-staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
+pytest.importorskip("staghorn._native", reason="the compiled Python module is not built")
+from staghorn import session as staghorn  # noqa: E402
 
 pytestmark = pytest.mark.reference
 

@@ -9,6 +9,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "tests/unit/unit_checks.hpp"
 
@@ -247,10 +248,32 @@ Verdict x_is_right_wherever_cg_stops(Precision precision, double mass, LoopForm 
   return Verdict::holds;
 }
 
+// Kernels are loaded by a solve with targets of 0, which are never met.
+bool block_cg_ends_where_no_target_can_be_met() {
+  const Problem problem(0.3);
+  OperatorOptions options;
+  options.boundary = problem.boundary;
+  options.n_rhs = 2;
+  StaggeredOperator d(problem.communicator, problem.links, options);
+  options.precision = Precision::fp32;
+  StaggeredOperator sloppy(problem.communicator, problem.links, options);
+  for (StaggeredOperator* const mixed : {static_cast<StaggeredOperator*>(nullptr), &sloppy}) {
+    ColorVectorField x = d.make_solution(), b = d.make_vector();
+    x.set_zero();
+    for (int i = 0; i < 2; ++i) b.pack(parity, i, problem.columns[std::size_t(i)].r0);
+    CgStop stop;
+    stop.target_norm = {0, 0};
+    stop.max_iterations = 3;
+    const CgResult result = make_block_solver(d, mixed)->solve(parity_system(d, parity, problem.mass), x, b, stop, {});
+    if (!CHECK(result.rhs[1].iterations == 3) || result.form != LoopForm::block) return false;
+  }
+  return true;
+}
+
 }  // namespace
 
 std::vector<UnitCheck> cg_checks() {
-  std::vector<UnitCheck> checks;
+  std::vector<UnitCheck> checks = {UNIT_CHECK(block_cg_ends_where_no_target_can_be_met)};
   for (const auto& [where, form] : {std::pair<const char*, LoopForm>{"cpu", LoopForm::host},
                                     {"cuda_one", LoopForm::one_kernel},
                                     {"cuda_two", LoopForm::two_kernels}})

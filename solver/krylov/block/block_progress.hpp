@@ -34,8 +34,8 @@ class BlockProgress {
       rhs_[j].history.back() = r2;
       rhs_[j].residual_norm = std::sqrt(r2);
       rhs_[j].iterations = iterations_;
-      const double ratio = stop_.target_norm[j] > 0 ? rhs_[j].residual_norm / stop_.target_norm[j]
-                                                    : std::numeric_limits<double>::infinity();
+      // Finite for a target of 0 too: the block iterates until the ratio has fallen by a factor.
+      const double ratio = rhs_[j].residual_norm / std::max(stop_.target_norm[j], 1e-300);
       worst_ = ratio <= worst_ ? worst_ : ratio;  // NaN is the worst
     }
   }
