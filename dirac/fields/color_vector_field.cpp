@@ -85,6 +85,12 @@ class FixedPointPlaces {
   bool words_;  // the layout of GPUs
 };
 
+Buffer host_copy(const Buffer& on_gpu) {
+  Buffer copy(on_gpu.bytes());
+  copy.copy_from(on_gpu);
+  return copy;
+}
+
 }  // namespace
 
 ColorVectorField::ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space,
@@ -163,11 +169,7 @@ void ColorVectorField::unpack_exactly(Parity parity, int rhs, VectorField& sites
   if (precision_ != Precision::fp16) return unpack(parity, rhs, sites);
   check_lattice(*layout_, sites);
   const bool on_gpu = buffer_.space() == MemorySpace::cuda;
-  Buffer copy;
-  if (on_gpu) {
-    copy = Buffer(buffer_.bytes());
-    copy.copy_from(buffer_);
-  }
+  Buffer copy = on_gpu ? host_copy(buffer_) : Buffer();
   const FixedPointPlaces places(*layout_, on_gpu);
   const auto* field = reinterpret_cast<const std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
   for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const std::int16_t* object, int lane, std::int64_t site) {
@@ -182,11 +184,7 @@ void ColorVectorField::pack_exactly(Parity parity, int rhs, const VectorField& s
   if (precision_ != Precision::fp16) return pack(parity, rhs, sites);
   check_lattice(*layout_, sites);
   const bool on_gpu = buffer_.space() == MemorySpace::cuda;
-  Buffer copy;
-  if (on_gpu) {
-    copy = Buffer(buffer_.bytes());
-    copy.copy_from(buffer_);
-  }
+  Buffer copy = on_gpu ? host_copy(buffer_) : Buffer();
   const FixedPointPlaces places(*layout_, on_gpu);
   auto* field = reinterpret_cast<std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
   for_sites(*layout_, parity, n_rhs_, rhs, field, [&](std::int16_t* object, int lane, std::int64_t site) {

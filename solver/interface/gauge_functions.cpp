@@ -1,10 +1,10 @@
 // Gauges of staghorn.h: made, updated in place, asked, destroyed. And hops.
 #include <staghorn.h>
 
-#include <bit>
 #include <cstring>
 #include <vector>
 
+#include "dirac/fields/site_hash.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
@@ -57,29 +57,6 @@ LinksOfCall take(const Communicator& all, const staghorn_links& layout, const vo
   if (call.reals != Reconstruct::none18)
     throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase", layout.reals);
   return call;
-}
-
-// A sum over links of a mixture of their bits and their place: the same for every cut and number of threads.
-std::uint64_t hash_of(const Communicator& communicator, const LinkField& links) {
-  const auto mix = [](std::uint64_t word) {
-    word ^= word >> 33;
-    word *= 0xff51afd7ed558ccdull;
-    word ^= word >> 33;
-    word *= 0xc4ceb9fe1a85ec53ull;
-    return word ^ word >> 33;
-  };
-  const Lattice& lattice = links.lattice();
-  std::uint64_t sum = 0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
-  for (std::int64_t site = 0; site < links.size(); ++site) {
-    std::uint64_t of_site =
-        mix(std::uint64_t(lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site)))));
-    double reals[72];
-    std::memcpy(reals, &links[site], sizeof reals);
-    for (const double real : reals) of_site = mix(of_site + std::bit_cast<std::uint64_t>(real));
-    sum += of_site;
-  }
-  return std::uint64_t(communicator.sum(std::int64_t(sum)));
 }
 
 void create(staghorn_context* handle, const staghorn_links* links, const void* const* u, staghorn_gauge** gauge) {
@@ -142,7 +119,7 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   info->link_trace[1] = summary.link_trace.imag();
   info->unitarity = unitarity.max_deviation;
   info->determinant = unitarity.max_determinant_deviation;
-  info->hash = hash_of(all, held->gauge->links());
+  info->hash = site_hash(all, held->gauge->links());
   info->loads = held->loads;
 }
 

@@ -8,12 +8,11 @@
 
 namespace staghorn {
 
-namespace {
-
 // Memory moved for each iteration and site of the parity: two passes over the links and 54 reals of vectors (hop: r,
 // tmp, tmp; residual update: tmp, p, p, r, r, and in every second iteration x, x). One iteration of cg_refresh_interval
 // moves 18 more.
-CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show) {
+CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
+                          const AfterResidual& after_residual) {
   const Activity activity("CG iterations");
   const auto& [d, parity, shift] = system;
   auto& [x, r, p, tmp, r2, p2, unused, memory] = state;
@@ -56,6 +55,7 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
                            residual_sums);
     beta = running.ratio(r2, r2_before);
     for (std::size_t i = 0; i < p2.size(); ++i) p2[i] = next_direction_norm2(r2[i], beta[i], p2[i]);
+    if (after_residual) after_residual(alpha, beta, r2);
     running.take_residuals(r2);
     if (show) show({iteration, running.worst_ratio()});
   }
@@ -63,12 +63,10 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
   return {running.results(), LoopForm::host, {}, nullptr};
 }
 
-}  // namespace
-
 CgResult conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
                                  const ShowProgress& show) {
   return system.d.host_free() ? cuda_conjugate_gradient_loop(system, state, stop, show)
-                              : loop_on_the_host(system, state, stop, show);
+                              : loop_on_the_host(system, state, stop, show, {});
 }
 
 CgResult ConjugateGradient::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,

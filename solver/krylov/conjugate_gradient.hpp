@@ -39,6 +39,15 @@ void get_loop(const SearchNumbers& numbers, CgState& state);
 CgResult conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
                                  const ShowProgress& show);
 
+// Called with alpha, beta and |r|^2 of each right-hand side after a residual update, before the stop rule. It may
+// change the targets of the stop.
+using AfterResidual =
+    std::function<void(std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2)>;
+
+// The same with its scalars on the host, wherever the vectors are. Collective.
+CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
+                          const AfterResidual& after_residual);
+
 // The loop until it ends: whenever stop.keeper wants the state, it gets vectors and numbers of `state`, and whatever
 // `more` adds. state.memory must be set if there is a keeper. Collective.
 CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,

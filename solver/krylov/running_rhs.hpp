@@ -72,10 +72,10 @@ class RunningRhs {
   }
 
   // The largest |r| / target_norm, for progress.
-  double worst_ratio() const { return worst_ratio(stop_.target_norm); }
-  double worst_ratio(std::span<const double> target_norm) const {
+  double worst_ratio() const {
     double worst = 0;
-    for (std::size_t i = 0; i < rhs_.size(); ++i) worst = std::max(worst, rhs_[i].done.residual_norm / target_norm[i]);
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      worst = std::max(worst, rhs_[i].done.residual_norm / stop_.target_norm[i]);
     return worst;
   }
 
