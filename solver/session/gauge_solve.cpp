@@ -52,6 +52,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const std::size_t n_rhs = sources.size();
   check_request(request, options_.precision);
   check_fields(all, lattice(), sources, solutions);
+  // The sums of block CG are Gram matrices, which do not pass through the operator.
+  for (const Injection& injection : request.inject)
+    if (injection.what == Injection::sum && options_.solver == "block")
+      throw Error("inject", "link, vector or halo with solver block", to_string(injection));
   const MemorySpace certificate =
       certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);

@@ -1,5 +1,5 @@
 """Block CG: iterations that 16 right-hand sides save together, dependent sources, permutations, mixed precision, and what
-happens where the block gives up. That every process grid has the same bits: mpi/test_same_bits.py."""
+happens where the block gives up. That every process grid has the same bits: mpi/test_block_bits.py."""
 
 from __future__ import annotations
 

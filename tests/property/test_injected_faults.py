@@ -15,7 +15,8 @@ staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python m
 
 EXTENTS = (4, 4, 4, 8)
 MASS, TOLERANCE = 0.1, 1e-9
-KINDS = {"fp64": {}, "mixed": {"sloppy": "fp32"}, "mixed-fp16": {"sloppy": "fp16", "links": 12}}
+KINDS = {"fp64": {}, "mixed": {"sloppy": "fp32"}, "mixed-fp16": {"sloppy": "fp16", "links": 12},
+         "block": {"solver": "block"}, "block-mixed": {"solver": "block", "sloppy": "fp32"}}
 FLIPS = int(os.environ.get("STAGHORN_TEST_FLIPS", "6"))  # of each kind and place
 
 
@@ -40,7 +41,10 @@ def unharmed(session, b):
     return session.solve(MASS, b, tolerance=TOLERANCE)
 
 
-@pytest.mark.parametrize("what", ["link", "vector", "halo", "sum"])
+PLACES = [(kind, what) for kind in KINDS for what in ("link", "vector", "halo", "sum") if not (kind.startswith("block") and what == "sum")]
+
+
+@pytest.mark.parametrize("session, what", PLACES, indirect=["session"])
 def test_a_changed_bit_is_noticed_or_harmless(session, links, b, unharmed, what):
     m = lambda x: StaggeredOperator(session.links).m(MASS, x)
     seen = {"certified": 0, "noticed": 0, "recovered": 0, "other bits": 0}
@@ -85,6 +89,11 @@ def test_recover_goes_back_from_a_solution_that_is_lost(links, b):
     x, report = session.solve(MASS, b, tolerance=TOLERANCE, inject=f"vector:20:{seed}", recover=True, max_iterations=6000)
     assert report["outcome"] == "certified" and report["faults"]["recovered"] >= 1
     assert relative_difference(StaggeredOperator(links).m(MASS, x), b) <= 1.001 * TOLERANCE
+
+
+def test_sums_of_block_cg_are_refused(links, b):
+    with pytest.raises(staghorn.Error, match="inject: expected link, vector or halo with solver block, found sum:3"):
+        staghorn.Session(links, solver="block").solve(MASS, b, inject="sum:3")
 
 
 @pytest.mark.parametrize("text, words", [("vector", "as vector:40"), ("face:3", "link, vector, halo or sum"), ("sum:x", "whole number"),

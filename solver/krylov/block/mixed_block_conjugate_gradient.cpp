@@ -57,14 +57,14 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
   }
 
   std::int64_t bytes() const override { return batch_ ? batch_->bytes() : block_->bytes(); }
+  Parts parts() override {
+    if (batch_) return batch_->parts();
+    auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
+    return {{&sloppy_}, {&r, &tmp, &sloppy_x, &inner.y(), &inner.p(), &inner.tmp()}};
+  }
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {
-    if (batch_ && system.shift <= given_up_) {
-      CgResult result = batch_->solve(system, x, b, stop, show);
-      result.took_over = "mixed from the start, as block CG had given up before";
-      return result;
-    }
     if (batch_) {
       batch_.reset();
       block_.emplace(d_, sloppy_);
@@ -138,7 +138,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
       return result;
     }
     // The batch goes on from here, in the memory of the block.
-    given_up_ = shift;
     block_.reset();
     batch_.emplace(d_, sloppy_);
     CgStop rest = stop;
@@ -164,7 +163,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
   StaggeredOperator &d_, &sloppy_;
   std::optional<Block> block_;
   std::optional<MixedPrecisionCg> batch_;  // instead of the block, once it gave up
-  double given_up_ = 0;                    // at this shift
 };
 
 }  // namespace
