@@ -236,7 +236,10 @@ class RunningSolve {
       result.residual_true = b2 == 0 ? 0 : std::sqrt(full_residual_norm2(x, b) / b2);
     }
     result.source_norm2 = b2;
-    result.solution_norm2 = norm2(all(), x, call_.sites());
+    result.solution_norm2 = call_.stops_on_parity()          ? norm2(all(), x, call_.sites())
+                            : !call_.sites()                 ? rhs.norm2
+                            : *call_.sites() == Parity::even ? rhs.norm2_even
+                                                             : rhs.norm2_odd;
   }
 
   double full_residual_norm2(const VectorField& x, const VectorField& b) const {

@@ -38,7 +38,8 @@ ComplexMatrix BlockIteration::orthonormalize() {
 }
 
 void BlockIteration::begin(const ComplexMatrix& s, bool keep_directions) {
-  if (!keep_directions) y_scales_ = p_scales_ = tmp_scales_ = {};  // last bits depend on them, and not on earlier solves
+  if (!keep_directions)
+    y_scales_ = p_scales_ = tmp_scales_ = {};  // last bits depend on them, and not on earlier solves
   s_ = product(orthonormalize(), s);
   if (!keep_directions) algebra_.combine({{y_, w_}}, p_);
   p_p_ = algebra_.gram(p_, &p_scales_);
