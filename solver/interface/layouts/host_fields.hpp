@@ -30,7 +30,6 @@ struct HostLinks {
   Boundary boundary{};           // of D
   std::array<double, 4> scale{1, 1, 1, 1};  // links of a direction are multiplied by it after they are read
   MemorySpace space = MemorySpace::host;    // where the buffers lie
-  int steps = 1;                            // sites that a link leads: 1, of long links 3
 };
 
 // Vectors of a host.

@@ -55,12 +55,11 @@ struct LinkPlaces {
 struct LinkSigns {
   LinkPhases phases;
   Extents global;
-  std::array<bool, 4> negative;  // on the last slices of the direction
-  int steps;                     // how many: those that a link of so many sites crosses the boundary from
+  std::array<bool, 4> negative;  // on the last slice of the direction
 
   constexpr double at(int mu, const Coordinates& x) const {
     const double sign = link_phase(phases, mu, x);
-    return negative[std::size_t(mu)] && x[std::size_t(mu)] >= global[std::size_t(mu)] - steps ? -sign : sign;
+    return negative[std::size_t(mu)] && x[std::size_t(mu)] == global[std::size_t(mu)] - 1 ? -sign : sign;
   }
 };
 
