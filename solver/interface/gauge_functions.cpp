@@ -1,6 +1,7 @@
 // Gauges of staghorn.h: made, updated in place, asked, destroyed. And hops.
 #include <staghorn.h>
 
+#include <algorithm>
 #include <cstring>
 #include <vector>
 
@@ -104,23 +105,30 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   const auto held = held_by(handle);
   const Use use(*held->context);
   const Communicator& all = held->context->context->communicator();
+  staghorn_gauge_info made{};
   all.agree([&] {
     check_pointer("info", info);
-    check_written_size(info->struct_size, sizeof *info, "info");
+    made.struct_size = info->struct_size;
+    check_written_size(made.struct_size, first_size<staghorn_gauge_info>, "info");
     require_links(*held);
   });
   const GaugeSummary& summary = held->gauge->measured();
   const UnitarityCheck& unitarity = held->gauge->unitarity();
-  info->naive = 1;
-  info->plaquette[0] = summary.plaquette;
-  info->plaquette[1] = summary.plaquette_space;
-  info->plaquette[2] = summary.plaquette_time;
-  info->link_trace[0] = summary.link_trace.real();
-  info->link_trace[1] = summary.link_trace.imag();
-  info->unitarity = unitarity.max_deviation;
-  info->determinant = unitarity.max_determinant_deviation;
-  info->hash = site_hash(all, held->gauge->links());
-  info->loads = held->loads;
+  made.naive = 1;
+  made.plaquette[0] = summary.plaquette;
+  made.plaquette[1] = summary.plaquette_space;
+  made.plaquette[2] = summary.plaquette_time;
+  made.link_trace[0] = summary.link_trace.real();
+  made.link_trace[1] = summary.link_trace.imag();
+  made.unitarity = unitarity.max_deviation;
+  made.determinant = unitarity.max_determinant_deviation;
+  made.hash = site_hash(all, held->gauge->links());
+  made.loads = held->loads;
+  std::memcpy(info, &made, std::min<std::size_t>(made.struct_size, sizeof made));
+}
+
+[[noreturn]] void refuse_improved(const char* function) {
+  throw Error(ErrorKind::unsupported, std::string(function) + ": fat and long links cannot be used yet");
 }
 
 void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, int n, const void* const* in,
@@ -179,8 +187,21 @@ int staghorn_gauge_create_improved(staghorn_context*, const staghorn_links*, con
                                    const void* const*, staghorn_gauge** gauge) {
   return guarded([&]() -> int {
     if (gauge) *gauge = nullptr;
-    throw Error(ErrorKind::unsupported, "staghorn_gauge_create_improved: fat and long links cannot be used yet");
+    refuse_improved("staghorn_gauge_create_improved");
   });
+}
+
+int staghorn_gauge_create_action(staghorn_context*, const staghorn_links*, const void* const*, const staghorn_action*,
+                                 staghorn_gauge** gauge) {
+  return guarded([&]() -> int {
+    if (gauge) *gauge = nullptr;
+    refuse_improved("staghorn_gauge_create_action");
+  });
+}
+
+int staghorn_gauge_update_improved(staghorn_gauge*, const staghorn_links*, const void* const*, const staghorn_links*,
+                                   const void* const*) {
+  return guarded([]() -> int { refuse_improved("staghorn_gauge_update_improved"); });
 }
 
 int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, const void* const u[4]) {

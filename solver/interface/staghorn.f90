@@ -23,6 +23,8 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
     STAGHORN_CERTIFICATE_DEVICE = 2
+  integer(c_int32_t), parameter :: STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2
+  integer(c_int32_t), parameter :: STAGHORN_U3 = 0, STAGHORN_SU3 = 1
   integer(c_int32_t), parameter :: STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1
 
   type, bind(C) :: staghorn_geometry
@@ -39,6 +41,11 @@ module staghorn
     integer(c_int64_t) :: site_stride, link_offset
     real(c_double) :: theta(4), scale(4)
     integer(c_int64_t) :: generation
+    real(c_double) :: coefficient
+  end type
+  type, bind(C) :: staghorn_action
+    integer(c_int32_t) :: struct_size, quarks, unitarize, long_reals
+    real(c_double) :: u0, naik_epsilon
   end type
   type, bind(C) :: staghorn_vectors
     integer(c_int32_t) :: struct_size, order, precision, memory, phases, half
@@ -61,11 +68,13 @@ module staghorn
     integer(c_int32_t) :: struct_size, naive
     real(c_double) :: plaquette(3), link_trace(2), unitarity, determinant
     integer(c_int64_t) :: hash, loads
+    real(c_double) :: coefficient, long_unitarity
+    integer(c_int64_t) :: long_hash
   end type
 
   interface staghorn_set_defaults
     module procedure geometry_defaults, options_defaults, links_defaults, vectors_defaults, request_defaults, &
-      result_defaults, gauge_info_defaults
+      result_defaults, gauge_info_defaults, action_defaults
   end interface
 
   interface
@@ -122,11 +131,25 @@ module staghorn
       type(c_ptr), intent(in) :: fat(4), lng(4)
       type(c_ptr), intent(out) :: gauge
     end function
+    integer(c_int) function staghorn_gauge_create_action(context, links, u, action, gauge) bind(C)
+      import
+      type(c_ptr), value :: context
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+      type(staghorn_action), intent(in) :: action
+      type(c_ptr), intent(out) :: gauge
+    end function
     integer(c_int) function staghorn_gauge_update(gauge, links, u) bind(C)
       import
       type(c_ptr), value :: gauge
       type(staghorn_links), intent(in) :: links
       type(c_ptr), intent(in) :: u(4)
+    end function
+    integer(c_int) function staghorn_gauge_update_improved(gauge, fat_links, fat, long_links, lng) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_links), intent(in) :: fat_links, long_links
+      type(c_ptr), intent(in) :: fat(4), lng(4)
     end function
     integer(c_int) function staghorn_gauge_get(gauge, info) bind(C)
       import
@@ -161,8 +184,8 @@ module staghorn
       type(staghorn_request), intent(in) :: request
       type(staghorn_vectors), intent(in) :: vectors
       integer(c_int), value :: n
-      real(c_double), intent(in) :: shift(*), tolerance(*)
-      real(c_double), intent(in), optional :: alpha(*)
+      real(c_double), intent(in) :: shift(*)
+      real(c_double), intent(in), optional :: tolerance(*), alpha(*)
       type(c_ptr), value :: b
       type(c_ptr), intent(in) :: x(*)
       type(c_ptr), intent(in), optional :: dx(*)
@@ -187,7 +210,7 @@ module staghorn
   end interface
 
   private :: geometry_defaults, options_defaults, links_defaults, vectors_defaults, request_defaults, result_defaults, &
-    gauge_info_defaults, filled, text_at
+    gauge_info_defaults, action_defaults, filled, text_at
 
 contains
 
@@ -224,6 +247,10 @@ contains
   subroutine gauge_info_defaults(a_struct)
     type(staghorn_gauge_info), intent(out), target :: a_struct
     call filled(c_loc(a_struct), c_sizeof(a_struct), 7)
+  end subroutine
+  subroutine action_defaults(a_struct)
+    type(staghorn_action), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 8)
   end subroutine
 
   subroutine filled(address, size, which)

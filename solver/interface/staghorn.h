@@ -39,7 +39,7 @@
 extern "C" {
 #endif
 
-#define STAGHORN_VERSION 100 /* 10000 major + 100 minor + patch, of this header */
+#define STAGHORN_VERSION 101 /* 10000 major + 100 minor + patch, of this header */
 
 typedef struct staghorn_context staghorn_context;
 typedef struct staghorn_gauge staghorn_gauge;
@@ -100,6 +100,8 @@ enum staghorn_certificate {
   STAGHORN_CERTIFICATE_HOST = 1,
   STAGHORN_CERTIFICATE_DEVICE = 2
 };
+enum staghorn_quarks { STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2 };
+enum staghorn_group { STAGHORN_U3 = 0, STAGHORN_SU3 = 1 };
 enum staghorn_device { STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1 }; /* 0, 1, ...: that GPU */
 
 /* Names of the structs, for staghorn_defaults. */
@@ -110,7 +112,8 @@ enum staghorn_struct {
   STAGHORN_VECTORS = 4,
   STAGHORN_REQUEST = 5,
   STAGHORN_RESULT = 6,
-  STAGHORN_GAUGE_INFO = 7
+  STAGHORN_GAUGE_INFO = 7,
+  STAGHORN_ACTION = 8
 };
 
 /* The lattice and its cut into local lattices. Local extents are even. */
@@ -141,13 +144,25 @@ typedef struct {
   int32_t order, precision, memory, phases; /* FP64 or FP32 */
   int32_t boundary_in; /* 1: boundary phases of theta are multiplied into the links of the last slices */
   int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
-  int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first */
+  int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first. Fat
+                    links: 18. Long links: 18, 13 or 9; fewer than 18: projected onto U(3) first */
   int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
   int64_t link_offset; /* bytes from the start of a site to its first link */
   double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
   double scale[4];     /* links of the direction are multiplied by it, and stay so in D; default 1 */
   uint64_t generation; /* not 0 and as in the last update: the links are the same, nothing is read */
+  double coefficient;  /* long links are that times unitary matrices; 0, the default: found from them */
 } staghorn_links;
+
+/* Staggered quarks whose fat and long links the library makes from thin ones. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t quarks;      /* staghorn_quarks; default NAIVE: the thin links as they are */
+  int32_t unitarize;   /* HISQ, staghorn_group of the first level; default U3, as MILC has it */
+  int32_t long_reals;  /* of a long link in the kernels: 18, 13 or 9; 0, the default: 18 */
+  double u0;           /* asqtad: tadpole factor; default 1 */
+  double naik_epsilon; /* HISQ: correction for heavy quarks; default 0 */
+} staghorn_action;
 
 /* Vectors of a host. */
 typedef struct {
@@ -166,7 +181,8 @@ typedef struct {
   int32_t halved;       /* 1: M = m + D/2 and A = m^2 - D^2/4, as Grid and SIMULATeQCD have them */
   int32_t precision;    /* of CG's vectors: FP64, the default, or FP32; x is as good as the tolerance says either way */
   int32_t sloppy;       /* of the iterations of mixed precision: FP32 or FP16; default NO_SLOPPY */
-  int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18 */
+  int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18. Of improved quarks, of their
+                           long links: 18, 13 or 9; 0: 13, of long links that are not unitary 18 */
   int32_t stop;         /* staghorn_stop */
   int32_t guess;        /* 1: x holds a first guess; default 0: x is only written */
   int32_t chronological; /* where x is zero at first: guess from up to so many earlier solutions of the gauge, of this
@@ -198,13 +214,17 @@ typedef struct {
 
 typedef struct {
   uint32_t struct_size;
-  int32_t naive;        /* 1: naive staggered, one step; 0: fat and long links */
-  double plaquette[3];  /* mean Re tr U / 3 over all, spatial and temporal plaquettes */
-  double link_trace[2]; /* mean tr U / 3, re and im */
-  double unitarity;     /* largest |U U^dagger - 1| */
-  double determinant;   /* largest |det U - 1| */
-  uint64_t hash;        /* of the links in fp64, the same for every grid, order and number of threads */
-  uint64_t loads;       /* how often links were read from the host */
+  int32_t naive;         /* 1: naive staggered, one step; 0: fat and long links */
+  double plaquette[3];   /* mean Re tr U / 3 over all, spatial and temporal plaquettes; of thin links, or of fat ones
+                            that the host gave */
+  double link_trace[2];  /* mean tr U / 3, re and im */
+  double unitarity;      /* largest |U U^dagger - 1| */
+  double determinant;    /* largest |det U - 1| */
+  uint64_t hash;         /* of the links in fp64, thin or fat, the same for every grid, order and number of threads */
+  uint64_t loads;        /* how often links were read from the host */
+  double coefficient;    /* of long links; 0 where there are none, and so are the next two */
+  double long_unitarity; /* largest |N N^dagger - 1|, N the long links without it */
+  uint64_t long_hash;    /* of N in fp64 */
 } staghorn_gauge_info;
 
 STAGHORN_API int staghorn_version(void);                   /* STAGHORN_VERSION of the library */
@@ -228,13 +248,25 @@ STAGHORN_API int staghorn_context_destroy(staghorn_context **context);
 /* Takes links from u[0], for STAGHORN_QDP from u[0] to u[3]. The gauge keeps a copy. Collective. */
 STAGHORN_API int staghorn_gauge_create(staghorn_context *context, const staghorn_links *links, const void *const u[4],
                                        staghorn_gauge **gauge);
-/* Fat and long links. STAGHORN_E_UNSUPPORTED. */
+/* Fat and long links of improved quarks; long ones, coefficient times N_mu(x), lead over three steps. Phases, boundary
+ * signs and the coefficient are taken out of both. Both have the same phases and theta, and belong together: N is near
+ * three fat links. Phases AS_GIVEN: both are used with what they carry. Long links that are all zero: the naive
+ * operator with those fat links, which need not be in SU(3). Otherwise local extents are at least 4. Collective. */
 STAGHORN_API int staghorn_gauge_create_improved(staghorn_context *context, const staghorn_links *fat_links,
                                                 const void *const fat[4], const staghorn_links *long_links,
                                                 const void *const lng[4], staghorn_gauge **gauge);
-/* Other links in the same place: vectors, transports and launches stay as they are, unless boundary or reals differ.
- * After an error the gauge has no links: the next update brings some. Collective. */
+/* Fat and long links that the library makes from thin ones, in fp64, again after every staghorn_gauge_update.
+ * Collective. */
+STAGHORN_API int staghorn_gauge_create_action(staghorn_context *context, const staghorn_links *links,
+                                              const void *const u[4], const staghorn_action *action,
+                                              staghorn_gauge **gauge);
+/* Other links in the same place: vectors, transports and launches stay as they are, unless boundary, reals or the kind
+ * of quarks differ. Any gauge takes any links. After an error the gauge has no links: the next update brings some.
+ * Collective. */
 STAGHORN_API int staghorn_gauge_update(staghorn_gauge *gauge, const staghorn_links *links, const void *const u[4]);
+STAGHORN_API int staghorn_gauge_update_improved(staghorn_gauge *gauge, const staghorn_links *fat_links,
+                                                const void *const fat[4], const staghorn_links *long_links,
+                                                const void *const lng[4]);
 STAGHORN_API int staghorn_gauge_get(staghorn_gauge *gauge, staghorn_gauge_info *info); /* collective */
 STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge);                       /* collective */
 
@@ -247,7 +279,11 @@ STAGHORN_API int staghorn_hop(staghorn_gauge *gauge, const staghorn_vectors *vec
  * worst outcome. Collective. */
 STAGHORN_API int staghorn_solve(staghorn_gauge *gauge, const staghorn_request *request, const staghorn_vectors *vectors,
                                 int n, const void *const *b, void *const *x, void *const *dx, staghorn_result *results);
-/* (A + shift[i]) x[i] = b for n shifts; with alpha, x[0] += sum alpha[i] x[i]. STAGHORN_E_UNSUPPORTED. */
+/* (A + shift[i]) x[i] = b for n shifts, 1 to 64, by the iterations of the smallest one. A is that of the request, and
+ * 4m^2 + shift[i] (halved: m^2 + shift[i]) at least 0. FULL: M x[i] = b with the mass whose 4m^2 is that. x starts from
+ * zero. tolerance[i], unless tolerance is NULL: instead of the request's; 0: as good as the iterations of the smallest
+ * shift make it, and as the request's says at least. With alpha, x[0] += sum alpha[i] x[i] is all that is written, and
+ * dx must be NULL. results: n of them. Collective. */
 STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_request *request,
                                      const staghorn_vectors *vectors, int n, const double *shift,
                                      const double *tolerance, const double *alpha, const void *b, void *const *x,

@@ -24,9 +24,9 @@ Struct filled() {
 
 template <class Struct>
 void give(void* to, std::size_t size, const Struct& defaults, const char* name) {
-  check_written_size(size, sizeof defaults, name);
+  check_written_size(size, first_size<Struct>, name);
   std::memset(to, 0, size);
-  std::memcpy(to, &defaults, sizeof defaults);
+  std::memcpy(to, &defaults, std::min(size, sizeof defaults));
   const std::uint32_t whole = std::uint32_t(size);
   std::memcpy(to, &whole, sizeof whole);
 }
@@ -65,8 +65,13 @@ void give_defaults(void* to, std::size_t size, int which) {
       return give(to, size, filled<staghorn_result>(), "staghorn_result");
     case STAGHORN_GAUGE_INFO:
       return give(to, size, filled<staghorn_gauge_info>(), "staghorn_gauge_info");
+    case STAGHORN_ACTION: {
+      auto action = filled<staghorn_action>();
+      action.u0 = 1;
+      return give(to, size, action, "staghorn_action");
+    }
     default:
-      check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_GAUGE_INFO);
+      check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_ACTION);
   }
 }
 
@@ -77,23 +82,25 @@ void check_reals(const char* name, int reals) {
 
 }  // namespace
 
-void read_struct(const void* given, std::size_t size, const char* name, void* copy) {
+void read_struct(const void* given, std::size_t first_size, std::size_t size, const char* name, void* copy) {
   check_pointer(name, given);
   std::uint32_t given_size = 0;
   std::memcpy(&given_size, given, sizeof given_size);
-  if (given_size < size || given_size > largest_struct)
+  if (given_size < first_size || given_size > largest_struct)
     throw Error(ErrorKind::argument, std::string(name) + ".struct_size",
-                "its size, at least " + std::to_string(size) + ", as staghorn_defaults sets it", given_size);
+                "its size, at least " + std::to_string(first_size) + ", as staghorn_defaults sets it", given_size);
   const auto* bytes = static_cast<const unsigned char*>(given);
-  if (!std::all_of(bytes + size, bytes + given_size, [](unsigned char byte) { return byte == 0; }))
-    throw Error(ErrorKind::argument, std::string(name) + ": fields that this version does not know", "zeros",
-                "something else");
-  std::memcpy(copy, given, size);
+  for (std::size_t at = size; at < given_size; ++at)
+    if (bytes[at] != 0)
+      throw Error(ErrorKind::argument, std::string(name) + ": fields that this version does not know", "zeros",
+                  "something else");
+  std::memset(copy, 0, size);
+  std::memcpy(copy, given, std::min<std::size_t>(size, given_size));
 }
 
-void check_written_size(std::size_t size, std::size_t needed, const char* name) {
-  if (size < needed || size > largest_struct)
-    throw Error(ErrorKind::argument, std::string(name) + ": size", "at least " + std::to_string(needed) + " bytes",
+void check_written_size(std::size_t size, std::size_t first, const char* name) {
+  if (size < first || size > largest_struct)
+    throw Error(ErrorKind::argument, std::string(name) + ": size", "at least " + std::to_string(first) + " bytes",
                 size);
 }
 

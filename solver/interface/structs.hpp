@@ -10,19 +10,28 @@
 
 namespace staghorn {
 
-// What is asked of every struct, by `name` in texts of errors. Returns a copy in the size of this library. Throws Error
-// of kind `argument` for NULL, for a size that no version has, and for a newer struct with fields that are not 0.
-void read_struct(const void* given, std::size_t size, const char* name, void* copy);
+// Structs grow at their end. The size of the first version, which hosts may have been compiled with.
+template <class Struct>
+constexpr std::size_t first_size = sizeof(Struct);
+template <>
+inline constexpr std::size_t first_size<staghorn_links> = offsetof(staghorn_links, coefficient);
+template <>
+inline constexpr std::size_t first_size<staghorn_gauge_info> = offsetof(staghorn_gauge_info, coefficient);
+
+// What is asked of every struct, by `name` in texts of errors. Copies it into the `size` bytes of `copy`, a struct of
+// this library; fields that an older host does not know are 0. Throws Error of kind `argument` for NULL, for a size
+// that no version has, and for a newer struct with fields that are not 0.
+void read_struct(const void* given, std::size_t first_size, std::size_t size, const char* name, void* copy);
 
 template <class Struct>
 Struct read_struct(const Struct* given, const char* name) {
   Struct copy;
-  read_struct(given, sizeof copy, name, &copy);
+  read_struct(given, first_size<Struct>, sizeof copy, name, &copy);
   return copy;
 }
 
-// Throws unless `size`, the struct_size of a struct that is written to, holds that of this library.
-void check_written_size(std::size_t size, std::size_t needed, const char* name);
+// Throws unless `size`, the struct_size of a struct that is written to, is that of some version: at least `first`.
+void check_written_size(std::size_t size, std::size_t first, const char* name);
 
 // Throws Error of kind `argument` unless first <= value <= last.
 void check_choice(const char* name, long value, long first, long last);

@@ -352,12 +352,19 @@ static void errors_have_a_status_and_a_text(void) {
   CHECK(staghorn_gauge_create(NULL, &t.s.links, u, &gauge) == STAGHORN_E_ARGUMENT);
   CHECK(staghorn_gauge_create(t.context, &t.s.links, u, NULL) == STAGHORN_E_ARGUMENT);
   staghorn_links links = t.s.links;
-  const uint32_t sizes[] = {0, 4, sizeof links - 8, 100000};
+  const uint32_t first_version = offsetof(staghorn_links, coefficient), sizes[] = {0, 4, first_version - 8, 100000};
   for (int k = 0; k < 4; ++k) {
     links.struct_size = sizes[k];
     CHECK(staghorn_gauge_create(t.context, &links, u, &gauge) == STAGHORN_E_ARGUMENT &&
           strstr(staghorn_last_error(), "struct_size"));
   }
+  links.struct_size = first_version; /* what lies behind is not looked at */
+  links.coefficient = NAN;
+  CHECK(staghorn_gauge_update(t.gauge, &links, u) == STAGHORN_OK);
+  staghorn_gauge_info info[1] = {{0}};
+  info->struct_size = offsetof(staghorn_gauge_info, coefficient);
+  info->long_hash = 77;
+  CHECK(staghorn_gauge_get(t.gauge, info) == STAGHORN_OK && info->loads == 2 && info->long_hash == 77);
   struct {
     staghorn_links links;
     char more[64];
