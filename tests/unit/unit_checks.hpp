@@ -44,6 +44,7 @@ std::vector<UnitCheck> launch_checks();
 std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
+std::vector<UnitCheck> eigenpair_checks();
 std::vector<UnitCheck> improved_cg_checks();
 std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> walk_checks();
