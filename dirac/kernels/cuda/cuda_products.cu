@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "dirac/algebra/dispatch.hpp"
+#include "dirac/kernels/cuda/cuda_combine.cuh"
 #include "dirac/kernels/cuda/cuda_gram.cuh"
 #include "dirac/kernels/cuda/cuda_launch.cuh"
 #include "dirac/kernels/cuda/cuda_shifted_update.hpp"
@@ -181,91 +182,6 @@ void gram(const ProductCall& call) {
   collect(call, std::size_t(a.shape.n) * std::size_t(a.shape.m));
 }
 
-struct CombineArguments {
-  const void* x[max_combined];
-  void* y[max_columns];
-  const Complex<double>* coefficients;
-  int n, m;
-  bool add;
-  unsigned V;
-};
-
-// The coefficients in the arithmetic of the fields, in shared memory; columns [first, first + count) of y.
-template <class Real>
-__device__ __forceinline__ void read_coefficients(const CombineArguments& a, Complex<Real>* shared) {
-  for (int k = int(threadIdx.x); k < a.n * a.m; k += vector_threads)
-    shared[k] = {Real(a.coefficients[k].re), Real(a.coefficients[k].im)};
-  __syncthreads();
-}
-
-// fp64 and fp32: fields are 3 V complex numbers in one order for all. A thread computes one number of up to `Columns`
-// columns, blockIdx.y counts those.
-template <class Real, int Columns>
-__global__ void __launch_bounds__(vector_threads) combine_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<Real> coefficients[max_coefficients];
-  read_coefficients(a, coefficients);
-  const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
-  const std::size_t k = blockIdx.x * std::size_t(vector_threads) + threadIdx.x;
-  if (k >= 3 * std::size_t(a.V)) return;
-  using Word = std::conditional_t<sizeof(Real) == 8, double2, float2>;
-  Complex<Real> y[Columns];
-#pragma unroll
-  for (int j = 0; j < Columns; ++j) {
-    y[j] = {0, 0};
-    if (a.add && j < count) {
-      const Word word = static_cast<const Word*>(a.y[first + j])[k];
-      y[j] = {word.x, word.y};
-    }
-  }
-#pragma unroll 4
-  for (int i = 0; i < a.n; ++i) {
-    const Word word = __ldcs(static_cast<const Word*>(a.x[i]) + k);
-    const Complex<Real> x = {word.x, word.y};
-#pragma unroll
-    for (int j = 0; j < Columns; ++j)
-      if (j < count) y[j] = multiply_add(coefficients[i * a.m + first + j], x, y[j]);
-  }
-#pragma unroll
-  for (int j = 0; j < Columns; ++j)
-    if (j < count) __stcs(static_cast<Word*>(a.y[first + j]) + k, Word{y[j].re, y[j].im});
-}
-
-// fp16: a thread computes the vectors of one site, whose numbers share a unit.
-template <int Columns>
-__global__ void __launch_bounds__(vector_threads) combine_fixed_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<float> coefficients[max_coefficients];
-  read_coefficients(a, coefficients);
-  const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
-  const unsigned lane = blockIdx.x * vector_threads + threadIdx.x;
-  if (lane >= a.V) return;
-  float y[Columns][6];
-#pragma unroll
-  for (int j = 0; j < Columns; ++j) {
-#pragma unroll
-    for (int k = 0; k < 6; ++k) y[j][k] = 0;
-    if (a.add && j < count)
-      load_vector<Caching::plain>(static_cast<const std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
-  }
-#pragma unroll 2
-  for (int i = 0; i < a.n; ++i) {
-    float x[6];
-    load_vector<Caching::streaming>(static_cast<const std::int16_t*>(a.x[i]), a.V, lane, x);
-#pragma unroll
-    for (int j = 0; j < Columns; ++j)
-      if (j < count)
-#pragma unroll
-        for (int c = 0; c < 3; ++c) {
-          const Complex<float> sum =
-              multiply_add(coefficients[i * a.m + first + j], Complex<float>{x[2 * c], x[2 * c + 1]},
-                           Complex<float>{y[j][2 * c], y[j][2 * c + 1]});
-          y[j][2 * c] = sum.re, y[j][2 * c + 1] = sum.im;
-        }
-  }
-#pragma unroll
-  for (int j = 0; j < Columns; ++j)
-    if (j < count) store_vector<Caching::streaming>(static_cast<std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
-}
-
 void combine(const CombineCall& call) {
   const std::size_t bytes = call.x.size() * call.y.size() * sizeof(Complex<double>);
   std::copy(call.coefficients, call.coefficients + call.x.size() * call.y.size(),
@@ -278,16 +194,26 @@ void combine(const CombineCall& call) {
   a.n = int(call.x.size()), a.m = int(call.y.size());
   a.add = call.add;
   a.V = unsigned(call.lanes);
-  const auto launch = [&](auto kernel, int columns, std::size_t items) {
-    const dim3 grid(unsigned((items + vector_threads - 1) / vector_threads), unsigned((a.m + columns - 1) / columns));
-    kernel<<<grid, vector_threads>>>(a);
+  const std::size_t numbers = 3 * std::size_t(a.V);
+  const auto blocks_for = [](std::size_t items, int of_block) { return unsigned((items + of_block - 1) / of_block); };
+  const auto launch = [&](auto kernel, unsigned blocks, int columns) {
+    kernel<<<dim3(blocks, blocks_for(a.m, columns)), combine_threads>>>(a);
+  };
+  const auto launch_tensor = [&](auto kernel, int columns) {
+    const int rounds = int(blocks_for(numbers, tensor_block_rows));
+    launch(kernel, grid_size(kernel, combine_threads, rounds, 1, 0, rounds), columns);
   };
   with_stored(call.precision, call.y[0].data, [&]<class Stored>(const Stored*) {
-    if constexpr (is_fixed_point<Stored>)
-      launch(a.m == 1 ? combine_fixed_kernel<1> : combine_fixed_kernel<8>, a.m == 1 ? 1 : 8, a.V);
-    else
-      launch(a.m == 1 ? combine_kernel<Stored, 1> : combine_kernel<Stored, 16>, a.m == 1 ? 1 : 16,
-             3 * std::size_t(a.V));
+    if constexpr (is_fixed_point<Stored>) {
+      launch(a.m == 1 ? combine_fixed_kernel<1> : combine_fixed_kernel<8>, blocks_for(a.V, combine_threads),
+             a.m == 1 ? 1 : 8);
+    } else if (a.m == 1) {
+      launch(combine_kernel<Stored, 1>, blocks_for(numbers, combine_threads), 1);
+    } else if (sizeof(Stored) == 8 && tensor_cores_make_chains()) {
+      a.m > 8 ? launch_tensor(combine_tensor_kernel<2>, 16) : launch_tensor(combine_tensor_kernel<1>, 8);
+    } else {
+      launch(combine_kernel<Stored, 16>, blocks_for(numbers, combine_threads), 16);
+    }
   });
   STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
