@@ -34,8 +34,12 @@ install(FILES ${CMAKE_BINARY_DIR}/staghornConfig.cmake ${CMAKE_BINARY_DIR}/stagh
         DESTINATION ${package_folder})
 
 # The C interface: a package of its own, Staghorn::staghorn, without the dependencies of the C++ library.
+# Staghorn::staghorn_milc is for MILC; its headers have the names of QUDA's, and a folder of their own.
 set_target_properties(staghorn_interface PROPERTIES EXPORT_NAME staghorn INSTALL_RPATH "$ORIGIN")
-install(TARGETS staghorn_interface EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+set_target_properties(staghorn_milc PROPERTIES INSTALL_RPATH "$ORIGIN")
+install(TARGETS staghorn_interface staghorn_milc EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
+install(FILES solver/interface/milc/quda.h solver/interface/milc/quda_milc_interface.h
+        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn_milc)
 install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver/interface/staghorn_cps.hpp
               solver/interface/staghorn.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
@@ -48,5 +52,7 @@ install(FILES ${CMAKE_BINARY_DIR}/StaghornConfig.cmake ${CMAKE_BINARY_DIR}/Stagh
         DESTINATION ${interface_folder})
 file(RELATIVE_PATH path_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" path_to_prefix "${path_to_prefix}")
-configure_file(cmake/staghorn.pc.in ${CMAKE_BINARY_DIR}/staghorn.pc @ONLY)
-install(FILES ${CMAKE_BINARY_DIR}/staghorn.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+foreach(name staghorn staghorn_milc)
+  configure_file(cmake/${name}.pc.in ${CMAKE_BINARY_DIR}/${name}.pc @ONLY)
+endforeach()
+install(FILES ${CMAKE_BINARY_DIR}/staghorn.pc ${CMAKE_BINARY_DIR}/staghorn_milc.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

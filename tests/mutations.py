@@ -42,6 +42,7 @@ EQUATION = "tests/property/test_solver.py::test_solution_satisfies_the_equation"
 BITS = "tests/mpi/test_same_bits.py::test_solution_has_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
+MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
 MUTATIONS = [
@@ -56,6 +57,8 @@ MUTATIONS = [
     Mutation("the certificate is computed from b - M x, not believed",
              "rhs.residual_true = std::sqrt(r2_ / b2_[i]);", "rhs.residual_true = from_zero_ ? 1 : rhs.residual_iterated;",
              ["tests/cli/test_outcomes.py::test_stagnation_names_what_is_within_reach"]),
+    Mutation("two targets: a pass that reached the first is followed by one for the second",
+             "rhs.residual_true <= tolerance && memory.previous_residual > tolerance;", "false;", MILC),
     Mutation("Fermilab's residual is relative at each site",
              "std::sqrt(norm2(r) / x2)", "std::sqrt(norm2(r))",
              ["tests/property/test_spectrum_and_residuals.py::test_heavy_quark_residual_is_relative_at_each_site"]),
@@ -115,6 +118,18 @@ MUTATIONS = [
     Mutation("hosts: a full system of CPS stops on its even system",
              "request.stop = STAGHORN_STOP_ON_PARITY;", "request.stop = STAGHORN_STOP_ON_SYSTEM;",
              ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
+    Mutation("MILC: links that change in place are read again",
+             "int changed_improved[2] = {links_ != found,", "int changed_improved[2] = {!links_,", MILC),
+    Mutation("MILC: signs that change two and two change the hash",
+             "const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };",
+             "const auto step = [](Word state, Word word) { return (state ^ word) * factor; };", MILC),
+    Mutation("MILC: long links of zeros are naive quarks, whatever the sign of the zeros",
+             "bytes_of_real == 4 ? signs_of_floats : signs_of_doubles", "bytes_of_real == 5 ? signs_of_floats : 0 * signs_of_doubles", MILC),
+    Mutation("MILC: phases follow the origin", "layout.phases = STAGHORN_PHASES_AS_GIVEN;",
+             "layout.phases = STAGHORN_PHASES_MILC;", MILC),
+    Mutation("MILC: a target of 0 is not asked", ": request.tolerance_hq > 0 ? hardly_asked", ": request.tolerance_hq > 0 ? best_possible",
+             MILC),
+    Mutation("MILC: what lies in the solution is the guess", "request.guess = 1;\n    set_targets", "request.guess = 0;\n    set_targets", MILC),
     # sums and ranks
     Mutation("exact sums: the low limb carries into the next",
              "(std::int64_t{1} << limb_bits)) + limb[0];", "(std::int64_t{1} << limb_bits)) + (limb[0] & limb_mask);",
@@ -209,7 +224,7 @@ def programs(mutation: Mutation) -> list[str]:
     """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
     if mutation.gpu:
         return ["staghorn"]
-    needed = {"unit": ["unit_checks"], "interface": ["unit_checks", "fake_hosts", "cps_program"]}
+    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "milc_host"]}
     names = {test.split("/")[1] for test in mutation.tests}
     return sorted({target for name in names for target in needed.get(name, ["staghorn", "staghorn_python"])})
 

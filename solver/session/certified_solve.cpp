@@ -42,7 +42,9 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
   if (rhs.residual_true <= tolerance && (!tolerance_hq || rhs.residual_hq <= *tolerance_hq)) return Outcome::certified;
   if (memory.broke_down) return Outcome::breakdown;
   if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
-  if (rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
+  // A pass that was asked for `tolerance` and reached it has gained what it was to gain: the next is for the other one.
+  const bool reached = rhs.residual_true <= tolerance && memory.previous_residual > tolerance;
+  if (!reached && rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
   return std::nullopt;
 }
 

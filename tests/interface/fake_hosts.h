@@ -29,6 +29,9 @@ static inline guarded_memory memory_make(size_t bytes) {
 static inline void memory_lock(const guarded_memory *m) { /* read only from here on */
   mprotect(m->pages, m->all - (size_t)sysconf(_SC_PAGESIZE), PROT_READ);
 }
+static inline void memory_unlock(const guarded_memory *m) {
+  mprotect(m->pages, m->all - (size_t)sysconf(_SC_PAGESIZE), PROT_READ | PROT_WRITE);
+}
 static inline void memory_free(guarded_memory *m) {
   munmap(m->pages, m->all);
   m->pages = m->at = NULL;

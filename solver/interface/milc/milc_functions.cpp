@@ -1,0 +1,233 @@
+// The functions that MILC calls.
+#include <quda_milc_interface.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <cstdio>
+#include <cstdlib>
+#include <vector>
+
+#include "solver/interface/milc/connection.hpp"
+#include "solver/interface/milc/failure.hpp"
+#include "solver/interface/milc/requests.hpp"
+
+namespace staghorn::milc {
+
+namespace {
+
+constexpr int most_together = 64;  // right-hand sides or offsets of one call of staghorn.h
+
+// Never destroyed: at the end of the process MPI and CUDA may be gone before it.
+Connection& host() {
+  static auto* connection = new Connection;
+  return *connection;
+}
+
+template <class Work>
+void run(const char* function, const Work& work) {
+  guarded(
+      function, [] { return host().communicator(); }, work);
+}
+
+// What a solve is told of its right-hand sides or offsets.
+std::vector<staghorn_result> results_of(int n) {
+  staghorn_result result;
+  require(staghorn_defaults(&result, sizeof result, STAGHORN_RESULT));
+  return std::vector<staghorn_result>(std::size_t(n), result);
+}
+
+// A line for each call, where the host wants it.
+class Line {
+ public:
+  explicit Line(const char* function) : function_(function), start_(std::chrono::steady_clock::now()) {}
+
+  void write(const staghorn_result& worst, int status) const {
+    if (!host().is_verbose()) return;
+    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
+    std::printf("staghorn: %s: links %s; %s: %lld iterations, |b - A x| / |b| = %.2e, Fermilab's %.2e; %.3f s\n",
+                function_, host().has_read() ? "read" : "unchanged", staghorn_status_text(status),
+                static_cast<long long>(worst.iterations), worst.residual_true, worst.residual_hq, seconds.count());
+    std::fflush(stdout);
+  }
+  void write() const {
+    if (!host().is_verbose()) return;
+    std::printf("staghorn: %s: links %s\n", function_, host().has_read() ? "read" : "unchanged");
+    std::fflush(stdout);
+  }
+
+ private:
+  const char* function_;
+  std::chrono::steady_clock::time_point start_;
+};
+
+// The largest of everything.
+void take_worst(staghorn_result& worst, const staghorn_result& one) {
+  worst.iterations = std::max(worst.iterations, one.iterations);
+  worst.residual_true = std::fmax(worst.residual_true, one.residual_true);
+  worst.residual_hq = std::fmax(worst.residual_hq, one.residual_hq);
+}
+
+// A call of qudaInvert or qudaInvertMsrc.
+struct Inversion {
+  const char* function;
+  int external_precision, quda_precision;
+  double mass;
+  const QudaInvertArgs_t& args;
+  double target_residual, target_relative_residual;
+  const void *fat, *lng;
+  void *const *sources, *const *solutions;
+  int n;
+
+  void solve(double* residual, double* relative_residual, int* iterations) const {
+    const Line line(function);
+    for (const auto& [name, pointer] : {std::pair<const char*, const void*>{"residual", residual},
+                                        {"relative_residual", relative_residual},
+                                        {"iterations", iterations},
+                                        {"sources", sources},
+                                        {"solutions", solutions}})
+      require_pointer(name, pointer);
+    if (n < 1) refuse("number of right-hand sides", "at least 1", std::to_string(n));
+    const staghorn_vectors vectors = vectors_of(external_precision);
+    staghorn_request request = request_of(quda_precision, args);
+    request.mass = mass;
+    request.guess = 1;
+    set_targets(request, target_residual, target_relative_residual);
+    staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
+    staghorn_result worst = results_of(1)[0];
+    int status = STAGHORN_OK;
+    for (int first = 0; first < n; first += most_together) {
+      const int count = std::min(n - first, most_together);
+      std::vector<staghorn_result> results = results_of(count);
+      const std::vector<const void*> b(sources + first, sources + first + count);
+      status = std::max(status, require(staghorn_solve(gauge, &request, &vectors, count, b.data(), solutions + first,
+                                                       nullptr, results.data())));
+      for (const staghorn_result& result : results) take_worst(worst, result);
+    }
+    *residual = worst.residual_true;
+    *relative_residual = worst.residual_hq;
+    *iterations = int(worst.iterations);
+    line.write(worst, status);
+  }
+};
+
+}  // namespace
+
+}  // namespace staghorn::milc
+
+using namespace staghorn::milc;
+
+void qudaSetMPICommHandle(void* communicator) {
+  run("qudaSetMPICommHandle", [&] { host().set_communicator(communicator); });
+}
+
+void qudaInit(QudaInitArgs_t args) {
+  run("qudaInit", [&] { host().open(args); });
+}
+
+void qudaFinalize(void) {
+  run("qudaFinalize", [] { host().close(); });
+}
+
+void* qudaAllocatePinned(size_t bytes) {
+  constexpr std::size_t page = 4096;
+  void* memory = nullptr;
+  run("qudaAllocatePinned", [&] {
+    const std::size_t pages = bytes / page + 1;
+    memory = pages > SIZE_MAX / page ? nullptr : std::aligned_alloc(page, pages * page);
+    if (!memory) refuse("memory", std::to_string(bytes) + " bytes", "less");
+  });
+  return memory;
+}
+
+void qudaFreePinned(void* memory) { std::free(memory); }
+
+void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* fat, const void* lng, void* source,
+                void* destination, int* iterations) {
+  run("qudaDslash", [&] {
+    const Line line("qudaDslash");
+    require_pointer("iterations", iterations);
+    const staghorn_vectors vectors = vectors_of(external_precision);
+    const int target = sites_of(args);
+    staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
+    const void* const in[1] = {source};
+    void* const out[1] = {destination};
+    require(staghorn_hop(gauge, &vectors, target, 1, in, out));
+    *iterations = 0;
+    line.write();
+  });
+}
+
+void qudaInvert(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args, double target_residual,
+                double target_relative_residual, const void* fat, const void* lng, void* source, void* solution,
+                double* residual, double* relative_residual, int* iterations) {
+  run("qudaInvert", [&] {
+    const Inversion call{"qudaInvert",
+                         external_precision,
+                         quda_precision,
+                         mass,
+                         args,
+                         target_residual,
+                         target_relative_residual,
+                         fat,
+                         lng,
+                         &source,
+                         &solution,
+                         1};
+    call.solve(residual, relative_residual, iterations);
+  });
+}
+
+void qudaInvertMsrc(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
+                    double target_residual, double target_relative_residual, const void* fat, const void* lng,
+                    void** sources, void** solutions, double* residual, double* relative_residual, int* iterations,
+                    int n) {
+  run("qudaInvertMsrc", [&] {
+    const Inversion call{"qudaInvertMsrc",
+                         external_precision,
+                         quda_precision,
+                         mass,
+                         args,
+                         target_residual,
+                         target_relative_residual,
+                         fat,
+                         lng,
+                         sources,
+                         solutions,
+                         n};
+    call.solve(residual, relative_residual, iterations);
+  });
+}
+
+void qudaMultishiftInvert(int external_precision, int quda_precision, int n, double* offsets, QudaInvertArgs_t args,
+                          const double* target_residuals, const double* target_relative_residuals, const void* fat,
+                          const void* lng, void* source, void** solutions, double* residuals,
+                          double* relative_residuals, int* iterations) {
+  run("qudaMultishiftInvert", [&] {
+    const Line line("qudaMultishiftInvert");
+    for (const auto& [name, pointer] : {std::pair<const char*, const void*>{"offsets", offsets},
+                                        {"target_residuals", target_residuals},
+                                        {"target_relative_residuals", target_relative_residuals},
+                                        {"residuals", residuals},
+                                        {"relative_residuals", relative_residuals},
+                                        {"iterations", iterations},
+                                        {"solutions", solutions}})
+      require_pointer(name, pointer);
+    require_choice("number of offsets", n, 1, most_together);
+    const staghorn_vectors vectors = vectors_of(external_precision);
+    staghorn_request request = request_of(quda_precision, args);
+    const std::vector<double> targets = set_targets(request, n, target_residuals, target_relative_residuals);
+    staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
+    std::vector<staghorn_result> results = results_of(n);
+    const int status = require(staghorn_multishift(gauge, &request, &vectors, n, offsets, targets.data(), nullptr,
+                                                   source, solutions, nullptr, results.data()));
+    staghorn_result worst = results[0];
+    for (int i = 0; i < n; ++i) {
+      residuals[i] = results[std::size_t(i)].residual_true;
+      relative_residuals[i] = results[std::size_t(i)].residual_hq;
+      take_worst(worst, results[std::size_t(i)]);
+    }
+    *iterations = int(worst.iterations);
+    line.write(worst, status);
+  });
+}

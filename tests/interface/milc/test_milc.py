@@ -1,0 +1,155 @@
+"""libstaghorn_milc.so as MILC sees it: programs with MILC's fields get the solutions of the program, to the last bit."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import h5py
+import numpy as np
+import pytest
+from installed_package import run
+from solve_files import read_solution, with_checksums, write_source
+
+ROOT = Path(__file__).resolve().parents[3]
+HEADERS = ROOT / "solver" / "interface" / "milc"
+EXTENTS = (4, 4, 6, 8)
+NINE = {"qudaInit", "qudaSetMPICommHandle", "qudaFinalize", "qudaAllocatePinned", "qudaFreePinned", "qudaDslash", "qudaInvert",
+        "qudaInvertMsrc", "qudaMultishiftInvert"}
+
+
+@pytest.fixture(scope="module")
+def written(run_built, tmp_path_factory):
+    """The file of milc_host, after all of its checks in one process: see there."""
+    path = tmp_path_factory.mktemp("milc") / "fields"
+    result = run_built("milc_host", "write", path, threads=1)
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+    return path
+
+
+@pytest.mark.parametrize("which, options", list(enumerate([[], [], ["--sloppy", "fp32"], ["--sloppy", "fp32"], ["--sloppy", "fp16"],
+                                                           ["--sloppy", "fp16"]])))
+def test_milc_gets_the_bits_of_the_program(staghorn, written, tmp_path, which, options):
+    reals = np.fromfile(written).view(np.complex128)
+    shape, sites = EXTENTS[::-1], int(np.prod(EXTENTS))
+    with h5py.File(tmp_path / "links.h5", "w") as file:
+        file["links"] = reals[: 36 * sites].reshape(*shape, 4, 3, 3)
+        with_checksums(file["links"])
+    vectors = reals[36 * sites :].reshape(-1, *shape, 3)
+    write_source(tmp_path / "source.h5", vectors[0])
+    system = ["even", "odd"][which % 2]
+    staghorn("solve", "--gauge", tmp_path / "links.h5", "--source", f"file:{tmp_path / 'source.h5'}", "--mass", 0.3, "--system", system,
+             "--tolerance", repr(float(np.nextafter(1e-10, 0))), *options, "--output", tmp_path / "x.h5", check=True)
+    assert read_solution(tmp_path / "x.h5")[0].tobytes() == vectors[1 + which].tobytes()
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("grid", ["1 1 1 2", "1 2 1 1"])
+def test_milc_on_ranks_gets_the_same_bits(run_built, written, grid):
+    result = run_built("milc_host", "check", written, *grid.split(), ranks=2, threads=1)
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+
+
+def test_links_are_read_where_they_have_changed_and_only_there(run_built):
+    result = run_built("milc_host", "reads", threads=2)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert re.findall(r"staghorn: (\w+): links (\w+)", result.stdout) == [
+        ("qudaInvert", "read"), ("qudaInvert", "unchanged"), ("qudaDslash", "unchanged"), ("qudaInvert", "read"),
+        ("qudaInvert", "unchanged"), ("qudaInvert", "read"), ("qudaInvert", "read")]
+
+
+@pytest.mark.parametrize("what, text", {
+    "early": r"qudaInvert: lattice: expected qudaInit before, found none",
+    "sign": r"qudaInvert: links as given: U_x at \(3, 2, 5, 7\): expected .*",
+    "target": r"qudaInvert: target residual: expected 0, or a number below 1, found 1\.5",
+    "precision": r"qudaInvert: external_precision: expected 1 to 2, found 3",
+    "null": r"qudaInvert: x\[i\]: expected a pointer, found NULL",
+    "lattice": r"qudaInit: lattice: expected even extents .*, found 4x5x6x8"}.items(), ids=lambda value: value if value.isalpha() else "")
+def test_an_error_is_one_line_and_the_end(run_built, what, text):
+    result = run_built("milc_host", "fail", what, threads=1)
+    assert result.returncode == 1 and result.stdout == "", result.stdout + result.stderr
+    assert re.fullmatch(f"staghorn: {text}\n", result.stderr), result.stderr
+
+
+@pytest.mark.mpi
+def test_an_error_of_ranks_is_one_line_and_the_end(run_built):
+    result = run_built("milc_host", "fail-ranks", ranks=2, threads=1)
+    assert result.returncode not in (0, 2)
+    assert len(re.findall(r"^staghorn: ", result.stderr, re.MULTILINE)) == 1, result.stderr
+    assert "staghorn: qudaInit: geometry.grid 1x1x1x4: expected 2 processes, found 4\n" in result.stderr
+
+
+def test_random_calls_come_back_or_end_in_the_way_of_the_host(run_built):
+    result = run_built("milc_random_calls", 1500, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    back, ended, judged, lies = map(int, re.fullmatch(r"back (\d+) ended (\d+) judged (\d+) lies (\d+)\n", result.stdout).groups())
+    assert min(back, ended) > 300 and judged > 0 and lies == 0
+
+
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm on this machine")
+def test_library_exports_the_nine_functions_and_nothing_else(program):
+    library = program.parent / "libstaghorn_milc.so"
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout
+    assert {line.split()[-1].split("@")[0] for line in lines.splitlines() if " A " not in line} == NINE
+    dynamic = subprocess.run(["readelf", "-d", library], capture_output=True, text=True, check=True).stdout
+    assert "[libstaghorn_milc.so.0]" in dynamic and "[libstaghorn.so.0]" in dynamic
+
+
+@pytest.mark.parametrize("compiler", ["gcc -std=c99", "g++ -x c++ -std=c++98", "g++ -x c++ -std=c++20"])
+def test_header_compiles_and_lays_out_structs_as_milc_counts_on(compiler, tmp_path):
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"no {compiler.split()[0]} on this machine")
+    offsets = {"max_iter": 0, "evenodd": 4, "mixed_precision": 8, "boundary_phase": 16, "make_resident_solution": 48,
+               "solver_type": 56, "tadpole": 64, "naik_epsilon": 72}
+    source = tmp_path / "alone.c"
+    source.write_text("#include <quda.h>\n#include <quda_milc_interface.h>\nchar size[sizeof(QudaInvertArgs_t) == 80 ? 1 : -1];\n" + "".join(
+        f"char at_{name}[offsetof(QudaInvertArgs_t, {name}) == {offset} ? 1 : -1];\n" for name, offset in offsets.items()))
+    result = subprocess.run([*compiler.split(), "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{HEADERS}", source],
+                            capture_output=True, text=True)
+    assert result.returncode == 0, result.stderr
+
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(host LANGUAGES C)
+find_package(Staghorn 0.1 REQUIRED)
+add_executable(host random_calls.c)
+set_target_properties(host PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
+target_link_libraries(host PRIVATE Staghorn::staghorn_milc m)
+"""
+
+
+def assert_works(program, **environment):
+    assert re.match(r"back \d{2,} ended \d{2,} ", run(program, 100, env={**os.environ, "OMP_NUM_THREADS": "1", **environment}))
+
+
+@pytest.mark.slow
+def test_hosts_link_the_installed_library_as_the_page_says(installed, tmp_path):
+    """By the makefile's variables, by pkg-config, by CMake; the last without MPI and without the packages of the library."""
+    library = next(installed.rglob("libstaghorn_milc.so")).parent
+    source = Path(__file__).parent / "random_calls.c"
+    page = (ROOT / "docs" / "milc.md").read_text()
+    flags = [re.search(rf'{name}="?(.*?)"?( \\|)$', page, re.MULTILINE)[1].replace("$STAGHORN/lib", str(library)).replace("$STAGHORN", str(installed))
+             for name in (" INCQUDA", "LIBQUDA")]
+    by_hand = ["gcc", "-std=c99", source, "-o", tmp_path / "by_hand", *" ".join(flags).split(), "-lm"]
+    run(*by_hand)
+    assert_works(tmp_path / "by_hand")
+
+    if shutil.which("pkg-config"):
+        environment = {**os.environ, "PKG_CONFIG_PATH": str(library / "pkgconfig")}
+        run("gcc", "-std=c99", source, "-o", tmp_path / "by_pkg_config",
+            *run("pkg-config", "--cflags", "--libs", "staghorn_milc", env=environment).split(), "-lm")
+        assert_works(tmp_path / "by_pkg_config", LD_LIBRARY_PATH=str(library))
+
+    for name in ("random_calls.c", "milc_fields.h"):
+        shutil.copy(source.parent / name, tmp_path)
+    for name in ("fake_hosts.h", "host.h"):
+        shutil.copy(source.parent.parent / name, tmp_path.parent)
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT)
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
+        *[f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("CUDAToolkit", "nlohmann_json", "MPI", "OpenMP", "ZLIB")])
+    run("cmake", "--build", tmp_path / "build")
+    assert_works(tmp_path / "build" / "host")
