@@ -115,3 +115,10 @@ def test_a_build_that_fails_says_why(project):
     assert done.returncode != 0
     assert "sums.cpp:7: error: no such sum" in done.stderr and "build/logs/build.log" in done.stderr
     assert "CERTIFICATE" not in done.stdout
+
+
+def test_mutations_are_listed(project):
+    (project / "tests").symlink_to(ROOT / "tests")
+    found = dev(project, "mutate", "--list")
+    assert found.returncode == 0, found.stderr
+    assert "the stop rule" in found.stdout
