@@ -82,11 +82,22 @@ nb::list options() {
   return list;
 }
 
+// The library's errors are those of staghorn/errors.py.
+void raise_error(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    const nb::object type = nb::module_::import_("staghorn.errors").attr("Error");
+    PyErr_SetString(type.ptr(), error.what());
+  }
+}
+
 }  // namespace
 
 NB_MODULE(_native, m) {
   m.attr("version") = STAGHORN_VERSION;
-  nb::exception<Error>(m, "Error", PyExc_RuntimeError);
+  m.attr("Error") = nb::module_::import_("staghorn.errors").attr("Error");
+  nb::register_exception_translator(raise_error);
 
   // MPI is started when the module is loaded and finalised when the module and the last Session are gone.
   nb::class_<Process>(m, "Process");

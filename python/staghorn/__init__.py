@@ -1,27 +1,50 @@
 """Staghorn: solve the staggered Dirac equation of lattice QCD, with checked answers.
 
-    links, info = staghorn.read_gauge("lat.sample")
-    solution, report = staghorn.solve("lat.sample", mass=0.05, source="point:0,0,0,0")
+    context = staghorn.Context("lat.sample")                 # or staghorn.Context((8, 8, 8, 16), comm=MPI.COMM_WORLD)
+    gauge = context.read("lat.sample")                       # or context.gauge(array)
+    solution, report = gauge.solve(0.05, source)             # arrays of NumPy, CuPy, PyTorch, JAX
 
-Arrays: links U[T, Z, Y, X, mu, 3, 3], vectors v[T, Z, Y, X, 3], complex128; mu = 0, 1, 2, 3 = x, y, z, t.
-`staghorn.reference` is the same operator in NumPy alone; `staghorn.plot` shows how a solve converged.
-The compiled module is loaded at first use, so that the NumPy and plotting parts work without it.
+    session = staghorn.Session("lat.sample")                 # sources in words, observables
+    solution, report = session.solve(0.05, "point:0,0,0,0")
+
+Arrays: links U[T, Z, Y, X, mu, 3, 3], vectors v[T, Z, Y, X, 3], complex; mu = 0, 1, 2, 3 = x, y, z, t.
+`staghorn.reference` is the same operator in NumPy alone; `staghorn.plot` draws reports. Compiled modules are loaded at first
+use, so that the NumPy and plotting parts work without them, and MPI is started by Session only.
 """
 
+from __future__ import annotations
+
 from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-_NATIVE = ("Error", "Session", "read_gauge", "solve", "version")
+if TYPE_CHECKING:
+    from .context import Context as Context
+    from .errors import Error as Error
+    from .gauge import Gauge as Gauge
+    from .gauge import GaugeInfo as GaugeInfo
+    from .plot import plot_residuals as plot_residuals
+    from .plot import residual_plot as residual_plot
+    from .report import Report as Report
+    from .session import Session as Session
+    from .session import read_gauge as read_gauge
+    from .session import solve as solve
+    from .session import version as version
 
-__all__ = [*_NATIVE, "plot_residuals", "residual_plot"]
+# Name -> the module that has it.
+_HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors",
+          **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
+          **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}
+
+__all__ = list(_HOMES)
 
 
-def __getattr__(name: str):
-    if name in _NATIVE:
-        return getattr(import_module("staghorn.session"), name)
-    if name in ("plot_residuals", "residual_plot"):
-        return getattr(import_module("staghorn.plot"), name)
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(import_module(f"staghorn.{_HOMES[name]}"), name)
+    if name in ("plot", "reference"):
+        return import_module(f"staghorn.{name}")
     raise AttributeError(f"module 'staghorn' has no attribute '{name}'")
 
 
-def __dir__():
-    return sorted(__all__)
+def __dir__() -> list[str]:
+    return sorted([*__all__, "plot", "reference"])

@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "halo/host_mapping.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/statuses.hpp"
@@ -86,7 +87,17 @@ void check_alike(const Communicator& all, const Asked& asked) {
   });
 }
 
-void make_context(staghorn_context** context, const Communicator& all, const Asked& asked, bool main_thread_only) {
+// A grid of zeros becomes the one of least surface. Collective.
+void complete_grid(const Communicator& all, staghorn_geometry& geometry) {
+  if (geometry.grid[0] != 0) return;
+  all.agree([&] {
+    const Extents chosen = choose_process_grid(extents_of(geometry.global), all.size());
+    std::copy(chosen.begin(), chosen.end(), geometry.grid);
+  });
+}
+
+void make_context(staghorn_context** context, const Communicator& all, Asked asked, bool main_thread_only) {
+  complete_grid(all, asked.geometry);
   auto held = std::make_shared<HeldContext>();
   held->options = asked.options;
   held->options.transport = held->options.tuning_file = nullptr;  // strings of the host

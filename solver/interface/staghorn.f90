@@ -202,6 +202,23 @@ module staghorn
       type(staghorn_links), intent(in) :: from, to
       type(c_ptr), intent(in) :: in(4), out(4)
     end function
+    ! path: ends in c_null_char
+    integer(c_int) function staghorn_file_lattice(path, extents) bind(C)
+      import
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int32_t), intent(out) :: extents(4)
+    end function
+    integer(c_int) function staghorn_read_links(context, path, verify, links, u) bind(C)
+      import
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: verify
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+    end function
+    type(c_ptr) function staghorn_mpi_library() bind(C)
+      import
+    end function
     integer(c_int) function staghorn_report(context, json, bytes) bind(C)
       import
       type(c_ptr), value :: context, json

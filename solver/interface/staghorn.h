@@ -120,7 +120,7 @@ enum staghorn_struct {
 typedef struct {
   uint32_t struct_size;
   int32_t global[4];
-  int32_t grid[4];  /* processes in each direction; default 1 1 1 1 */
+  int32_t grid[4];  /* processes in each direction; default 1 1 1 1; 0 0 0 0: as leaves the least surface */
   int32_t coord[4]; /* of this process in the grid; coord[0] = -1, the default: by rank, x fastest */
 } staghorn_geometry;
 
@@ -230,6 +230,9 @@ typedef struct {
 STAGHORN_API int staghorn_version(void);                   /* STAGHORN_VERSION of the library */
 STAGHORN_API const char *staghorn_status_text(int status); /* never NULL */
 STAGHORN_API const char *staghorn_last_error(void);        /* of the last call that failed in this thread; never NULL */
+/* What MPI_Get_library_version says of the MPI that this library is linked with: a communicator has to be of the same.
+ * Never NULL. */
+STAGHORN_API const char *staghorn_mpi_library(void);
 
 /* Fills *a_struct, `size` bytes of the kind `which` (staghorn_struct), with defaults, struct_size included. Local. */
 STAGHORN_API int staghorn_defaults(void *a_struct, size_t size, int which);
@@ -294,6 +297,14 @@ STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const
                                           const staghorn_vectors *to, void *out);
 STAGHORN_API int staghorn_convert_links(const staghorn_context *context, const staghorn_links *from,
                                         const void *const in[4], const staghorn_links *to, void *const out[4]);
+
+/* The extents x, y, z, t of the lattice of a gauge file: MILC, NERSC, ILDG, SciDAC or Staghorn's HDF5, as its content
+ * says. Local. */
+STAGHORN_API int staghorn_file_lattice(const char *path, int32_t extents[4]);
+/* Reads the links of a gauge file of the context's lattice into the host's layout, host memory: each rank its local
+ * lattice. verify = 1: a checksum that is wrong or absent is an error. Collective. */
+STAGHORN_API int staghorn_read_links(const staghorn_context *context, const char *path, int verify,
+                                     const staghorn_links *links, void *const u[4]);
 
 /* The report of the context's last solve as JSON text with a final 0. *bytes: room in `json` on entry, what is needed
  * on return; json = NULL asks for that only. Local. */

@@ -119,11 +119,15 @@ void check_finite(const char* name, double value) {
 
 void check(const staghorn_geometry& geometry) {
   constexpr int largest_extent = 1 << 20;
+  const bool grid_is_given = std::any_of(geometry.grid, geometry.grid + 4, [](int ranks) { return ranks != 0; });
   for (int mu = 0; mu < 4; ++mu) {
     check_choice("geometry.global", geometry.global[mu], 2, largest_extent);
-    check_choice("geometry.grid", geometry.grid[mu], 1, largest_extent);
-    if (geometry.coord[0] != -1) check_choice("geometry.coord", geometry.coord[mu], 0, geometry.grid[mu] - 1);
+    if (grid_is_given) check_choice("geometry.grid", geometry.grid[mu], 1, largest_extent);
+    if (grid_is_given && geometry.coord[0] != -1)
+      check_choice("geometry.coord", geometry.coord[mu], 0, geometry.grid[mu] - 1);
   }
+  if (!grid_is_given && geometry.coord[0] != -1)
+    throw Error(ErrorKind::argument, "geometry.coord", "none (-1) where the grid is chosen", geometry.coord[0]);
 }
 
 void check(const staghorn_options& options) {

@@ -1,0 +1,44 @@
+// What staghorn.h needs to be called from Python: errors raised, structs with their defaults, words for constants.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <staghorn.h>
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+namespace staghorn::python {
+
+using Four = std::array<std::int32_t, 4>;
+
+// Raises what staghorn/errors.py makes of a status and the library's text.
+[[noreturn]] void raise_error(int status, const std::string& text);
+
+// Runs `call`, which returns a status, without the interpreter. Raises its error, or returns the outcome.
+template <class Call>
+int checked(const Call& call) {
+  int status = STAGHORN_OK;
+  std::string text;
+  {
+    const nanobind::gil_scoped_release others_may_run;
+    status = call();
+    if (status < 0) text = staghorn_last_error();
+  }
+  if (status < 0) raise_error(status, text);
+  return status;
+}
+
+template <class Struct, int which>
+Struct defaults() {
+  Struct value;
+  checked([&] { return staghorn_defaults(&value, sizeof value, which); });
+  return value;
+}
+
+// The structs as classes: made with the library's defaults, fields by their names in C.
+void bind_structs(nanobind::module_& m);
+// Dictionaries from the words of Python to the constants of the header: ORDERS, PHASES and so on.
+void bind_choices(nanobind::module_& m);
+
+}  // namespace staghorn::python

@@ -1,0 +1,172 @@
+"""Context: a lattice, its ranks, threads and GPU. Gauges live in it. There is no other state: several contexts may work in
+several threads at once, one thread at a time in each."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Callable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+import numpy as np
+
+from .errors import Error, choice
+from .fields import Extents, SupportsDLPack
+from .gauge import Gauge
+from .report import Report
+from .structs import Boundary, link_layout
+from .waiting_threads import short_spin
+
+with short_spin():  # read when the module loads libgomp
+    from . import _interface as native
+
+
+class Context:
+    """A lattice of extents X, Y, Z, T, whole in this process or cut among the ranks of a communicator.
+
+    lattice      extents (X, Y, Z, T), or the path of a gauge file that has them
+    comm         communicator of mpi4py, of which a duplicate is kept; None: this process alone, and no function of MPI is called
+    grid         ranks in each direction; None: as leaves the least surface
+    coord        place of this rank in the grid; None: by rank, x fastest
+    device       "cpu", "auto" (a GPU if there is one), or the number of a GPU
+    threads      of OpenMP within calls of this context; 0: as OMP_NUM_THREADS says
+    certificate  where residuals are recomputed: "auto" (where the vectors are), "host" or "device"
+    transport    of faces between ranks; None: chosen by measurement
+    stream       CUDA stream, by its address, on which arrays on the GPU are ready; None: the default stream
+    tuning_file  remembers launches of GPU kernels; None: nothing is written
+    environment  whether variables STAGHORN_... are read
+    log          called as log(level, text) with warnings (level 0)
+
+    Local extents are even. A context ends with `close`, at the end of a `with` block, or when nothing refers to it any more.
+    With several ranks use one of the former two: all ranks must do it together. Collective. Raises Error.
+    """
+
+    def __init__(self, lattice: Sequence[int] | str | os.PathLike[str], *, comm: Any = None, grid: Sequence[int] | None = None,
+                 coord: Sequence[int] | None = None, device: str | int = "cpu", threads: int = 0, certificate: str = "auto",
+                 transport: str | None = None, stream: int | None = None, tuning_file: str | os.PathLike[str] | None = None,
+                 environment: bool = False, log: Callable[[int, str], object] | None = None) -> None:
+        extents = native.file_lattice(os.fspath(lattice)) if isinstance(lattice, (str, os.PathLike)) else lattice
+        geometry = native.Geometry()
+        geometry.set(_four("lattice", extents), _four("grid", grid) if grid is not None else (0, 0, 0, 0),
+                     None if coord is None else _four("coord", coord))
+        options = native.Options()
+        options.device = _device(device)
+        options.threads = threads
+        options.certificate = choice("certificate", certificate, native.CERTIFICATES)
+        options.environment = int(environment)
+        options.stream = stream or 0
+        self._stream = stream
+        self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fspath(tuning_file),
+                                             log, None if comm is None else _fortran_communicator(comm))
+        self._lattice = _four("lattice", extents)
+        local, origin = native.local_lattice(self._native)
+        self._local, self._origin = _four("local", local), _four("origin", origin)
+
+    @property
+    def lattice(self) -> Extents:
+        """Global extents X, Y, Z, T."""
+        return self._lattice
+
+    @property
+    def local(self) -> Extents:
+        """Extents of this rank's part, to which all arrays belong."""
+        return self._local
+
+    @property
+    def origin(self) -> Extents:
+        """Global coordinates x, y, z, t of the first site of this rank's part."""
+        return self._origin
+
+    @property
+    def grid(self) -> Extents:
+        """Ranks in each direction."""
+        x, y, z, t = (n // m for n, m in zip(self._lattice, self._local))
+        return x, y, z, t
+
+    @property
+    def stream(self) -> int | None:
+        return self._stream
+
+    def gauge(self, array: SupportsDLPack, *, order: str = "lex", phases: str = "none", boundary: Boundary = "antiperiodic",
+              boundary_in_links: bool = False, dagger: bool = False, scale: Sequence[float] | None = None, links: int = 18,
+              version: int = 0) -> Gauge:
+        """A Gauge with the links of `array`, of which it keeps a copy in fp64.
+
+        order              how the array lies, local: "lex" [T, Z, Y, X, mu, 3, 3]; "even-odd" [mu, 2, T, Z, Y, X/2, 3, 3], as
+                           PyQUDA has it; "milc" [2, T, Z, Y, X/2, mu, 3, 3]; "cps-stag", "cps-wilson", "cps-stag-block"
+        phases             staggered phases that are multiplied into the links: "none", "cps", "milc", "tifr", "chroma", or
+                           "as-given" where nobody knows
+        boundary           "antiperiodic" in t, "periodic", or four numbers in units of pi
+        boundary_in_links  whether the boundary's phases are multiplied into the last slices
+        dagger             whether links are stored as U^dagger
+        scale              factors of the four directions, in D too
+        links              reals of a link in the kernels: 18, 12 or 8
+        version            not 0: two updates of the same version have the same links, and the second reads nothing
+
+        Links lie in the memory of the host or of the context's GPU. Collective. Raises Error.
+        """
+        layout = link_layout(order, phases, boundary, boundary_in_links, dagger, scale, links, version)
+        return Gauge._of_array(self, layout, array, order)
+
+    def read(self, path: str | os.PathLike[str], *, verify: bool = True, boundary: Boundary = "antiperiodic",
+             links: int = 18) -> Gauge:
+        """A Gauge with the links of a file: MILC, NERSC, ILDG, SciDAC or Staghorn's HDF5. With `verify` a checksum that is wrong
+        or absent is an error. Ranks read their parts together. Collective. Raises Error."""
+        return self.gauge(self.read_links(path, verify=verify), boundary=boundary, links=links)
+
+    def read_links(self, path: str | os.PathLike[str], *, verify: bool = True) -> np.ndarray[Any, np.dtype[np.complex128]]:
+        """The links of a file as an array, local [T, Z, Y, X, mu, 3, 3]. Collective. Raises Error."""
+        x, y, z, t = self._local
+        array = np.empty((t, z, y, x, 4, 3, 3), np.complex128)
+        native.read_links(self._native, os.fspath(path), verify, native.Links(), [array.ctypes.data])
+        return array
+
+    def report(self) -> Report:
+        """The report of the last solve. Local. Raises Error before the first."""
+        return Report.from_dict(self._report())
+
+    def _report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(native.report(self._native))
+        return report
+
+    def close(self) -> None:
+        """Ends the context and its gauges. Twice is fine. Collective."""
+        self._native.destroy()
+
+    def __enter__(self) -> Context:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<staghorn.Context {'x'.join(map(str, self._lattice))}, local {'x'.join(map(str, self._local))}>"
+
+
+def _four(name: str, values: Sequence[int]) -> Extents:
+    if len(values) != 4 or not all(isinstance(n, (int, np.integer)) for n in values):
+        raise Error(f"{name}: expected four whole numbers x, y, z, t, found {values!r}", "argument")
+    x, y, z, t = map(int, values)
+    return x, y, z, t
+
+
+def _device(device: str | int) -> int:
+    if isinstance(device, int) and not isinstance(device, bool):
+        return device
+    if isinstance(device, str) and device.startswith("cuda:") and device[5:].isdigit():
+        return int(device[5:])
+    devices: Mapping[str, int] = {**native.DEVICES, "cuda": 0}
+    return choice("device", device, dict(devices))
+
+
+def _fortran_communicator(comm: Any) -> int:
+    """The handle of a communicator of mpi4py, if mpi4py and Staghorn use the same library of MPI."""
+    if not hasattr(comm, "py2f"):
+        raise Error(f"comm: expected a communicator of mpi4py, found {type(comm).__module__}.{type(comm).__qualname__}", "argument")
+    from mpi4py import MPI
+
+    theirs, ours = MPI.Get_library_version().strip("\0 \n"), native.mpi_library().strip("\0 \n")
+    if theirs != ours:
+        raise Error(f"comm: expected a communicator of the MPI that Staghorn is linked with, {ours!r}, found one of {theirs!r}", "mpi")
+    return int(comm.py2f())

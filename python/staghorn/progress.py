@@ -1,0 +1,66 @@
+"""How far a solve is, while it runs: a line that is written over, in a terminal or below the cell of a notebook."""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from typing import Any
+
+# Called now and then with the iteration and the largest residual over tolerance. Something true stops the solve.
+Progress = Callable[[int, float], Any]
+
+
+class ProgressLine:
+    """Shows `iteration 120, residual 3.1e+04 of tolerance, 62 %`: the share is that of the logarithm of the residual."""
+
+    def __init__(self, interval: float = 0.2) -> None:
+        self._interval = interval  # seconds between two looks
+        self._next = 0.0
+        self._first: float | None = None
+        self._handle: Any = None
+        self._shown = False
+
+    def __call__(self, iteration: int, residual_over_tolerance: float) -> None:
+        if self._first is None:
+            self._first = residual_over_tolerance
+        now = time.monotonic()
+        if now >= self._next:
+            self._next = now + self._interval
+            self._show(text_of(iteration, residual_over_tolerance, self._first))
+
+    def end(self, text: str) -> None:
+        """Shows how the solve ended, in place of the line."""
+        if self._shown:
+            self._show(text)
+        if self._shown and self._handle is None:
+            print(file=sys.stderr)
+
+    def _show(self, text: str) -> None:
+        if in_notebook():
+            from IPython.display import display
+
+            if self._handle is None:
+                self._handle = display({"text/plain": text}, raw=True, display_id=True)
+            else:
+                self._handle.update({"text/plain": text}, raw=True)
+        elif sys.stderr.isatty():
+            print(f"\r{text:<70}", end="", file=sys.stderr, flush=True)
+        else:
+            return
+        self._shown = True
+
+
+def text_of(iteration: int, ratio: float, first: float) -> str:
+    if not (ratio > 0 and first > 1):
+        return f"iteration {iteration}"
+    done = min(1.0, max(0.0, 1 - math.log(max(ratio, 1.0)) / math.log(first)))
+    return f"iteration {iteration}, residual {ratio:.1e} of tolerance, {100 * done:.0f} %"
+
+
+def in_notebook() -> bool:
+    """Whether a kernel of Jupyter runs this process; IPython is not imported to find out."""
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module is not None else None
+    return shell is not None and hasattr(shell, "kernel")

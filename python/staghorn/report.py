@@ -1,0 +1,156 @@
+"""What came out of a solve, typed: the report of the program, of Context and of Session as one dataclass.
+
+    report.outcome, report.rhs[0].residual_true, report.seconds["solve"], report.to_dict()
+
+Residuals are relative, times are seconds, memory is bytes. `to_dict` gives the whole report as JSON has it.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Rhs:
+    """One right-hand side; of several masses, one mass of one right-hand side."""
+
+    outcome: str  # certified, out_of_iterations, stagnated, breakdown or stopped
+    iterations: int
+    residual_iterated: float  # |b - M x| / |b| as CG believed
+    residual_true: float  # the same, recomputed in fp64 with uncompressed links
+    residual_hq: float = 0.0  # Fermilab's, recomputed
+    residual_parity: float | None = None  # of A x_e = 2m b_e - D b_o, recomputed, where the solve is by Context
+    attainable: float | None = None  # what rounding in fp64 leaves
+    norm2: float = 0.0  # |x|^2
+    norm2_even: float = 0.0
+    norm2_odd: float = 0.0
+    color: int | None = None  # of a source in words
+    mass: float | None = None  # of several masses
+    shift_iterations: int | None = None
+    earlier_solutions: int = 0  # that the guess was made from
+    updates: list[int] = field(default_factory=list)  # of mixed precision: where the residual was recomputed
+    history: list[float] = field(default_factory=list)  # |r| before the first iteration and after each
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """The ends of the spectrum of A, as CG saw them."""
+
+    smallest: float
+    largest: float
+    condition: float
+
+
+@dataclass(frozen=True)
+class Condensate:
+    """Estimate of Tr M^-1 / V from noise vectors, and its standard error."""
+
+    value: float
+    error: float
+    n_vectors: int
+
+
+@dataclass(frozen=True)
+class TimeRow:
+    """What hops and sums took in one phase: the mean of the ranks, and the slowest one."""
+
+    phase: str
+    seconds: float | None
+    slowest: float = 0.0
+    hidden_share: float | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Report:
+    """The report of one solve. Fields that a report does not have are None or empty; `to_dict` has all that it has."""
+
+    outcome: str
+    rhs: list[Rhs]
+    explanation: str = ""
+    mass: float | None = None
+    masses: list[float] | None = None
+    system: str = "full"
+    source: str = ""
+    tolerance: float = 0.0
+    max_iterations: int = 0
+    lattice: tuple[int, ...] = ()  # X, Y, Z, T
+    grid: tuple[int, ...] = ()
+    local_lattice: tuple[int, ...] = ()
+    ranks: int = 1
+    threads: int = 1
+    device: str = "cpu"
+    transport: str = ""
+    precision: str = "fp64"
+    links: int = 18
+    sloppy: str | None = None
+    sloppy_links: int | None = None
+    action: str = "naive"
+    solver: str = ""
+    loop: str | None = None
+    certificate: str = ""
+    spectrum: Spectrum | None = None
+    pion_correlator: list[float] = field(default_factory=list)
+    pion_correlators: list[list[float]] = field(default_factory=list)  # of several masses
+    condensate: Condensate | None = None
+    condensates: list[Condensate] = field(default_factory=list)
+    seconds: dict[str, float] = field(default_factory=dict)
+    times: list[TimeRow] = field(default_factory=list)
+    memory_bytes: dict[str, float] = field(default_factory=dict)
+    site_iterations_per_second: float = 0.0
+    provenance: dict[str, str] = field(default_factory=dict)
+    _all: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
+
+    @property
+    def certified(self) -> bool:
+        """Whether every right-hand side has the residual that was asked for."""
+        return self.outcome == "certified"
+
+    @property
+    def iterations(self) -> int:
+        """Of the right-hand side that took most."""
+        return max((rhs.iterations for rhs in self.rhs), default=0)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The whole report, as its JSON has it. A copy."""
+        return copy.deepcopy(self._all)
+
+    def to_json(self) -> str:
+        return json.dumps(self._all, indent=2)
+
+    @classmethod
+    def from_dict(cls, report: Mapping[str, Any]) -> Report:
+        """From the dict of a Session, or what to_dict gave."""
+        parts: dict[str, Any] = {
+            "rhs": [_made(Rhs, rhs) for rhs in report.get("rhs", [])],
+            "spectrum": _made(Spectrum, report["spectrum"]) if report.get("spectrum") else None,
+            "condensate": _made(Condensate, report["condensate"]) if report.get("condensate") else None,
+            "condensates": [_made(Condensate, one) for one in report.get("condensates", [])],
+            "times": [_made(TimeRow, row) for row in report.get("times", [])],
+            **{name: tuple(report.get(name, ())) for name in ("lattice", "grid", "local_lattice")},
+        }
+        return _made(cls, {**report, **parts, "_all": dict(report)})
+
+    @classmethod
+    def read(cls, path: str | os.PathLike[str]) -> Report:
+        """From a JSON file of `staghorn solve --report`."""
+        with open(path, encoding="utf-8") as file:
+            return cls.from_dict(json.load(file))
+
+    def __str__(self) -> str:
+        worst = max((rhs.residual_true for rhs in self.rhs), default=0.0)
+        symbol = "|b - M x| / |b|" if self.system == "full" else "|b - A x| / |b|"
+        return (f"{self.outcome}: {len(self.rhs)} right-hand side{'s' * (len(self.rhs) != 1)}, {self.iterations} iterations, "
+                f"{symbol} = {worst:.2g} recomputed in fp64" + (f"\n{self.explanation}" if self.explanation else ""))
+
+
+def _made(kind: Any, values: Mapping[str, Any]) -> Any:
+    """A dataclass from those entries of `values` that it has."""
+    names = {one.name for one in dataclasses.fields(kind)}
+    return kind(**{name: value for name, value in values.items() if name in names})
