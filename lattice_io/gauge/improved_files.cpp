@@ -4,7 +4,7 @@
 #include <cmath>
 #include <sstream>
 
-#include "dirac/gauge/stored_links.hpp"
+#include "dirac/gauge/link_pair.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/scidac.hpp"
@@ -14,13 +14,6 @@ namespace staghorn {
 namespace {
 
 using Description = std::map<std::string, std::string>;
-
-// Two files of one configuration in one gauge: HISQ and asqtad links have 0.9 and more, other configurations 0.0.
-constexpr double least_likeness = 0.5;
-// A coefficient that a file states in 7 digits.
-constexpr double coefficient_tolerance = 1e-5;
-// Deviation from a common multiple of unitary matrices below which links may be long ones, beyond which they are not.
-constexpr double clearly_unitary = 1e-3;
 
 std::string lower_case(std::string text) {
   for (char& c : text) c = c >= 'A' && c <= 'Z' ? char(c - 'A' + 'a') : c;
@@ -76,20 +69,6 @@ LinkField read_verified(const Communicator& communicator, const GaugeHeader& hea
   return std::move(*links);
 }
 
-std::string words(const FoundPhases& found) {
-  return "phases " + to_string(found.phases) + ", boundary " + to_string(found.boundary);
-}
-
-// What the links of one file carry. `stated`: the phases that caller or file name.
-std::optional<FoundPhases> examine(const Communicator& communicator, const GaugeHeader& header, const LinkField& links,
-                                   int steps, std::optional<LinkPhases> stated) {
-  const std::optional<FoundPhases> found = find_phases(communicator, links, steps);
-  if (found && stated && found->phases != *stated)
-    throw Error(header.path + ": staggered phases in the links (`phases_in_links`)", to_string(*stated),
-                to_string(found->phases) + ", as the determinants of the links say");
-  return found;
-}
-
 std::optional<LinkPhases> stated_phases(const Description& description) {
   const auto found = description.find("phases_in_links");
   if (found == description.end()) return std::nullopt;
@@ -106,18 +85,6 @@ std::optional<double> stated_coefficient(const GaugeHeader& naik) {
   if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value == 0)
     throw Error(naik.path + ": coefficient", "a number other than 0", "'" + text + "'");
   return value;
-}
-
-double unitarity_of(const Communicator& communicator, const LinkField& links) {
-  return check_unitarity(communicator, links).max_deviation;
-}
-
-// Whether `links` are a multiple of unitary matrices.
-bool is_unitary_multiple(const Communicator& communicator, LinkField links) {
-  const double c = common_coefficient(communicator, links, 1);
-  if (!(c > 0)) return false;
-  scale_links(links, 1 / c);
-  return unitarity_of(communicator, links) < clearly_unitary;
 }
 
 }  // namespace
@@ -160,53 +127,17 @@ StoredImprovedLinks read_improved_links(const Communicator& communicator, const 
   GaugeChecks fat_checks, naik_checks;
   LinkField fat = read_verified(communicator, headers.fat, lattice, verify, fat_checks);
   LinkField naik = read_verified(communicator, headers.naik, lattice, verify, naik_checks);
-  const std::string both = headers.fat.path + " and " + headers.naik.path;
-
-  const std::optional<LinkPhases> stated = asked ? asked : stated_phases(headers.description);
-  const auto in_fat = examine(communicator, headers.fat, fat, 1, stated);
-  const auto in_naik = examine(communicator, headers.naik, naik, 3, stated);
-  if (in_fat && in_naik && (in_fat->phases != in_naik->phases || !(in_fat->boundary == in_naik->boundary)))
-    throw Error(both + " are no pair", words(*in_fat) + " in both", words(*in_naik) + " in the long links");
-  const std::optional<FoundPhases> found = in_naik ? in_naik : in_fat;
-  if (!found && !(stated == LinkPhases::none))
-    throw Error(
-        both + ": staggered phases in the links",
-        "determinants that tell them; on rough configurations only links without phases (`phases_in_links` none) "
-        "can be used",
-        "determinants of random sign");
-  const FoundPhases carried = found ? *found : FoundPhases{};
-  if (in_fat && in_fat->sign < 0)
-    throw Error(headers.fat.path, "fat links of positive determinant",
-                "a sign -1 in all of them; are fat and long links swapped?");
-
-  // Taking signs out is the same as putting them in. multiply_phases with none would leave boundary signs alone.
-  const LinkPhases signs = carried.phases;
-  if (signs == LinkPhases::none && !(carried.boundary == Boundary{{0, 0, 0, 0}}))
-    throw Error(both, "boundary signs together with staggered phases, or neither", words(carried));
-  multiply_phases(fat, signs, carried.boundary, 1);
-  multiply_phases(naik, signs, carried.boundary, 3);
-
-  const double measured = common_coefficient(communicator, naik, in_naik ? in_naik->sign : -1);
-  if (!(std::fabs(measured) > 0)) throw Error(headers.naik.path, "long links other than zero", measured);
-  const double coefficient = stated_coefficient(headers.naik).value_or(measured);
-  if (std::fabs(coefficient - measured) > coefficient_tolerance * std::fabs(measured))
-    throw Error(headers.naik.path + ": coefficient of the long links", significant_digits(coefficient),
-                significant_digits(measured) + ", measured from the links");
-  scale_links(naik, 1 / coefficient);
-
-  StoredImprovedLinks stored{{std::move(fat), std::move(naik), coefficient},
-                             std::move(fat_checks),
-                             std::move(naik_checks),
-                             carried.phases,
-                             carried.boundary};
-  stored.naik_unitarity = unitarity_of(communicator, stored.links.naik);
-  if (stored.naik_unitarity > clearly_unitary && is_unitary_multiple(communicator, stored.links.fat))
-    throw Error(headers.fat.path, "fat links", "a multiple of unitary matrices, as long links are; are both swapped?");
-  stored.likeness = likeness(communicator, stored.links.fat, stored.links.naik);
-  if (!(stored.likeness > least_likeness))
-    throw Error(both + " are no pair: likeness of F F F and N", "above " + three_digits(least_likeness),
-                three_digits(stored.likeness));
-  return stored;
+  const LinkPair pair{fat, naik, headers.fat.path, headers.naik.path};
+  const FoundPhases carried =
+      take_out_pair_phases(communicator, pair, asked ? asked : stated_phases(headers.description));
+  const PairMeasures found = take_out_coefficient(communicator, pair, carried.sign, stated_coefficient(headers.naik));
+  return {{std::move(fat), std::move(naik), found.coefficient},
+          std::move(fat_checks),
+          std::move(naik_checks),
+          carried.phases,
+          carried.boundary,
+          found.naik_unitarity,
+          found.likeness};
 }
 
 namespace {

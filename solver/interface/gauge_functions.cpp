@@ -10,6 +10,7 @@
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
+#include "solver/interface/link_calls.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 
@@ -17,88 +18,30 @@ namespace staghorn {
 
 namespace {
 
-Reconstruct reals_in_kernels(int reals) {
-  return reals == 12 ? Reconstruct::row12 : reals == 8 ? Reconstruct::su3_8 : Reconstruct::none18;
-}
-
-// The links of a call, checked. Local.
-staghorn_links read_links(const staghorn_links* links, const void* const* u) {
-  const staghorn_links layout = read_struct(links, "links");
-  check(layout);
-  if (layout.memory == STAGHORN_DEVICE)
-    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
-  links_of_host(layout, -1);
-  check_pointer("u", u);
-  const int pointers = layout.order == STAGHORN_QDP ? 4 : 1;
-  for (int mu = 0; mu < pointers; ++mu) check_pointer("u[mu]", u[mu]);
-  return layout;
-}
-
-// Whether the host vouches that the links are those of the last update.
-bool is_unchanged(const HeldGauge& held, const staghorn_links& layout) {
-  return layout.generation != 0 && held.gauge && held.gauge->has_links() &&
-         std::memcmp(&layout, &held.links, sizeof layout) == 0;
-}
-
-// Links of a host in a field of ours, and what they ask of a gauge.
-struct LinksOfCall {
-  TakenLinks taken;
-  Reconstruct reals;
-  LinkDemand demand;
-};
-
-// Reads them into `field`. Collective.
-LinksOfCall take(const Communicator& all, const staghorn_links& layout, const void* const* u, LinkField& field) {
-  LinkBuffers buffers{};
-  std::copy_n(u, layout.order == STAGHORN_QDP ? 4 : 1, buffers.begin());
-  LinksOfCall call{take_links(all, links_of_host(layout, -1), buffers, field), reals_in_kernels(layout.reals),
-                   LinkDemand::special_unitary};
-  if (call.taken.unscaled) return call;
-  call.demand = LinkDemand::finite;
-  if (call.reals != Reconstruct::none18)
-    throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase", layout.reals);
-  return call;
-}
-
-void create(staghorn_context* handle, const staghorn_links* links, const void* const* u, staghorn_gauge** gauge) {
+// A gauge of the context, filled by `load`. Collective.
+template <class Load>
+void create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
   const auto context = held_by(handle);
   const Use use(*context);
   const Communicator& all = context->context->communicator();
   auto held = std::make_shared<HeldGauge>();
-  std::optional<LinkField> field;
+  held->context = context;
   all.agree([&] {
     check_pointer("gauge", gauge);
     *gauge = nullptr;
-    held->links = read_links(links, u);
-    field.emplace(context->context->lattice());
   });
-  LinksOfCall call = take(all, held->links, u, *field);
-  SessionOptions options = context->context->options();
-  options.boundary = call.taken.boundary;
-  options.links = call.reals;
-  held->context = context;
-  held->signs = std::move(call.taken.signs);
-  held->gauge = std::make_unique<Gauge>(*context->context, std::move(*field), options, LinkOrigin{}, call.demand);
+  held->gauge = std::make_unique<Gauge>(*context->context, context->context->options());
+  load(*held);
   held->loads = 1;
   all.agree([&] { context->gauges.insert(*gauge = make_handle(std::move(held))); });
 }
 
-void update(staghorn_gauge* handle, const staghorn_links* links, const void* const* u) {
+// Other links in a gauge, by `load`, which says whether there were any. Collective.
+template <class Load>
+void update(staghorn_gauge* handle, const Load& load) {
   const auto held = held_by(handle);
   const Use use(*held->context);
-  const Communicator& all = held->context->context->communicator();
-  staghorn_links layout{};
-  bool unchanged = false;
-  all.agree([&] {
-    layout = read_links(links, u);
-    unchanged = is_unchanged(*held, layout);
-  });
-  if (!all.any(!unchanged)) return;
-  LinksOfCall call = take(all, layout, u, held->gauge->writable_links());
-  held->links = layout;
-  held->signs = std::move(call.taken.signs);
-  ++held->loads;
-  held->gauge->take(call.taken.boundary, call.reals, call.demand);
+  if (load(*held)) ++held->loads;
 }
 
 void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
@@ -114,7 +57,8 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   });
   const GaugeSummary& summary = held->gauge->measured();
   const UnitarityCheck& unitarity = held->gauge->unitarity();
-  made.naive = 1;
+  const ImprovedGauge* improved = held->gauge->improved_gauge();
+  made.naive = improved ? 0 : 1;
   made.plaquette[0] = summary.plaquette;
   made.plaquette[1] = summary.plaquette_space;
   made.plaquette[2] = summary.plaquette_time;
@@ -124,11 +68,12 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   made.determinant = unitarity.max_determinant_deviation;
   made.hash = site_hash(all, held->gauge->links());
   made.loads = held->loads;
+  if (improved) {
+    made.coefficient = improved->naik_scale;
+    made.long_unitarity = improved->summary.naik_unitarity;
+    made.long_hash = site_hash(all, improved->naik);
+  }
   std::memcpy(info, &made, std::min<std::size_t>(made.struct_size, sizeof made));
-}
-
-[[noreturn]] void refuse_improved(const char* function) {
-  throw Error(ErrorKind::unsupported, std::string(function) + ": fat and long links cannot be used yet");
 }
 
 void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, int n, const void* const* in,
@@ -163,8 +108,8 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   const VectorSigns signs = signs_of_host(layout, &held->signs);
   for (int i = 0; i < n; ++i) {
     read_vector(host, signs, source, in[i], field[0]);
-    plain_hop(context.communicator(), held->gauge->links(), held->gauge->options().boundary, field[1], field[0],
-              parity);
+    plain_hop(context.communicator(), held->gauge->operator_links(), held->gauge->options().boundary, field[1],
+              field[0], parity);
     write_vector(host, signs, parity, field[1], out[i]);
   }
 }
@@ -178,35 +123,45 @@ using namespace staghorn;
 int staghorn_gauge_create(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                           staghorn_gauge** gauge) {
   return guarded([&] {
-    create(context, links, u, gauge);
+    create(context, gauge, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
     return int(STAGHORN_OK);
   });
 }
 
-int staghorn_gauge_create_improved(staghorn_context*, const staghorn_links*, const void* const*, const staghorn_links*,
-                                   const void* const*, staghorn_gauge** gauge) {
-  return guarded([&]() -> int {
-    if (gauge) *gauge = nullptr;
-    refuse_improved("staghorn_gauge_create_improved");
+int staghorn_gauge_create_improved(staghorn_context* context, const staghorn_links* fat_links, const void* const fat[4],
+                                   const staghorn_links* long_links, const void* const lng[4], staghorn_gauge** gauge) {
+  return guarded([&] {
+    create(context, gauge, [&](HeldGauge& held) {
+      load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
+    });
+    return int(STAGHORN_OK);
   });
 }
 
-int staghorn_gauge_create_action(staghorn_context*, const staghorn_links*, const void* const*, const staghorn_action*,
-                                 staghorn_gauge** gauge) {
-  return guarded([&]() -> int {
-    if (gauge) *gauge = nullptr;
-    refuse_improved("staghorn_gauge_create_action");
+int staghorn_gauge_create_action(staghorn_context* context, const staghorn_links* links, const void* const u[4],
+                                 const staghorn_action* action, staghorn_gauge** gauge) {
+  return guarded([&] {
+    create(context, gauge, [&](HeldGauge& held) {
+      set_action(held, action);
+      load_links(held, {"links", links, u});
+    });
+    return int(STAGHORN_OK);
   });
-}
-
-int staghorn_gauge_update_improved(staghorn_gauge*, const staghorn_links*, const void* const*, const staghorn_links*,
-                                   const void* const*) {
-  return guarded([]() -> int { refuse_improved("staghorn_gauge_update_improved"); });
 }
 
 int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, const void* const u[4]) {
   return guarded([&] {
-    update(gauge, links, u);
+    update(gauge, [&](HeldGauge& held) { return load_links(held, {"links", links, u}); });
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_gauge_update_improved(staghorn_gauge* gauge, const staghorn_links* fat_links, const void* const fat[4],
+                                   const staghorn_links* long_links, const void* const lng[4]) {
+  return guarded([&] {
+    update(gauge, [&](HeldGauge& held) {
+      return load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
+    });
     return int(STAGHORN_OK);
   });
 }

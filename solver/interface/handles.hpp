@@ -29,8 +29,11 @@ struct HeldContext {
 struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
-  staghorn_links links{};  // of the last update
-  VectorSigns signs;       // of vectors in the convention of these links
+  staghorn_links links{};                    // of the last update
+  std::optional<staghorn_links> long_links;  // of that, where it brought fat and long links
+  QuarkAction action;                        // what thin links become
+  Reconstruct long_reals = Reconstruct::none18;
+  VectorSigns signs;  // of vectors in the convention of these links
   std::uint64_t loads = 0;
   std::vector<VectorField> sources, solutions;  // of the last solve: the next one finds them here
 

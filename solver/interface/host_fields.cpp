@@ -40,8 +40,9 @@ Layout checked(const Layout& layout) {
 
 }  // namespace
 
-HostLinks links_of_host(const staghorn_links& links, int cuda_device) {
+HostLinks links_of_host(const staghorn_links& links, int cuda_device, int steps) {
   HostLinks layout;
+  layout.steps = steps;
   layout.space = space_of(links.memory, "links.memory", cuda_device);
   layout.order = SiteOrder(links.order);
   layout.real = HostReal(links.precision);

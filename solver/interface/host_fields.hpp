@@ -12,7 +12,8 @@ namespace staghorn {
 
 // Throw Error where the layout makes no sense, or the memory is of a device and `cuda_device`, of the context, is -1.
 // The values of the structs were checked before (structs.hpp).
-HostLinks links_of_host(const staghorn_links& links, int cuda_device);
+// `steps` that a link leads over: 3 of long links.
+HostLinks links_of_host(const staghorn_links& links, int cuda_device, int steps = 1);
 HostVectors vectors_of_host(const staghorn_vectors& vectors, int cuda_device);
 
 // Throws Error, by the name of the argument, where a pointer is NULL or does not point to what `memory`

@@ -71,17 +71,14 @@ struct SolveCall {
   bool stops_on_parity() const { return request.system == STAGHORN_FULL && request.stop == STAGHORN_STOP_ON_PARITY; }
 };
 
-std::optional<Reconstruct> sloppy_links(int reals) {
-  if (reals == 0) return std::nullopt;
-  return reals == 18 ? Reconstruct::none18 : reals == 12 ? Reconstruct::row12 : Reconstruct::su3_8;
-}
-
 void set_numbers(Gauge& gauge, const staghorn_request& request) {
   const Precision precision = request.precision == STAGHORN_FP64 ? Precision::fp64 : Precision::fp32;
   std::optional<Precision> sloppy;
   if (request.sloppy != STAGHORN_NO_SLOPPY) sloppy = Precision(request.sloppy);
-  gauge.set_numbers(precision, gauge.options().links, sloppy,
-                    sloppy ? sloppy_links(request.sloppy_reals) : std::nullopt);
+  check_reals("request.sloppy_reals", request.sloppy_reals, gauge.improved() ? LinkKind::naik : LinkKind::thin);
+  std::optional<Reconstruct> iterated;
+  if (sloppy && request.sloppy_reals != 0) iterated = form_of(request.sloppy_reals);
+  gauge.set_numbers(precision, sloppy, iterated);
 }
 
 SolveRequest request_of(const SolveCall& call) {
@@ -106,7 +103,7 @@ class EvenHalf {
   // b' on even sites of a field of its own. Collective.
   VectorField source(const VectorField& b) const {
     VectorField made(b.lattice());
-    plain_hop(context_.communicator(), gauge_.links(), gauge_.options().boundary, made, b, Parity::even);
+    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, made, b, Parity::even);
     for_sites(
         made, Parity::even,
         [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
@@ -119,7 +116,7 @@ class EvenHalf {
 
   // x_o = (b_o - D x_e) / 2m. Collective.
   void complete(VectorField& x, const VectorField& b) const {
-    plain_hop(context_.communicator(), gauge_.links(), gauge_.options().boundary, x, x, Parity::odd);
+    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, x, x, Parity::odd);
     for_sites(
         x, Parity::odd,
         [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
@@ -244,7 +241,8 @@ class RunningSolve {
 
   double full_residual_norm2(const VectorField& x, const VectorField& b) const {
     VectorField r(context().lattice());
-    return full_residual(all(), held_.gauge->links(), held_.gauge->options().boundary, call_.request.mass, x, b, r);
+    return full_residual(all(), held_.gauge->operator_links(), held_.gauge->options().boundary, call_.request.mass, x,
+                         b, r);
   }
 
   void give_fields() {
@@ -271,7 +269,7 @@ class RunningSolve {
 
   // out = D in on the sites of `target`; by links on the host. Collective.
   void hop(VectorField& out, const VectorField& in, std::optional<Parity> target) {
-    const LinkField& links = held_.gauge->links();
+    const OperatorLinks links = held_.gauge->operator_links();
     const Boundary& boundary = held_.gauge->options().boundary;
     if (in.space() != MemorySpace::cuda) return plain_hop(all(), links, boundary, out, in, target);
     std::optional<VectorField> from, to;

@@ -282,7 +282,7 @@ STAGHORN_API int staghorn_hop(staghorn_gauge *gauge, const staghorn_vectors *vec
  * worst outcome. Collective. */
 STAGHORN_API int staghorn_solve(staghorn_gauge *gauge, const staghorn_request *request, const staghorn_vectors *vectors,
                                 int n, const void *const *b, void *const *x, void *const *dx, staghorn_result *results);
-/* (A + shift[i]) x[i] = b for n shifts, 1 to 64, by the iterations of the smallest one. A is that of the request, and
+/* (A + shift[i]) x[i] = b for n shifts, 1 to 33, by the iterations of the smallest one. A is that of the request, and
  * 4m^2 + shift[i] (halved: m^2 + shift[i]) at least 0. FULL: M x[i] = b with the mass whose 4m^2 is that. x starts from
  * zero. tolerance[i], unless tolerance is NULL: instead of the request's; 0: as good as the iterations of the smallest
  * shift make it, and as the request's says at least. With alpha, x[0] += sum alpha[i] x[i] is all that is written, and

@@ -75,12 +75,24 @@ void give_defaults(void* to, std::size_t size, int which) {
   }
 }
 
+// Any number of reals that some link may be stored with.
 void check_reals(const char* name, int reals) {
-  if (reals != 0 && reals != 18 && reals != 12 && reals != 8)
-    throw Error(ErrorKind::argument, name, "0, 18, 12 or 8", reals);
+  for (const int known : {0, 18, 13, 12, 9, 8})
+    if (reals == known) return;
+  throw Error(ErrorKind::argument, name, "0, 18, 12 or 8, of long links 0, 18, 13 or 9", reals);
 }
 
 }  // namespace
+
+void check_reals(const char* name, int reals, LinkKind kind) {
+  if (reals == 0 || reals == 18) return;
+  if (kind == LinkKind::thin && (reals == 12 || reals == 8)) return;
+  if (kind == LinkKind::naik && (reals == 13 || reals == 9)) return;
+  const char* expected = kind == LinkKind::thin  ? "0, 18, 12 or 8 for thin links"
+                         : kind == LinkKind::fat ? "0 or 18 for fat links, which are not unitary"
+                                                 : "0, 18, 13 or 9 for long links";
+  throw Error(ErrorKind::argument, name, expected, reals);
+}
 
 void read_struct(const void* given, std::size_t first_size, std::size_t size, const char* name, void* copy) {
   check_pointer(name, given);
@@ -115,6 +127,21 @@ void check_pointer(const char* name, const void* pointer) {
 
 void check_finite(const char* name, double value) {
   if (!std::isfinite(value)) throw Error(ErrorKind::argument, name, "a finite number", value);
+}
+
+Reconstruct form_of(int reals) {
+  switch (reals) {
+    case 13:
+      return Reconstruct::u3_13;
+    case 12:
+      return Reconstruct::row12;
+    case 9:
+      return Reconstruct::u3_9;
+    case 8:
+      return Reconstruct::su3_8;
+    default:
+      return Reconstruct::none18;
+  }
 }
 
 void check(const staghorn_geometry& geometry) {
@@ -156,6 +183,16 @@ void check(const staghorn_links& links) {
     check_finite("links.scale", links.scale[mu]);
     if (links.scale[mu] == 0) throw Error(ErrorKind::argument, "links.scale", "numbers that are not 0", "0");
   }
+  check_finite("links.coefficient", links.coefficient);
+}
+
+void check(const staghorn_action& action) {
+  check_choice("action.quarks", action.quarks, STAGHORN_NAIVE, STAGHORN_HISQ);
+  check_choice("action.unitarize", action.unitarize, STAGHORN_U3, STAGHORN_SU3);
+  check_finite("action.u0", action.u0);
+  check_finite("action.naik_epsilon", action.naik_epsilon);
+  if (!(action.u0 > 0)) throw Error(ErrorKind::argument, "action.u0", "a number above 0", action.u0);
+  check_reals("action.long_reals", action.long_reals, LinkKind::naik);
 }
 
 void check(const staghorn_vectors& vectors) {

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <string>
 
+#include "dirac/algebra/precision.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -43,7 +44,14 @@ void check_finite(const char* name, double value);
 void check(const staghorn_geometry& geometry);
 void check(const staghorn_options& options);
 void check(const staghorn_links& links);
+void check(const staghorn_action& action);
 void check(const staghorn_vectors& vectors);
 void check(const staghorn_request& request);
+
+// What a link of a kind may be stored with, beside 0 and 18. Throws Error otherwise.
+enum class LinkKind { thin, fat, naik };
+void check_reals(const char* name, int reals, LinkKind kind);
+// How such a link is stored; 0: uncompressed.
+Reconstruct form_of(int reals);
 
 }  // namespace staghorn

@@ -43,7 +43,8 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
         predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), shape.n_rhs, cuda_device));
   const bool full = shape.system == System::full;
   const bool certified_there = shape.on_gpu && shape.options.certificate == CertificatePlace::device;
-  const bool improved = shape.options.quarks.improved();
+  const QuarkAction& quarks = shape.options.quarks;
+  const bool improved = quarks.improved(), stored = quarks.stored() || quarks.in_memory;
   const double sites = double(lattice.local_volume()), field = sites * sizeof(ColorVector<double>);
   const double plain_links = (improved ? 2 : 1) * sites * sizeof(Links);
 
@@ -69,9 +70,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   estimate.packing = std::max(fast.packing, sloppy.packing);
   // Beside fat and Naik links: of links that are made, thin links and the products of two, or W, and the field of one
   // direction of a staple; of stored ones, the products of two and of three fat links, which are compared with N.
-  if (improved)
-    estimate.packing =
-        std::max(estimate.packing, sites * (shape.options.quarks.stored() ? 2.1 : 3.25) * double(sizeof(Links)));
+  if (improved) estimate.packing = std::max(estimate.packing, sites * (stored ? 2.1 : 3.25) * double(sizeof(Links)));
   estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;
 }

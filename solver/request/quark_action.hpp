@@ -27,8 +27,10 @@ struct QuarkAction {
   std::optional<std::string> fat, naik;
   std::optional<LinkPhases> phases_in_links;  // that the stored links hold; found from the links when absent
 
+  bool in_memory = false;  // fat and long links that the caller has: no option of the program
+
   bool stored() const { return fat.has_value() || naik.has_value(); }
-  bool improved() const { return action != Action::naive || stored(); }
+  bool improved() const { return action != Action::naive || stored() || in_memory; }
 };
 
 // Throws Error where these do not go together: an epsilon on a naive action, one of two files. Local.

@@ -11,10 +11,29 @@
 
 namespace staghorn {
 
+namespace {
+
+LinkField zero_links(const Context& context) {
+  std::optional<LinkField> links;
+  context.communicator().agree([&] { links.emplace(context.lattice()); });  // no memory on one rank is an error on all
+  return std::move(*links);
+}
+
+}  // namespace
+
 Gauge::Gauge(const Context& context, LinkField links, const SessionOptions& options, LinkOrigin origin,
              LinkDemand demand)
     : context_(context), options_(options), links_(std::move(links)), origin_(std::move(origin)), demand_(demand) {
   check_links();
+}
+
+Gauge::Gauge(const Context& context, const SessionOptions& options)
+    : context_(context), options_(options), links_(zero_links(context)), demand_(LinkDemand::special_unitary) {}
+
+LinkField& Gauge::writable_naik_links() {
+  has_links_ = false;
+  if (!improved_) improved_.emplace(ImprovedGauge{zero_links(context_), 0, {}});
+  return improved_->naik;
 }
 
 void Gauge::check_links() {
@@ -67,14 +86,20 @@ void Gauge::add_naik_links(ImprovedGauge improved) {
   improved_ = std::move(improved);
 }
 
-void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand) {
-  if (improved_ || !(boundary == options_.boundary) || reals != options_.links) forget_operators();
-  improved_.reset();
+void Gauge::take(const LinksTaken& links) {
+  const bool is_pair = links.quarks.improved();
+  Reconstruct& reals = is_pair ? options_.naik_links : options_.links;
+  if (is_pair != options_.quarks.improved() || !(links.boundary == options_.boundary) || links.reals != reals)
+    forget_operators();
+  if (!links.quarks.in_memory) improved_.reset();
   origin_.checks = {};
-  options_.boundary = boundary;
-  options_.links = reals;
-  demand_ = demand;
+  options_.links = options_.naik_links = Reconstruct::none18;
+  reals = links.reals;
+  options_.boundary = links.boundary;
+  options_.quarks = links.quarks;
+  demand_ = links.quarks.in_memory ? LinkDemand::finite : links.demand;
   check_links();
+  if (is_pair) improve_in_place(links);
   if (!precise_) return;
   try {
     pack_links();
@@ -82,6 +107,27 @@ void Gauge::take(const Boundary& boundary, Reconstruct reals, LinkDemand demand)
     forget_operators();
     throw;
   }
+}
+
+// Thin links that are here become fat ones, or fat links and those beside them are checked as a pair. The operators
+// stay, and hold the links of before.
+void Gauge::improve_in_place(const LinksTaken& links) {
+  has_links_ = false;
+  require_fit(lattice(), Stencil::improved);
+  const std::optional<Reconstruct> iterated = options_.sloppy_naik_links;
+  options_.sloppy_naik_links.reset();
+  if (links.quarks.in_memory) {
+    complete_pair(context_.communicator(), links_, *improved_, links.naik_sign, links.naik_scale, options_);
+    improved_->summary.phases_in_links = links.phases_in_links;
+  } else {
+    measured();  // observables are those of the thin links
+    improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
+  }
+  // What is iterated with stays as it was asked for, unless these links are not unitary.
+  if (iterated && options_.sloppy && options_.sloppy_naik_links != Reconstruct::none18)
+    options_.sloppy_naik_links = iterated;
+  if (options_.sloppy_naik_links != iterated) forget_operators();
+  has_links_ = true;
 }
 
 void Gauge::pack_links() {
@@ -95,23 +141,22 @@ void Gauge::forget_operators() {
   sloppy_.reset();
 }
 
-void Gauge::set_numbers(Precision precision, Reconstruct links, std::optional<Precision> sloppy,
-                        std::optional<Reconstruct> sloppy_links) {
+void Gauge::set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links) {
   SessionOptions wanted = options_;
   wanted.precision = precision;
-  wanted.links = links;
   wanted.sloppy = sloppy;
-  wanted.sloppy_links = sloppy_links;
+  wanted.sloppy_links.reset();
+  wanted.sloppy_naik_links.reset();
+  (improved_ ? wanted.sloppy_naik_links : wanted.sloppy_links) = sloppy_links;
+  if (improved_) choose_naik_forms(improved_->summary, wanted);
   check_options(wanted);
-  if (sloppy && !sloppy_links && demand_ == LinkDemand::finite) wanted.sloppy_links = Reconstruct::none18;
-  const bool compressed =
-      wanted.links != Reconstruct::none18 || (sloppy && iterated_links(wanted) != Reconstruct::none18);
-  if (demand_ == LinkDemand::finite && compressed)
-    throw Error("reals of a link", "18, for these links are not in SU(3)", "fewer");
-  if (wanted.links != Reconstruct::none18 && !projected_)
-    throw Error("reals of a link", "18, as when the links were taken", "fewer");
-  if (wanted.precision == options_.precision && wanted.links == options_.links && wanted.sloppy == options_.sloppy &&
-      wanted.sloppy_links == options_.sloppy_links)
+  if (!improved_ && demand_ == LinkDemand::finite && sloppy) {
+    if (!sloppy_links) wanted.sloppy_links = Reconstruct::none18;
+    if (wanted.sloppy_links != Reconstruct::none18)
+      throw Error("reals of a link", "18, for these links are not in SU(3)", "fewer");
+  }
+  if (wanted.precision == options_.precision && wanted.sloppy == options_.sloppy &&
+      wanted.sloppy_links == options_.sloppy_links && wanted.sloppy_naik_links == options_.sloppy_naik_links)
     return;
   forget_operators();
   options_ = wanted;

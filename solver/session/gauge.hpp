@@ -37,6 +37,19 @@ struct LinkOrigin {
 // that is a number, to be used as it stands, with 18 reals.
 enum class LinkDemand { special_unitary, finite };
 
+// What links are that a gauge takes, and what becomes of them.
+struct LinksTaken {
+  Boundary boundary;                                // of D
+  Reconstruct reals = Reconstruct::none18;          // in the kernels, of a thin or Naik link
+  LinkDemand demand = LinkDemand::special_unitary;  // of thin links
+  // asqtad or HISQ: fat and Naik links are made from these thin ones. `in_memory`: they are fat ones, and Naik links
+  // with their coefficient stand beside them.
+  QuarkAction quarks{};
+  int naik_sign = -1;                  // of that coefficient
+  std::optional<double> naik_scale{};  // the coefficient, where it is known; else it is measured
+  std::string phases_in_links{};       // for the report: what the caller's links held
+};
+
 // How a solve differs from one of the program.
 struct SolveHabits {
   bool zero_source_is_a_result = false;  // x = 0 and certified; otherwise Error
@@ -45,6 +58,8 @@ struct SolveHabits {
 
 class Gauge {
  public:
+  // A gauge without links, to be taken. `context` must outlive the gauge. Throws Error on every rank alike.
+  Gauge(const Context& context, const SessionOptions& options);
   // Checks the links and, where that was asked for or is implied, projects them onto SU(3). `options` may differ from
   // the context's in boundary and numbers. `context` must outlive the gauge. Throws Error on every rank alike.
   Gauge(const Context& context, LinkField links, const SessionOptions& options, LinkOrigin origin,
@@ -58,15 +73,15 @@ class Gauge {
   // With plaquettes and link trace, which the first call computes.
   const GaugeSummary& measured();
 
-  // Links in place: the caller writes into `writable_links`, then `take` checks and projects them as the constructor
-  // does. There are no links in between, nor after an Error of `take`: `has_links` is false until it succeeds.
-  // `boundary` of D; `reals` of a link in the kernels.
+  // Links in place: the caller writes into `writable_links`, of a pair also into `writable_naik_links`, then `take`
+  // checks and projects them as the constructor does. Operators stay where boundary, reals and kind of quarks do. There
+  // are no links in between, nor after an Error of `take`: `has_links` is false until it succeeds.
   LinkField& writable_links() {
     has_links_ = false;
     return links_;
   }
-  // Links are thin ones afterwards.
-  void take(const Boundary& boundary, Reconstruct reals, LinkDemand demand);
+  LinkField& writable_naik_links();
+  void take(const LinksTaken& links);
   bool has_links() const { return has_links_; }
   void set_read_seconds(double seconds) { origin_.seconds = seconds; }
 
@@ -78,11 +93,12 @@ class Gauge {
   OperatorLinks operator_links() const { return staghorn::operator_links(links_, improved_); }
   // Of improved quarks; nullptr for naive ones.
   const ImprovedSummary* improved() const { return improved_ ? &improved_->summary : nullptr; }
+  const ImprovedGauge* improved_gauge() const { return improved_ ? &*improved_ : nullptr; }
 
-  // Precisions and links of the next solves: nothing happens if they are as they were. Throws Error where they do not
-  // go together, or ask for fewer reals than these links have. Local.
-  void set_numbers(Precision precision, Reconstruct links, std::optional<Precision> sloppy,
-                   std::optional<Reconstruct> sloppy_links);
+  // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
+  // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer
+  // reals than these links have. Local.
+  void set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links);
 
   // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions. Of
   // a parity system the other sites of solutions stay as they are. Sources and solutions are in CPS phases. They lie on
@@ -98,6 +114,7 @@ class Gauge {
  private:
   const Lattice& lattice() const { return links_.lattice(); }
   void check_links();
+  void improve_in_place(const LinksTaken& links);
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
   // where that does not fit into memory. `certificate`: where it runs.
   void prepare(int n_rhs, System system, MemorySpace certificate);

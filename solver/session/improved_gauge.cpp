@@ -5,6 +5,7 @@
 
 #include "dirac/gauge/cuda_improved_links.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/link_pair.hpp"
 #include "halo/available_memory.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
@@ -16,20 +17,10 @@ namespace {
 
 // Forms of 13 and 9 reals hold unitary links. Links that are unitary but for the rounding of a file are projected.
 void fit_naik_form(const Communicator& communicator, ImprovedGauge& gauge, SessionOptions& options) {
-  ImprovedSummary& summary = gauge.summary;
-  const bool unitary = summary.naik_unitarity <= unitarity_tolerance;
-  const auto require = [&](const char* option, Reconstruct form) {
-    if (form != Reconstruct::none18 && !unitary)
-      throw Error(option, "18 reals, as these Naik links are no multiple of unitary matrices",
-                  to_string(form) + ", and |N N^dagger - 1| up to " + three_digits(summary.naik_unitarity));
-  };
-  require("naik_links", options.naik_links);
-  if (options.sloppy && options.sloppy_naik_links) require("sloppy_naik_links", *options.sloppy_naik_links);
-  if (options.sloppy && !options.sloppy_naik_links)
-    options.sloppy_naik_links = unitary ? Reconstruct::u3_13 : Reconstruct::none18;
+  choose_naik_forms(gauge.summary, options);
   if (options.naik_links == Reconstruct::none18) return;
   project_links(communicator, gauge.naik, Unitarize::u3);
-  summary.naik_projected = true;
+  gauge.summary.naik_projected = true;
 }
 
 std::optional<double> number_in(const std::map<std::string, std::string>& description, const std::string& name) {
@@ -66,6 +57,31 @@ MemorySpace space_for_links(const Communicator& communicator, const Lattice& lat
 OperatorLinks operator_links(const LinkField& near, const std::optional<ImprovedGauge>& improved) {
   if (!improved) return near;
   return {near, improved->naik, improved->naik_scale};
+}
+
+void choose_naik_forms(const ImprovedSummary& summary, SessionOptions& options) {
+  const bool unitary = summary.naik_unitarity <= unitarity_tolerance;
+  const auto require = [&](const char* option, Reconstruct form) {
+    if (form != Reconstruct::none18 && !unitary)
+      throw Error(option, "18 reals, as these Naik links are no multiple of unitary matrices",
+                  to_string(form) + ", and |N N^dagger - 1| up to " + three_digits(summary.naik_unitarity));
+  };
+  require("naik_links", options.naik_links);
+  if (options.sloppy && options.sloppy_naik_links) require("sloppy_naik_links", *options.sloppy_naik_links);
+  if (options.sloppy && !options.sloppy_naik_links)
+    options.sloppy_naik_links = unitary ? Reconstruct::u3_13 : Reconstruct::none18;
+}
+
+void complete_pair(const Communicator& communicator, LinkField& fat, ImprovedGauge& gauge, int sign,
+                   std::optional<double> stated, SessionOptions& options) {
+  const PairMeasures found =
+      take_out_coefficient(communicator, {fat, gauge.naik, "fat links", "long links"}, sign, stated);
+  gauge.naik_scale = found.coefficient;
+  gauge.summary = {};
+  gauge.summary.action = "stored";
+  gauge.summary.naik_scale = found.coefficient;
+  gauge.summary.naik_unitarity = found.naik_unitarity;
+  fit_naik_form(communicator, gauge, options);
 }
 
 ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options,

@@ -28,6 +28,16 @@ OperatorLinks operator_links(const LinkField& near, const std::optional<Improved
 ImprovedGauge improve_links(const Communicator& communicator, LinkField& links, SessionOptions& options,
                             int cuda_device);
 
+// The reals of a Naik link in the iterations, where `options` do not say. Throws Error where Naik links of this summary
+// cannot be stored with as few reals as the options say. Local.
+void choose_naik_forms(const ImprovedSummary& summary, SessionOptions& options);
+
+// Makes a pair of what a caller gave, of which phases and boundary signs are out: fat links, and in `gauge` Naik links
+// with their coefficient, `stated` or else measured, with this sign. Throws Error as take_out_coefficient does
+// (dirac/gauge/link_pair.hpp), and as improve_links for the options.
+void complete_pair(const Communicator& communicator, LinkField& fat, ImprovedGauge& gauge, int sign,
+                   std::optional<double> stated, SessionOptions& options);
+
 // Reads the pair of files that `headers` describe onto `lattice`. Throws as read_improved_links and improve_links do,
 // and where the files hold boundary signs other than options.boundary.
 struct StoredGauge {

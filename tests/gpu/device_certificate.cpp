@@ -217,7 +217,7 @@ void compare_changed_links(Comparison& comparison, const Communicator& communica
       comparison.check(report.outcome == Outcome::certified, "changed links, " + to_string(place) + ": outcome");
       found.push_back(solutions[0]);
       set_hot(gauge.writable_links(), seed);
-      gauge.take(boundary, Reconstruct::none18, LinkDemand::special_unitary);
+      gauge.take({.boundary = boundary});
     }
   }
   comparison.fields(found[0], VectorField(found[2], gpu), "solution before links changed");

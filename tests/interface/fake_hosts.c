@@ -1,15 +1,16 @@
 /* Codes with fields of their own: every order x phases x precision x full or half, on ranks in an order of their own.
  *
  *   fake_hosts GX GY GZ GT      ranks lie in the grid backwards, t fastest; 1 1 1 1: one process without MPI's help
+ *   fake_hosts improved GX ...  the same with fat and long links
  *   fake_hosts dump FILE        links, source and solution of the plain host, as raw doubles, for NumPy
  *
  * The solution of each host has the bits of the plain one's: lexicographic fields, no phases, one process. Hosts that
  * lie about order or phases do not. Sources and links lie on pages that cannot be written. Exit status 1 if a check
  * fails. */
 #define _GNU_SOURCE
-#include "fake_hosts.h"
-
 #include <staghorn_mpi.h>
+
+#include "fake_host_fields.h"
 
 static int failures, rank;
 #define CHECK(condition, ...)                                               \
@@ -22,177 +23,6 @@ static int failures, rank;
     }                                                                       \
   } while (0)
 
-static const double pi = 3.14159265358979323846;
-static const double mass = 0.3, tolerance = 1e-10;
-static const host_lattice whole = {{4, 4, 6, 8}, {4, 4, 6, 8}, {0, 0, 0, 0}};
-
-/* One host: what it has, and what it does wrong. */
-typedef struct {
-  int order, phases, precision, system, half, boundary_in, dagger, in_struct;
-  double theta[4], scale;    /* scale: of direction t */
-  int reals;                 /* of links in the kernels */
-  given_phases given;        /* of links as given */
-  int lie_order, lie_phases; /* fields are filled as these say, -1: as they should be */
-  int wrong_x[4], wrong_mu;  /* a link with the wrong sign; wrong_mu = -1: none */
-} host;
-
-static host plain_host(void) {
-  host h;
-  memset(&h, 0, sizeof h);
-  h.theta[3] = 1;
-  h.scale = 1;
-  h.given.origin[0] = 1;
-  h.given.origin[3] = 3;
-  h.given.slice = 2;
-  h.lie_order = h.lie_phases = h.wrong_mu = -1;
-  return h;
-}
-
-/* Links and source of the whole lattice, as every rank knows them: numbers that fp32 can hold. */
-static double *plain_links, *plain_source;
-
-static void make_problem(void) {
-  plain_links = host_links(&whole, 1);
-  plain_source = host_vector(&whole, 1000000);
-  for (long k = 0; k < 72 * host_volume(&whole); ++k) plain_links[k] = in_fp32(plain_links[k]);
-  for (long k = 0; k < 6 * host_volume(&whole); ++k) plain_source[k] = in_fp32(plain_source[k]);
-}
-
-static void put(char *at, int precision, double number) {
-  const float rounded = (float)number;
-  if (precision == STAGHORN_FP64)
-    memcpy(at, &number, 8);
-  else
-    memcpy(at, &rounded, 4);
-}
-static int host_phases(const host *h) { return h->lie_phases >= 0 ? h->lie_phases : h->phases; }
-static int host_order(const host *h) { return h->lie_order >= 0 ? h->lie_order : h->order; }
-
-/* The complex number that the host multiplies into U_mu(x), x global. */
-static cplx link_factor(const host *h, int mu, const int *x) {
-  cplx factor = host_phases(h) == AS_GIVEN ? given_phase(&h->given, mu, x) : phase(host_phases(h), mu, x);
-  if (h->boundary_in && x[mu] == whole.n[mu] - 1)
-    factor *= h->theta[mu] == 1 ? -1 : cos(pi * h->theta[mu]) + I * sin(pi * h->theta[mu]);
-  if (mu == h->wrong_mu && memcmp(x, h->wrong_x, sizeof h->wrong_x) == 0) factor = -factor;
-  return factor;
-}
-
-static int size_of(const host *h) { return h->precision == STAGHORN_FP64 ? 8 : 4; }
-static long link_stride(const host *h) {
-  if (h->in_struct) return 1000;
-  return (h->order == QDP || h->order == STAG_BLOCK ? 18 : 72) * size_of(h);
-}
-static long link_offset(const host *h) { return h->in_struct ? 328 : 0; }
-
-static void fill_links(const host *h, const host_lattice *l, guarded_memory m[4]) {
-  const int size = size_of(h), order = host_order(h), dagger = h->dagger || h->order == STAG || h->order == STAG_BLOCK;
-  const long V = host_volume(l);
-  for (int mu = 0; mu < (h->order == QDP ? 4 : 1); ++mu)
-    m[mu] = memory_make((size_t)(link_stride(h) * V * (h->order == STAG_BLOCK ? 4 : 1)));
-  for (long site = 0; site < V; ++site) {
-    int x[4], at[4];
-    host_coordinates(l->n, site, x);
-    for (int mu = 0; mu < 4; ++mu) at[mu] = x[mu] + l->origin[mu];
-    for (int mu = 0; mu < 4; ++mu) {
-      const cplx factor = link_factor(h, mu, at);
-      const long place = link_place(order, l->n, x);
-      char *link = m[h->order == QDP ? mu : 0].at + link_offset(h);
-      if (h->order == STAG_BLOCK)
-        link += (V * mu + place) * link_stride(h);
-      else
-        link += place * link_stride(h) + (h->order == QDP ? 0 : 18 * mu * size);
-      const double *u = plain_links + 72 * host_site(whole.n, at) + 18 * mu;
-      for (int r = 0; r < 3; ++r)
-        for (int c = 0; c < 3; ++c) {
-          const double *e = u + 2 * (dagger ? 3 * c + r : 3 * r + c);
-          double re = e[0], im = e[1];
-          if (cimag(factor) == 0) {
-            re *= creal(factor);
-            im *= creal(factor);
-          } else {
-            const cplx product = factor * (re + I * im);
-            re = creal(product);
-            im = cimag(product);
-          }
-          char *to = link + 2 * size * (h->order == WILSON ? 3 * c + r : 3 * r + c);
-          put(to, h->precision, re);
-          put(to + size, h->precision, dagger ? -im : im);
-        }
-    }
-  }
-  for (int mu = 0; mu < (h->order == QDP ? 4 : 1); ++mu) memory_lock(&m[mu]);
-}
-
-static int sign_at(const host *h, const int *x) {
-  return host_phases(h) == AS_GIVEN ? given_sign(&h->given, x) : vector_sign(host_phases(h), x);
-}
-static long place_in_vector(const host *h, const host_lattice *l, const int *x) {
-  const long place = vector_place(host_order(h), l->n, x);
-  return h->half ? place % (host_volume(l) / 2) : place;
-}
-static int on_system(const host *h, const host_lattice *l, long site) {
-  return h->system == STAGHORN_FULL || host_parity(l, site) == h->system - STAGHORN_EVEN;
-}
-
-static guarded_memory make_vector(const host *h, const host_lattice *l) {
-  return memory_make((size_t)(6 * size_of(h) * host_volume(l) / (h->half ? 2 : 1)));
-}
-
-/* v of the whole lattice, in CPS's convention, to the host. */
-static void fill_vector(const host *h, const host_lattice *l, const double *v, guarded_memory *m) {
-  for (long site = 0; site < host_volume(l); ++site) {
-    if (h->half && !on_system(h, l, site)) continue;
-    int x[4], at[4];
-    host_coordinates(l->n, site, x);
-    for (int mu = 0; mu < 4; ++mu) at[mu] = x[mu] + l->origin[mu];
-    for (int k = 0; k < 6; ++k)
-      put(m->at + (6 * place_in_vector(h, l, x) + k) * size_of(h), h->precision,
-          sign_at(h, at) * v[6 * host_site(whole.n, at) + k]);
-  }
-}
-
-/* How many numbers of the host's vector differ in a bit from `v`, rounded to its precision; on other sites of a parity
- * system: from what stood there before, 0x5a. */
-static long differences(const host *h, const host_lattice *l, const double *v, const guarded_memory *m) {
-  long count = 0;
-  for (long site = 0; site < host_volume(l); ++site) {
-    int x[4], at[4];
-    if (h->half && !on_system(h, l, site)) continue;
-    host_coordinates(l->n, site, x);
-    for (int mu = 0; mu < 4; ++mu) at[mu] = x[mu] + l->origin[mu];
-    for (int k = 0; k < 6; ++k) {
-      const char *found = m->at + (6 * place_in_vector(h, l, x) + k) * size_of(h);
-      char expected[8];
-      memset(expected, 0x5a, sizeof expected);
-      if (on_system(h, l, site)) put(expected, h->precision, sign_at(h, at) * v[6 * host_site(whole.n, at) + k]);
-      count += memcmp(found, expected, (size_t)size_of(h)) != 0;
-    }
-  }
-  return count;
-}
-
-static void describe(const host *h, staghorn_links *links, staghorn_vectors *vectors, staghorn_request *request) {
-  staghorn_defaults(links, sizeof *links, STAGHORN_LINKS);
-  staghorn_defaults(vectors, sizeof *vectors, STAGHORN_VECTORS);
-  staghorn_defaults(request, sizeof *request, STAGHORN_REQUEST);
-  links->order = h->order;
-  links->precision = h->precision;
-  links->phases = h->phases;
-  links->boundary_in = h->boundary_in;
-  links->dagger = h->dagger;
-  links->site_stride = h->in_struct ? link_stride(h) : 0;
-  links->link_offset = link_offset(h);
-  links->reals = h->reals;
-  memcpy(links->theta, h->theta, sizeof h->theta);
-  links->scale[3] = h->scale;
-  vectors->order = h->order;
-  vectors->precision = h->precision;
-  vectors->half = h->half;
-  request->system = h->system;
-  request->mass = mass;
-  request->tolerance = tolerance;
-}
-
 /* Solves for a host; x receives the solution as it lies in its memory. Returns the status. */
 static int solve(staghorn_context *context, const host *h, const host_lattice *l, guarded_memory *x) {
   staghorn_links links;
@@ -202,10 +32,19 @@ static int solve(staghorn_context *context, const host *h, const host_lattice *l
   staghorn_gauge *gauge = NULL;
   describe(h, &links, &vectors, &request);
   staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
-  guarded_memory u[4] = {{0}};
-  fill_links(h, l, u);
+  guarded_memory u[4] = {{0}}, v[4] = {{0}};
+  fill_links(h, l, plain_links, 1, u);
   const void *pointers[4] = {u[0].at, u[1].at, u[2].at, u[3].at};
-  int status = staghorn_gauge_create(context, &links, pointers, &gauge);
+  int status;
+  if (plain_long) {
+    staghorn_links long_links = links;
+    links.reals = 0;
+    fill_links(h, l, plain_long, 3, v);
+    const void *long_pointers[4] = {v[0].at, v[1].at, v[2].at, v[3].at};
+    status = staghorn_gauge_create_improved(context, &links, pointers, &long_links, long_pointers, &gauge);
+  } else {
+    status = staghorn_gauge_create(context, &links, pointers, &gauge);
+  }
   *x = make_vector(h, l);
   if (status == STAGHORN_OK) {
     guarded_memory b = make_vector(h, l);
@@ -218,7 +57,10 @@ static int solve(staghorn_context *context, const host *h, const host_lattice *l
     staghorn_gauge_destroy(&gauge);
     memory_free(&b);
   }
-  for (int mu = 0; mu < (h->order == QDP ? 4 : 1); ++mu) memory_free(&u[mu]);
+  for (int mu = 0; mu < 4; ++mu) {
+    if (u[mu].pages) memory_free(&u[mu]);
+    if (v[mu].pages) memory_free(&v[mu]);
+  }
   return status;
 }
 
@@ -320,7 +162,7 @@ static double *solve_alone(const host *h) {
 static void links_as_given_have_the_plain_bits(staghorn_context *context, const host_lattice *l, int every) {
   double *source, *solution;
   use_point_source(&source, &solution);
-  for (int reals = 18; reals >= 12; reals -= 6) {
+  for (int reals = 18; reals >= 12; reals -= plain_long ? 5 : 6) {
     host plain = plain_host();
     plain.reals = reals;
     plain_solution[STAGHORN_FULL] = solve_alone(&plain);
@@ -367,7 +209,7 @@ static void fields_are_converted(staghorn_context *context, const host_lattice *
         describe(&h[k], &links[k], &vectors[k], &request);
         vectors[k].phases = h[k].phases; /* no gauge says it */
         if (h[k].half) vectors[k].half = h[k].system;
-        fill_links(&h[k], l, u[k]);
+        fill_links(&h[k], l, plain_links, 1, u[k]);
         v[k] = make_vector(&h[k], l);
         fill_vector(&h[k], l, plain_source, &v[k]);
         memory_lock(&v[k]);
@@ -436,24 +278,36 @@ static void a_wrong_sign_is_refused(staghorn_context *context, const host_lattic
   }
 }
 
-/* Twists and factors round: the host's own operator decides. |b - M x| / |b| with V = everything multiplied together.
- */
-static double own_residual(const host *h, const double *x) {
-  const long V = host_volume(&whole);
-  cplx *v = malloc((size_t)V * 36 * sizeof *v), *dx = malloc((size_t)V * 3 * sizeof *dx);
+/* The links `u` of so many steps with everything multiplied into them. */
+static cplx *all_in_one(const host *h, const double *u, int steps) {
+  cplx *v = malloc((size_t)host_volume(&whole) * 36 * sizeof *v);
   host full = *h;
   full.boundary_in = 1;
   full.phases = CPS;
-  for (long site = 0; site < V; ++site) {
+  for (long site = 0; site < host_volume(&whole); ++site) {
     int at[4];
     host_coordinates(whole.n, site, at);
     for (int mu = 0; mu < 4; ++mu)
       for (int k = 0; k < 9; ++k) {
-        const double *e = plain_links + 72 * site + 18 * mu + 2 * k;
-        v[9 * (4 * site + mu) + k] = link_factor(&full, mu, at) * (mu == 3 ? h->scale : 1) * (e[0] + I * e[1]);
+        const double *e = u + 72 * site + 18 * mu + 2 * k;
+        v[9 * (4 * site + mu) + k] = link_factor(&full, mu, at, steps) * (mu == 3 ? h->scale : 1) * (e[0] + I * e[1]);
       }
   }
-  bare_hop(&whole, v, (const cplx *)(const void *)x, dx);
+  return v;
+}
+
+/* Twists and factors round: the host's own operator decides. |b - M x| / |b| with V = everything multiplied together.
+ */
+static double own_residual(const host *h, const double *x) {
+  const long V = host_volume(&whole);
+  cplx *v = all_in_one(h, plain_links, 1), *dx = calloc((size_t)V * 3, sizeof *dx);
+  bare_hop(&whole, v, 1, (const cplx *)(const void *)x, dx);
+  free(v);
+  if (plain_long) {
+    v = all_in_one(h, plain_long, 3);
+    bare_hop(&whole, v, 3, (const cplx *)(const void *)x, dx);
+    free(v);
+  }
   double r2 = 0, b2 = 0;
   for (long k = 0; k < 3 * V; ++k) {
     const cplx b = plain_source[2 * k] + I * plain_source[2 * k + 1], a = x[2 * k] + I * x[2 * k + 1];
@@ -461,14 +315,13 @@ static double own_residual(const host *h, const double *x) {
     r2 += creal(r * conj(r));
     b2 += creal(b * conj(b));
   }
-  free(v);
   free(dx);
   return sqrt(r2 / b2);
 }
 
 static void twists_and_factors_are_the_hosts(void) {
   staghorn_context *alone = one_process();
-  for (int i = 0; i < 6; ++i) {
+  for (int i = 0; i < (plain_long ? 2 : 6); ++i) { /* no factors of improved quarks */
     host h = plain_host();
     h.boundary_in = i % 2;         /* the twist in the links, or not */
     h.phases = i % 2 ? CPS : NONE; /* vectors are CPS's either way */
@@ -479,7 +332,7 @@ static void twists_and_factors_are_the_hosts(void) {
     CHECK(status == STAGHORN_OK, "%d of %d", status, i);
     h.reals = 12;
     guarded_memory y;
-    if (h.scale != 1 || h.boundary_in) {
+    if (!plain_long && (h.scale != 1 || h.boundary_in)) {
       const int refused = solve(alone, &h, &whole, &y);
       CHECK(refused == STAGHORN_E_VALUE && strstr(staghorn_last_error(), "links.reals"), "%d of %d", refused, i);
       memory_free(&y);
@@ -549,24 +402,27 @@ static staghorn_context *over_ranks(char **grid, int ranks, host_lattice *l) {
 }
 
 int main(int argc, char **argv) {
-  make_problem();
+  const int improved = argc > 1 && strcmp(argv[1], "improved") == 0;
+  make_problem(improved);
   solve_plainly();
   if (argc == 3 && strcmp(argv[1], "dump") == 0) return dump(argv[2]);
-  if (argc != 5) return 2;
+  if (argc != 5 + improved) return 2;
   int ranks, provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   host_lattice l;
-  staghorn_context *context = ranks == 1 ? one_process() : over_ranks(argv + 1, ranks, &l);
+  staghorn_context *context = ranks == 1 ? one_process() : over_ranks(argv + 1 + improved, ranks, &l);
   if (ranks == 1) l = whole;
   if (context) {
-    all_hosts(context, &l, ranks == 1);
-    links_as_given_have_the_plain_bits(context, &l, ranks == 1 ? 1 : 11);
-    fields_are_converted(context, &l);
+    all_hosts(context, &l, ranks == 1 && !improved);
+    links_as_given_have_the_plain_bits(context, &l, ranks == 1 && !improved ? 1 : 11);
     lies_are_seen(context, &l);
-    a_wrong_sign_is_refused(context, &l);
-    if (ranks <= 2) twists_have_the_bits_of_one_process(context, &l);
+    if (!improved) {
+      fields_are_converted(context, &l);
+      a_wrong_sign_is_refused(context, &l);
+      if (ranks <= 2) twists_have_the_bits_of_one_process(context, &l);
+    }
     if (ranks == 1) twists_and_factors_are_the_hosts();
     staghorn_context_destroy(&context);
   }

@@ -134,22 +134,23 @@ static inline int given_sign(const given_phases *given, const int *x) {
   return vector_sign(MILC, from) * sign_of(exponent) * (x[3] > given->slice ? -1 : 1);
 }
 
-/* out = sum_mu V_mu(x) a(x+mu) - V_mu(x-mu)^dagger a(x-mu): links that carry everything. One process, whole lattice. */
-static inline void bare_hop(const host_lattice *l, const cplx *v, const cplx *in, cplx *out) {
+/* out += sum_mu V_mu(x) a(x + s mu) - V_mu(x - s mu)^dagger a(x - s mu): links of s steps that carry everything. One
+ * process, whole lattice. */
+static inline void bare_hop(const host_lattice *l, const cplx *v, int steps, const cplx *in, cplx *out) {
   for (long site = 0; site < host_volume(l); ++site) {
     int x[4];
     host_coordinates(l->n, site, x);
     cplx sum[3] = {0, 0, 0};
     for (int mu = 0; mu < 4; ++mu) {
       int y[4] = {x[0], x[1], x[2], x[3]}, z[4] = {x[0], x[1], x[2], x[3]};
-      y[mu] = (x[mu] + 1) % l->n[mu];
-      z[mu] = (x[mu] + l->n[mu] - 1) % l->n[mu];
+      y[mu] = (x[mu] + steps) % l->n[mu];
+      z[mu] = (x[mu] + l->n[mu] - steps) % l->n[mu];
       const cplx *a = in + 3 * host_site(l->n, y), *b = in + 3 * host_site(l->n, z);
       const cplx *here = v + 9 * (4 * site + mu), *there = v + 9 * (4 * host_site(l->n, z) + mu);
       for (int r = 0; r < 3; ++r)
         for (int c = 0; c < 3; ++c) sum[r] += here[3 * r + c] * a[c] - conj(there[3 * c + r]) * b[c];
     }
-    for (int r = 0; r < 3; ++r) out[3 * site + r] = sum[r];
+    for (int r = 0; r < 3; ++r) out[3 * site + r] += sum[r];
   }
 }
 

@@ -78,6 +78,31 @@ static inline double *host_links(const host_lattice *l, uint64_t seed) {
       host_random_su3(seed + 4 * (uint64_t)host_global_site(l, site) + (uint64_t)mu, u + 72 * site + 18 * mu);
   return u;
 }
+/* -1/24 times the products of three links in a row, on a lattice that one process holds. */
+static inline double *host_long_links(const host_lattice *l, const double *u) {
+  double *naik = malloc((size_t)host_volume(l) * 72 * sizeof *naik);
+  for (long site = 0; site < host_volume(l); ++site)
+    for (int mu = 0; mu < 4; ++mu) {
+      cplx product[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
+      int x[4];
+      host_coordinates(l->n, site, x);
+      for (int step = 0; step < 3; ++step, x[mu] = (x[mu] + 1) % l->n[mu]) {
+        const double *link = u + 72 * host_site(l->n, x) + 18 * mu;
+        cplx next[3][3] = {{0}};
+        for (int k = 0; k < 27; ++k) {
+          const int row = k / 9, column = k % 3, between = k / 3 % 3;
+          const double *e = link + 2 * (3 * between + column);
+          next[row][column] += product[row][between] * (e[0] + I * e[1]);
+        }
+        memcpy(product, next, sizeof product);
+      }
+      for (int k = 0; k < 9; ++k) {
+        naik[72 * site + 18 * mu + 2 * k] = -creal(product[k / 3][k % 3]) / 24;
+        naik[72 * site + 18 * mu + 2 * k + 1] = -cimag(product[k / 3][k % 3]) / 24;
+      }
+    }
+  return naik;
+}
 static inline double *host_vector(const host_lattice *l, uint64_t seed) {
   double *v = malloc((size_t)host_volume(l) * 6 * sizeof *v);
   for (long site = 0; site < host_volume(l); ++site)

@@ -63,10 +63,10 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   const long number = atol(argv[1]);
   state = argc > 2 ? (uint64_t)atol(argv[2]) : 1;
-  const host_lattice l = {{2, 4, 2, 4}, {2, 4, 2, 4}, {0, 0, 0, 0}};
+  const host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
   const size_t volume = (size_t)host_volume(&l), link_bytes = volume * 4 * 1000 + 8192, vector_bytes = volume * 1000;
   char *u[4], *b = malloc(vector_bytes), *x = malloc(vector_bytes), *y = malloc(vector_bytes), *text = malloc(1 << 20);
-  double *good = host_links(&l, 1), *source = host_vector(&l, 1000);
+  double *good = host_links(&l, 1), *source = host_vector(&l, 1000), *naik = host_long_links(&l, good);
   for (int mu = 0; mu < 4; ++mu) u[mu] = calloc(1, link_bytes);
   memset(x, 0, vector_bytes);
   union {
@@ -78,20 +78,23 @@ int main(int argc, char **argv) {
     staghorn_result results[4];
     staghorn_gauge_info info;
     unsigned char bytes[room + 256];
-  } *s = calloc(8, sizeof *s); /* geometry, options, links, vectors, request, results, info, other vectors */
+    staghorn_action action;
+  } *s = calloc(10, sizeof *s); /* geometry, options, links, vectors, request, results, info, action, other vectors,
+                                   long links */
   long counts[32] = {0};
   staghorn_context *context = NULL;
   staghorn_gauge *gauge = NULL;
 
   for (long turn = 0; turn < number; ++turn) {
-    memset(s, 0, 8 * sizeof *s);
-    for (int k = 0; k < 7; ++k) {
-      static const size_t sizes[7] = {sizeof(staghorn_geometry),  sizeof(staghorn_options), sizeof(staghorn_links),
-                                      sizeof(staghorn_vectors),   sizeof(staghorn_request), sizeof(staghorn_result),
-                                      sizeof(staghorn_gauge_info)};
+    memset(s, 0, 10 * sizeof *s);
+    for (int k = 0; k < 8; ++k) {
+      static const size_t sizes[8] = {sizeof(staghorn_geometry),   sizeof(staghorn_options), sizeof(staghorn_links),
+                                      sizeof(staghorn_vectors),    sizeof(staghorn_request), sizeof(staghorn_result),
+                                      sizeof(staghorn_gauge_info), sizeof(staghorn_action)};
       staghorn_defaults(&s[k], sizes[k], k + 1);
     }
-    staghorn_defaults(&s[7], sizeof(staghorn_vectors), STAGHORN_VECTORS);
+    staghorn_defaults(&s[8], sizeof(staghorn_vectors), STAGHORN_VECTORS);
+    staghorn_defaults(&s[9], sizeof(staghorn_links), STAGHORN_LINKS);
     for (int i = 1; i < 4; ++i) staghorn_defaults(&s[5].results[i], sizeof(staghorn_result), STAGHORN_RESULT);
     for (int mu = 0; mu < 4; ++mu) s[0].geometry.global[mu] = l.n[mu];
     s[1].options.threads = 1;
@@ -99,6 +102,8 @@ int main(int argc, char **argv) {
     s[4].request.max_iterations = 20;
     memcpy(b, source, volume * 48);
     memcpy(u[0], good, volume * 576);
+    memcpy(u[2], naik, volume * 576);
+    if (one_of(4) == 0) memset(u[2], 0, volume * 576);
     if (one_of(20) == 0) ((double *)(void *)u[0])[one_of((int)volume * 72)] = hostile_double();
     if (one_of(20) == 0) ((double *)(void *)b)[one_of((int)volume * 6)] = hostile_double();
     if (one_of(2)) spoil(&s[0], sizeof(staghorn_geometry), sizeof(staghorn_geometry), 0, 0, 0);
@@ -108,10 +113,13 @@ int main(int argc, char **argv) {
     if (one_of(2)) spoil(&s[4], sizeof(staghorn_request), 40, 64, 40, 64);
     if (one_of(3) == 0) spoil(&s[5], sizeof(staghorn_result), 8, 0, 0, 0);
     if (one_of(3) == 0) spoil(&s[6], sizeof(staghorn_gauge_info), 8, 0, 0, 0);
-    if (one_of(2)) spoil(&s[7], sizeof(staghorn_vectors), 24, 24, 0, 0);
+    if (one_of(2)) spoil(&s[7], sizeof(staghorn_action), 16, 0, 16, 32);
+    if (one_of(2)) spoil(&s[8], sizeof(staghorn_vectors), 24, 24, 0, 0);
+    if (one_of(2)) spoil(&s[9], sizeof(staghorn_links), 32, one_of(2) ? 32 : 40, 48, 112);
     if (s[1].options.threads > 2) s[1].options.threads = one_of(2) ? 1 : -5;
     if (s[4].request.max_iterations > 1000) s[4].request.max_iterations = 1000;
-    const void *in[4] = {or_null(b), b, b, b}, *links[4] = {or_null(u[0]), or_null(u[1]), u[2], u[3]};
+    const void *in[4] = {or_null(b), b, b, b}, *links[4] = {or_null(u[0]), or_null(u[1]), u[2], u[3]},
+               *long_links[4] = {or_null(u[2]), u[3], u[1], u[0]};
     void *out[4] = {or_null(x), y, x, y}, *hops[4] = {y, x, or_null(y), x},
          *links_out[4] = {or_null(u[1]), u[2], u[3], u[0]};
     const int n = one_of(4) ? 1 + one_of(2) : hostile_int() > 4 ? 4 : hostile_int() % 4;
@@ -120,7 +128,7 @@ int main(int argc, char **argv) {
     size_t bytes = (size_t)one_of(1 << 20);
     int32_t extents[4], origin[4];
     int status = STAGHORN_OK;
-    switch (one_of(13)) {
+    switch (one_of(16)) {
       case 0:
         if (context && one_of(10)) break;
         if (context) staghorn_context_destroy(&context);
@@ -134,6 +142,19 @@ int main(int argc, char **argv) {
         if (gauge && one_of(4)) break;
         if (gauge) staghorn_gauge_destroy(&gauge);
         status = staghorn_gauge_create(a_context, or_null(&s[2]), or_null(links), or_null(&gauge));
+        break;
+      case 12:
+        if (gauge && one_of(4)) break;
+        if (gauge) staghorn_gauge_destroy(&gauge);
+        status = one_of(3) ? staghorn_gauge_create_improved(a_context, or_null(&s[2]), or_null(links), or_null(&s[9]),
+                                                            or_null(long_links), or_null(&gauge))
+                           : staghorn_gauge_create_action(a_context, or_null(&s[2]), or_null(links), or_null(&s[7]),
+                                                          or_null(&gauge));
+        break;
+      case 13:
+      case 14:
+        status = staghorn_gauge_update_improved(a_gauge, or_null(&s[2]), or_null(links), or_null(&s[9]),
+                                                or_null(long_links));
         break;
       case 2:
       case 3:
@@ -153,7 +174,7 @@ int main(int argc, char **argv) {
             staghorn_hop(a_gauge, or_null(&s[3]), one_of(5) ? one_of(3) : hostile_int(), n, or_null(in), or_null(out));
         break;
       case 9:
-        status = staghorn_convert_vectors(a_context, or_null(&s[3]), in[0], or_null(&s[7]), out[0]);
+        status = staghorn_convert_vectors(a_context, or_null(&s[3]), in[0], or_null(&s[8]), out[0]);
         break;
       case 10:
         status = staghorn_convert_links(a_context, or_null(&s[2]), links, or_null(&s[2]), links_out);
@@ -162,7 +183,7 @@ int main(int argc, char **argv) {
         status = staghorn_report(a_context, or_null(text), or_null(&bytes));
         break;
       default:
-        status = one_of(2) ? staghorn_defaults(or_null(&s[one_of(8)]), (size_t)one_of(200), hostile_int())
+        status = one_of(2) ? staghorn_defaults(or_null(&s[one_of(10)]), (size_t)one_of(200), hostile_int())
                            : staghorn_context_local(a_context, or_null(extents), or_null(origin));
     }
     if (status < STAGHORN_E_INTERNAL || status > STAGHORN_STOPPED || (status < 0 && !*staghorn_last_error())) {
@@ -182,6 +203,7 @@ int main(int argc, char **argv) {
   free(text);
   free(good);
   free(source);
+  free(naik);
   free(s);
   return counts[STAGHORN_E_INTERNAL + 16] > 0;
 }

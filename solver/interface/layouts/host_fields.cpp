@@ -81,7 +81,7 @@ VectorPlaces places_of(const HostVectors& vectors, const Extents& local) {
 }
 
 LinkSigns signs_of(const HostLinks& links, const Extents& global) {
-  LinkSigns signs{links.as_given ? LinkPhases::none : links.phases, global, {}};
+  LinkSigns signs{links.as_given ? LinkPhases::none : links.phases, global, {}, links.steps};
   if (links.as_given || !links.boundary_in) return signs;
   for (std::size_t mu = 0; mu < 4; ++mu) signs.negative[mu] = is_odd(links.boundary.theta[mu]);
   return signs;

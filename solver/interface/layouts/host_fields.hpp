@@ -30,6 +30,7 @@ struct HostLinks {
   Boundary boundary{};           // of D
   std::array<double, 4> scale{1, 1, 1, 1};  // links of a direction are multiplied by it after they are read
   MemorySpace space = MemorySpace::host;    // where the buffers lie
+  int steps = 1;                            // a link leads over so many sites: 3 of long links
 };
 
 // Vectors of a host.

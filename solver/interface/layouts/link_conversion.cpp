@@ -67,7 +67,15 @@ std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
 // Whether the phase of direction mu is in the links and no sign.
 bool holds_phase(const HostLinks& layout, int mu) { return layout.boundary_in && !is_sign(layout.boundary.theta[mu]); }
 
-// Links in the layout of a host to plain ones. Local.
+void scale_directions(LinkField& links, const std::array<double, 4>& scale) {
+  if (scale == std::array<double, 4>{1, 1, 1, 1}) return;
+  for_all_sites(links.lattice(), [&](std::int64_t site, const Coordinates&) {
+    for (std::size_t mu = 0; mu < 4; ++mu) multiply(links[site][mu], scale[mu]);
+  });
+}
+
+}  // namespace
+
 void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out) {
   const Lattice& lattice = out.lattice();
   const Layout layout(links, lattice);
@@ -80,34 +88,9 @@ void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out)
   });
 }
 
-void scale_directions(LinkField& links, const std::array<double, 4>& scale) {
-  if (scale == std::array<double, 4>{1, 1, 1, 1}) return;
-  for_all_sites(links.lattice(), [&](std::int64_t site, const Coordinates&) {
-    for (std::size_t mu = 0; mu < 4; ++mu) multiply(links[site][mu], scale[mu]);
-  });
-}
-
-}  // namespace
-
-TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
-                      LinkField& out) {
-  const std::array<double, 4> unscaled{1, 1, 1, 1};
-  communicator.agree([&] {
-    check_layout(layout);
-    read_links(layout, host, out);
-    if (!layout.as_given) scale_directions(out, layout.scale);
-  });
-
+TakenLinks known_phases(const HostLinks& layout) {
   TakenLinks taken;
-  taken.unscaled = layout.scale == unscaled;
-  if (layout.as_given) {
-    GivenPhases found = take_out_phases(communicator, out);
-    taken.boundary = found.boundary;
-    taken.signs.found = std::move(found.signs);
-    taken.unscaled = taken.unscaled && found.only_signs;
-    scale_directions(out, layout.scale);
-    return taken;
-  }
+  taken.unscaled = layout.scale == std::array<double, 4>{1, 1, 1, 1};
   taken.boundary = layout.boundary;
   if (layout.phases != LinkPhases::none) taken.signs.phases = layout.phases;
   for (int mu = 0; mu < 4; ++mu) {
@@ -117,6 +100,24 @@ TakenLinks take_links(const Communicator& communicator, const HostLinks& layout,
     theta = 0;
     taken.unscaled = false;
   }
+  return taken;
+}
+
+TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
+                      LinkField& out) {
+  communicator.agree([&] {
+    check_layout(layout);
+    read_links(layout, host, out);
+    if (!layout.as_given) scale_directions(out, layout.scale);
+  });
+
+  TakenLinks taken = known_phases(layout);
+  if (!layout.as_given) return taken;
+  GivenPhases found = take_out_phases(communicator, out);
+  taken.boundary = found.boundary;
+  taken.signs.found = std::move(found.signs);
+  taken.unscaled = taken.unscaled && found.only_signs;
+  scale_directions(out, layout.scale);
   return taken;
 }
 

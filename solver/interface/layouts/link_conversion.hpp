@@ -24,6 +24,11 @@ struct TakenLinks {
 TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
                       LinkField& out);
 
+// What comes first of that, and all of it for links of several steps: no search for signs, no `scale`. Local.
+void read_links(const HostLinks& layout, const LinkBuffers& host, LinkField& out);
+// The boundary and the signs of vectors where phases are known, as take_links returns them. Local.
+TakenLinks known_phases(const HostLinks& layout);
+
 // Writes plain links into buffers of a host, with dagger, phases and boundary; `scale` is not applied. Bytes between
 // sites stay as they are. Throws Error where a boundary phase is no sign, or the phases are not known. Local.
 void write_links(const HostLinks& layout, const LinkField& in, const std::array<void*, 4>& host);

@@ -55,11 +55,13 @@ struct LinkPlaces {
 struct LinkSigns {
   LinkPhases phases;
   Extents global;
-  std::array<bool, 4> negative;  // on the last slice of the direction
+  std::array<bool, 4> negative;  // where the link crosses the boundary of the direction
+  int steps;                     // sites that a link leads over
 
   constexpr double at(int mu, const Coordinates& x) const {
     const double sign = link_phase(phases, mu, x);
-    return negative[std::size_t(mu)] && x[std::size_t(mu)] == global[std::size_t(mu)] - 1 ? -sign : sign;
+    const int crossings = (x[std::size_t(mu)] + steps) / global[std::size_t(mu)];
+    return negative[std::size_t(mu)] && crossings % 2 == 1 ? -sign : sign;
   }
 };
 

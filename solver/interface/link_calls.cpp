@@ -1,0 +1,133 @@
+#include "solver/interface/link_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "halo/watch/error.hpp"
+#include "solver/interface/host_fields.hpp"
+#include "solver/interface/layouts/pair_conversion.hpp"
+#include "solver/interface/structs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Links of one argument, checked.
+struct HostArgument {
+  staghorn_links links{};
+  HostLinks layout{};
+  LinkBuffers buffers{};
+};
+
+// Local.
+HostArgument read(const LinksArgument& argument, LinkKind kind) {
+  HostArgument host;
+  host.links = read_struct(argument.given, argument.name);
+  check(host.links);
+  check_reals("links.reals", host.links.reals, kind);
+  if (kind != LinkKind::naik && host.links.coefficient != 0)
+    throw Error(ErrorKind::argument, "links.coefficient", "0, except of long links", host.links.coefficient);
+  if (host.links.memory == STAGHORN_DEVICE)
+    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+  host.layout = links_of_host(host.links, -1, kind == LinkKind::naik ? 3 : 1);
+  check_pointer(argument.name, argument.u);
+  const int pointers = host.links.order == STAGHORN_QDP ? 4 : 1;
+  for (int mu = 0; mu < pointers; ++mu) {
+    check_pointer((std::string(argument.name) + "[mu]").c_str(), argument.u[mu]);
+    host.buffers[std::size_t(mu)] = argument.u[mu];
+  }
+  return host;
+}
+
+// Whether the host vouches that these are the links of the last update.
+bool is_unchanged(const staghorn_links& now, const staghorn_links& before) {
+  return now.generation != 0 && std::memcmp(&now, &before, sizeof now) == 0;
+}
+
+const Communicator& ranks(const HeldGauge& held) { return held.context->context->communicator(); }
+
+std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as given" : to_string(layout.phases); }
+
+// Links that carry a factor or a phase are used as they are.
+LinkDemand demand_of(const TakenLinks& taken, int reals) {
+  if (taken.unscaled) return LinkDemand::special_unitary;
+  if (form_of(reals) != Reconstruct::none18)
+    throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase", reals);
+  return LinkDemand::finite;
+}
+
+}  // namespace
+
+bool load_links(HeldGauge& held, const LinksArgument& thin) {
+  const bool improved = held.action.improved();
+  HostArgument host;
+  bool unchanged = false;
+  ranks(held).agree([&] {
+    host = read(thin, improved ? LinkKind::fat : LinkKind::thin);
+    unchanged = !held.long_links && held.gauge->has_links() && is_unchanged(host.links, held.links);
+    if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
+  });
+  if (!ranks(held).any(!unchanged)) return false;
+  TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, held.gauge->writable_links());
+  LinksTaken links{.boundary = taken.boundary,
+                   .reals = improved ? held.long_reals : form_of(host.links.reals),
+                   .demand = demand_of(taken, host.links.reals),
+                   .quarks = held.action};
+  if (improved && links.demand != LinkDemand::special_unitary)
+    throw Error(ErrorKind::value, "action", "thin links in SU(3), of which fat and long ones are made",
+                "links that carry a factor or a phase");
+  held.links = host.links;
+  held.long_links.reset();
+  held.signs = std::move(taken.signs);
+  held.gauge->take(links);
+  return true;
+}
+
+bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& naik) {
+  HostArgument of_fat, of_long;
+  bool unchanged = false;
+  ranks(held).agree([&] {
+    of_fat = read(fat, LinkKind::thin);  // thin ones where long links are zero
+    of_long = read(naik, LinkKind::naik);
+    unchanged = held.long_links && held.gauge->has_links() && is_unchanged(of_fat.links, held.links) &&
+                is_unchanged(of_long.links, *held.long_links);
+  });
+  if (!ranks(held).any(!unchanged)) return false;
+  Gauge& gauge = *held.gauge;
+  LinkField &fat_links = gauge.writable_links(), &long_links = gauge.writable_naik_links();
+  TakenPair pair = take_link_pair(ranks(held), of_fat.layout, of_fat.buffers, of_long.layout, of_long.buffers,
+                                  fat_links, long_links);
+  LinksTaken links{.boundary = pair.taken.boundary};
+  if (pair.has_long) {
+    ranks(held).agree([&] { check_reals("links.reals", of_fat.links.reals, LinkKind::fat); });
+    links.reals = form_of(of_long.links.reals);
+    links.quarks.in_memory = true;
+    links.naik_sign = pair.long_sign;
+    if (of_long.links.coefficient != 0) links.naik_scale = of_long.links.coefficient;
+    links.phases_in_links = phases_text(of_fat.layout);
+  } else {
+    links.reals = form_of(of_fat.links.reals);
+    links.demand = demand_of(pair.taken, of_fat.links.reals);
+  }
+  held.links = of_fat.links;
+  held.long_links = of_long.links;
+  held.signs = std::move(pair.taken.signs);
+  gauge.take(links);
+  return true;
+}
+
+void set_action(HeldGauge& held, const staghorn_action* given) {
+  ranks(held).agree([&] {
+    const staghorn_action action = read_struct(given, "action");
+    check(action);
+    held.action.action = Action(action.quarks);
+    if (held.action.action == Action::asqtad) held.action.u0 = action.u0;
+    if (held.action.action == Action::hisq) {
+      held.action.naik_epsilon = action.naik_epsilon;
+      held.action.unitarize = Unitarize(action.unitarize);
+    }
+    held.long_reals = form_of(action.long_reals);
+  });
+}
+
+}  // namespace staghorn

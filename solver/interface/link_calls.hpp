@@ -1,0 +1,28 @@
+// Links of a call of staghorn.h: read, checked, and taken into a gauge. Collective but where it says so.
+#pragma once
+
+#include <staghorn.h>
+
+#include "solver/interface/handles.hpp"
+
+namespace staghorn {
+
+// The links of one argument, thin, fat or long ones. Pointers are the host's; `name` is that of the argument.
+struct LinksArgument {
+  const char* name;
+  const staghorn_links* given;
+  const void* const* u;
+};
+
+// Takes thin links into the gauge, and makes of them what its action says. Returns false, and does nothing, where the
+// host vouches that they are those of the last update.
+bool load_links(HeldGauge& held, const LinksArgument& thin);
+
+// Takes fat and long links into the gauge, likewise. Long links that are zero everywhere: naive quarks with the fat
+// ones.
+bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& naik);
+
+// Sets what thin links become in this gauge.
+void set_action(HeldGauge& held, const staghorn_action* action);
+
+}  // namespace staghorn
