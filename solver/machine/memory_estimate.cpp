@@ -5,6 +5,7 @@
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/request/operator_request.hpp"
 
@@ -61,7 +62,8 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"sources_solutions", 2 * field * shape.n_rhs}};
   if (shape.n_masses > 1) {
     const int columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
-    const OperatorBytes batch = predict_operator_bytes(lattice, operator_options(shape.options, columns, cuda_device));
+    const OperatorBytes batch = predict_operator_bytes(
+        lattice, operator_options(shifted_options(shape.options, shape.shifts_in_sloppy), columns, cuda_device));
     estimate.objects["shifted_vectors"] =
         ShiftedPass::vectors(shape.n_masses, shape.system) * batch.vector + (columns == shape.n_rhs ? 0 : batch.halo);
     estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;

@@ -20,6 +20,7 @@ struct SolveShape {
   bool on_gpu = false;
   int n_masses = 1;   // several: by multi-shift CG
   int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
+  bool shifts_in_sloppy = false;  // several masses: shifts_run_in_sloppy; false where that is not known: the most
 };
 
 struct MemoryEstimate {

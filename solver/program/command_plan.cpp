@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "dirac/fields/vector_shape.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/machine_model.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_options.hpp"
@@ -99,6 +100,10 @@ SolveShape read_shape(const OptionValues& values) {
                "system"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.options = options.session;
+  if (const std::vector<double>& masses = options.request.masses; !masses.empty())
+    shape.shifts_in_sloppy =
+        shifts_run_in_sloppy(shape.options, shape.lattice, *std::min_element(masses.begin(), masses.end()),
+                             tolerance_in_force(options.request, shape.options.precision));
   shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
   if (shape.n_rhs < 1 || shape.n_rhs > max_rhs)

@@ -82,8 +82,9 @@ void print_rhs(std::ostream& out, const SolveReport& report) {
 }
 
 void print_shifts(std::ostream& out, const SolveReport& report) {
-  out << format("  multi-shift CG took %ld iterations for all, with %d column%s; then each mass was polished\n",
-                report.multi_shift->iterations, report.multi_shift->columns, plural(report.multi_shift->columns));
+  out << format("  multi-shift CG took %ld iterations for all, in %s, with %d column%s; then each mass was polished\n",
+                report.multi_shift->iterations, to_string(report.multi_shift->precision).c_str(),
+                report.multi_shift->columns, plural(report.multi_shift->columns));
   if (report.rational)
     out << format("  rational function %s of %s: constant %.10g, masses sqrt(pole) / 2\n",
                   report.rational->name.c_str(), to_string(*report.request.rational).c_str(),

@@ -68,8 +68,9 @@ struct RhsReport {
 
 // Of a solve for several masses.
 struct MultiShiftSummary {
-  long iterations = 0;  // of multi-shift CG: those of the smallest mass
-  int columns = 0;      // right-hand sides of A: sources, or their two halves
+  long iterations = 0;                    // of multi-shift CG: those of the smallest mass
+  int columns = 0;                        // right-hand sides of A: sources, or their two halves
+  Precision precision = Precision::fp64;  // of these iterations
 };
 
 struct CondensateEstimate {

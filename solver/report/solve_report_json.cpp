@@ -170,7 +170,9 @@ std::string to_json(const SolveReport& report) {
                           {"poles", report.rational->poles},
                           {"parts", report.request.rational_parts}};
     json["masses"] = report.request.masses;
-    json["multi_shift"] = {{"iterations", report.multi_shift->iterations}, {"columns", report.multi_shift->columns}};
+    json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
+                           {"columns", report.multi_shift->columns},
+                           {"precision", to_string(report.multi_shift->precision)}};
   }
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;

@@ -24,6 +24,7 @@
 namespace staghorn {
 
 struct CertifiedSolve;
+struct ShiftedPassResult;
 
 // Where links came from, and what reading them found.
 struct LinkOrigin {
@@ -122,6 +123,17 @@ class Gauge {
   void make_operators(int n_rhs, System system, MemorySpace certificate);
   void forget_operators();
   void pack_links();  // into the operators, in place
+
+  // Steps of solve_masses (gauge_masses.cpp).
+  struct ShiftedBatch;
+  // Throws Error where the multi-shift pass does not fit beside what is there. `field_bytes`: the caller's fields.
+  void require_memory_of(const SolveShape& shifted, double field_bytes) const;
+  void make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request, std::span<const VectorField> sources,
+                          MemorySpace certificate);
+  ShiftedPassResult run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
+                                     std::span<const VectorField> sources, std::span<const double> b2,
+                                     std::span<VectorField> solutions, const ShowProgress& progress,
+                                     const bool* interrupted);
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
 
   // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without

@@ -1,15 +1,18 @@
 // Gauge::solve_masses: one multi-shift pass for all masses, then for each mass the passes of a certified solve, which
 // certify what is there and polish what is not good enough.
 //
-// With mixed precision the multi-shift pass still runs in the high one. Its residuals stay parallel only if nothing
-// corrects them, and what fp32 leaves, some 1e-4, takes every mass nearly all iterations of a solve of its own.
+// With mixed precision the multi-shift pass runs in fp32, if that pays. Its residuals are parallel only if nothing
+// corrects them. So each mass leaves the pass where rounding in fp32 allows no more, and is polished from there.
 #include <algorithm>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -27,8 +30,7 @@ std::vector<double> relative(const std::vector<double>& history, double norm) {
 }
 
 // Puts what multi-shift did in front of what the passes of the certificate did.
-void put_first(RhsReport& rhs, const SolvedRhs& shift, double mass, double source_norm) {
-  rhs.mass = mass;
+void put_first(RhsReport& rhs, const SolvedRhs& shift, double source_norm) {
   rhs.shift_iterations = shift.iterations;
   std::vector<double> history = relative(shift.history, source_norm);
   if (rhs.iterations == 0)
@@ -40,7 +42,129 @@ void put_first(RhsReport& rhs, const SolvedRhs& shift, double mass, double sourc
   rhs.iterations += shift.iterations;
 }
 
+// x = 0 on the sites of the system.
+void clear_solutions(System system, std::span<VectorField> solutions) {
+  for (VectorField& x : solutions)
+    for (const Parity parity : {Parity::even, Parity::odd})
+      if (system == System::full || (system == System::odd) == (parity == Parity::odd)) clear_parity(x, parity);
+}
+
+std::size_t smallest_mass(const SolveRequest& request) {
+  return std::size_t(std::min_element(request.masses.begin(), request.masses.end()) - request.masses.begin());
+}
+
+// What each mass asks of the multi-shift pass. `tolerance` is the one in force.
+ShiftedPassStop pass_stop(const SolveRequest& request, double tolerance, const bool* interrupted) {
+  ShiftedPassStop stop{{}, request.max_iterations, interrupted};
+  for (std::size_t k = 0; k < request.masses.size(); ++k) {
+    double wanted = request.tolerances.empty() ? tolerance : request.tolerances[k];
+    if (wanted == 0 && k == smallest_mass(request)) wanted = tolerance;
+    stop.tolerance.push_back(aim_of_pass * wanted);
+  }
+  return stop;
+}
+
+// The solve of one mass, after what multi-shift did.
+SolveRequest request_of_mass(const SolveRequest& request, std::size_t k, std::span<const SolvedRhs> shifts) {
+  SolveRequest of_mass = request;
+  of_mass.masses.clear();
+  of_mass.tolerances.clear();
+  of_mass.mass = request.masses[k];
+  if (!request.tolerances.empty() && request.tolerances[k] > 0) of_mass.tolerance = request.tolerances[k];
+  for (const SolvedRhs& shift : shifts)
+    of_mass.max_iterations = std::min(of_mass.max_iterations, request.max_iterations - shift.iterations);
+  return of_mass;
+}
+
+void append(CertifiedSolve& whole, CertifiedSolve&& of_mass) {
+  std::move(of_mass.rhs.begin(), of_mass.rhs.end(), std::back_inserter(whole.rhs));
+  whole.cg_iterations += of_mass.cg_iterations;
+  whole.cg_seconds += of_mass.cg_seconds;
+  whole.certify_seconds += of_mass.certify_seconds;
+  whole.convert_seconds += of_mass.convert_seconds;
+  if (!of_mass.precise_loop.empty()) whole.precise_loop = of_mass.precise_loop;
+}
+
+// The passes of every mass after multi-shift, added to `whole`.
+void polish_masses(const CertifiedWork& with, const SolveRequest& request, const ShiftedPassResult& found,
+                   std::span<const VectorField> sources, std::span<const double> b2, std::span<VectorField> solutions,
+                   const ShowProgress& progress, CertifiedSolve& whole) {
+  const std::size_t n_rhs = sources.size();
+  for (std::size_t k = 0; k < request.masses.size(); ++k) {
+    CertifiedSolve of_mass = certified_solve(with, request_of_mass(request, k, found.mass[k]), sources, b2,
+                                             solutions.subspan(k * n_rhs, n_rhs), progress);
+    for (std::size_t i = 0; i < n_rhs; ++i) {
+      of_mass.rhs[i].mass = request.masses[k];
+      if (b2[i] > 0) put_first(of_mass.rhs[i], found.mass[k][i], std::sqrt(b2[i]));
+    }
+    append(whole, std::move(of_mass));
+  }
+}
+
 }  // namespace
+
+// The operator and the vectors of the multi-shift pass.
+struct Gauge::ShiftedBatch {
+  SolveShape shape;
+  std::optional<StaggeredOperator> own;  // where the batch is not that of the sources
+  std::optional<ShiftedPass> pass;       // none where all sources are zero
+  std::int64_t bytes() const { return pass ? pass->bytes() + (own ? own->halo_bytes() : 0) : 0; }
+};
+
+void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) const {
+  const bool on_gpu = context_.cuda_device() >= 0;
+  double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
+  if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
+  const double held = double(links_.bytes()) * (improved_ ? 2 : 1) + double(certificate_.bytes(MemorySpace::host)) +
+                      field_bytes + (on_gpu ? 0 : there);
+  require_memory(context_.communicator(), shifted, context_.cuda_device(),
+                 {held, on_gpu ? there + double(certificate_.bytes(MemorySpace::cuda)) : 0});
+}
+
+void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request, std::span<const VectorField> sources,
+                               MemorySpace certificate) {
+  const Communicator& all = context_.communicator();
+  const int n_rhs = int(sources.size()), n_masses = int(request.masses.size());
+  const std::vector<ShiftedColumn> columns = shifted_columns(all, request.system, sources);
+  const int n_columns = int(columns.size());
+  batch.shape = shape(n_rhs, request.system, certificate);
+  batch.shape.n_masses = n_masses;
+  batch.shape.n_columns = n_columns;
+  batch.shape.shifts_in_sloppy =
+      shifts_run_in_sloppy(options_, lattice().global(), request.masses[smallest_mass(request)],
+                           tolerance_in_force(request, options_.precision));
+  require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
+  if (n_columns == 0) return;
+  const StaggeredOperator& same_links = batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
+  if (n_columns != n_rhs)
+    batch.own.emplace(
+        all, operator_links(),
+        operator_options(shifted_options(options_, batch.shape.shifts_in_sloppy), n_columns, context_.cuda_device()),
+        same_links.hop_data());
+  StaggeredOperator& iterated = batch.own ? *batch.own : batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
+  all.agree([&] { batch.pass.emplace(iterated, n_masses, columns, request.system); });
+}
+
+ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
+                                          std::span<const VectorField> sources, std::span<const double> b2,
+                                          std::span<VectorField> solutions, const ShowProgress& progress,
+                                          const bool* interrupted) {
+  const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
+  ShiftedPassResult found;
+  found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
+  found.precision = shifted_options(options_, batch.shape.shifts_in_sloppy).precision;
+  clear_solutions(request.system, solutions);
+  if (!batch.pass) return found;
+  const double tolerance = tolerance_in_force(request, options_.precision);
+  const ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
+  const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
+  const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
+  found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
+  if (request.system == System::full)
+    for (std::size_t k = 0; k < n_masses; ++k)
+      pass_->complete(request.masses[k], sources, solutions.subspan(k * n_rhs, n_rhs));
+  return found;
+}
 
 SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const VectorField> sources,
                                 std::span<VectorField> solutions,
@@ -56,28 +180,10 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
-  const std::vector<ShiftedColumn> columns = shifted_columns(all, request.system, sources);
-  const int n_columns = int(columns.size());
-  SolveShape shifted_shape = shape(int(n_rhs), request.system, certificate);
-  shifted_shape.n_masses = int(n_masses);
-  shifted_shape.n_columns = n_columns;
-  const double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes()) +
-                       (sloppy_ ? double(sloppy_->link_bytes() + sloppy_->halo_bytes()) : 0);
-  const double held = double(links_.bytes()) * (improved_ ? 2 : 1) + double(certificate_.bytes(MemorySpace::host)) +
-                      double((n_masses + 1) * n_rhs) * double(sources[0].bytes());
-  const bool on_gpu = context_.cuda_device() >= 0;
-  require_memory(all, shifted_shape, context_.cuda_device(),
-                 {held + (on_gpu ? 0 : there), on_gpu ? there + double(certificate_.bytes(MemorySpace::cuda)) : 0});
+  std::optional<ShiftedBatch> batch(std::in_place);
+  make_shifted_batch(*batch, request, sources, certificate);
   precise_->reset_times();
   if (sloppy_) sloppy_->reset_times();
-  std::optional<StaggeredOperator> own;  // where the batch is not that of the sources
-  if (n_columns > 0 && n_columns != int(n_rhs))
-    own.emplace(all, operator_links(), operator_options(options_, n_columns, context_.cuda_device()),
-                precise_->hop_data());
-  std::optional<ShiftedPass> shifted;
-  all.agree([&] {
-    if (n_columns > 0) shifted.emplace(own ? *own : *precise_, int(n_masses), columns, request.system);
-  });
   const double setup_seconds = setting_up.seconds();
 
   std::span<const VectorField> brought_sources;
@@ -86,39 +192,16 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  for (VectorField& x : brought_solutions)
-    for (const Parity parity : {Parity::even, Parity::odd})
-      if (request.system == System::full || (request.system == System::odd) == (parity == Parity::odd))
-        clear_parity(x, parity);
-
   CertifiedSolve whole;
-  ShiftedPassResult found;
-  found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
-  const double tolerance = tolerance_in_force(request, options_.precision);
   const Stopwatch solving;
-  if (shifted) {
-    const std::size_t smallest =
-        std::size_t(std::min_element(request.masses.begin(), request.masses.end()) - request.masses.begin());
-    ShiftedPassStop stop{{}, request.max_iterations, habits.interrupted};
-    for (std::size_t k = 0; k < n_masses; ++k) {
-      double wanted = request.tolerances.empty() ? tolerance : request.tolerances[k];
-      if (wanted == 0 && k == smallest) wanted = tolerance;
-      stop.tolerance.push_back(wanted == 0 ? 0
-                                           : std::max(aim_of_pass * wanted, reduction_per_pass(options_.precision)));
-    }
-    const double scale = stop.tolerance[smallest] / tolerance;
-    const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
-    found =
-        shifted->solve(request.masses, brought_sources, b2, stop, progress ? show : ShowProgress(), brought_solutions);
-    if (request.system == System::full)
-      for (std::size_t k = 0; k < n_masses; ++k)
-        pass_->complete(request.masses[k], brought_sources, brought_solutions.subspan(k * n_rhs, n_rhs));
-    whole.loop = to_string(found.form);
-    whole.cg_iterations = found.iterations;
-  }
+  const ShiftedPassResult found =
+      run_shifted_pass(*batch, request, brought_sources, b2, brought_solutions, progress, habits.interrupted);
+  whole.loop = to_string(found.form);
+  whole.cg_iterations = found.iterations;
   whole.cg_seconds = solving.seconds();
-  const std::int64_t shifted_bytes = shifted ? shifted->bytes() + (own ? own->halo_bytes() : 0) : 0;
-  shifted.reset();  // polishing does not need it
+  const SolveShape shifted = batch->shape;
+  const std::int64_t shifted_bytes = batch->bytes();
+  batch.reset();  // polishing does not need it
 
   const CertifiedWork with{all,
                            certificate_.links(operator_links()),
@@ -129,36 +212,14 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
                            habits.interrupted,
                            nullptr,
                            [this] { pack_links(); }};
-  for (std::size_t k = 0; k < n_masses; ++k) {
-    SolveRequest of_mass = request;
-    of_mass.masses.clear();
-    of_mass.tolerances.clear();
-    of_mass.mass = request.masses[k];
-    if (!request.tolerances.empty() && request.tolerances[k] > 0) of_mass.tolerance = request.tolerances[k];
-    long used = 0;
-    for (const SolvedRhs& rhs : found.mass[k]) used = std::max(used, rhs.iterations);
-    of_mass.max_iterations = request.max_iterations - used;
-    CertifiedSolve done =
-        certified_solve(with, of_mass, brought_sources, b2, brought_solutions.subspan(k * n_rhs, n_rhs), progress);
-    for (std::size_t i = 0; i < n_rhs; ++i)
-      if (b2[i] > 0)
-        put_first(done.rhs[i], found.mass[k][i], request.masses[k], std::sqrt(b2[i]));
-      else
-        done.rhs[i].mass = request.masses[k];
-    whole.rhs.insert(whole.rhs.end(), done.rhs.begin(), done.rhs.end());
-    whole.cg_iterations += done.cg_iterations;
-    whole.cg_seconds += done.cg_seconds;
-    whole.certify_seconds += done.certify_seconds;
-    whole.convert_seconds += done.convert_seconds;
-    if (!done.precise_loop.empty()) whole.precise_loop = done.precise_loop;
-  }
+  polish_masses(with, request, found, brought_sources, b2, brought_solutions, progress, whole);
   certificate_.give_back(solutions);
 
   SolveReport report =
       filled_report(request, whole, setup_seconds, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
-  report.multi_shift = MultiShiftSummary{found.iterations, n_columns};
+  report.multi_shift = MultiShiftSummary{found.iterations, shifted.n_columns, found.precision};
   report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
-  for (const auto& [object, bytes] : estimate_memory(shifted_shape).objects)
+  for (const auto& [object, bytes] : estimate_memory(shifted).objects)
     report.predicted_memory_bytes[object] = bytes * all.size();
   return report;
 }

@@ -31,7 +31,8 @@ def test_every_mass_stops_where_its_own_solve_does(session, system):
     b = reference.random_vector(EXTENTS, 72)
     x, report = session.solve(None, b, masses=MASSES, system=system)
     assert x.shape == (4, *b.shape) and report["outcome"] == "certified" and report["masses"] == MASSES
-    assert report["multi_shift"] == {"iterations": max(rhs["iterations"] for rhs in report["rhs"]), "columns": 1}
+    assert report["multi_shift"] == {
+        "iterations": max(rhs["iterations"] for rhs in report["rhs"]), "columns": 1, "precision": "fp64"}
     for mass, x_of_mass, rhs in zip(MASSES, x, report["rhs"]):
         single, one = session.solve(mass, b, system=system)
         assert rhs["mass"] == mass and rhs["residual_true"] <= 1e-10
@@ -81,6 +82,37 @@ def test_fp32_reaches_the_tolerance_by_polishing(links):
     session = staghorn.Session(links, precision="fp32")
     _, report = session.solve(None, reference.random_vector(EXTENTS, 80), masses=[0.3, 0.1], tolerance=1e-9)
     assert report["outcome"] == "certified" and all(rhs["shift_iterations"] < rhs["iterations"] for rhs in report["rhs"])
+
+
+@pytest.mark.parametrize("system, columns", [("even", 2), ("full", 4)])
+def test_mixed_precision_shifts_in_fp32_and_polishes_every_mass_from_there(links, system, columns):
+    """In all each mass takes about the iterations of its own solve, of which it shares those before polishing."""
+    session = staghorn.Session(links, sloppy="fp32", sloppy_links=18)
+    precise = staghorn.Session(links)
+    b = np.array([reference.random_vector(EXTENTS, 83), reference.random_vector(EXTENTS, 84)])
+    x, report = session.solve(None, b, masses=MASSES, system=system)
+    assert report["outcome"] == "certified"
+    assert report["multi_shift"]["precision"] == "fp32" and report["multi_shift"]["columns"] == columns
+    taken, predicted = (report[memory]["shifted_vectors"] for memory in ("memory_bytes", "predicted_memory_bytes"))
+    assert 0 < taken <= predicted <= 1.05 * taken
+    for k, mass in enumerate(MASSES):
+        exact, single = precise.solve(mass, b, system=system)
+        assert np.linalg.norm(x[k] - exact) <= 3e-10 * np.linalg.norm(exact) / mass**2
+        for rhs, alone in zip(report["rhs"][2 * k:2 * k + 2], single["rhs"]):
+            assert rhs["residual_true"] <= 1e-10
+            assert 0.3 * rhs["iterations"] < rhs["shift_iterations"] < rhs["iterations"]
+            assert rhs["iterations"] <= 1.15 * alone["iterations"] + 10
+
+
+def test_shifts_run_in_fp64_where_fp32_would_exhaust_the_spectrum():
+    """At 0.001 the shipped configuration takes 7340 iterations in fp64/fp32 and 3029 in fp64."""
+    session = staghorn.Session(SHIPPED, sloppy="fp32")
+    _, report = session.solve(None, "z2:1", masses=[0.001, 0.01], system="even")
+    assert report["outcome"] == "certified" and report["multi_shift"]["precision"] == "fp64"
+    assert max(rhs["iterations"] for rhs in report["rhs"]) <= 3029 * 1.01
+    _, report = session.solve(None, "z2:1", masses=[0.01, 0.02, 0.05, 0.1], system="even")
+    assert report["outcome"] == "certified" and report["multi_shift"]["precision"] == "fp32"
+    assert max(rhs["iterations"] for rhs in report["rhs"]) <= 2437 * 1.15
 
 
 def test_out_of_iterations_is_told_of_every_mass(session):

@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       {"cg_checks", cg_checks()},
       {"improved_cg_checks", improved_cg_checks()},
       {"eigenpair_checks", eigenpair_checks()},
+      {"shifted_checks", shifted_checks()},
       {"vector_algebra_checks", vector_algebra_checks()},
       {"layout_checks", layout_checks()},
       {"given_phase_checks", given_phase_checks()},

@@ -46,6 +46,7 @@ std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> eigenpair_checks();
 std::vector<UnitCheck> improved_cg_checks();
+std::vector<UnitCheck> shifted_checks();
 std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();

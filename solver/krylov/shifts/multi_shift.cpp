@@ -31,7 +31,7 @@ ShiftedResult MultiShiftCg::solve(Parity parity, std::span<const double> shifts,
 
   std::vector<ExactSum> sums(stop.target_norm[0].size(), ExactSum(1));
   const std::vector<double> b2 = d_.norm2(r, sums);
-  ShiftedRhs shifted(shifts, stop.target_norm, b2);
+  ShiftedRhs shifted(shifts, stop, b2);
   CgStop of_seed;  // the seed's own target counts once all shifts of the right-hand side are done
   of_seed.max_iterations = stop.max_iterations;
   of_seed.stagnation_window = stop.stagnation_window;
@@ -39,7 +39,7 @@ ShiftedResult MultiShiftCg::solve(Parity parity, std::span<const double> shifts,
   of_seed.target_norm.resize(b2.size());
   const auto set_targets = [&] {
     for (std::size_t i = 0; i < b2.size(); ++i)
-      of_seed.target_norm[i] = shifted.all_done(i) ? stop.target_norm[0][i] : goes_on;
+      of_seed.target_norm[i] = shifted.all_done(i) ? shifted.target_of_seed(i) : goes_on;
   };
   set_targets();
 
@@ -54,7 +54,7 @@ ShiftedResult MultiShiftCg::solve(Parity parity, std::span<const double> shifts,
     set_targets();
     worst_ratio = shifted.worst_ratio();
     for (std::size_t i = 0; i < r2.size(); ++i)
-      worst_ratio = std::max(worst_ratio, std::sqrt(r2[i]) / stop.target_norm[0][i]);
+      worst_ratio = std::max(worst_ratio, std::sqrt(r2[i]) / shifted.target_of_seed(i));
   };
   const auto show_all = [&](const CgProgress& at) { show({at.iteration, worst_ratio}); };
   CgState state{seed_x_, r, p, tmp, b2, b2};

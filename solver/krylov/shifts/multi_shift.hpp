@@ -13,6 +13,8 @@ namespace staghorn {
 struct ShiftedStop {
   std::vector<std::vector<double>> target_norm;  // [shift][right-hand side]: |r| to reach, absolute. 0, not of the
                                                  // seed: goes on as long as the seed does
+  // A shift is done too where |r| <= rounding |x|. 0: never.
+  double rounding = 0;
   long max_iterations = 10000;
   long stagnation_window = 1000;      // of the seed (stop_rule.hpp)
   const bool* interrupted = nullptr;  // see CgStop

@@ -13,6 +13,7 @@ namespace staghorn {
 
 struct ShiftState {
   double rho = 1, zeta = 1;
+  double x2 = 0, x_p = 0, p2 = 0;  // |x|^2, (x, p) and |p|^2
 };
 
 // The step of a shift after the seed's residual was updated. In the first iteration alpha_before is 0.
@@ -23,6 +24,16 @@ STAGHORN_INLINE ShiftedStep<double> next_shifted_step(ShiftState& state, double 
   state.rho = rho;
   state.zeta *= rho;
   return {alpha * rho, beta * (rho * rho), state.zeta};
+}
+
+// The norm of the solution by scalars alone: the residual is orthogonal to all directions before, and so to x.
+//   |x'|^2 = |x|^2 + alpha (2 (x, p) + alpha |p|^2),  (x', p') = beta ((x, p) + alpha |p|^2)   [Hestenes & Stiefel
+//   1952] |p'|^2 = zeta^2 |r|^2 + beta^2 |p|^2
+STAGHORN_INLINE void grow_norms(ShiftState& state, const ShiftedStep<double>& step, double r2) {
+  const double alpha_p2 = step.alpha * state.p2;
+  state.x2 += step.alpha * (2 * state.x_p + alpha_p2);
+  state.x_p = step.beta * (state.x_p + alpha_p2);
+  state.p2 = step.zeta * step.zeta * r2 + step.beta * step.beta * state.p2;
 }
 
 }  // namespace staghorn

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "dirac/fields/plain_algebra.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 
 namespace staghorn {
 
@@ -68,6 +69,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
     return scale_[j] * (columns_[j].odd_half ? 2 * masses[mass] : 1);
   };
   ShiftedStop of_columns;
+  of_columns.rounding = rounding_of_products(d_.options().precision);
   of_columns.max_iterations = stop.max_iterations;
   of_columns.interrupted = stop.interrupted;
   std::vector<double> shifts;
@@ -85,6 +87,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   result.mass.resize(masses.size());
   result.iterations = found.iterations;
   result.form = found.form;
+  result.precision = d_.options().precision;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t mass = order[k];
     result.mass[mass].resize(n);

@@ -35,6 +35,7 @@ struct ShiftedPassResult {
   std::vector<std::vector<SolvedRhs>> mass;
   long iterations = 0;  // of the seed
   LoopForm form = LoopForm::host;
+  Precision precision = Precision::fp64;
 };
 
 class ShiftedPass {
@@ -42,7 +43,8 @@ class ShiftedPass {
   // Makes the vectors of `columns`, one for each right-hand side of `d`, which must outlive the object. Local.
   ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system);
 
-  // Solves for every mass and source from zero; b2 holds |b|^2 of each source. Adds the solutions to `solutions`, mass
+  // Solves for every mass and source from zero, as far as rounding in the precision of `d` allows; b2 holds |b|^2 of
+  // each source. Adds the solutions to `solutions`, mass
   // by mass, source by source: of the full system their even sites. Collective.
   ShiftedPassResult solve(std::span<const double> masses, std::span<const VectorField> sources,
                           std::span<const double> b2, const ShiftedPassStop& stop, const ShowProgress& show,

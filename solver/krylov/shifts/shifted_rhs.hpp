@@ -6,18 +6,21 @@
 #include <span>
 #include <vector>
 
-#include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/shifts/multi_shift.hpp"
 #include "solver/krylov/shifts/shift_recurrences.hpp"
 
 namespace staghorn {
 
 class ShiftedRhs {
  public:
-  // `target_norm[k][i]`: of shift k > 0 and right-hand side i; r2 = |b|^2 of each. `shifts` as in MultiShiftCg::solve.
-  ShiftedRhs(std::span<const double> shifts, const std::vector<std::vector<double>>& target_norm,
-             std::span<const double> r2)
-      : shifts_(shifts), target_norm_(target_norm), n_rhs_(r2.size()), rhs_((shifts.size() - 1) * r2.size()) {
-    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) take_residual(pair, r2[pair % n_rhs_]);
+  // `stop`, `shifts` as in MultiShiftCg::solve; r2 = |b|^2 of each right-hand side.
+  ShiftedRhs(std::span<const double> shifts, const ShiftedStop& stop, std::span<const double> r2)
+      : shifts_(shifts), stop_(stop), n_rhs_(r2.size()), seed_(n_rhs_), rhs_((shifts.size() - 1) * n_rhs_) {
+    for (std::size_t i = 0; i < n_rhs_; ++i) seed_[i].p2 = r2[i];
+    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
+      rhs_[pair].state.p2 = r2[pair % n_rhs_];
+      take_residual(pair, r2[pair % n_rhs_]);
+    }
     steps_.resize(rhs_.size());
     takes_part_.resize(rhs_.size());
   }
@@ -25,14 +28,18 @@ class ShiftedRhs {
   // Whether every shift of the right-hand side that has a target is done.
   bool all_done(std::size_t i) const {
     for (std::size_t pair = i; pair < rhs_.size(); pair += n_rhs_)
-      if (rhs_[pair].active && target(pair) > 0) return false;
+      if (rhs_[pair].active && wanted(pair) > 0) return false;
     return true;
   }
+
+  // The residual that the seed of the right-hand side is to reach.
+  double target_of_seed(std::size_t i) const { return within_rounding(stop_.target_norm[0][i], seed_[i]); }
 
   // After an iteration of the seed: the steps of all shifts. A shift whose residual reaches its target takes this step
   // and no other. Where alpha is 0 the seed has ended, and its shifts with it.
   void advance(std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2,
                std::span<const double> alpha_before, std::span<const double> beta_before) {
+    for (std::size_t i = 0; i < n_rhs_; ++i) grow_norms(seed_[i], {alpha[i], beta[i], 1}, r2[i]);
     for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
       const std::size_t i = pair % n_rhs_;
       takes_part_[pair] = rhs_[pair].active && alpha[i] > 0;
@@ -41,6 +48,7 @@ class ShiftedRhs {
       steps_[pair] =
           next_shifted_step(rhs_[pair].state, sigma, alpha[i], beta[i], alpha_before.empty() ? 0 : alpha_before[i],
                             beta_before.empty() ? 0 : beta_before[i]);
+      grow_norms(rhs_[pair].state, steps_[pair], r2[i]);
       take_residual(pair, r2[i]);
     }
   }
@@ -75,7 +83,11 @@ class ShiftedRhs {
     double ratio = 0;
   };
 
-  double target(std::size_t pair) const { return target_norm_[pair / n_rhs_ + 1][pair % n_rhs_]; }
+  double wanted(std::size_t pair) const { return stop_.target_norm[pair / n_rhs_ + 1][pair % n_rhs_]; }
+  // Below this residual the steps gain nothing: rounding has changed A x by as much.
+  double within_rounding(double wanted, const ShiftState& state) const {
+    return std::max(wanted, stop_.rounding * std::sqrt(state.x2));
+  }
 
   void take_residual(std::size_t pair, double r2) {
     Shift& shift = rhs_[pair];
@@ -83,15 +95,17 @@ class ShiftedRhs {
     shift.done.history.push_back(norm * norm);
     shift.done.iterations = long(shift.done.history.size()) - 1;
     shift.done.residual_norm = norm;
-    shift.ratio = target(pair) > 0 ? norm / target(pair) : 0;
-    if (!(norm <= target(pair))) return;
+    const double target = within_rounding(wanted(pair), shift.state);
+    shift.ratio = wanted(pair) > 0 ? norm / target : 0;
+    if (!(norm <= target)) return;
     shift.done.outcome = CgOutcome::converged;
     shift.active = false;
   }
 
   std::span<const double> shifts_;
-  const std::vector<std::vector<double>>& target_norm_;
+  const ShiftedStop& stop_;
   std::size_t n_rhs_;
+  std::vector<ShiftState> seed_;
   std::vector<Shift> rhs_;
   std::vector<ShiftedStep<double>> steps_;
   std::vector<char> takes_part_;

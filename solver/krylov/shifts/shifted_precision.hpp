@@ -1,0 +1,21 @@
+// In which precision the iterations of multi-shift CG run, where a session has two. Local throughout.
+#pragma once
+
+#include "halo/lattice.hpp"
+#include "solver/request/solve_request.hpp"
+
+namespace staghorn {
+
+// Whether they run in the sloppy precision: it is fp32, and the smallest mass needs few iterations beside the unknowns
+// of a parity. Otherwise CG is done because it exhausts the spectrum; rounding then costs more iterations than fp32
+// saves time.
+bool shifts_run_in_sloppy(const SessionOptions& options, const Extents& lattice, double smallest_mass,
+                          double tolerance);
+
+// Options of the operator that these iterations read.
+SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy);
+
+// |rounding of A x| / |x| of kernels in this precision, with some room: a residual as small gains nothing any more.
+double rounding_of_products(Precision precision);
+
+}  // namespace staghorn
