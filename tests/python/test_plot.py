@@ -1,19 +1,36 @@
-"""The residual plots show every history, in a terminal of any width and as a PNG."""
+"""Plots show every history, name what they show, and take reports in every form; figures are files fit for a paper."""
 
 from __future__ import annotations
 
+import copy
 import json
 
+import numpy as np
 import pytest
-from staghorn.plot import main, plot_residuals, residual_plot
+from staghorn.errors import Error
+from staghorn.plot.terminal import residual_plot
+from staghorn.report import Report
 
 
 @pytest.fixture
 def report():
     histories = [[10.0 ** (-n / 20) for n in range(length)] for length in (201, 181)]
-    rhs = [{"color": c, "iterations": len(h) - 1, "history": h, "residual_true": h[-1]} for c, h in enumerate(histories)]
-    return {"rhs": rhs, "tolerance": 1e-10, "lattice": [8, 8, 8, 16], "mass": 0.05, "precision": "fp64", "links": 18,
-            "outcome": "certified"}
+    rhs = [{"color": c, "iterations": len(h) - 1, "history": h, "residual_true": h[-1], "residual_iterated": h[-1],
+            "outcome": "certified"} for c, h in enumerate(histories)]
+    seconds = {"read": 0.1, "setup": 0.2, "convert": 0.01, "solve": 2.0, "hop_interior": 1.5, "hop_boundary": 0.1, "certify": 0.1,
+               "write": 0.3}
+    return {"rhs": rhs, "tolerance": 1e-10, "lattice": [8, 8, 8, 16], "mass": 0.05, "precision": "fp64", "links": 18, "ranks": 1,
+            "outcome": "certified", "system": "full", "seconds": seconds, "spectrum": {"smallest": 0.01, "largest": 20.4,
+                                                                                       "condition": 2040.0},
+            "condensate": {"value": 0.25, "error": 0.01, "n_vectors": 4},
+            "pion_correlator": [np.cosh(0.5 * (8 - t)) for t in range(16)]}
+
+
+def with_sloppy(report: dict) -> dict:
+    return {**report, "sloppy": "fp16", "sloppy_links": 12}
+
+
+# --- in a terminal ----------------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("width", [40, 78, 120])
@@ -35,10 +52,150 @@ def test_text_plot_survives_empty_and_zero_histories(report):
     assert residual_plot(report)
 
 
-def test_command_prints_the_plot_and_writes_a_png(report, tmp_path, capsys):
-    pytest.importorskip("matplotlib")
+def test_text_plot_names_the_system(report):
+    assert "|b - M x|" in residual_plot(report)
+    assert "|b - A x|" in residual_plot({**report, "system": "even"})
+
+
+# --- pictures ---------------------------------------------------------------------------------------------------
+
+matplotlib = pytest.importorskip("matplotlib")
+from staghorn import plot  # noqa: E402
+from staghorn.plot.__main__ import PICTURES, main  # noqa: E402
+
+
+def legend(axes) -> list[str]:
+    return [text.get_text() for text in axes.get_legend().get_texts()]
+
+
+def test_command_prints_the_plot_and_writes_pictures(report, tmp_path, capsys):
     (tmp_path / "report.json").write_text(json.dumps(report))
     assert main([str(tmp_path / "report.json"), "--png", str(tmp_path / "r.png"), "--width", "60"]) == 0
-    assert "|b - A x|" in capsys.readouterr().out
+    assert "|b - M x|" in capsys.readouterr().out
     assert (tmp_path / "r.png").read_bytes().startswith(b"\x89PNG")
-    plot_residuals(report, tmp_path / "again.png")
+    assert main([str(tmp_path / "report.json"), "--what", "times", "--output", str(tmp_path / "t.pdf")]) == 0
+    assert (tmp_path / "t.pdf").read_bytes().startswith(b"%PDF")
+    with pytest.raises(SystemExit):
+        main([str(tmp_path / "report.json"), "--what", "times"])
+
+
+def test_every_picture_is_written_in_every_format_and_twice_alike(report, tmp_path):
+    several = {**report, "eigenvalues": [0.1, 0.2], "residuals": [1e-9, 1e-9], "stream_read_gb_s": 100.0, "results": [
+        {"what": "hop", "precision": "fp64", "links": 18, "rhs": 1, "gflops": 40.0 / n, "gb_s": 88.0 / n, "microseconds": 100.0 / n,
+         "ranks": n, "lattice": [8, 8, 8, 16], "local_lattice": [8, 8, 8, 16 // n], "series": "strong"} for n in (1, 2, 4)]}
+    for name, draw in PICTURES.items():
+        for ending, start in (("png", b"\x89PNG"), ("pdf", b"%PDF"), ("svg", b"<?xml")):
+            paths = [tmp_path / f"{name}{k}.{ending}" for k in (1, 2)]
+            for path in paths:
+                plot.save(draw(several), path)
+            first, second = (path.read_bytes() for path in paths)
+            assert first.startswith(start) and len(first) > 2000
+            assert first == second
+    with pytest.raises(Error, match="expected a name that ends in .png, .pdf or .svg, found .jpg"):
+        plot.save(plot.residuals(report), tmp_path / "r.jpg")
+
+
+def test_reports_may_be_dicts_reports_or_paths(report, tmp_path):
+    (tmp_path / "report.json").write_text(json.dumps(report))
+    for form in (report, Report.from_dict(report), tmp_path / "report.json", str(tmp_path / "report.json")):
+        lines = plot.residuals(form).get_lines()
+        assert np.array_equal(lines[0].get_ydata(), report["rhs"][0]["history"])
+    (tmp_path / "no.json").write_text("[1]")
+    for bad, words in ((tmp_path / "none.json", "none.json"), (tmp_path / "no.json", "expected a Report, a dict or the path"),
+                       ([], "expected a report at least"), (7, "not iterable|expected a Report")):
+        with pytest.raises((Error, TypeError), match=words):
+            plot.residuals(bad)
+
+
+@pytest.mark.parametrize("system, symbol", [("full", "Mx"), ("even", "Ax"), ("odd", "Ax")])
+def test_residual_is_that_of_the_system(report, system, symbol):
+    assert symbol in plot.residuals({**report, "system": system}).get_ylabel()
+    both = plot.residuals([report, {**report, "system": "even"}]).get_ylabel()
+    assert "Mx" not in both and "Ax" not in both
+
+
+def test_title_names_both_precisions(report):
+    assert "fp64/fp16, 18/12 reals a link" in plot.residuals(with_sloppy(report)).get_title(loc="left")
+    assert "m = 0.05" in plot.residuals(report).get_title(loc="left")
+
+
+def test_sixteen_right_hand_sides_keep_their_legend(report):
+    report["rhs"] = [{**report["rhs"][0], "iterations": 180 + k, "color": None} for k in range(16)]
+    axes = plot.residuals(report)
+    texts = legend(axes)
+    assert "16 right-hand sides: 180 to 195 iterations" in texts and any("tolerance 1e-10" in text for text in texts)
+    assert sum(len(line.get_xdata()) == 201 for line in axes.get_lines()) == 16
+    few = legend(plot.residuals({**report, "rhs": report["rhs"][:2]}))
+    assert "right-hand side 1: 181 iterations" in few
+
+
+def test_several_reports_are_told_apart_by_what_differs(report):
+    axes = plot.residuals([report, with_sloppy(report)])
+    assert any(text.startswith("fp64/fp16, 18/12 reals") for text in legend(axes))
+    assert axes.get_title(loc="left") == "8×8×8×16, m = 0.05"
+    assert any(text.startswith("first:") for text in legend(plot.residuals([report, report], labels=["first", "second"])))
+    with pytest.raises(Error, match="labels: expected 2"):
+        plot.residuals([report, report], labels=["one"])
+
+
+def test_seconds_are_those_of_the_solve(report):
+    axes = plot.residuals(report, against="seconds")
+    assert axes.get_lines()[0].get_xdata()[-1] == pytest.approx(2.0) and "[s]" in axes.get_xlabel()
+    with pytest.raises(Error, match="against: expected iteration or seconds"):
+        plot.residuals(report, against="hours")
+
+
+def test_bars_of_times_add_up(report):
+    axes = plot.times([report, with_sloppy(report)])
+    widths = [patch.get_width() for patch in axes.patches]
+    assert sum(widths) == pytest.approx(2 * (0.1 + 0.2 + 0.01 + 2.0 + 0.1 + 0.3), rel=1e-2)
+    assert "CG, other" in legend(axes) and "wait for faces" not in legend(axes)
+
+
+def test_axes_of_the_caller_are_drawn_into(report):
+    ax = plot.new_axes("page")
+    assert plot.residuals(report, ax=ax) is ax and plot.pion(report, ax=plot.new_axes()).lines
+    with pytest.raises(Error, match="width: expected column or page"):
+        plot.residuals(report, width="poster")
+
+
+def test_settings_of_matplotlib_stay_those_of_the_caller(report):
+    before = copy.deepcopy(dict(matplotlib.rcParams))
+    plot.residuals(report)
+    assert dict(matplotlib.rcParams) == before
+
+
+def test_roofline_needs_rates_and_draws_the_stream(report):
+    rows = [{"what": "hop", "precision": p, "links": 18, "gflops": 40.0, "gb_s": 88.0} for p in ("fp64", "fp32")]
+    axes = plot.roofline({"results": rows, "stream_read_gb_s": 100.0})
+    roof = axes.get_lines()[0]
+    assert np.allclose(roof.get_ydata(), 100 * np.asarray(roof.get_xdata()))
+    assert plot.roofline({"results": rows, "stream_read_gb_s": 100.0}, peak_gflops=50).get_lines()[0].get_ydata()[-1] == 50
+    assert "hop, fp32" in legend(axes) and "streaming read, 100 GB/s" in legend(axes)
+    for bad in (report, {"results": [{"what": "x"}], "stream_read_gb_s": 1.0}):
+        with pytest.raises(Error, match="roofline: expected"):
+            plot.roofline(bad)
+
+
+def test_scaling_takes_solves_on_several_numbers_of_ranks(report):
+    four = {**report, "ranks": 4, "seconds": {**report["seconds"], "solve": 1.0}}
+    axes = plot.scaling([report, four])
+    assert np.allclose(axes.get_lines()[0].get_ydata(), [1e4, 5e3]) and any("50 % on 4" in text for text in legend(axes))
+    with pytest.raises(Error, match="scaling: expected a lattice on several numbers of ranks"):
+        plot.scaling([report, report])
+
+
+def test_condensates_are_ordered_by_mass(report):
+    several = {**report, "masses": [0.2, 0.1], "condensates": [{"value": v, "error": 0.1, "n_vectors": 4} for v in (2.0, 1.0)]}
+    axes = plot.condensate([several, report])
+    x, y = axes.containers[0].lines[0].get_data()
+    assert list(x) == [0.05, 0.1, 0.2] and list(y) == [0.25, 1.0, 2.0]
+    with pytest.raises(Error, match="condensate: expected"):
+        plot.condensate({**report, "condensate": None})
+
+
+def test_spectrum_is_of_the_hop_alone(report):
+    axes = plot.spectrum(report)
+    assert "0.01" not in [text.get_text() for text in axes.texts]  # 4 m^2 = 0.01 is taken off
+    values = plot.spectrum(np.array([3.0, 1.0, 2.0])).containers[0].lines[0].get_data()[1]
+    assert list(values) == [1, 2, 3]

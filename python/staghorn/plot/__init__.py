@@ -1,0 +1,28 @@
+"""Pictures of reports, fit for a paper: each function takes a Report, a dict or the path of a JSON file, or several of them,
+draws into `ax` or into a figure of its own, and returns the axes. `save` writes PNG, PDF or SVG.
+
+    from staghorn import plot
+    plot.save(plot.residuals(report), "residuals.pdf")
+    plot.save(plot.times([fp64, mixed], labels=["fp64", "fp64/fp16"]), "times.svg")
+
+    python -m staghorn.plot report.json --png residuals.png
+"""
+
+from __future__ import annotations
+
+import os
+
+from .convergence import residuals, times
+from .figures import new_axes, save, style
+from .observables import condensate, correlators_of, effective_masses, pion, spectrum
+from .rates import roofline, scaling
+from .reports import ReportLike
+from .terminal import residual_plot
+
+__all__ = ["condensate", "correlators_of", "effective_masses", "new_axes", "pion", "plot_residuals", "residual_plot", "residuals",
+           "roofline", "save", "scaling", "spectrum", "style", "times"]
+
+
+def plot_residuals(report: ReportLike, path: str | os.PathLike[str]) -> None:
+    """Writes the residual histories to `path`, as its name ends. Needs matplotlib, no display."""
+    save(residuals(report), path)

@@ -1,0 +1,98 @@
+"""Figures fit for a paper: sizes in columns, small fonts, one set of colours, files by their names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from ..errors import Error
+from ..progress import in_notebook
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+WIDTHS = {"column": 3.4, "page": 7.0}  # inches
+# Told apart by people who see few colours, and in grey (Okabe and Ito, 2008, without yellow).
+COLORS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
+MARKERS = "osD^vP*"
+FORMATS = ("png", "pdf", "svg")
+
+_STYLE: Mapping[str, Any] = {
+    "font.size": 8, "axes.labelsize": 8, "axes.titlesize": 8, "legend.fontsize": 7, "xtick.labelsize": 7, "ytick.labelsize": 7,
+    "axes.linewidth": 0.6, "lines.linewidth": 1.0, "lines.markersize": 3.5, "xtick.direction": "in", "ytick.direction": "in",
+    "xtick.top": True, "ytick.right": True, "legend.frameon": False, "errorbar.capsize": 1.5, "pdf.fonttype": 42,
+    "svg.fonttype": "none", "svg.hashsalt": "staghorn", "mathtext.fontset": "dejavusans",
+}
+
+
+@contextmanager
+def style() -> Iterator[None]:
+    """Sizes and fonts of Staghorn's figures, while they are drawn; settings of the caller come back."""
+    import matplotlib
+
+    with matplotlib.rc_context(dict(_STYLE)):
+        yield
+
+
+def new_axes(width: str = "column", height: float | None = None) -> Axes:
+    """Axes in a figure of their own, one column or one page wide; `height` in inches. In a notebook the figure shows itself,
+    elsewhere no display is needed."""
+    if width not in WIDTHS:
+        raise Error(f"width: expected column or page, found {width!r}", "argument")
+    inches = WIDTHS[width]
+    size = (inches, height if height is not None else 0.72 * inches)
+    figure: Figure
+    if in_notebook():
+        from matplotlib import pyplot
+
+        figure = pyplot.figure(figsize=size, dpi=150, layout="constrained")
+    else:
+        from matplotlib.backends.backend_agg import FigureCanvasAgg
+        from matplotlib.figure import Figure as PlainFigure
+
+        figure = PlainFigure(figsize=size, dpi=150, layout="constrained")
+        FigureCanvasAgg(figure)
+    return figure.add_subplot()
+
+
+def save(plotted: Axes | Figure, path: str | os.PathLike[str]) -> None:
+    """Writes a figure to `path`: PNG (300 dots an inch), PDF or SVG, as its name ends. Nothing in the file depends on the time.
+    Raises Error."""
+    ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+    if ending not in FORMATS:
+        raise Error(f"{os.fspath(path)}: expected a name that ends in .png, .pdf or .svg, found {'.' + ending if ending else 'none'}",
+                    "argument")
+    figure: Any = getattr(plotted, "figure", None) or plotted
+    metadata: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
+                                "svg": {"Date": None, "Creator": None}}[ending]
+    with style():
+        figure.savefig(path, dpi=300, metadata=metadata)
+
+
+def color(k: int) -> str:
+    return COLORS[k % len(COLORS)]
+
+
+def shades(n: int) -> list[tuple[float, float, float, float]]:
+    """n colours from dark to light, for many lines of one kind."""
+    import matplotlib
+
+    mapped = matplotlib.colormaps["viridis"]
+    return [tuple(mapped(0.05 + 0.8 * k / max(1, n - 1))) for k in range(n)]  # type: ignore[misc]
+
+
+def legend_below(axes: Axes, columns: int = 1) -> None:
+    """A legend under the axes, where it hides no point however long its texts are."""
+    axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.02), bbox_transform=_below_labels(axes), ncols=columns,
+                columnspacing=1.0, handlelength=1.4, borderaxespad=0.0)
+
+
+def _below_labels(axes: Axes) -> Any:
+    """Axes' coordinates, moved down by the height of tick labels and the label of the axis."""
+    from matplotlib.transforms import ScaledTranslation
+
+    figure: Any = axes.figure
+    return axes.transAxes + ScaledTranslation(0, -0.36, figure.dpi_scale_trans)

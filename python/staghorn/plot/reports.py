@@ -1,0 +1,82 @@
+"""What plots read: a report as a Report, a dict or a JSON file, and words about it."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any, Union
+
+from ..errors import Error
+from ..report import Report
+
+ReportLike = Union[Report, Mapping[str, Any], str, "os.PathLike[str]"]
+Reports = Union[ReportLike, Iterable[ReportLike]]
+
+
+def report_of(report: ReportLike) -> dict[str, Any]:
+    """The whole report as a dict, of a Report, a dict, or the path of a JSON file. Raises Error."""
+    if isinstance(report, Report):
+        return report.to_dict()
+    if isinstance(report, Mapping):
+        return dict(report)
+    if isinstance(report, (str, os.PathLike)):
+        try:
+            with open(report, encoding="utf-8") as file:
+                loaded = json.load(file)
+        except (OSError, ValueError) as error:
+            raise Error(f"{os.fspath(report)}: expected a report in JSON, found {error}") from error
+        if isinstance(loaded, dict):
+            return loaded
+    raise Error(f"report: expected a Report, a dict or the path of a JSON file, found {type(report).__name__}", "argument")
+
+
+def reports_of(reports: Reports, name: str, *has: str) -> list[dict[str, Any]]:
+    """One report or several. Raises Error where one lacks all the entries `has`, for the plot `name`."""
+    one = isinstance(reports, (Report, Mapping, str, os.PathLike))
+    found = [report_of(report) for report in ([reports] if one else reports)]  # type: ignore[list-item,union-attr]
+    if not found:
+        raise Error(f"{name}: expected a report at least, found none", "argument")
+    for k, report in enumerate(found):
+        if has and not any(report.get(entry) for entry in has):
+            raise Error(f"{name}: expected {' or '.join(has)} in report {k}, found none", "argument")
+    return found
+
+
+def symbol_of(report: Mapping[str, Any], tex: bool = False) -> str:
+    """The relative residual of the report's system."""
+    matrix = "M" if report.get("system", "full") == "full" else "A"
+    return rf"$|b - {matrix}x|\,/\,|b|$" if tex else f"|b - {matrix} x| / |b|"
+
+
+def describe(report: Mapping[str, Any], *, without: tuple[str, ...] = ()) -> str:
+    """One line for titles and legends: lattice, quarks, mass, system, precision and reals a link, sloppy ones too."""
+    parts = {
+        "lattice": "×".join(map(str, report.get("lattice", ()))),
+        "action": report["action"] if report.get("action", "naive") != "naive" else "",
+        "mass": _mass_text(report),
+        "system": report["system"] if report.get("system", "full") != "full" else "",
+        "precision": "/".join(str(report[name]) for name in ("precision", "sloppy") if report.get(name)),
+        "links": "/".join(str(report[name]) for name in ("links", "sloppy_links") if report.get(name)),
+    }
+    if parts["links"]:
+        parts["links"] += " reals a link"
+    return ", ".join(text for name, text in parts.items() if text and name not in without)
+
+
+def _mass_text(report: Mapping[str, Any]) -> str:
+    if report.get("masses"):
+        masses = sorted(report["masses"])
+        return f"m = {masses[0]:g}" + (f" ... {masses[-1]:g}" if len(masses) > 1 else "")
+    return f"m = {report['mass']:g}" if report.get("mass") is not None else ""
+
+
+def differences(reports: list[dict[str, Any]]) -> list[str]:
+    """What tells reports apart, for a legend: those parts of describe that are not the same for all; else numbers."""
+    names = ("lattice", "action", "mass", "system", "precision", "links")
+    texts = [[describe(report, without=tuple(other for other in names if other != name)) for name in names] for report in reports]
+    told = [[text for k, text in enumerate(row) if len({other[k] for other in texts}) > 1 and text] for row in texts]
+    labels = [", ".join(row) for row in told]
+    if len(set(labels)) == len(reports):
+        return labels
+    return [", ".join([*row, f"solve {k + 1}"]) for k, row in enumerate(told)]

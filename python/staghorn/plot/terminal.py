@@ -1,0 +1,40 @@
+"""How a solve converged, as text for a terminal."""
+
+from __future__ import annotations
+
+import math
+
+from .reports import ReportLike, report_of, symbol_of
+
+
+def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_only: bool = False) -> str:
+    """The histories of all right-hand sides as lines of text; log10 of |r| / |b| upwards, iterations to the right.
+
+    `width` counts whole lines, `height` the rows of the plot. The dashed line is the tolerance.
+    """
+    whole = report_of(report)
+    histories = [rhs["history"] for rhs in whole["rhs"] if rhs["history"]]
+    if not histories:
+        return "no residual history in this report"
+    tolerance: float = whole["tolerance"]
+    mark, rule, bar = ("*", "-", "|") if ascii_only else ("•", "╌", "│")
+    columns = width - 8
+    last = max(1, max(len(h) for h in histories) - 1)
+    values = [r for h in histories for r in h if r > 0]
+    top, bottom = math.ceil(math.log10(max(values))), math.floor(math.log10(min([*values, tolerance])))
+    bottom = min(bottom, top - 1)
+
+    def row_of(residual: float) -> int:
+        return round((top - math.log10(residual)) / (top - bottom) * (height - 1))
+
+    canvas = [[" "] * columns for _ in range(height)]
+    canvas[row_of(tolerance)] = [rule] * columns
+    for history in histories:
+        for iteration, residual in enumerate(history):
+            if residual > 0:
+                canvas[row_of(residual)][round(iteration / last * (columns - 1))] = mark
+    labels = {row_of(10.0**e): f"1e{e:+03d}" for e in range(top, bottom - 1, -max(1, math.ceil((top - bottom) / (height // 2))))}
+    lines = [f"{labels.get(row, ''):>6} {bar}{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
+    title = f"{symbol_of(whole)}, {len(histories)} solve{'s' * (len(histories) > 1)}"
+    lines = [f"{'':8}{title}", *lines, f"{'':8}0{last:>{columns - 1}}"]
+    return "\n".join(lines)
