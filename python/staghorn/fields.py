@@ -205,7 +205,7 @@ def _new_jax_array(like: Any, shape: tuple[int, ...]) -> Any:
 def check_writable(name: str, array: object) -> None:
     """Raises Error where an array must not be changed."""
     if library_of(array) == "jax":
-        raise Error(f"{name}: expected an array that can be changed, found one of JAX; leave {name} out", "argument")
+        raise Error(f"{name}: expected an array that can be changed, found one of JAX; pass no `{name}`", "argument")
     if isinstance(array, np.ndarray) and not array.flags.writeable:
         raise Error(f"{name}: expected an array that can be changed, found a read-only one", "argument")
 

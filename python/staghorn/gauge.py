@@ -174,7 +174,7 @@ class _Shown:
 
     def __init__(self, progress: Progress | bool | None) -> None:
         self.line = ProgressLine() if progress is True else None
-        self.function = self.line if self.line is not None else progress or None
+        self.function: Progress | None = self.line if progress is True else progress or None
 
     def __enter__(self) -> _Shown:
         return self

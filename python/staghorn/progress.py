@@ -6,6 +6,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 # Called now and then with the iteration and the largest residual over tolerance. Something true stops the solve.
@@ -39,7 +40,7 @@ class ProgressLine:
 
     def _show(self, text: str) -> None:
         if in_notebook():
-            from IPython.display import display
+            display: Any = import_module("IPython.display").display
 
             if self._handle is None:
                 self._handle = display({"text/plain": text}, raw=True, display_id=True)

@@ -135,7 +135,8 @@ class Report:
             "times": [_made(TimeRow, row) for row in report.get("times", [])],
             **{name: tuple(report.get(name, ())) for name in ("lattice", "grid", "local_lattice")},
         }
-        return _made(cls, {**report, **parts, "_all": dict(report)})
+        made: Report = _made(cls, {**report, **parts, "_all": dict(report)})
+        return made
 
     @classmethod
     def read(cls, path: str | os.PathLike[str]) -> Report:

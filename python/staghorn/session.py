@@ -11,8 +11,10 @@ import inspect
 import json
 import os
 import textwrap
+from typing import Any, cast
 
 import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from .waiting_threads import short_spin
 
@@ -22,10 +24,12 @@ from ._native import Error
 
 __all__ = ["Error", "Session", "read_gauge", "solve", "version"]
 
+ComplexArray = NDArray[np.complex128]
+
 version: str = _native.version
 
 
-def read_gauge(path, verify: bool = True) -> tuple[np.ndarray, dict]:
+def read_gauge(path: str | os.PathLike[str], verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
@@ -46,7 +50,7 @@ class Session:
     None stands for the default, True and False for on and off. `boundary` may be four numbers in units of pi.
     """
 
-    def __init__(self, gauge=None, **options):
+    def __init__(self, gauge: str | os.PathLike[str] | ArrayLike | None = None, **options: Any) -> None:
         texts = option_texts("session", options)
         if gauge is None:
             if not {"fat", "long"} <= set(texts):
@@ -60,20 +64,22 @@ class Session:
     @property
     def lattice(self) -> tuple[int, int, int, int]:
         """Extents X, Y, Z, T."""
-        return tuple(self._native.lattice)
+        x, y, z, t = self._native.lattice
+        return x, y, z, t
 
     @property
-    def links(self) -> np.ndarray:
+    def links(self) -> ComplexArray:
         """The links in use, U[T, Z, Y, X, mu, 3, 3], re-unitarised if that was asked for or implied; of improved quarks the
         fat ones. A copy."""
         return self._native.links()
 
     @property
-    def gauge(self) -> dict:
+    def gauge(self) -> dict[str, Any]:
         """File, format, plaquette, link trace, unitarity and checksums, as in the report."""
         return self._native.gauge()
 
-    def solve(self, mass: float | None, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
+    def solve(self, mass: float | None, source: str | ArrayLike, *, guess: ArrayLike | None = None,
+              **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
         """Solves (2 mass + D) x = b (system "full") or (4 mass^2 - D^2) x = b ("even", "odd").
 
         mass     lattice mass a m; above 0 for the full system; None with `masses`, several of them
@@ -111,7 +117,8 @@ class Session:
         return (solution[0] if single else solution), report
 
 
-def solve(gauge, mass: float | None, source, *, guess=None, **options) -> tuple[np.ndarray, dict]:
+def solve(gauge: str | os.PathLike[str] | ArrayLike | None, mass: float | None, source: str | ArrayLike, *,
+          guess: ArrayLike | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
     known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
     return Session(gauge, **known).solve(mass, source, guess=guess,
@@ -123,9 +130,9 @@ SESSION_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] ==
 SOLVE_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] == "solve" and row["name"] not in ("mass", "source")}
 
 
-def option_texts(of: str, options: dict) -> dict[str, str]:
+def option_texts(of: str, options: dict[str, Any]) -> dict[str, str]:
     """The values of `options` as the texts that the table parses, without those that are None. Unknown names raise TypeError."""
-    known = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}[of]
+    known: dict[str, Any] = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}[of]
     for name in options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)
@@ -133,7 +140,7 @@ def option_texts(of: str, options: dict) -> dict[str, str]:
     return {name: option_text(value) for name, value in options.items() if value is not None}
 
 
-def option_text(value) -> str:
+def option_text(value: Any) -> str:
     if isinstance(value, (bool, np.bool_)):
         return "on" if value else "off"
     if isinstance(value, (float, np.floating)) and float(value).is_integer():
@@ -145,14 +152,14 @@ def option_text(value) -> str:
     return str(value)
 
 
-def explain_options(function, rows: dict) -> None:
+def explain_options(function: Any, rows: dict[str, Any]) -> None:
     """Gives `function` the signature that its **options stand for."""
     own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
     of_table = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=row["default"]) for name, row in rows.items()]
     function.__signature__ = inspect.Signature(own + of_table)
 
 
-def option_list(rows: dict, indent: str) -> str:
+def option_list(rows: dict[str, Any], indent: str) -> str:
     """One paragraph for each option: name, values, default, help."""
     width = max(map(len, rows))
     lines = []
@@ -163,14 +170,14 @@ def option_list(rows: dict, indent: str) -> str:
     return "\n".join(lines)
 
 
-Session.__doc__ = Session.__doc__.replace("{session_options}", option_list(SESSION_OPTIONS, "    "))
-Session.solve.__doc__ = Session.solve.__doc__.replace("{solve_options}", option_list(SOLVE_OPTIONS, "        "))
+Session.__doc__ = cast(str, Session.__doc__).replace("{session_options}", option_list(SESSION_OPTIONS, "    "))
+Session.solve.__doc__ = cast(str, Session.solve.__doc__).replace("{solve_options}", option_list(SOLVE_OPTIONS, "        "))
 explain_options(Session.__init__, SESSION_OPTIONS)
 explain_options(Session.solve, SOLVE_OPTIONS)
 explain_options(solve, {**SOLVE_OPTIONS, **SESSION_OPTIONS})
 
 
-def complex_array(values, what: str, site_shape: tuple, leading: tuple = (0,)) -> np.ndarray:
+def complex_array(values: ArrayLike, what: str, site_shape: tuple[int, ...], leading: tuple[int, ...] = (0,)) -> ComplexArray:
     """`values` as a contiguous complex128 array [..., T, Z, Y, X, *site_shape] with so many leading axes, or Error."""
     array = np.ascontiguousarray(values, dtype=np.complex128)
     if array.ndim - 4 - len(site_shape) not in leading or array.shape[array.ndim - len(site_shape):] != site_shape:

@@ -33,7 +33,8 @@ def style() -> Iterator[None]:
     """Sizes and fonts of Staghorn's figures, while they are drawn; settings of the caller come back."""
     import matplotlib
 
-    with matplotlib.rc_context(dict(_STYLE)):
+    settings: Any = dict(_STYLE)
+    with matplotlib.rc_context(settings):
         yield
 
 

@@ -33,8 +33,8 @@ def report_of(report: ReportLike) -> dict[str, Any]:
 
 def reports_of(reports: Reports, name: str, *has: str) -> list[dict[str, Any]]:
     """One report or several. Raises Error where one lacks all the entries `has`, for the plot `name`."""
-    one = isinstance(reports, (Report, Mapping, str, os.PathLike))
-    found = [report_of(report) for report in ([reports] if one else reports)]  # type: ignore[list-item,union-attr]
+    listed: Any = [reports] if isinstance(reports, (Report, Mapping, str, os.PathLike)) else reports
+    found = [report_of(report) for report in listed]
     if not found:
         raise Error(f"{name}: expected a report at least, found none", "argument")
     for k, report in enumerate(found):

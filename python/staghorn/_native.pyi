@@ -1,0 +1,19 @@
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import Error as Error
+
+version: str
+
+class Session:
+    def __init__(self, gauge: str | NDArray[np.complex128], options: dict[str, str]) -> None: ...
+    lattice: list[int]
+    def links(self) -> NDArray[np.complex128]: ...
+    def gauge(self) -> dict[str, Any]: ...
+    def solve(self, source: str | NDArray[np.complex128], guess: NDArray[np.complex128] | None,
+              options: dict[str, str]) -> tuple[NDArray[np.complex128], str]: ...
+
+def read_gauge(path: str, verify: bool) -> tuple[NDArray[np.complex128], dict[str, Any]]: ...
+def options() -> list[dict[str, Any]]: ...

@@ -1,0 +1,125 @@
+"""The code of docs/python.md and of the notebook runs as it stands, and its types are sound where a checker is installed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import staghorn
+from program_under_test import ROOT
+
+pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
+
+PACKAGE = Path(staghorn.__file__).parent.parent
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+WITH_RANKS = [block for block in BLOCKS if block.startswith("# mpirun")]
+ON_GPUS = [block for block in BLOCKS if block.startswith("# on a GPU")]
+HERE = [block for block in BLOCKS if block not in WITH_RANKS + ON_GPUS]
+
+
+@pytest.fixture
+def at_root(tmp_path, monkeypatch):
+    """A folder where the code finds the shipped configuration, and may leave its pictures."""
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_code_of_the_page_runs_in_its_order(at_root):
+    pytest.importorskip("matplotlib")
+    assert len(HERE) >= 5 and len(WITH_RANKS) == len(ON_GPUS) == 1
+    names: dict = {}
+    for block in HERE:
+        exec(block, names)  # with its own assertions
+    assert names["report"]["outcome"] == "certified" and names["typed"].certified
+    assert (at_root / "residuals.pdf").read_bytes().startswith(b"%PDF")
+
+
+@pytest.mark.mpi
+def test_code_for_ranks_runs_on_them(at_root):
+    pytest.importorskip("mpi4py")
+    (at_root / "this.py").write_text(WITH_RANKS[0])
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+                   "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
+    command = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", sys.executable, "this.py"]
+    result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    assert result.returncode == 0, result.stderr
+
+
+def test_every_order_of_arrays_is_on_the_page():
+    from staghorn.fields import LINK_ORDERS, VECTOR_ORDERS
+
+    text = (ROOT / "docs" / "python.md").read_text()
+    assert not [order for order in {*LINK_ORDERS, *VECTOR_ORDERS} - {"cps-stag-block"} if f'"{order}"' not in text]
+
+
+def notebook_cells() -> list[str]:
+    notebook = json.loads((ROOT / "docs" / "pion-mass.ipynb").read_text())
+    return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+
+
+def test_notebook_goes_from_a_gauge_file_to_a_pion_mass(at_root):
+    """Judged by a fit of its own: the mass whose cosh goes through the mean correlator at t = 4 and 7."""
+    pytest.importorskip("matplotlib")
+    cells = notebook_cells()
+    assert sum(bool(line.strip()) for cell in cells for line in cell.splitlines()) <= 40
+    names: dict = {}
+    for cell in cells:
+        exec(cell, names)
+    pion, c = names["pion"], names["correlators"].mean(axis=0)
+    low, high = 0.1, 2.0
+    for _ in range(60):
+        middle = (low + high) / 2
+        too_light = np.cosh(4 * middle) / np.cosh(middle) < c[4] / c[7]
+        low, high = (middle, high) if too_light else (low, middle)
+    assert 0 < pion.error < 0.05 and abs(pion.value - low) < 2 * pion.error
+    assert len(names["reports"]) == 8 and len(list(at_root.glob("*.pdf"))) == 4
+
+
+PROGRAM_OF_TYPES = """
+from staghorn import Context, Error, Gauge, Report
+from staghorn.analysis import Mass, pion_mass
+from staghorn.plot import residuals
+import numpy as np
+from numpy.typing import NDArray
+
+def run(context: Context, b: NDArray[np.complex64]) -> float:
+    gauge: Gauge = context.read("a", verify=False)
+    x, report = gauge.solve(0.1, b, progress=lambda n, r: None)
+    same: NDArray[np.complex64] = x
+    xs, reports = gauge.multishift([0.0, 0.1], b, mass=0.1)
+    made: Report = report
+    hopped: NDArray[np.complex64] = gauge.hop(same)
+    residuals([made, reports.to_dict()], labels=["x", "y"])
+    pion: Mass = pion_mass(made.pion_correlator, 3, 5)
+    if report.spectrum is not None:
+        return report.spectrum.smallest + report.rhs[0].residual_true
+    raise Error("no spectrum" + str(hopped.shape) + str(xs.dtype) + str(pion))
+"""
+
+
+@pytest.mark.parametrize("checker", [["mypy", "--strict", "--no-error-summary"], ["pyright", "--pythonpath", sys.executable]], ids=lambda words: words[0])
+def test_types_are_sound(checker, tmp_path):
+    if subprocess.run([sys.executable, "-c", f"import {checker[0]}"], capture_output=True).returncode != 0:
+        pytest.skip(f"{checker[0]} is not installed")
+    (tmp_path / "page.py").write_text("\n".join(HERE))
+    (tmp_path / "ranks.py").write_text(WITH_RANKS[0])
+    (tmp_path / "notebook.py").write_text("\n".join(notebook_cells()))
+    (tmp_path / "program.py").write_text(PROGRAM_OF_TYPES)
+    environment = {**os.environ, "MYPYPATH": str(PACKAGE), "PYTHONPATH": str(PACKAGE)}
+    (tmp_path / "pyrightconfig.json").write_text(json.dumps({"extraPaths": [str(PACKAGE)], "strict": ["page.py", "ranks.py", "program.py"]}))
+    names = ["page.py", "ranks.py", "notebook.py", "program.py"]
+    result = subprocess.run([sys.executable, "-m", *checker, *names], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                            env=environment)
+    assert result.returncode == 0, result.stdout + result.stderr
+    wrong = tmp_path / "program.py"
+    wrong.write_text(PROGRAM_OF_TYPES.replace("report.rhs[0].residual_true", "report.rhs[0].residual_treu"))
+    result = subprocess.run([sys.executable, "-m", *checker, "program.py"], cwd=tmp_path, capture_output=True, text=True, timeout=300,
+                            env=environment)
+    assert result.returncode != 0 and "residual_treu" in result.stdout
