@@ -49,11 +49,17 @@ static inline double get_real(const char *at, int precision) {
 }
 static inline size_t real_bytes(int precision) { return precision == 2 ? sizeof(double) : sizeof(float); }
 
-static inline cplx milc_factor(const milc_convention *c, int mu, const int *at) {
-  cplx factor = given_phase(&c->phases, mu, at);
-  if (c->twist != 0 && mu == 1 && at[1] == whole.n[1] - 1) {
-    const double pi = 3.14159265358979323846;
-    factor *= cos(pi * c->twist) + I * sin(pi * c->twist);
+/* Of a link that leads over 1 or 3 steps: the phase of each step is that of its first site, along one direction. */
+static inline cplx milc_factor(const milc_convention *c, int mu, int steps, const int *at) {
+  cplx factor = 1;
+  int x[4] = {at[0], at[1], at[2], at[3]};
+  for (int step = 0; step < steps; ++step) {
+    factor *= given_phase(&c->phases, mu, x);
+    if (c->twist != 0 && mu == 1 && x[1] == whole.n[1] - 1) {
+      const double pi = 3.14159265358979323846;
+      factor *= cos(pi * c->twist) + I * sin(pi * c->twist);
+    }
+    x[mu] = (x[mu] + 1) % whole.n[mu];
   }
   return factor;
 }
@@ -76,12 +82,12 @@ static inline guarded_memory make_zero_links(const host_lattice *l, int precisio
 }
 /* u: of the whole lattice, plain. */
 static inline void fill_milc_links(const host_lattice *l, int precision, const milc_convention *c, const double *u,
-                                   guarded_memory *m) {
+                                   int steps, guarded_memory *m) {
   for (long site = 0; site < host_volume(l); ++site) {
     int at[4];
     const long place = milc_site(l, site, at);
     for (int mu = 0; mu < 4; ++mu) {
-      const cplx factor = milc_factor(c, mu, at);
+      const cplx factor = milc_factor(c, mu, steps, at);
       for (int k = 0; k < 9; ++k) {
         const double *e = u + 72 * host_site(whole.n, at) + 18 * mu + 2 * k;
         const cplx element = factor * (e[0] + I * e[1]);
@@ -179,6 +185,24 @@ static inline cplx *complex_of_milc(int precision, const guarded_memory *m, int 
     v[k] = get_real(at, precision) + I * get_real(at + real_bytes(precision), precision);
   }
   return v;
+}
+
+/* |d - D in| / |D in| on a parity, D in double; one process. */
+static inline double own_difference(int precision, const guarded_memory *fat, const guarded_memory *lng, int parity,
+                                    const guarded_memory *in, const guarded_memory *d) {
+  const long V = host_volume(&whole);
+  cplx *source = complex_of_milc(precision, in, 1 - parity), *found = complex_of_milc(precision, d, parity);
+  cplx *own = malloc((size_t)(3 * V) * sizeof *own);
+  milc_hop(precision, fat->at, lng->at, source, own);
+  double difference = 0, norm = 0;
+  for (long k = parity * 3 * V / 2; k < (parity + 1) * 3 * V / 2; ++k) {
+    difference += creal((found[k] - own[k]) * conj(found[k] - own[k]));
+    norm += creal(own[k] * conj(own[k]));
+  }
+  free(source);
+  free(found);
+  free(own);
+  return sqrt(difference / norm);
 }
 
 /* What MILC would find: |b - A x| / |b| with A = shift - D^2, and Fermilab's residual, on a parity; one process. */

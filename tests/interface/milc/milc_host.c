@@ -8,89 +8,7 @@
  *
  * FILE: links, source, then the solutions of `reference_cases`, as raw doubles in plain order and CPS's convention. */
 #define _GNU_SOURCE
-#include <mpi.h>
-#include <quda.h>
-#include <quda_milc_interface.h>
-
-#include "milc_fields.h"
-
-static int failures, rank;
-#define CHECK(condition, ...)                                               \
-  do {                                                                      \
-    if (!(condition)) {                                                     \
-      printf("%s:%d: rank %d: %s: ", __FILE__, __LINE__, rank, #condition); \
-      printf(__VA_ARGS__);                                                  \
-      printf("\n");                                                         \
-      ++failures;                                                           \
-    }                                                                       \
-  } while (0)
-
-static const double mass = 0.3, target = 1e-10;
-static host_lattice l; /* of this rank */
-static int grid[4] = {1, 1, 1, 1};
-
-/* What a call of MILC has to say. */
-typedef struct {
-  int precision, quda_precision, mixed, parity;
-  double target, relative_target;
-} call;
-static call plain_call(int precision, int parity) {
-  const call c = {precision, 2, 0, parity, target, 0};
-  return c;
-}
-typedef struct {
-  double residual, relative;
-  int iterations;
-} outcome;
-
-/* What MILC leaves uninitialised. */
-static QudaInvertArgs_t args_of(const call *c) {
-  QudaInvertArgs_t args;
-  memset(&args, 0x5a, sizeof args);
-  args.max_iter = 1000;
-  args.evenodd = c->parity ? QUDA_ODD_PARITY : QUDA_EVEN_PARITY;
-  args.mixed_precision = c->mixed;
-  args.tadpole = 0.87;
-  args.naik_epsilon = -0.1;
-  return args;
-}
-
-/* One set of links, and a source for them. */
-typedef struct {
-  int precision;
-  milc_convention convention;
-  guarded_memory fat, lng, source;
-} problem;
-
-static problem make_problem(int precision, milc_convention convention) {
-  problem p = {precision, convention, make_milc_links(&l, precision), make_zero_links(&l, precision),
-               make_milc_vector(&l, precision)};
-  fill_milc_links(&l, precision, &convention, plain_links, &p.fat);
-  fill_milc_vector(&l, precision, &convention, plain_source, 1, -1, &p.source);
-  memory_lock(&p.fat);
-  memory_lock(&p.lng);
-  memory_lock(&p.source);
-  return p;
-}
-static void free_problem(problem *p) {
-  memory_free(&p->fat);
-  memory_free(&p->lng);
-  memory_free(&p->source);
-}
-
-/* A first guess of zero on the parity; every byte 0x5a on the other. */
-static guarded_memory zero_guess(const problem *p, int parity) {
-  guarded_memory x = make_milc_vector(&l, p->precision);
-  memset(x.at + (size_t)parity * x.bytes / 2, 0, x.bytes / 2);
-  return x;
-}
-
-static outcome invert(const problem *p, const call *c, guarded_memory *x) {
-  outcome o = {-1, -1, 0};
-  qudaInvert(c->precision, c->quda_precision, mass, args_of(c), c->target, c->relative_target, p->fat.at, p->lng.at,
-             p->source.at, x->at, &o.residual, &o.relative, &o.iterations);
-  return o;
-}
+#include "milc_calls.h"
 
 /* The solves that decide: both parities, in every precision of the iterations. */
 enum { reference_cases = 6 };
@@ -152,7 +70,7 @@ static void links_changed_in_place_are_seen(void) {
     p.convention = convention_from(1, 0, 0, 3);
     memory_unlock(&p.fat);
     memory_unlock(&p.source);
-    fill_milc_links(&l, precision, &p.convention, plain_links, &p.fat);
+    fill_milc_links(&l, precision, &p.convention, plain_links, 1, &p.fat);
     fill_milc_vector(&l, precision, &p.convention, plain_source, 1, -1, &p.source);
     memset(x.at, 0, x.bytes / 2);
     const outcome out = invert(&p, &c, &x);
@@ -172,7 +90,7 @@ static void the_smallest_change_is_seen(void) {
   for (int turn = 0; turn < 3; ++turn) {
     if (turn == 1) {
       p.convention.phases.slice = 3;
-      fill_milc_links(&l, 2, &p.convention, plain_links, &p.fat);
+      fill_milc_links(&l, 2, &p.convention, plain_links, 1, &p.fat);
     }
     if (turn == 2) u[72 * 101 + 18 * 2 + 4] *= 1 + 1e-7;
     guarded_memory x = zero_guess(&p, 1);
@@ -193,7 +111,7 @@ static void twists_are_the_hosts(double **solution) {
     invert(&p, &c, &x);
     p.convention.twist = 0.25;
     memory_unlock(&p.fat);
-    fill_milc_links(&l, precision, &p.convention, plain_links, &p.fat);
+    fill_milc_links(&l, precision, &p.convention, plain_links, 1, &p.fat);
     memset(x.at, 0, x.bytes / 2);
     const outcome out = invert(&p, &c, &x);
     CHECK(out.residual < target, "%g", out.residual);
@@ -236,25 +154,14 @@ static void dslash_is_milcs(void) {
       int iterations = 77;
       qudaDslash(precision, 2, args, p.fat.at, p.lng.at, p.source.at, d.at, &iterations);
       CHECK(iterations == 0, "%d", iterations);
-      const long V = host_volume(&whole);
-      cplx *in = complex_of_milc(precision, &p.source, 1 - parity), *out = malloc((size_t)(3 * V) * sizeof *out);
-      cplx *found = complex_of_milc(precision, &d, parity);
-      milc_hop(precision, p.fat.at, p.lng.at, in, out);
-      double difference = 0, norm = 0;
-      for (long k = parity * 3 * V / 2; k < (parity + 1) * 3 * V / 2; ++k) {
-        difference += creal((found[k] - out[k]) * conj(found[k] - out[k]));
-        norm += creal(out[k] * conj(out[k]));
-      }
-      CHECK(sqrt(difference / norm) < (precision == 2 ? 1e-14 : 1e-6), "%g", sqrt(difference / norm));
+      const double difference = own_difference(precision, &p.fat, &p.lng, parity, &p.source, &d);
+      CHECK(difference < (precision == 2 ? 1e-14 : 1e-6), "%g", difference);
       const char *other = d.at + (size_t)(1 - parity) * d.bytes / 2;
       for (size_t k = 0; k < d.bytes / 2; ++k)
         if (other[k] != 0x5a) {
           CHECK(0, "byte %zu of the other parity", k);
           break;
         }
-      free(in);
-      free(out);
-      free(found);
       memory_free(&d);
       free_problem(&p);
     }
@@ -352,11 +259,6 @@ static void many_sources_have_the_bits_of_one(int n) {
   }
 }
 
-static void connect(int verbosity) {
-  const QudaInitArgs_t init = {(QudaVerbosity)verbosity, {whole.n, grid, 0}};
-  qudaInit(init);
-}
-
 /* Finalised before memory is given back, with and without a solve; and again. */
 static void finalize_comes_when_it_likes(void) {
   double *memory = qudaAllocatePinned(100 * sizeof *memory), *none = qudaAllocatePinned(0);
@@ -367,17 +269,17 @@ static void finalize_comes_when_it_likes(void) {
   qudaFreePinned(memory);
   qudaFreePinned(none);
   qudaFreePinned(NULL);
-  connect(QUDA_SILENT);
+  connect_milc(QUDA_SILENT);
   qudaFinalize();
-  connect(QUDA_SILENT);
-  connect(QUDA_SUMMARIZE);
+  connect_milc(QUDA_SILENT);
+  connect_milc(QUDA_SUMMARIZE);
   links_changed_in_place_are_seen();
 }
 
 /* Exit without a word would be a fault: none of these returns. */
 static int fail(const char *what) {
   l = whole;
-  if (strcmp(what, "early") != 0) connect(QUDA_SUMMARIZE);
+  if (strcmp(what, "early") != 0) connect_milc(QUDA_SUMMARIZE);
   problem p = make_problem(2, convention_from(0, 0, 0, 0));
   guarded_memory x = zero_guess(&p, 0);
   call c = plain_call(2, 0);
@@ -402,14 +304,14 @@ static int fail(const char *what) {
 static int fail_on_ranks(void) {
   grid[3] = 4;
   qudaSetMPICommHandle(&(MPI_Comm){MPI_COMM_WORLD});
-  connect(QUDA_SUMMARIZE);
+  connect_milc(QUDA_SUMMARIZE);
   return 0;
 }
 
 /* Links that stay, that come back in other memory, and that change. */
 static int report_reads(void) {
   l = whole;
-  connect(QUDA_VERBOSE);
+  connect_milc(QUDA_VERBOSE);
   problem p = make_problem(2, convention_from(0, 0, 0, 0)), again = make_problem(2, convention_from(0, 0, 0, 0));
   problem in_fp32 = make_problem(1, convention_from(0, 0, 0, 0));
   const call c = plain_call(2, 0), c_fp32 = plain_call(1, 0);
@@ -420,18 +322,13 @@ static int report_reads(void) {
   qudaDslash(2, 2, args_of(&c), p.fat.at, p.lng.at, p.source.at, d.at, &iterations);
   p.convention = convention_from(0, 1, 0, 0);
   memory_unlock(&p.fat);
-  fill_milc_links(&l, 2, &p.convention, plain_links, &p.fat);
+  fill_milc_links(&l, 2, &p.convention, plain_links, 1, &p.fat);
   invert(&p, &c, &x);                 /* read */
   invert(&p, &c, &x);                 /* unchanged */
   invert(&in_fp32, &c_fp32, &x_fp32); /* read: other numbers */
   invert(&again, &c, &x);             /* read */
   qudaFinalize();
   return 0;
-}
-
-static int end(void) {
-  if (!failures && rank == 0) printf("ok\n");
-  return failures != 0;
 }
 
 static void checks_of_one_process(void) {
@@ -452,7 +349,7 @@ static void checks_of_ranks(void) {
 
 static int write_file(const char *path) {
   l = whole;
-  connect(QUDA_SUMMARIZE);
+  connect_milc(QUDA_SUMMARIZE);
   double *twisted = NULL;
   solve_reference_cases();
   checks_of_one_process();
@@ -483,22 +380,8 @@ static int check_ranks(const char *path, char **cut) {
   fclose(file);
   if (found != 6 * V * (reference_cases + 1)) return 2;
 
-  /* A communicator of MILC's own: the ranks backwards. In its grid they lie x fastest. */
-  int ranks, place;
-  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  MPI_Comm milcs;
-  MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - rank, &milcs);
-  MPI_Comm_rank(milcs, &place);
-  for (int mu = 0; mu < 4; ++mu) {
-    grid[mu] = atoi(cut[mu]);
-    l.global[mu] = whole.n[mu];
-    l.n[mu] = whole.n[mu] / grid[mu];
-    l.origin[mu] = place % grid[mu] * l.n[mu];
-    place /= grid[mu];
-  }
-  qudaSetMPICommHandle(&milcs);
-  connect(QUDA_SUMMARIZE);
+  MPI_Comm milcs = place_ranks(cut);
+  connect_milc(QUDA_SUMMARIZE);
   checks_of_ranks();
   twists_are_the_hosts(&twisted);
   qudaFinalize();

@@ -44,7 +44,7 @@ static void change_fields(int precision) {
   milc_convention c = convention_from(one_of(2), one_of(2), one_of(2), one_of(8));
   if (one_of(6) == 0) c.twist = 0.25;
   guarded_memory *fat = &fields[precision].fat;
-  if (one_of(3) == 0) fill_milc_links(&whole, precision, &c, plain_links, fat);
+  if (one_of(3) == 0) fill_milc_links(&whole, precision, &c, plain_links, 1, fat);
   char *somewhere = fat->at + (size_t)one_of(72 * 768) * real_bytes(precision);
   if (one_of(25) == 0) put_real(somewhere, precision, wrong_double());
   char *far = fields[precision].lng.at + (size_t)one_of(72 * 768) * real_bytes(precision);
@@ -158,7 +158,7 @@ int main(int argc, char **argv) {
       fields[precision].solution[i] = make_milc_vector(&whole, precision);
     }
     const milc_convention plain = convention_from(0, 0, 0, 0);
-    fill_milc_links(&whole, precision, &plain, plain_links, &fields[precision].fat);
+    fill_milc_links(&whole, precision, &plain, plain_links, 1, &fields[precision].fat);
     change_fields(precision);
   }
   if (!freopen("/dev/null", "w", stderr)) return 2; /* a line for each error */

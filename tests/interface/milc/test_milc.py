@@ -30,14 +30,20 @@ def written(run_built, tmp_path_factory):
     return path
 
 
+def write_links(path: Path, reals: np.ndarray) -> Path:
+    """The links at the start of `reals`, as a file of the program."""
+    with h5py.File(path, "w") as file:
+        file["links"] = reals[: 36 * int(np.prod(EXTENTS))].reshape(*EXTENTS[::-1], 4, 3, 3)
+        with_checksums(file["links"])
+    return path
+
+
 @pytest.mark.parametrize("which, options", list(enumerate([[], [], ["--sloppy", "fp32"], ["--sloppy", "fp32"], ["--sloppy", "fp16"],
                                                            ["--sloppy", "fp16"]])))
 def test_milc_gets_the_bits_of_the_program(staghorn, written, tmp_path, which, options):
     reals = np.fromfile(written).view(np.complex128)
     shape, sites = EXTENTS[::-1], int(np.prod(EXTENTS))
-    with h5py.File(tmp_path / "links.h5", "w") as file:
-        file["links"] = reals[: 36 * sites].reshape(*shape, 4, 3, 3)
-        with_checksums(file["links"])
+    write_links(tmp_path / "links.h5", reals)
     vectors = reals[36 * sites :].reshape(-1, *shape, 3)
     write_source(tmp_path / "source.h5", vectors[0])
     system = ["even", "odd"][which % 2]
@@ -110,6 +116,47 @@ def test_header_compiles_and_lays_out_structs_as_milc_counts_on(compiler, tmp_pa
     result = subprocess.run([*compiler.split(), "-pedantic", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", f"-I{HEADERS}", source],
                             capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
+
+
+def raw_links(folder: Path) -> Path:
+    """Fat and long links in plain order, as raw doubles that float can hold."""
+    links = [h5py.File(folder / f"{kind}.h5")["links"][...].astype(np.complex128) for kind in ("fat", "long")]
+    np.concatenate([u.ravel() for u in links]).tofile(folder / "links")
+    return folder / "links"
+
+
+@pytest.fixture(scope="module", params=["asqtad", "hisq"])
+def improved(request, run_built, staghorn, tmp_path_factory):
+    """(options of the program for the links, links for milc_improved, its file after all checks in one process)."""
+    folder = tmp_path_factory.mktemp("improved")
+    # Not a random configuration: determinants of its fat links tell their signs, as those of real ones do.
+    staghorn("generate", "--lattice", *EXTENTS, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output",
+             folder / "thin.h5", check=True)
+    staghorn("smear", "--gauge", folder / "thin.h5", "--action", request.param, "--fat", folder / "fat.h5", "--long",
+             folder / "long.h5", "--precision", "fp32", check=True)
+    with h5py.File(folder / "long.h5", "a") as file:
+        del file["links"].attrs["coefficient"]  # which MILC does not tell: it is found from the links
+    links, options = raw_links(folder), ["--fat", folder / "fat.h5", "--long", folder / "long.h5"]
+    result = run_built("milc_improved", links, folder / "solutions", threads=1)
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+    return options, links, folder / "solutions"
+
+
+def test_fat_and_long_links_give_the_bits_of_the_program(staghorn, improved, tmp_path):
+    options, _, file = improved
+    source, *solutions = np.fromfile(file).view(np.complex128).reshape(-1, *EXTENTS[::-1], 3)
+    write_source(tmp_path / "source.h5", source)
+    common = [*options, "--source", f"file:{tmp_path / 'source.h5'}", "--tolerance", repr(float(np.nextafter(1e-10, 0)))]
+    for system, expected in zip(("even", "odd"), solutions):
+        staghorn("solve", *common, "--mass", 0.3, "--system", system, "--output", tmp_path / "x.h5", "--force", check=True)
+        assert read_solution(tmp_path / "x.h5")[0].tobytes() == expected.tobytes()
+
+
+@pytest.mark.mpi
+def test_fat_and_long_links_on_ranks_give_the_same_bits(run_built, improved):
+    _, links, file = improved
+    result = run_built("milc_improved", links, file, 1, 1, 1, 2, ranks=2, threads=1)
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
 
 
 PROJECT = """
