@@ -44,7 +44,8 @@ SessionOptions session_options(const Asked& asked) {
   options.device = device == STAGHORN_DEVICE_AUTO  ? "auto"
                    : device == STAGHORN_DEVICE_CPU ? "cpu"
                                                    : "cuda:" + std::to_string(device);
-  options.certificate = CertificatePlace(asked.options.certificate);  // the numbers of both enums are the same
+  if (asked.options.certificate != STAGHORN_CERTIFICATE_WITH_SOLVE)  // the numbers of both enums are the same
+    options.certificate = CertificatePlace(asked.options.certificate);
   if (asked.options.transport) options.transport = asked.options.transport;
   return options;
 }

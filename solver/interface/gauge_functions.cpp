@@ -30,7 +30,10 @@ void create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) 
     check_pointer("gauge", gauge);
     *gauge = nullptr;
   });
-  held->gauge = std::make_unique<Gauge>(*context->context, context->context->options());
+  SessionOptions options = context->context->options();
+  if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->cuda_device() >= 0)
+    options.certificate = CertificatePlace::device;
+  held->gauge = std::make_unique<Gauge>(*context->context, options);
   load(*held);
   held->loads = 1;
   all.agree([&] { context->gauges.insert(*gauge = make_handle(std::move(held))); });

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "solver/interface/layouts/host_fields.hpp"
+#include "solver/interface/staged_vectors.hpp"
 #include "solver/session/gauge.hpp"
 
 namespace staghorn {
@@ -36,6 +37,7 @@ struct HeldGauge {
   VectorSigns signs;  // of vectors in the convention of these links
   std::uint64_t loads = 0;
   std::vector<VectorField> sources, solutions;  // of the last solve: the next one finds them here
+  StagedVectors staged;                         // vectors of the host on their way
 
   // Makes `sources` and `solutions` n fields each in `space`, unless they are. Local.
   void make_fields(std::size_t n, MemorySpace space);

@@ -35,9 +35,14 @@ struct SolveCall {
   staghorn_vectors layout{};
   HostVectors host{};
   VectorSigns signs{};
+  MemorySpace space = MemorySpace::host;  // of the library's own fields
 
-  // Reads and checks all of them; `of_links`: the signs of vectors in the gauge. Local.
-  void read(const VectorSigns& of_links, int cuda_device) {
+  // Reads and checks all of them. Vectors of the host go to the GPU as they lie if the residuals are recomputed there.
+  // Local.
+  void read(const HeldGauge& held) {
+    const Context& context = *held.context->context;
+    const VectorSigns& of_links = held.signs;
+    const int cuda_device = context.cuda_device();
     request = read_struct(request_given, "request");
     layout = read_struct(vectors_given, "vectors");
     check(request);
@@ -58,6 +63,10 @@ struct SolveCall {
     if (stops_on_parity() && host.space == MemorySpace::cuda)
       throw Error(ErrorKind::unsupported, "request.stop", "STAGHORN_STOP_ON_SYSTEM for vectors on a GPU",
                   "STAGHORN_STOP_ON_PARITY");
+    space = host.space;
+    if (held.gauge->options().certificate == CertificatePlace::device && !stops_on_parity() &&
+        can_be_staged(host, context.lattice().local(), sites().has_value()))
+      space = MemorySpace::cuda;
   }
   System system() const {
     return request.system == STAGHORN_FULL   ? System::full
@@ -149,7 +158,7 @@ class RunningSolve {
     Gauge& gauge = *held_.gauge;
     all().agree([&] {
       require_links(held_);
-      call_.read(held_.signs, context().cuda_device());
+      call_.read(held_);
       set_numbers(gauge, call_.request);
       take_fields();
     });
@@ -200,7 +209,7 @@ class RunningSolve {
   void take_fields() {
     const std::size_t n = std::size_t(call_.n);
     if (call_.host.space == MemorySpace::cuda) held_.await_host();
-    held_.make_fields(n, call_.host.space);
+    held_.make_fields(n, call_.space);
     results_.resize(n);
     const VectorSigns of_sources = signs_of_sources(call_.request, call_.signs),
                       of_solutions = signs_of_solutions(call_.request, call_.signs);
@@ -209,8 +218,9 @@ class RunningSolve {
         clear_parity(held_.sources[i], parity);
         clear_parity(held_.solutions[i], parity);
       }
-      read_vector(call_.host, of_sources, call_.sites(), call_.b[i], held_.sources[i]);
-      if (call_.request.guess) read_vector(call_.host, of_solutions, call_.sites(), call_.x[i], held_.solutions[i]);
+      held_.staged.read(call_.host, of_sources, call_.sites(), call_.b[i], held_.sources[i]);
+      if (call_.request.guess)
+        held_.staged.read(call_.host, of_solutions, call_.sites(), call_.x[i], held_.solutions[i]);
     }
   }
 
@@ -250,11 +260,11 @@ class RunningSolve {
     const VectorSigns of_solutions = signs_of_solutions(call_.request, call_.signs);
     for (std::size_t i = 0; i < held_.solutions.size(); ++i) {
       VectorField &x = held_.solutions[i], &dx = held_.sources[i];  // the source is not needed any more
-      all().agree([&] { write_vector(call_.host, of_solutions, call_.sites(), x, call_.x[i]); });
+      all().agree([&] { held_.staged.write(call_.host, of_solutions, call_.sites(), x, call_.x[i]); });
       if (!call_.dx) continue;
       if (of_solutions.alternating) all().agree([&] { alternate(x); });
       hop(dx, x, others);
-      all().agree([&] { write_vector(call_.host, call_.signs, others, dx, call_.dx[i]); });
+      all().agree([&] { held_.staged.write(call_.host, call_.signs, others, dx, call_.dx[i]); });
     }
   }
 

@@ -22,7 +22,7 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
-    STAGHORN_CERTIFICATE_DEVICE = 2
+    STAGHORN_CERTIFICATE_DEVICE = 2, STAGHORN_CERTIFICATE_WITH_SOLVE = 3
   integer(c_int32_t), parameter :: STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2
   integer(c_int32_t), parameter :: STAGHORN_U3 = 0, STAGHORN_SU3 = 1
   integer(c_int32_t), parameter :: STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1

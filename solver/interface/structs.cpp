@@ -161,7 +161,7 @@ void check(const staghorn_options& options) {
   constexpr int most_devices = 1024, most_threads = 4096;
   check_choice("options.device", options.device, STAGHORN_DEVICE_AUTO, most_devices);
   check_choice("options.threads", options.threads, 0, most_threads);
-  check_choice("options.certificate", options.certificate, STAGHORN_CERTIFICATE_AUTO, STAGHORN_CERTIFICATE_DEVICE);
+  check_choice("options.certificate", options.certificate, STAGHORN_CERTIFICATE_AUTO, STAGHORN_CERTIFICATE_WITH_SOLVE);
   check_choice("options.environment", options.environment, 0, 1);
   check_choice("options.reserved", options.reserved, 0, 0);
 }

@@ -3,6 +3,7 @@
 #include <staghorn_mpi.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cstdio>
 #include <cstring>
 
@@ -63,6 +64,7 @@ void Connection::make_context(const staghorn_geometry& geometry, int device) {
   require(staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS));
   options.environment = 1;  // programs of MILC have no other place for settings of ours
   options.device = alone && device > 0 ? device : STAGHORN_DEVICE_AUTO;
+  options.certificate = STAGHORN_CERTIFICATE_WITH_SOLVE;
   all_ = alone ? MPI_COMM_NULL : communicator();
   if (!alone && all_ == MPI_COMM_NULL) refuse("MPI", "to be initialised, for several processes", "none");
   if (verbosity_ > QUDA_SILENT && rank_in(all_) == 0) options.log = write_message;
@@ -81,6 +83,7 @@ staghorn_gauge* Connection::gauge(int precision, const void* fat, const void* ln
   if (!context_) refuse("lattice", "qudaInit before", "none");
   require_pointer("fat links", fat);
   require_pointer("long links", lng);
+  const auto start = std::chrono::steady_clock::now();
   std::int32_t extents[4], origin[4];
   require(staghorn_context_local(context_, extents, origin));
   constexpr std::size_t reals_of_site = 4 * 18;
@@ -93,6 +96,7 @@ staghorn_gauge* Connection::gauge(int precision, const void* fat, const void* ln
   any(changed_improved);
   has_read_ = changed_improved[0] != 0;
   if (has_read_) read_links(found, changed_improved[1] != 0, fat, lng);
+  links_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   return gauge_;
 }
 

@@ -25,7 +25,9 @@ class Connection {
   // The gauge that holds MILC's links, which are read if they are not those of the last call on every rank. `precision`
   // of the numbers: staghorn_precision. Throws Failure before `open`, and where the links are refused.
   staghorn_gauge* gauge(int precision, const void* fat, const void* lng);
-  bool has_read() const { return has_read_; }  // links, in the last call of `gauge`
+  // Of the last call of `gauge`: whether it read links, and how long it took, hashes included.
+  bool has_read() const { return has_read_; }
+  double links_seconds() const { return links_seconds_; }
 
   bool is_verbose() const;  // on rank 0
 
@@ -49,6 +51,7 @@ class Connection {
   staghorn_gauge* gauge_ = nullptr;
   std::optional<Links> links_;  // in the gauge
   bool has_read_ = false;
+  double links_seconds_ = 0;
 };
 
 }  // namespace staghorn::milc

@@ -45,18 +45,25 @@ class Line {
   void write(const staghorn_result& worst, int status) const {
     if (!host().is_verbose()) return;
     const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
-    std::printf("staghorn: %s: links %s; %s: %lld iterations, |b - A x| / |b| = %.2e, Fermilab's %.2e; %.3f s\n",
-                function_, host().has_read() ? "read" : "unchanged", staghorn_status_text(status),
-                static_cast<long long>(worst.iterations), worst.residual_true, worst.residual_hq, seconds.count());
+    write_links();
+    std::printf("; %s: %lld iterations, |b - A x| / |b| = %.2e, Fermilab's %.2e; %.4f s in all\n",
+                staghorn_status_text(status), static_cast<long long>(worst.iterations), worst.residual_true,
+                worst.residual_hq, seconds.count());
     std::fflush(stdout);
   }
   void write() const {
     if (!host().is_verbose()) return;
-    std::printf("staghorn: %s: links %s\n", function_, host().has_read() ? "read" : "unchanged");
+    write_links();
+    std::printf("\n");
     std::fflush(stdout);
   }
 
  private:
+  void write_links() const {
+    std::printf("staghorn: %s: links %s in %.4f s", function_, host().has_read() ? "read" : "unchanged",
+                host().links_seconds());
+  }
+
   const char* function_;
   std::chrono::steady_clock::time_point start_;
 };

@@ -200,3 +200,18 @@ def test_hosts_link_the_installed_library_as_the_page_says(installed, tmp_path):
         *[f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("CUDAToolkit", "nlohmann_json", "MPI", "OpenMP", "ZLIB")])
     run("cmake", "--build", tmp_path / "build")
     assert_works(tmp_path / "build" / "host")
+
+
+@pytest.mark.gpu
+def test_calls_on_a_gpu_give_the_bits_of_the_cpu(run_built, written, improved, tmp_path):
+    """Vectors travel as they lie in memory and are converted on the GPU; residuals are recomputed there."""
+    _, links, file = improved
+    for program, arguments, expected in [("milc_host", ["write"], written), ("milc_improved", [links], file)]:
+        solutions = {}
+        for devices in ("", "0"):
+            result = run_built(program, *arguments, tmp_path / "found", threads=2, env={"CUDA_VISIBLE_DEVICES": devices})
+            assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+            solutions[devices] = (tmp_path / "found").read_bytes()
+        assert solutions[""] == solutions["0"] == expected.read_bytes()
+    failing = run_built("milc_host", "write", tmp_path / "none", threads=2, env={"STAGHORN_FAIL_CUDA": "0:200"})
+    assert failing.returncode == 1 and re.match(r"staghorn: quda\w+: .*cuda", failing.stderr), "the GPU was not used"
