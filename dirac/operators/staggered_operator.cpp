@@ -21,6 +21,7 @@ const Communicator& StaggeredOperator::communicator() const { return state_->com
 const SiteLayout& StaggeredOperator::layout() const { return state_->layout; }
 const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattice(); }
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
+const KernelTable& StaggeredOperator::kernels() const { return state_->kernels; }
 std::string StaggeredOperator::kernel_set() const { return state_->kernels.name; }
 std::shared_ptr<const HopData> StaggeredOperator::hop_data() const { return state_->data; }
 std::int64_t StaggeredOperator::link_bytes() const {

@@ -25,6 +25,7 @@ namespace staghorn {
 
 struct HopData;
 struct HopView;
+struct KernelTable;
 class FaceExchange;
 class PeerTransport;
 
@@ -48,7 +49,8 @@ class StaggeredOperator {
   const SiteLayout& layout() const;
   const Lattice& lattice() const;
   const OperatorOptions& options() const;
-  std::string kernel_set() const;                   // the kernels in use: "avx512", "avx2", "baseline" or "cuda"
+  const KernelTable& kernels() const;               // in use
+  std::string kernel_set() const;                   // their name: "avx512", "avx2", "baseline" or "cuda"
   std::shared_ptr<const HopData> hop_data() const;  // to be shared with another operator
   std::int64_t link_bytes() const;                  // of this rank
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; of this rank

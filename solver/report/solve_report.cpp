@@ -31,8 +31,8 @@ std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";
 }
 
-std::string hop_definition_of(const SolveReport& report) {
-  return report.improved ? improved_hop_definition : hop_definition;
+std::string hop_definition_of(const RunSetting& setting) {
+  return setting.improved ? improved_hop_definition : hop_definition;
 }
 
 std::map<std::string, std::string> solution_attributes(const SolveReport& report) {

@@ -1,17 +1,14 @@
 // What a solve did: plain data, written as JSON with a versioned schema.
 #pragma once
 
-#include <complex>
 #include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "dirac/kernels/launch_choice.hpp"
-#include "halo/transport/transport_choice.hpp"
-#include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/report/cg_spectrum.hpp"
 #include "solver/report/checkpoint_summary.hpp"
+#include "solver/report/run_setting.hpp"
 #include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
 
@@ -20,35 +17,6 @@ namespace staghorn {
 // Typed outcome of the whole request: the worst of its right-hand sides.
 enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
 std::string to_string(Outcome outcome);
-
-struct GaugeSummary {
-  std::string file, format;                                       // "" and "memory" when the links came from the caller
-  double plaquette = 0, plaquette_space = 0, plaquette_time = 0;  // mean Re tr U_P / 3
-  std::complex<double> link_trace;                                // mean tr U / 3
-  double max_unitarity_deviation = 0;                             // max |U U^dagger - 1|, before any re-unitarisation
-  bool reunitarized = false;
-  bool verified() const { return unverified_checksums(checksums).empty(); }  // true of links from memory
-  std::map<std::string, ChecksumResult> checksums;
-  std::vector<std::string> warnings;  // header numbers that the format defines and the file lacks
-};
-
-// Of improved quarks: what their links are.
-struct ImprovedSummary {
-  std::string action;                  // "asqtad", "hisq", or "stored" where files do not say
-  std::optional<double> u0;            // asqtad
-  std::optional<double> naik_epsilon;  // HISQ, as is
-  std::string unitarize;               // "u3" or "su3"; "" for others
-  // Of the first level of HISQ, before its projection; nothing for stored links.
-  std::optional<double> smallest_singular_value, smallest_determinant;
-  std::string made_on{};  // "host" or "device": where links were made from thin ones; "" for stored ones
-  // Of the slowest rank: all of that, and the kernels of a GPU with the messages between ranks.
-  double seconds = 0, device_seconds = 0;
-  double naik_scale = 0;          // c_N, the coefficient of Naik links
-  double naik_unitarity = 0;      // max |N N^dagger - 1| without it, before any projection
-  bool naik_projected = false;    // onto U(3), for links of 13 or 9 reals
-  std::string phases_in_links{};  // that stored links held: "none", "cps", "milc"; "" for links that were made
-  std::string long_file{};        // of stored links
-};
 
 struct RhsReport {
   int color = -1;   // source colour; -1 where the source has none (noise, file)
@@ -79,32 +47,22 @@ struct CondensateEstimate {
   int n_vectors = 0;
 };
 
-struct SolveReport {
+struct SolveReport : RunSetting {
   static constexpr int schema_version = 1;
   Outcome outcome = Outcome::breakdown;
   std::string explanation;              // what was reached and why it may have stalled; "" when certified
   std::vector<std::string> unverified;  // of sources and guesses read with no_verify: what was absent or wrong
   bool verified() const { return gauge.verified() && unverified.empty(); }  // every file that was read
-  std::string device, source, transport, system;
-  TransportChoice transports;                        // faces of the operator in `precision`
+  std::string source, system;
   std::optional<TransportChoice> sloppy_transports;  // faces of the operator in the lower precision
-  LaunchTuning tuning;                               // launches of the operator in `precision`
   std::optional<LaunchTuning> sloppy_tuning;         // launches of the operator in the lower precision
   std::string solver;                                // the method's name in solver/krylov/solver_table.cpp
   std::string certificate;                           // where the residuals were computed: host or device
   std::string loop;          // what the iterations of CG ran as (krylov/loop_form.hpp); "" where there were none
   std::string precise_loop;  // mixed precision: what iterations in `precision` ran as; "" where there were none
   std::string took_over{};   // block CG: which solver went on in its place, when and why; "" where none did
-  SessionOptions options;
   SolveRequest request;
   double tolerance = 0;  // on the relative residual of the request's system
-  Extents lattice{}, grid{}, local{};
-  int ranks = 1, threads = 1;
-  int hosts = 1;
-  Mapping mapping = Mapping::host;          // in use
-  double share_within_hosts = 1;            // the share of the face area between ranks that stays within hosts
-  GaugeSummary gauge;                       // of the thin links, or of stored fat ones
-  std::optional<ImprovedSummary> improved;  // absent: naive quarks
   std::vector<RhsReport> rhs;
   // Of a request with `inject` or `recover`: bits that were changed, passes after which CG believed less than half of
   // what is true, and how often the solve went back.
@@ -128,7 +86,6 @@ struct SolveReport {
   TimeTable times;                             // of hops and sums inside `solve`, by part, and what was hidden
   std::map<std::string, double> memory_bytes;  // per object, summed over ranks, and peak_resident of the hosts
   std::map<std::string, double> predicted_memory_bytes;  // the same objects, by formula before they were made
-  std::map<std::string, std::string> provenance;         // version, build, processor, host, started (UTC)
   double site_iterations_per_second = 0;  // sites of the lattice x right-hand sides x iterations / seconds in CG
 };
 
@@ -138,7 +95,7 @@ inline constexpr const char* hop_definition = "D a(x) = sum_mu eta_mu(x) [U_mu(x
 inline constexpr const char* improved_hop_definition =
     "D a(x) = sum_mu eta_mu(x) [F_mu(x) a(x+mu) - F_mu(x-mu)^dagger a(x-mu) + c_N (N_mu(x) a(x+3mu) - "
     "N_mu(x-3mu)^dagger a(x-3mu))]";
-std::string hop_definition_of(const SolveReport& report);
+std::string hop_definition_of(const RunSetting& setting);
 
 // The attributes of a solution file: what was solved, on which configuration, and what came out. They do not depend on
 // ranks, grid or threads, so that the whole file does not.

@@ -1,64 +1,12 @@
 // The JSON of reports. Its schema has a version: names that scripts rely on stay.
-#include <nlohmann/json.hpp>
-
+#include "solver/report/setting_json.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/report/time_table.hpp"
 #include "solver/report/tuning_report.hpp"
 
 namespace staghorn {
 
-using Json = nlohmann::ordered_json;  // keeps the order in which a reader wants the keys
-
 namespace {
-
-Json checksums_json(const std::map<std::string, ChecksumResult>& checksums) {
-  Json json = Json::object();
-  for (const auto& [name, c] : checksums)
-    json[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
-  return json;
-}
-
-Json gauge_json(const GaugeSummary& gauge) {
-  return {{"file", gauge.file},
-          {"format", gauge.format},
-          {"plaquette", gauge.plaquette},
-          {"plaquette_space", gauge.plaquette_space},
-          {"plaquette_time", gauge.plaquette_time},
-          {"link_trace", {gauge.link_trace.real(), gauge.link_trace.imag()}},
-          {"max_unitarity_deviation", gauge.max_unitarity_deviation},
-          {"reunitarized", gauge.reunitarized},
-          {"verified", gauge.verified()},
-          {"checksums", checksums_json(gauge.checksums)},
-          {"warnings", gauge.warnings}};
-}
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
-Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
-
-// Action and parameters at the top level, as for naive quarks, and what only improved ones have.
-void add_action(Json& json, const SolveReport& report) {
-  if (!report.improved) {
-    json["action"] = "naive";
-    return;
-  }
-  const ImprovedSummary& improved = *report.improved;
-  json["action"] = improved.action;
-  json["u0"] = or_null(improved.u0);
-  json["naik_epsilon"] = or_null(improved.naik_epsilon);
-  json["naik_links"] = reals_per_link(report.options.naik_links);
-  if (report.options.sloppy) json["sloppy_naik_links"] = reals_per_link(iterated_naik_links(report.options));
-  json["improved"] = {{"smallest_singular_value", or_null(improved.smallest_singular_value)},
-                      {"smallest_determinant", or_null(improved.smallest_determinant)},
-                      {"made_on", or_null(improved.made_on)},
-                      {"seconds", improved.seconds},
-                      {"device_seconds", improved.device_seconds},
-                      {"naik_scale", improved.naik_scale},
-                      {"naik_unitarity", improved.naik_unitarity},
-                      {"naik_projected", improved.naik_projected},
-                      {"unitarize", or_null(improved.unitarize)},
-                      {"phases_in_links", or_null(improved.phases_in_links)},
-                      {"long_file", or_null(improved.long_file)}};
-}
 
 Json rhs_json(const RhsReport& rhs) {
   return {{"color", rhs.color < 0 ? Json(nullptr) : Json(rhs.color)},
@@ -104,23 +52,7 @@ Json condensate_json(const CondensateEstimate& condensate) {
   return {{"value", condensate.value}, {"error", condensate.error}, {"n_vectors", condensate.n_vectors}};
 }
 
-Json transports_json(const TransportChoice& choice) {
-  Json json = {{"chosen", choice.name},
-               {"reason", choice.reason},
-               {"face_bytes", choice.face_bytes},
-               {"test_seconds", choice.seconds},
-               {"tried", Json::array()}};
-  for (const TransportTrial& trial : choice.tried)
-    json["tried"].push_back({{"name", trial.name},
-                             {"seconds", trial.left_out.empty() ? Json(trial.seconds) : Json(nullptr)},
-                             {"failed", trial.failed},
-                             {"left_out", trial.left_out.empty() ? Json(nullptr) : Json(trial.left_out)}});
-  return json;
-}
-
 }  // namespace
-
-std::string to_json(const GaugeSummary& gauge) { return gauge_json(gauge).dump(2); }
 
 std::string to_json(const SolveReport& report) {
   Json json;

@@ -26,30 +26,25 @@ double sum_bytes(const Communicator& communicator, double bytes) {
 
 }  // namespace
 
-void Gauge::fill_setting(SolveReport& report) const {
-  report.device = context_.device();
-  report.transport = precise_->transport();
-  report.transports = precise_->transport_choice();
-  report.tuning = precise_->tuning();
-  if (sloppy_) {
-    report.sloppy_transports = sloppy_->transport_choice();
-    report.sloppy_tuning = sloppy_->tuning();
-  }
-  report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
-  report.options = options_;
-  report.lattice = lattice().global();
-  report.grid = lattice().grid();
-  report.hosts = context_.placement().hosts;
-  report.mapping = context_.placement().mapping;
-  report.share_within_hosts = context_.placement().share_within_hosts;
-  report.local = lattice().local();
-  report.ranks = context_.communicator().size();
-  report.threads = omp_get_max_threads();
-  report.gauge = summary_;
-  if (improved_) report.improved = improved_->summary;
-  report.provenance = run_provenance(!context_.communicator().is_alone());
-  report.provenance["kernels"] = precise_->kernel_set();
-  if (context_.cublas()) report.provenance["cublas"] = context_.cublas()->version();
+void Gauge::fill_setting(RunSetting& setting, const StaggeredOperator& d) const {
+  setting.device = context_.device();
+  setting.transport = d.transport();
+  setting.transports = d.transport_choice();
+  setting.tuning = d.tuning();
+  setting.options = options_;
+  setting.lattice = lattice().global();
+  setting.grid = lattice().grid();
+  setting.hosts = context_.placement().hosts;
+  setting.mapping = context_.placement().mapping;
+  setting.share_within_hosts = context_.placement().share_within_hosts;
+  setting.local = lattice().local();
+  setting.ranks = context_.communicator().size();
+  setting.threads = omp_get_max_threads();
+  setting.gauge = summary_;
+  if (improved_) setting.improved = improved_->summary;
+  setting.provenance = run_provenance(!context_.communicator().is_alone());
+  setting.provenance["kernels"] = d.kernel_set();
+  if (context_.cublas()) setting.provenance["cublas"] = context_.cublas()->version();
 }
 
 void Gauge::fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const {
@@ -105,7 +100,12 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
   report.request = request;
   report.system = to_string(request.system);
   report.tolerance = tolerance_in_force(request, options_.precision);
-  fill_setting(report);
+  fill_setting(report, *precise_);
+  if (sloppy_) {
+    report.sloppy_transports = sloppy_->transport_choice();
+    report.sloppy_tuning = sloppy_->tuning();
+  }
+  report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
   report.explanation = explain(report);
   fill_times(report, done, setup_seconds);
   fill_memory(report, int(report.rhs.size()), source_bytes);

@@ -92,6 +92,11 @@ class Gauge {
   void add_naik_links(ImprovedGauge improved);
   // What kernels and certificate read.
   OperatorLinks operator_links() const { return staghorn::operator_links(links_, improved_); }
+  // The links as an operator of the solves packed them, to be shared; nothing before the first solve.
+  std::shared_ptr<const HopData> packed_links() const { return precise_ ? precise_->hop_data() : nullptr; }
+  double read_seconds() const { return origin_.seconds; }
+  // Lattice, machine and links, and what `d` works with. Local.
+  void fill_setting(RunSetting& setting, const StaggeredOperator& d) const;
   // Of improved quarks; nullptr for naive ones.
   const ImprovedSummary* improved() const { return improved_ ? &improved_->summary : nullptr; }
   const ImprovedGauge* improved_gauge() const { return improved_ ? &*improved_ : nullptr; }
@@ -144,7 +149,6 @@ class Gauge {
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
                             double source_bytes) const;
-  void fill_setting(SolveReport& report) const;  // lattice, machine, links, operators
   void fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const;
   void fill_memory(SolveReport& report, int n_rhs, double source_bytes) const;
 

@@ -99,6 +99,7 @@ const LinkField& Session::links() const { return state_->gauge->links(); }
 const ImprovedSummary* Session::improved() const { return state_->gauge->improved(); }
 const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
+Gauge& Session::resident() { return *state_->gauge; }
 std::string Session::device() const { return state_->context.device(); }
 
 SolveReport Session::solve(const SolveRequest& request, std::span<const VectorField> sources,

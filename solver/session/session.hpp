@@ -16,6 +16,8 @@
 
 namespace staghorn {
 
+class Gauge;
+
 class Session {
  public:
   // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value (unless
@@ -39,6 +41,7 @@ class Session {
   const GaugeSummary& gauge() const;
   const SessionOptions& options() const;
   std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
+  Gauge& resident();           // with context, links and operators: for other folders of solver/
 
   // Solves for every source; with request.masses for every mass and source, mass by mass, and then from zero.
   // `solutions` come in as initial guesses (zero fields for none) and go out as solutions.

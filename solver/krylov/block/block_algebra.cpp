@@ -1,19 +1,10 @@
 #include "solver/krylov/block/block_algebra.hpp"
 
 #include "dirac/algebra/block_cholesky.hpp"
-#include "dirac/kernels/kernel_table.hpp"
 
 namespace staghorn {
 
-namespace {
-
-const KernelTable& kernels_of(const StaggeredOperator& d) {
-  return d.options().cuda_device >= 0 ? cuda_kernels() : cpu_kernels(d.kernel_set());
-}
-
-}  // namespace
-
-BlockAlgebra::BlockAlgebra(const StaggeredOperator& d) : algebra_(d.communicator(), d.layout(), kernels_of(d)) {}
+BlockAlgebra::BlockAlgebra(const StaggeredOperator& d) : algebra_(d.communicator(), d.layout(), d.kernels()) {}
 
 ComplexMatrix BlockAlgebra::gram(const ColorVectorField& v, ColumnScales* scales) const {
   const ColorVectorField* fields[] = {&v};

@@ -1,0 +1,72 @@
+#include "solver/report/setting_json.hpp"
+
+#include "solver/report/solve_report.hpp"
+
+namespace staghorn {
+
+namespace {
+
+Json checksums_json(const std::map<std::string, ChecksumResult>& checksums) {
+  Json json = Json::object();
+  for (const auto& [name, c] : checksums)
+    json[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
+  return json;
+}
+
+}  // namespace
+
+Json gauge_json(const GaugeSummary& gauge) {
+  return {{"file", gauge.file},
+          {"format", gauge.format},
+          {"plaquette", gauge.plaquette},
+          {"plaquette_space", gauge.plaquette_space},
+          {"plaquette_time", gauge.plaquette_time},
+          {"link_trace", {gauge.link_trace.real(), gauge.link_trace.imag()}},
+          {"max_unitarity_deviation", gauge.max_unitarity_deviation},
+          {"reunitarized", gauge.reunitarized},
+          {"verified", gauge.verified()},
+          {"checksums", checksums_json(gauge.checksums)},
+          {"warnings", gauge.warnings}};
+}
+
+std::string to_json(const GaugeSummary& gauge) { return gauge_json(gauge).dump(2); }
+
+void add_action(Json& json, const RunSetting& setting) {
+  if (!setting.improved) {
+    json["action"] = "naive";
+    return;
+  }
+  const ImprovedSummary& improved = *setting.improved;
+  json["action"] = improved.action;
+  json["u0"] = or_null(improved.u0);
+  json["naik_epsilon"] = or_null(improved.naik_epsilon);
+  json["naik_links"] = reals_per_link(setting.options.naik_links);
+  if (setting.options.sloppy) json["sloppy_naik_links"] = reals_per_link(iterated_naik_links(setting.options));
+  json["improved"] = {{"smallest_singular_value", or_null(improved.smallest_singular_value)},
+                      {"smallest_determinant", or_null(improved.smallest_determinant)},
+                      {"made_on", or_null(improved.made_on)},
+                      {"seconds", improved.seconds},
+                      {"device_seconds", improved.device_seconds},
+                      {"naik_scale", improved.naik_scale},
+                      {"naik_unitarity", improved.naik_unitarity},
+                      {"naik_projected", improved.naik_projected},
+                      {"unitarize", or_null(improved.unitarize)},
+                      {"phases_in_links", or_null(improved.phases_in_links)},
+                      {"long_file", or_null(improved.long_file)}};
+}
+
+Json transports_json(const TransportChoice& choice) {
+  Json json = {{"chosen", choice.name},
+               {"reason", choice.reason},
+               {"face_bytes", choice.face_bytes},
+               {"test_seconds", choice.seconds},
+               {"tried", Json::array()}};
+  for (const TransportTrial& trial : choice.tried)
+    json["tried"].push_back({{"name", trial.name},
+                             {"seconds", trial.left_out.empty() ? Json(trial.seconds) : Json(nullptr)},
+                             {"failed", trial.failed},
+                             {"left_out", trial.left_out.empty() ? Json(nullptr) : Json(trial.left_out)}});
+  return json;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,20 @@
+// JSON of what reports share: links, quarks, transports. Private to this folder, where JSON is known.
+#pragma once
+
+#include <nlohmann/json.hpp>
+
+#include "solver/report/run_setting.hpp"
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;  // keeps the order in which a reader wants the keys
+
+inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
+
+Json gauge_json(const GaugeSummary& gauge);
+Json transports_json(const TransportChoice& choice);
+// Action and parameters at the top level, as for naive quarks, and what only improved ones have.
+void add_action(Json& json, const RunSetting& setting);
+
+}  // namespace staghorn
