@@ -122,5 +122,16 @@ NB_MODULE(_native, m) {
       .def_prop_ro("lattice", [](const NativeSession& self) { return self.session().lattice().global(); })
       .def("links", &NativeSession::links)
       .def("gauge", [](const NativeSession& self) { return to_dict(self.session().gauge()); })
-      .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"));
+      .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"))
+      .def(
+          "eigen",
+          [](NativeSession& self, int pairs, double tolerance, long max_calls, std::uint64_t seed, bool vectors) {
+            EigenRequest request;
+            request.pairs = pairs;
+            request.tolerance = tolerance;
+            request.max_calls = max_calls;
+            request.seed = seed;
+            return self.eigen(request, vectors);
+          },
+          nb::arg("pairs"), nb::arg("tolerance"), nb::arg("max_calls"), nb::arg("seed"), nb::arg("vectors"));
 }

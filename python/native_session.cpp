@@ -5,6 +5,7 @@
 
 #include "halo/watch/error.hpp"
 #include "solver/request/option_table.hpp"
+#include "solver/session/low_modes/find_eigenpairs.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn::python {
@@ -90,6 +91,30 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
     }
   }
   return {to_array(std::move(solved), {answer.solutions.size()}, lattice.global(), {3}), to_json(answer.report)};
+}
+
+std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const EigenRequest& request, bool with_vectors) {
+  FoundEigenpairs found;
+  std::optional<Buffer> vectors;
+  const Lattice& lattice = session_.lattice();
+  {
+    const nb::gil_scoped_release others_may_run;
+    found = find_eigenpairs(session_, request, [](const EigenProgress&) { check_interrupt({0, 1}); });
+    if (with_vectors) {
+      const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
+      vectors.emplace(found.pairs.count() * bytes);
+      VectorField plain(lattice);
+      std::size_t i = 0;
+      for (const ColorVectorField& block : found.pairs.blocks)
+        for (int rhs = 0; rhs < block.n_rhs(); ++rhs) {
+          block.unpack_exactly(found.pairs.parity, rhs, plain);
+          std::memcpy(vectors->data() + i++ * bytes, plain.data(), bytes);
+        }
+    }
+  }
+  const std::string report = to_json(found.report);
+  if (!vectors) return {std::nullopt, report};
+  return {to_array(std::move(*vectors), {found.pairs.count()}, lattice.global(), {3}), report};
 }
 
 }  // namespace staghorn::python

@@ -10,6 +10,7 @@
 
 #include "halo/communicator.hpp"
 #include "python/arrays.hpp"
+#include "solver/request/eigen_request.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn::python {
@@ -37,6 +38,10 @@ class NativeSession {
   // Throws Error.
   std::pair<NumpyArray, std::string> solve(const std::variant<std::string, ComplexArray>& source,
                                            const std::optional<ComplexArray>& guess, const OptionTexts& options);
+
+  // Finds eigenpairs. Returns the vectors, of shape (n, T, Z, Y, X, 3) and zero on odd sites, or nothing where they are
+  // not wanted, and the report as JSON. As `solve` otherwise.
+  std::pair<std::optional<NumpyArray>, std::string> eigen(const EigenRequest& request, bool with_vectors);
 
  private:
   std::shared_ptr<Process> process_;

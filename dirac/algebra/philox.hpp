@@ -30,7 +30,13 @@ STAGHORN_INLINE PhiloxCounter philox4x32(PhiloxCounter c, PhiloxKey k) {
 }
 
 // The purpose of a stream: streams of different purposes never share a number.
-enum class RandomPurpose : std::uint32_t { hot_start = 1, heatbath = 2, z2_noise = 3, gaussian_noise = 4 };
+enum class RandomPurpose : std::uint32_t {
+  hot_start = 1,
+  heatbath = 2,
+  z2_noise = 3,
+  gaussian_noise = 4,
+  lanczos_start = 5
+};
 
 // The numbers of one purpose, step (sweep, or number of the noise vector), global site and sub-stream, in draw order.
 class RandomStream {

@@ -116,7 +116,8 @@ std::string with_dashes(const std::string& name) {
 }
 
 std::string in_words_of_the_program(const std::string& message) {
-  return with_option_names(message, {"force", "guess"}, with_dashes);  // options of the program alone
+  return with_option_names(message, {"force", "guess", "max_calls", "pairs", "seed"},
+                           with_dashes);  // options of the program alone
 }
 
 void add_options(po::options_description& to, OptionGroup group) {

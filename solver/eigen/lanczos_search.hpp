@@ -1,0 +1,108 @@
+// The lowest eigenpairs of K = -D^2 on one parity by thick-restart Lanczos [Wu & Simon, SIAM J. Matrix Anal. Appl. 22
+// (2000) 602] on a Chebyshev polynomial of K, with full reorthogonalisation and a probe for pairs that were missed.
+//
+//   basis v_0 ... v_m, orthonormal;  T v_j = sum_i v_i H_ij + b_j v_m,  with b_j = 0 but for the last j
+//   H = S diag(theta) S^T;  Ritz vectors y_i = sum_j v_j S_ji,  |T y_i - theta_i y_i| = |b S_mi|
+//   restart: v_0 ... v_{k-1} <- the Ritz vectors of the largest theta, v_k <- v_m
+//
+// T is at most 1 on the interval of the polynomial and larger below it. So a Ritz value theta > 1 belongs to an
+// eigenvalue lambda below the interval, and |K y - lambda y| <= |T y - theta y| (to - lambda) / (theta - 1). There are
+// at least as many eigenvalues below the interval as Ritz values above 1: so the interval is known to be right, and
+// where no more Ritz values appear it is widened.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <vector>
+
+#include "solver/eigen/chebyshev_filter.hpp"
+#include "solver/eigen/eigenpairs.hpp"
+#include "solver/eigen/lanczos_basis.hpp"
+#include "solver/eigen/spectral_range.hpp"
+
+namespace staghorn {
+
+struct LanczosAim {
+  int pairs = 1;
+  double residual = 0;         // |K v - lambda v| to reach, in lattice units
+  long max_calls = 0;          // applications of K, those of the range included
+  std::uint64_t seed = 1;      // of the random vectors
+  std::optional<double> from;  // where the interval of the polynomial begins at first; absent: found from the range
+  std::optional<int> degree;   // of the polynomial; absent: found
+};
+
+// incomplete: the probe found pairs that are missing, and the calls do not suffice to add them.
+enum class LanczosEnd { complete, incomplete, out_of_calls };
+
+struct LanczosCounts {
+  long calls = 0;     // applications of K: of the range, of T, and half a one for each eigenvalue at the end
+  long filtered = 0;  // vectors to which T was applied
+  int restarts = 0;
+  int widened = 0;         // times that the interval was widened
+  int random_vectors = 0;  // drawn where the vectors so far reached no further, and to probe
+  int probes = 0, found_missing = 0;
+  int converged = 0;  // pairs whose residual estimate reaches the aim
+};
+
+class LanczosSearch {
+ public:
+  // `range` of K on `parity`. Makes the basis: basis_size + 1 vectors, and at restarts up to as many more. `d` has one
+  // right-hand side and outlives the search, as `range` does. Collective.
+  LanczosSearch(StaggeredOperator& d, Parity parity, const SpectralRange& range, const LanczosAim& aim);
+
+  // Half as many vectors again as pairs; at most 1500 and the dimension of the space.
+  static int basis_size(int pairs, std::int64_t dimension);
+  // Vectors that a search holds at its peak, those of the range and the pairs included.
+  static int most_vectors(int pairs, std::int64_t dimension) { return 2 * basis_size(pairs, dimension) + 3; }
+
+  // Goes on until all pairs reach the residual by Lanczos' own estimate and the probe finds none that is missing, or
+  // until the calls are used up. `show` after each restart. Collective.
+  LanczosEnd run(const std::function<void(const LanczosCounts&)>& show = {});
+
+  // The pairs that are there, ascending: as many as were looked for, or fewer where not so many Ritz values lie below
+  // the interval. Values are Rayleigh quotients |D v|^2 / |v|^2. The search ends with this. Collective.
+  Eigenpairs pairs();
+
+  const ChebyshevFilter& filter() const { return filter_; }
+  const LanczosCounts& counts() const { return counts_; }
+  double lowest_of_probe() const { return lowest_of_probe_; }  // Ritz value of K in the last probe
+  std::int64_t bytes() const { return bytes_; }                // of vectors at the peak, this rank
+
+ private:
+  struct Ritz {
+    RealMatrix vectors;         // rows
+    std::vector<double> theta;  // descending
+    int ordered;                // the first ones, which tell an eigenvalue:
+    std::vector<double> lambda, residual;
+  };
+  Ritz ritz(int first) const;  // of H without its first rows and columns
+  int count_converged(const Ritz& ritz) const;
+
+  // Appends T v_j to the basis until it has `size` vectors; false where the calls do not suffice. Collective.
+  bool extend(int size);
+  // The basis becomes the Ritz vectors of these numbers, and v_filled stays the next vector. Collective.
+  void keep(const Ritz& ritz, const std::vector<int>& kept);
+  // Forgets how the basis is coupled to the next vector, which is drawn at random. Collective.
+  void begin_anew();
+  void widen(const Ritz& ritz);
+  enum class Probe { complete, missing, out_of_calls };
+  Probe probe(const Ritz& ritz);
+
+  StaggeredOperator& d_;
+  const Parity parity_;
+  const SpectralRange& range_;
+  const LanczosAim aim_;
+  double expected_;  // eigenvalues that were to lie below the interval
+  ChebyshevFilter filter_;
+  ChebyshevFilter::Work work_;
+  LanczosBasis basis_;
+  RealMatrix h_;       // row `filled_` couples the basis to the next vector
+  int filled_ = 0;     // vectors whose column of H is known
+  bool full_ = false;  // the basis spans the whole space
+  LanczosCounts counts_;
+  double lowest_of_probe_ = 0;
+  std::int64_t bytes_ = 0;
+};
+
+}  // namespace staghorn

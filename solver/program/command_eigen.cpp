@@ -1,0 +1,169 @@
+// `staghorn eigen`: the lowest eigenpairs of -D^2, certified.
+#include <omp.h>
+
+#include <cstdio>
+#include <ostream>
+
+#include "halo/watch/stopwatch.hpp"
+#include "halo/watchdog.hpp"
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/files/text_file.hpp"
+#include "solver/program/command_options.hpp"
+#include "solver/program/commands.hpp"
+#include "solver/program/progress.hpp"
+#include "solver/program/solve_summary.hpp"
+#include "solver/session/low_modes/find_eigenpairs.hpp"
+
+namespace staghorn {
+
+namespace po = boost::program_options;
+
+namespace {
+
+CommandSyntax eigen_syntax() {
+  CommandSyntax syntax{"eigen",
+                       "staghorn eigen --gauge FILE --pairs K [options]      (mpirun -n N in front for more ranks)",
+                       "Finds the lowest eigenpairs of K = -D^2 on even sites by thick-restart Lanczos, checks each in "
+                       "double precision\n"
+                       "with uncompressed links, probes for pairs that are missing, and writes vectors and report.\n"
+                       "Range and degree of the polynomial are found by the program. All quantities in lattice units.\n"
+                       "Exit status: 0 certified, 1 error, 2 usage, 3 not certified (vectors and report are written),\n"
+                       "4 ended by the watchdog.\n",
+                       po::options_description(),
+                       {},
+                       "\nExamples:\n"
+                       "  staghorn eigen --gauge l8888.milc --pairs 64 --report e.json\n"
+                       "  mpirun -n 4 staghorn eigen --gauge l8888.milc --action hisq --pairs 256 --report e.json\n"};
+  po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
+  const EigenRequest defaults;
+  problem.add_options()("gauge", po::value<std::string>()->value_name("FILE"),
+                        "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content; required, "
+                        "unless --fat and --long are given")("pairs", po::value<int>()->value_name("K"),
+                                                             "how many eigenpairs, from the lowest; required")(
+      "tolerance", po::value<std::string>()->value_name("TOL")->default_value(option_text(defaults.tolerance)),
+      "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K")(
+      "max-calls", po::value<std::string>()->value_name("N")->default_value(option_text(defaults.max_calls)),
+      "the most applications of K, each of them two hops")(
+      "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector");
+  add_options(on_lattice, OptionGroup::lattice_operator);
+  add_options(machine, OptionGroup::machine);
+  files.add_options()("report", po::value<std::string>()->value_name("F.json"), "write the report")(
+      "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
+                                                                     "print nothing but errors");
+  syntax.options.add(problem).add(on_lattice).add(machine).add(watchdog_options()).add(files);
+  return syntax;
+}
+
+struct EigenCommand {
+  std::string gauge;  // "": links from --fat and --long
+  SolveOptions options;
+  EigenRequest request;
+  std::optional<std::string> report;
+  bool force = false, quiet = false;
+};
+
+EigenCommand read_command(const OptionValues& values) {
+  const auto text = [&](const char* name) {
+    return values.count(name) ? std::optional(values[name].as<std::string>()) : std::nullopt;
+  };
+  EigenCommand command;
+  std::vector<std::string> of_session;
+  for (const Option& option : solve_options())
+    if (option.of_session()) of_session.push_back(option.name);
+  set_options(values, command.options, of_session);
+  command.gauge = text("gauge").value_or("");
+  const QuarkAction& quarks = command.options.session.quarks;
+  if (command.gauge.empty() && !quarks.stored())
+    throw UsageError("--gauge is required, or --fat and --long. `staghorn eigen --help` explains the options.");
+  if (!command.gauge.empty() && quarks.stored())
+    throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
+  if (!values.count("pairs")) throw UsageError("--pairs is required. `staghorn eigen --help` explains the options.");
+  command.request.pairs = values["pairs"].as<int>();
+  const auto number = [&]<class Number>(const char* name, Number& value) {
+    value = parse_value(name, [&] { return parse_number<Number>(*text(name)); });
+  };
+  number("tolerance", command.request.tolerance);
+  number("max-calls", command.request.max_calls);
+  number("seed", command.request.seed);
+  command.report = text("report");
+  command.force = values["force"].as<bool>();
+  command.quiet = values["quiet"].as<bool>();
+  if (command.report &&
+      (*command.report == command.gauge || command.report == quarks.fat || command.report == quarks.naik))
+    throw UsageError("'" + *command.report + "' would be read and replaced: choose another name to write to");
+  return command;
+}
+
+template <class... Values>
+std::string format(const char* pattern, Values... values) {
+  char text[512];
+  std::snprintf(text, sizeof text, pattern, values...);
+  return text;
+}
+
+void print_eigenpairs(std::ostream& out, const EigenReport& report) {
+  out << "\nCERTIFICATE  " << to_string(report.outcome)
+      << (report.gauge.verified() ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+  out << format("  K v = lambda v, K = -D^2 on even sites,  %d pairs,  %s,  tolerance %.3g of the largest eigenvalue\n",
+                report.request.pairs, to_string(report.options.boundary).c_str(), report.request.tolerance);
+  out << format("  largest |K v - lambda v| %.3e (limit %.3e), largest |V^+ V - 1| %.1e, in fp64, plain path\n",
+                report.certified_residual, report.request.tolerance * report.largest_eigenvalue, report.orthogonality);
+  if (report.probes > 0)
+    out << format("  probe for missing pairs: nothing seen below %.10g; %d found and added before\n",
+                  report.lowest_of_probe, report.found_missing);
+  out << format("  spectrum from %.10g to %.10g (+- %.1g)\n", report.values.empty() ? 0 : report.values[0],
+                report.largest_eigenvalue, report.largest_residual);
+  const std::size_t n = report.values.size(), shown = n > 8 ? 4 : n;
+  for (std::size_t i = 0; i < n; ++i) {
+    if (i == shown && i + 2 < n) {
+      out << "    ...\n";
+      i = n - 2;
+    }
+    out << format("    lambda %4zu  %.14g   residual %.2e\n", i, report.values[i], report.residuals[i]);
+  }
+  out << format("  %ld operator calls (%ld for the range), %d restarts of a basis of %d, polynomial of degree %d",
+                report.calls, report.range_calls, report.restarts, report.basis, report.degree);
+  out << format(" on %.4g ... %.4g\n", report.interval_from, report.interval_to);
+  const auto seconds = [&](const char* phase) {
+    const auto found = report.seconds.find(phase);
+    return found == report.seconds.end() ? 0 : found->second;
+  };
+  out << format("  read %.2f s, setup %.2f s, range %.2f s, search %.2f s, certify %.2f s\n", seconds("read"),
+                seconds("setup"), seconds("range"), seconds("search"), seconds("certify"));
+  if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
+  out << std::flush;
+}
+
+}  // namespace
+
+int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, eigen_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const EigenCommand command = read_command(*values);
+  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
+  check_eigen_request(command.request, command.options.session);
+  if (command.report) check_writable(communicator, *command.report, command.force);
+
+  Session session(communicator, command.gauge, command.options.session);
+  print_machine(messages, session, omp_get_max_threads());
+  print_gauge(messages, session);
+  const bool live = standard_output_is_terminal();
+  auto [pairs, report] = find_eigenpairs(session, command.request, [&](const EigenProgress& at) {
+    const std::string line =
+        format("restart %3d  %6ld operator calls  %4d of %d pairs", at.restarts, at.calls, at.converged, at.pairs);
+    if (live)
+      messages << "\r\033[K" << line << std::flush;
+    else
+      messages << line << std::endl;
+  });
+  if (live) messages << "\r\033[K" << std::flush;
+  report.explanation = in_words_of_the_program(report.explanation);
+  if (command.report) write_text_file(session.communicator(), *command.report, to_json(report), command.force);
+  print_eigenpairs(messages, report);
+  if (command.report) messages << "  report in " << *command.report << "\n";
+  return report.outcome == EigenOutcome::certified ? exit_certified : exit_not_converged;
+}
+
+}  // namespace staghorn

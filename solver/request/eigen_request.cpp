@@ -1,0 +1,42 @@
+#include "solver/request/eigen_request.hpp"
+
+#include <cmath>
+#include <string>
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int most_pairs = 1000;  // a basis has half as many vectors again, and its dense eigenproblem one core
+constexpr double least_tolerance = 1e-13;  // rounding in fp64 leaves about 1e-14
+
+}  // namespace
+
+void check_eigen_request(const EigenRequest& request, const SessionOptions& options) {
+  if (request.pairs < 1 || request.pairs > most_pairs)
+    throw Error("pairs", "a number from 1 to " + std::to_string(most_pairs), request.pairs);
+  if (!(request.tolerance >= least_tolerance && request.tolerance < 1))
+    throw Error("tolerance", "a number from 1e-13 to 1, on residuals over the largest eigenvalue", request.tolerance);
+  if (request.max_calls < 1) throw Error("max_calls", "a number of at least 1", request.max_calls);
+  if (request.interval_from && !(*request.interval_from > 0))
+    throw Error("interval_from", "an eigenvalue above 0", *request.interval_from);
+  if (request.degree && (*request.degree < 1 || *request.degree > 1000))
+    throw Error("degree", "a number from 1 to 1000", *request.degree);
+  if (options.precision != Precision::fp64)
+    throw Error("precision", "fp64 for eigenvectors", to_string(options.precision));
+  if (options.sloppy) throw Error("sloppy", "none for eigenvectors", to_string(*options.sloppy));
+  if (options.blas != Blas::fused) throw Error("`blas`", "fused for eigenvectors", to_string(options.blas));
+  if (options.solver != "auto") throw Error("solver", "auto for eigenvectors", options.solver);
+}
+
+void check_eigen_request(const EigenRequest& request, const Extents& lattice) {
+  const std::int64_t dimension = 3 * volume(lattice) / 2;
+  if (request.pairs > dimension)
+    throw Error("pairs",
+                "at most " + std::to_string(dimension) + ", the dimension of even sites of " + to_string(lattice),
+                request.pairs);
+}
+
+}  // namespace staghorn

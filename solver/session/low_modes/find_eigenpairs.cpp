@@ -1,0 +1,157 @@
+#include "solver/session/low_modes/find_eigenpairs.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "dirac/operators/operator_memory.hpp"
+#include "halo/available_memory.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "solver/eigen/eigenpair_certificate.hpp"
+#include "solver/eigen/lanczos_search.hpp"
+#include "solver/machine/memory_estimate.hpp"
+#include "solver/request/operator_request.hpp"
+#include "solver/session/certificate_fields.hpp"
+#include "solver/session/gauge.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr double orthonormal = 1e-10;  // the largest |V^+ V - 1| of certified pairs
+
+// Throws Error on every rank alike where the vectors do not fit.
+void require_memory(const Gauge& gauge, const OperatorOptions& options, const EigenRequest& request) {
+  const Communicator& all = gauge.context().communicator();
+  const Lattice& lattice = gauge.links().lattice();
+  const AvailableMemory available = available_memory(all, options.cuda_device);
+  all.agree([&] {
+    const OperatorBytes bytes = predict_operator_bytes(lattice, options);
+    const int vectors = LanczosSearch::most_vectors(request.pairs, 3 * lattice.global_volume() / 2);
+    const bool on_gpu = options.cuda_device >= 0;
+    const double there =
+        on_gpu ? std::min(available.device, available.device_limit) : std::min(available.host, available.host_limit);
+    const double needed = bytes.links + bytes.halo + vectors * bytes.vector;
+    if (needed > there)
+      throw Error(ErrorKind::memory, "memory: " + std::to_string(request.pairs) + " eigenpairs on " +
+                                         to_string(lattice.global()) + " with grid " + to_string(lattice.grid()) +
+                                         " would take " + gigabytes(needed) + " of " + (on_gpu ? "GPU" : "host") +
+                                         " memory for each rank (" + std::to_string(vectors) + " vectors of " +
+                                         gigabytes(bytes.vector) + "), and " + gigabytes(there) +
+                                         " are there. Fewer `pairs` or more ranks take less.");
+  });
+}
+
+std::string explain(const EigenReport& report) {
+  const std::string calls = std::to_string(report.request.max_calls) + " operator calls (`max_calls`)";
+  const std::string found =
+      std::to_string(report.converged) + " of " + std::to_string(report.request.pairs) + " pairs had converged";
+  switch (report.outcome) {
+    case EigenOutcome::certified:
+      return "";
+    case EigenOutcome::incomplete:
+      return "Pairs are missing below the last one: the probe found an eigenvalue at " +
+             three_digits(report.lowest_of_probe) + ", and " + calls + " did not suffice to add it. " + found + ".";
+    case EigenOutcome::out_of_calls:
+      return "After " + calls + " " + found + ".";
+    case EigenOutcome::inaccurate:
+      return "Rounding left a residual of " + three_digits(report.certified_residual) + " and |V^+ V - 1| of " +
+             three_digits(report.orthogonality) + ": a larger `tolerance` is needed.";
+  }
+  return "";
+}
+
+void take_counts(EigenReport& report, const LanczosSearch& search) {
+  const LanczosCounts& counts = search.counts();
+  report.calls = counts.calls;
+  report.filtered_vectors = counts.filtered;
+  report.restarts = counts.restarts;
+  report.random_vectors = counts.random_vectors;
+  report.converged = counts.converged;
+  report.widened = counts.widened;
+  report.probes = counts.probes;
+  report.found_missing = counts.found_missing;
+  report.lowest_of_probe = search.lowest_of_probe();
+  report.degree = search.filter().degree();
+  report.interval_from = search.filter().from();
+  report.interval_to = search.filter().to();
+}
+
+}  // namespace
+
+FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
+                                const std::function<void(const EigenProgress&)>& progress) {
+  Gauge& gauge = session.resident();
+  const Context& context = gauge.context();
+  const Context::Scope scope(context);
+  const Communicator& all = context.communicator();
+  const Extents& extents = gauge.links().lattice().global();
+  check_eigen_request(request, gauge.options());
+  check_eigen_request(request, extents);
+  const OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
+  require_memory(gauge, options, request);
+
+  FoundEigenpairs found;
+  EigenReport& report = found.report;
+  report.request = request;
+  Stopwatch watch;
+  StaggeredOperator d(all, gauge.operator_links(), options, gauge.packed_links());
+  gauge.measured();
+  gauge.fill_setting(report, d);
+  report.seconds["read"] = gauge.read_seconds();
+  report.seconds["setup"] = watch.seconds();
+
+  watch = Stopwatch();
+  const Parity parity = Parity::even;
+  const SpectralRange range = find_spectral_range(d, parity, request.seed, request.max_calls);
+  report.largest_eigenvalue = range.largest;
+  report.largest_residual = range.residual;
+  report.range_calls = range.calls;
+  report.seconds["range"] = watch.seconds();
+
+  watch = Stopwatch();
+  LanczosEnd end;
+  {
+    LanczosSearch search(d, parity, range,
+                         {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
+                          request.interval_from, request.degree});
+    report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
+    end = search.run([&](const LanczosCounts& counts) {
+      if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
+    });
+    found.pairs = search.pairs();
+    take_counts(report, search);
+    report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
+                           {"halo", double(all.sum(d.halo_bytes()))},
+                           {"basis", double(all.sum(search.bytes()))},
+                           {"eigenvectors", double(all.sum(found.pairs.bytes()))}};
+  }
+  report.seconds["search"] = watch.seconds();
+
+  watch = Stopwatch();
+  bool accurate = false;
+  if (found.pairs.count() > 0) {
+    const bool on_gpu = context.cuda_device() >= 0;
+    CertificateFields fields;
+    all.agree([&] { fields.make(on_gpu ? MemorySpace::cuda : MemorySpace::host, gauge.operator_links()); });
+    const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());
+    const EigenpairCertificate certificate =
+        certify_eigenpairs(all, fields.links(gauge.operator_links()), gauge.options().boundary, algebra, found.pairs);
+    report.certified_residual = certificate.largest_residual;
+    report.orthogonality = certificate.orthogonality;
+    accurate =
+        certificate.largest_residual <= request.tolerance * range.largest && certificate.orthogonality <= orthonormal;
+  }
+  report.seconds["certify"] = watch.seconds();
+  report.values = found.pairs.values;
+  report.residuals = found.pairs.residuals;
+  report.outcome = end == LanczosEnd::out_of_calls ? EigenOutcome::out_of_calls
+                   : end == LanczosEnd::incomplete ? EigenOutcome::incomplete
+                   : accurate                      ? EigenOutcome::certified
+                                                   : EigenOutcome::inaccurate;
+  report.explanation = explain(report);
+  for (auto& [phase, seconds] : report.seconds) seconds = all.max(seconds);
+  return found;
+}
+
+}  // namespace staghorn

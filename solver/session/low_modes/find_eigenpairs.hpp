@@ -1,0 +1,30 @@
+// Low eigenpairs of K = -D^2 on even sites of a session's links, found and certified. The program and Python call this.
+#pragma once
+
+#include <functional>
+
+#include "solver/eigen/eigenpairs.hpp"
+#include "solver/report/eigen_report.hpp"
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+struct FoundEigenpairs {
+  Eigenpairs pairs;  // where the session computes; as many as were found
+  EigenReport report;
+};
+
+// How far a search has come, after each restart.
+struct EigenProgress {
+  long calls = 0;  // applications of K
+  int restarts = 0, converged = 0, pairs = 0;
+};
+
+// Finds the range of the spectrum, then pairs by Lanczos (solver/eigen/lanczos_search.hpp), and judges them by the
+// plain fp64 path with uncompressed links. What is not certified is a result too; bad requests throw Error, also where
+// the basis does not fit into memory. The same request gives the same bits on every process grid, number of threads
+// and device, whatever the session did before. Collective.
+FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
+                                const std::function<void(const EigenProgress&)>& progress = {});
+
+}  // namespace staghorn

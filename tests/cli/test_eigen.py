@@ -1,0 +1,49 @@
+"""`staghorn eigen`: what is printed and written, and what is refused before long work."""
+
+from __future__ import annotations
+
+import json
+
+
+def test_summary_and_report_say_the_same(staghorn, small_gauge, tmp_path):
+    result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 6, "--report", tmp_path / "e.json", check=True)
+    report = json.loads((tmp_path / "e.json").read_text())
+    assert "CERTIFICATE  certified" in result.stdout
+    assert f"{report['calls']} operator calls" in result.stdout
+    assert f"{report['eigenvalues'][0]:.10g}" in result.stdout
+    assert report["pairs"] == len(report["eigenvalues"]) == len(report["residuals"]) == 6
+    assert report["eigenvalues"] == sorted(report["eigenvalues"])
+    assert max(report["residuals"]) == report["certificate"]["largest_residual"] <= 1e-10 * report["largest_eigenvalue"]["value"]
+    assert report["probe"]["probes"] == 1 and report["probe"]["lowest"] >= report["eigenvalues"][-1]
+    assert {"read", "setup", "range", "search", "certify"} <= report["seconds"].keys()
+    assert all(report["memory_bytes"][name] > 0 for name in ("links", "basis", "eigenvectors"))
+
+
+def test_too_few_calls_end_with_status_3_and_the_report(staghorn, small_gauge, tmp_path):
+    result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 6, "--max-calls", 300, "--report", tmp_path / "e.json")
+    report = json.loads((tmp_path / "e.json").read_text())
+    assert result.returncode == 3 and "CERTIFICATE  out_of_calls" in result.stdout
+    assert report["outcome"] == "out_of_calls" and report["calls"] <= 300
+    assert "--max-calls" in report["explanation"] and "of 6 pairs" in report["explanation"]
+
+
+def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
+    def refused(status, *options):
+        return staghorn("eigen", *options), status
+
+    expect_error(*refused(2, "--pairs", 4), "--gauge is required")
+    expect_error(*refused(2, "--gauge", small_gauge), "--pairs is required")
+    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--tolerance", "small"), "--tolerance", "a number")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 0), "--pairs", "from 1 to 1000", "found 0")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 1001), "--pairs", "from 1 to 1000", "found 1001")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--tolerance", 1e-15), "--tolerance", "1e-13")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--max-calls", 0), "--max-calls")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--precision", "fp32"), "--precision", "fp64")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--sloppy", "fp32"), "--sloppy")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--report", tmp_path / "no" / "e.json"), "no")
+    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--report", small_gauge), "would be read and replaced")
+
+
+def test_a_basis_that_does_not_fit_is_refused(staghorn, small_gauge, expect_error):
+    result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 900, env={"STAGHORN_HOST_MEMORY": "40000000"})
+    expect_error(result, 1, "900 eigenpairs", "vectors of", "Fewer --pairs")

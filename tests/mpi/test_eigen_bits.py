@@ -1,0 +1,40 @@
+"""Eigenvalues, residuals and the course of the search have the same bits on any ranks, grid and threads."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+SAME = ["eigenvalues", "residuals", "calls", "range_calls", "filtered_vectors", "restarts", "polynomial", "largest_eigenvalue",
+        "certificate", "probe", "outcome"]
+
+
+@pytest.fixture
+def search(staghorn, small_gauge, tmp_path):
+    """search(*options, ranks=, threads=) -> what must not depend on them, of the report."""
+
+    def run(*options, **how):
+        report = tmp_path / "e.json"
+        staghorn("eigen", "--gauge", small_gauge, "--pairs", 20, *options, "--report", report, "--force", check=True, **how)
+        found = json.loads(report.read_text())
+        assert found["ranks"] == how.get("ranks", 1) and found["outcome"] == "certified"
+        return {name: found[name] for name in SAME}
+
+    return run
+
+
+@pytest.mark.mpi
+def test_pairs_have_the_bits_of_one_rank(search):
+    expected = search()
+    assert expected["restarts"] > 0
+    assert search(threads=2) == expected
+    assert search("--loopback", "yz") == expected
+    assert search(ranks=2) == expected
+    assert search("--grid", "2,1,4,1", ranks=8) == expected
+
+
+def test_pairs_of_one_rank_depend_on_the_seed_in_their_last_bits_alone(search):
+    one, other = search(), search("--seed", 2)
+    assert one != other
+    assert one["eigenvalues"] == pytest.approx(other["eigenvalues"], rel=1e-12)
