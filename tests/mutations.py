@@ -68,6 +68,16 @@ MUTATIONS = [
     Mutation("recover: goes back to the solution that was good",
              "if (!(done_.rhs[i].residual_true <= memory_[i].previous_residual)) {", "if (done_.rhs.empty()) {",
              ["tests/property/test_injected_faults.py::test_recover_goes_back_from_a_solution_that_is_lost"]),
+    # eigenpairs
+    Mutation("the probe sees pairs that are missing",
+             "if (missing > 0) return Probe::missing;", "",
+             ["tests/property/test_eigenpairs.py::test_all_of_48_equal_eigenvalues_are_found"]),
+    Mutation("an interval that begins too low is widened",
+             "if (without_growth == 2) {", "if (without_growth < 0) {",
+             ["tests/unit/test_unit_checks.py::test_unit_check[an_interval_that_begins_too_low_is_widened]"]),
+    Mutation("pairs are certified by what the plain path finds",
+             "accurate                      ? EigenOutcome::certified", "true ? EigenOutcome::certified",
+             ["tests/property/test_eigenpairs.py::test_what_rounding_leaves_is_judged"]),
     # checkpoints
     Mutation("a checkpoint of another solve is refused",
              "found != expected)", "found.empty())",

@@ -20,6 +20,10 @@ namespace po = boost::program_options;
 
 namespace {
 
+// Options of a session that say how Conjugate Gradient works.
+const std::vector<std::string> options_of_solves{"sloppy", "sloppy_links", "sloppy_naik_links",
+                                                 "solver", "blas",         "certificate"};
+
 CommandSyntax eigen_syntax() {
   CommandSyntax syntax{"eigen",
                        "staghorn eigen --gauge FILE --pairs K [options]      (mpirun -n N in front for more ranks)",
@@ -45,8 +49,8 @@ CommandSyntax eigen_syntax() {
       "max-calls", po::value<std::string>()->value_name("N")->default_value(option_text(defaults.max_calls)),
       "the most applications of K, each of them two hops")(
       "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector");
-  add_options(on_lattice, OptionGroup::lattice_operator);
-  add_options(machine, OptionGroup::machine);
+  add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
+  add_options(machine, OptionGroup::machine, options_of_solves);
   files.add_options()("report", po::value<std::string>()->value_name("F.json"), "write the report")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");

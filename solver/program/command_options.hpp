@@ -43,8 +43,9 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
 // " Did you mean 'X'?" for the choice closest to `word`, or "" where none is close.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
-// The options of a group of the table (solver/request/option_table.hpp), with dashes.
-void add_options(boost::program_options::options_description& to, OptionGroup group);
+// The options of a group of the table (solver/request/option_table.hpp), with dashes, but for those in `without`.
+void add_options(boost::program_options::options_description& to, OptionGroup group,
+                 const std::vector<std::string>& without = {});
 // What `values` say of the options that are named, or of all that a command took from the table. Throws UsageError.
 void set_options(const OptionValues& values, SolveOptions& options, const std::vector<std::string>& names);
 void set_options(const OptionValues& values, SolveOptions& options);

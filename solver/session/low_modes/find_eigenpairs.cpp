@@ -31,7 +31,12 @@ void require_memory(const Gauge& gauge, const OperatorOptions& options, const Ei
     const bool on_gpu = options.cuda_device >= 0;
     const double there =
         on_gpu ? std::min(available.device, available.device_limit) : std::min(available.host, available.host_limit);
-    const double needed = bytes.links + bytes.halo + vectors * bytes.vector;
+    // Where a GPU certifies: links in fp64, and three plain vectors, after the basis is gone.
+    const double plain = on_gpu ? double(lattice.local_volume()) * ((gauge.improved() ? 2 : 1) * double(sizeof(Links)) +
+                                                                    3 * double(sizeof(ColorVector<double>)))
+                                : 0;
+    const double certifying = plain + request.pairs * bytes.vector;
+    const double needed = bytes.links + bytes.halo + std::max(vectors * bytes.vector, certifying);
     if (needed > there)
       throw Error(ErrorKind::memory, "memory: " + std::to_string(request.pairs) + " eigenpairs on " +
                                          to_string(lattice.global()) + " with grid " + to_string(lattice.grid()) +
