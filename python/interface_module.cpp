@@ -105,12 +105,32 @@ std::string report(const Context& context) {
   return json;
 }
 
-std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, const staghorn_links& links, const Addresses& u) {
+// Links of a host: thin ones, perhaps with an action that makes fat and long ones of them, or fat and long ones.
+std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, const staghorn_links& links, const Addresses& u,
+                                    const std::optional<staghorn_links>& long_links, const Addresses& lng,
+                                    const std::optional<staghorn_action>& action) {
   auto gauge = std::make_shared<Gauge>();
   gauge->context = std::move(context);
-  const auto buffers = link_pointers(u);
-  checked([&] { return staghorn_gauge_create(gauge->context->handle, &links, buffers.data(), &gauge->handle); });
+  const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
+  staghorn_context* in = gauge->context->handle;
+  checked([&] {
+    if (long_links)
+      return staghorn_gauge_create_improved(in, &links, buffers.data(), &*long_links, long_buffers.data(),
+                                            &gauge->handle);
+    if (action) return staghorn_gauge_create_action(in, &links, buffers.data(), &*action, &gauge->handle);
+    return staghorn_gauge_create(in, &links, buffers.data(), &gauge->handle);
+  });
   return gauge;
+}
+
+void update(const Gauge& gauge, const staghorn_links& links, const Addresses& u,
+            const std::optional<staghorn_links>& long_links, const Addresses& lng) {
+  const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
+  checked([&] {
+    return long_links
+               ? staghorn_gauge_update_improved(gauge.handle, &links, buffers.data(), &*long_links, long_buffers.data())
+               : staghorn_gauge_update(gauge.handle, &links, buffers.data());
+  });
 }
 
 // A progress function of Python while a solve runs: stops it for a signal (Ctrl-C), an error or a true result.
@@ -210,6 +230,10 @@ nb::dict info(const Gauge& gauge) {
   dict["unitarity"] = about.unitarity;
   dict["determinant"] = about.determinant;
   dict["hash"] = about.hash;
+  dict["naive"] = about.naive != 0;
+  dict["coefficient"] = about.coefficient;
+  dict["long_unitarity"] = about.long_unitarity;
+  dict["long_hash"] = about.long_hash;
   dict["loads"] = about.loads;
   return dict;
 }
@@ -247,11 +271,10 @@ NB_MODULE(_interface, m) {
     const auto buffers = link_pointers(u);
     checked([&] { return staghorn_read_links(context.handle, path.c_str(), verify ? 1 : 0, &links, buffers.data()); });
   });
-  m.def("create_gauge", &create_gauge);
-  m.def("update", [](const Gauge& gauge, const staghorn_links& links, const Addresses& u) {
-    const auto buffers = link_pointers(u);
-    checked([&] { return staghorn_gauge_update(gauge.handle, &links, buffers.data()); });
-  });
+  m.def("create_gauge", &create_gauge, nb::arg("context"), nb::arg("links"), nb::arg("u"), nb::arg("long_links").none(),
+        nb::arg("lng"), nb::arg("action").none());
+  m.def("update", &update, nb::arg("gauge"), nb::arg("links"), nb::arg("u"), nb::arg("long_links").none(),
+        nb::arg("lng"));
   m.def("info", &info);
   m.def("hop", &hop);
   m.def("solve", &solve, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"), nb::arg("x"),

@@ -51,6 +51,7 @@ void bind_structs(nb::module_& m) {
       .def_rw("boundary_in", &staghorn_links::boundary_in)
       .def_rw("dagger", &staghorn_links::dagger)
       .def_rw("reals", &staghorn_links::reals)
+      .def_rw("coefficient", &staghorn_links::coefficient)
       .def_rw("generation", &staghorn_links::generation)
       .def("set_theta",
            [](staghorn_links& self, const std::array<double, 4>& theta) {
@@ -59,6 +60,14 @@ void bind_structs(nb::module_& m) {
       .def("set_scale", [](staghorn_links& self, const std::array<double, 4>& scale) {
         for (std::size_t mu = 0; mu < 4; ++mu) self.scale[mu] = scale[mu];
       });
+  nb::class_<staghorn_action>(m, "Action")
+      .def("__init__",
+           [](staghorn_action* self) { new (self) staghorn_action(defaults<staghorn_action, STAGHORN_ACTION>()); })
+      .def_rw("quarks", &staghorn_action::quarks)
+      .def_rw("unitarize", &staghorn_action::unitarize)
+      .def_rw("long_reals", &staghorn_action::long_reals)
+      .def_rw("u0", &staghorn_action::u0)
+      .def_rw("naik_epsilon", &staghorn_action::naik_epsilon);
   nb::class_<staghorn_vectors>(m, "Vectors")
       .def("__init__",
            [](staghorn_vectors* self) { new (self) staghorn_vectors(defaults<staghorn_vectors, STAGHORN_VECTORS>()); })
@@ -118,6 +127,8 @@ void bind_choices(nb::module_& m) {
                               {"tifr", STAGHORN_PHASES_TIFR},
                               {"chroma", STAGHORN_PHASES_CHROMA},
                               {"as-given", STAGHORN_PHASES_AS_GIVEN}});
+  m.attr("ACTIONS") = choices({{"naive", STAGHORN_NAIVE}, {"asqtad", STAGHORN_ASQTAD}, {"hisq", STAGHORN_HISQ}});
+  m.attr("GROUPS") = choices({{"u3", STAGHORN_U3}, {"su3", STAGHORN_SU3}});
   m.attr("SITES") = choices({{"full", STAGHORN_FULL}, {"even", STAGHORN_EVEN}, {"odd", STAGHORN_ODD}});
   m.attr("MEMORY") = choices({{"host", STAGHORN_HOST}, {"pinned", STAGHORN_PINNED}, {"device", STAGHORN_DEVICE}});
   m.attr("PRECISIONS") = choices({{"fp64", STAGHORN_FP64}, {"fp32", STAGHORN_FP32}, {"fp16", STAGHORN_FP16}});

@@ -3,6 +3,8 @@ from typing import Any
 
 ORDERS: dict[str, int]
 PHASES: dict[str, int]
+ACTIONS: dict[str, int]
+GROUPS: dict[str, int]
 SITES: dict[str, int]
 MEMORY: dict[str, int]
 PRECISIONS: dict[str, int]
@@ -31,8 +33,16 @@ class Links:
     dagger: int
     reals: int
     generation: int
+    coefficient: float
     def set_theta(self, theta: Sequence[float]) -> None: ...
     def set_scale(self, scale: Sequence[float]) -> None: ...
+
+class Action:
+    quarks: int
+    unitarize: int
+    long_reals: int
+    u0: float
+    naik_epsilon: float
 
 class Vectors:
     order: int
@@ -89,8 +99,9 @@ def create_context(geometry: Geometry, options: Options, transport: str | None, 
 def local_lattice(context: Context) -> tuple[list[int], list[int]]: ...
 def report(context: Context) -> str: ...
 def read_links(context: Context, path: str, verify: bool, links: Links, u: Sequence[int]) -> None: ...
-def create_gauge(context: Context, links: Links, u: Sequence[int]) -> Gauge: ...
-def update(gauge: Gauge, links: Links, u: Sequence[int]) -> None: ...
+def create_gauge(context: Context, links: Links, u: Sequence[int], long_links: Links | None, lng: Sequence[int],
+                 action: Action | None) -> Gauge: ...
+def update(gauge: Gauge, links: Links, u: Sequence[int], long_links: Links | None, lng: Sequence[int]) -> None: ...
 def info(gauge: Gauge) -> dict[str, Any]: ...
 def hop(gauge: Gauge, vectors: Vectors, target: int, sources: Sequence[int], out: Sequence[int]) -> None: ...
 def solve(gauge: Gauge, request: Request, vectors: Vectors, b: Sequence[int], x: Sequence[int], dx: Sequence[int],

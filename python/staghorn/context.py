@@ -15,7 +15,7 @@ from .errors import Error, choice
 from .fields import Extents, SupportsDLPack
 from .gauge import Gauge
 from .report import Report
-from .structs import Boundary, link_layout
+from .structs import Boundary, action_of, link_layout
 from .waiting_threads import short_spin
 
 with short_spin():  # read when the module loads libgomp
@@ -90,8 +90,9 @@ class Context:
 
     def gauge(self, array: SupportsDLPack, *, order: str = "lex", phases: str = "none", boundary: Boundary = "antiperiodic",
               boundary_in_links: bool = False, dagger: bool = False, scale: Sequence[float] | None = None, links: int = 18,
-              version: int = 0) -> Gauge:
-        """A Gauge with the links of `array`, of which it keeps a copy in fp64.
+              version: int = 0, long: SupportsDLPack | None = None, long_links: int = 18, coefficient: float = 0.0,
+              action: str = "naive", u0: float = 1.0, naik_epsilon: float = 0.0, unitarize: str = "u3") -> Gauge:
+        """A Gauge with the links of `array`, of which it keeps a copy in fp64: thin links; with `long` fat ones.
 
         order              how the array lies, local: "lex" [T, Z, Y, X, mu, 3, 3]; "even-odd" [mu, 2, T, Z, Y, X/2, 3, 3], as
                            PyQUDA has it; "milc" [2, T, Z, Y, X/2, mu, 3, 3]; "cps-stag", "cps-wilson", "cps-stag-block"
@@ -103,17 +104,33 @@ class Context:
         scale              factors of the four directions, in D too
         links              reals of a link in the kernels: 18, 12 or 8
         version            not 0: two updates of the same version have the same links, and the second reads nothing
+        long               long links of improved quarks, of the order, phases and boundary of the fat ones in `array`
+        long_links         reals of a long link in the kernels: 18, 13 or 9
+        coefficient        long links are that times unitary matrices; 0: found from them
+        action             "asqtad" (with u0) or "hisq" (with naik_epsilon and unitarize, "u3" or "su3"): fat and long links are
+                           made from the thin ones of `array`, again after every update
 
         Links lie in the memory of the host or of the context's GPU. Collective. Raises Error.
         """
-        layout = link_layout(order, phases, boundary, boundary_in_links, dagger, scale, links, version)
-        return Gauge._of_array(self, layout, array, order)
+        def layout(reals: int) -> native.Links:
+            return link_layout(order, phases, boundary, boundary_in_links, dagger, scale, reals, version)
+
+        made_by = action_of(action, u0, naik_epsilon, unitarize, long_links)
+        if made_by is not None and long is not None:
+            raise Error(f"long: expected none with action {action}, which makes long links, found an array", "argument")
+        of_long = None
+        if long is not None:
+            of_long = layout(long_links)
+            of_long.coefficient = coefficient
+        return Gauge._of_arrays(self, order, array, layout(links), long, of_long, made_by)
 
     def read(self, path: str | os.PathLike[str], *, verify: bool = True, boundary: Boundary = "antiperiodic",
-             links: int = 18) -> Gauge:
+             links: int = 18, long_links: int = 18, action: str = "naive", u0: float = 1.0, naik_epsilon: float = 0.0,
+             unitarize: str = "u3") -> Gauge:
         """A Gauge with the links of a file: MILC, NERSC, ILDG, SciDAC or Staghorn's HDF5. With `verify` a checksum that is wrong
-        or absent is an error. Ranks read their parts together. Collective. Raises Error."""
-        return self.gauge(self.read_links(path, verify=verify), boundary=boundary, links=links)
+        or absent is an error. Ranks read their parts together. Other arguments as in `gauge`. Collective. Raises Error."""
+        return self.gauge(self.read_links(path, verify=verify), boundary=boundary, links=links, long_links=long_links,
+                          action=action, u0=u0, naik_epsilon=naik_epsilon, unitarize=unitarize)
 
     def read_links(self, path: str | os.PathLike[str], *, verify: bool = True) -> np.ndarray[Any, np.dtype[np.complex128]]:
         """The links of a file as an array, local [T, Z, Y, X, mu, 3, 3]. Collective. Raises Error."""

@@ -34,31 +34,43 @@ class GaugeInfo:
     determinant: float  # largest |det U - 1|
     hash: int  # of the links in fp64: the same for every grid and order
     loads: int  # how often links were read
+    naive: bool = True  # no fat and long links
+    coefficient: float = 0.0  # of long links
+    long_unitarity: float = 0.0  # largest |N N^dagger - 1| of long links without it
+    long_hash: int = 0
 
 
 class Gauge:
     """Links in a context, made by Context.gauge or Context.read. They are updated in place; transports and buffers stay."""
 
-    def __init__(self, context: Context, gauge: native.Gauge, layout: native.Links, order: str) -> None:
+    def __init__(self, context: Context, gauge: native.Gauge, order: str, layout: native.Links, of_long: native.Links | None) -> None:
         self.context = context
-        self._native, self._layout, self._order = gauge, layout, order
+        self._native, self._order, self._layout, self._of_long = gauge, order, layout, of_long
 
     @classmethod
-    def _of_array(cls, context: Context, layout: native.Links, array: SupportsDLPack, order: str) -> Gauge:
-        found = _place_links(context, layout, array, order)
-        return cls(context, native.create_gauge(context._native, layout, found.addresses), layout, order)
+    def _of_arrays(cls, context: Context, order: str, array: SupportsDLPack, layout: native.Links, long: SupportsDLPack | None,
+                   of_long: native.Links | None, action: native.Action | None) -> Gauge:
+        u, lng = _place_links("links", context, layout, array, order), _place_links("long", context, of_long, long, order)
+        made = native.create_gauge(context._native, layout, u.addresses, of_long, lng.addresses, action)
+        return cls(context, made, order, layout, of_long)
 
     @property
     def info(self) -> GaugeInfo:
         """Plaquettes, unitarity and hash. Collective."""
         return GaugeInfo(**native.info(self._native))
 
-    def update(self, array: SupportsDLPack, *, version: int = 0) -> None:
-        """Takes other links, of the order, phases and boundary of the first ones. A `version` that is not 0 and that of the last
+    def update(self, array: SupportsDLPack, *, long: SupportsDLPack | None = None, version: int = 0) -> None:
+        """Takes other links, of the order, phases and boundary of the first ones; fat and `long` ones where these were so. A `version` that is not 0 and that of the last
         update says that the links are the same: then nothing is read. Collective. Raises Error, after which the gauge has no
         links until the next update."""
+        if (long is not None) != (self._of_long is not None):
+            raise Error("long: expected long links where the gauge was made with them, and only there", "argument")
         self._layout.generation = version
-        native.update(self._native, self._layout, _place_links(self.context, self._layout, array, self._order).addresses)
+        if self._of_long is not None:
+            self._of_long.generation = version
+        u = _place_links("links", self.context, self._layout, array, self._order)
+        lng = _place_links("long", self.context, self._of_long, long, self._order)
+        native.update(self._native, self._layout, u.addresses, self._of_long, lng.addresses)
 
     def hop(self, source: Array, *, out: Array | None = None, target: str = "full", order: str = "lex",
             phases: str = "none") -> Array:
@@ -189,8 +201,11 @@ class _Shown:
         return report
 
 
-def _place_links(context: Context, layout: native.Links, array: SupportsDLPack, order: str) -> Fields:
-    found = link_fields("links", array, order, context.local, context.stream)
+def _place_links(name: str, context: Context, layout: native.Links | None, array: SupportsDLPack | None, order: str) -> Fields:
+    """Where links lie, and `layout` told so; no addresses where there are none."""
+    if layout is None:
+        return Fields([], (), 0, 0, (0, 0))
+    found = link_fields(name, array, order, context.local, context.stream)
     layout.precision, layout.memory = found.precision, found.memory
     return found
 

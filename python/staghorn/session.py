@@ -150,7 +150,8 @@ SOLVE_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] == "
 
 def option_texts(of: str, options: dict[str, Any]) -> dict[str, str]:
     """The values of `options` as the texts that the table parses, without those that are None. Unknown names raise TypeError."""
-    known: dict[str, Any] = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}[of]
+    tables: dict[str, dict[str, Any]] = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}
+    known = tables[of]
     for name in options:
         if name not in known:
             close = difflib.get_close_matches(name, known, 1)

@@ -29,6 +29,15 @@ def link_layout(order: str, phases: str, boundary: Boundary, boundary_in_links: 
     return layout
 
 
+def action_of(action: str, u0: float, naik_epsilon: float, unitarize: str, long_links: int) -> native.Action | None:
+    """The action that makes fat and long links of thin ones; None for naive quarks. Raises Error."""
+    made = native.Action()
+    made.quarks = choice("action", action, native.ACTIONS)
+    made.unitarize = choice("unitarize", unitarize, native.GROUPS)
+    made.long_reals, made.u0, made.naik_epsilon = long_links, u0, naik_epsilon
+    return made if action != "naive" else None
+
+
 def _four_numbers(name: str, values: Sequence[float]) -> tuple[float, float, float, float]:
     if len(values) != 4:
         raise Error(f"{name}: expected four numbers, for x, y, z, t, found {len(values)}", "argument")

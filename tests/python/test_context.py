@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import staghorn as sh
-from staghorn import reference
+from staghorn import improved_reference, reference
 from staghorn.reference import StaggeredOperator
 
 pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
@@ -190,6 +190,49 @@ def test_a_file_of_another_lattice_or_damaged_is_refused(small_gauge, tmp_path):
     with pytest.raises(sh.Error, match="damaged.nersc is damaged .*`verify=False` reads it"):
         sh.Context(damaged).read(damaged)
     assert sh.Context(damaged).read(damaged, verify=False).info.loads == 1
+
+
+# --- improved quarks --------------------------------------------------------------------------------------------
+
+BIG = (4, 6, 8, 4)
+
+
+@pytest.fixture(scope="module")
+def improved():
+    """Thin links near 1, and the fat and long ones of asqtad that NumPy makes of them."""
+    thin = improved_reference.unitary_projection(np.eye(3) + 0.2 * reference.random_links(BIG, seed=75), su3=True)
+    return thin, *map(np.ascontiguousarray, improved_reference.asqtad_links(thin, u0=0.9))
+
+
+def test_links_that_the_library_makes_are_those_of_the_reference(improved):
+    thin, fat, long = improved
+    context, v = sh.Context(BIG), reference.random_vector(BIG, 76)
+    made = context.gauge(thin, action="asqtad", u0=0.9)
+    given = context.gauge(fat, long=long)
+    assert not made.info.naive and given.info.coefficient == pytest.approx(made.info.coefficient, rel=1e-12)
+    expected = improved_reference.ImprovedOperator(fat, long).d(v)
+    for gauge in (made, given):
+        assert np.allclose(gauge.hop(v), expected, rtol=0, atol=1e-12)
+    x, report = given.solve(MASS, v, sloppy="fp32")
+    assert report.certified and report.to_dict()["action"] != "naive"
+    assert np.linalg.norm(v - 2 * MASS * x - given.hop(x)) < 1.001e-10 * np.linalg.norm(v)
+
+
+def test_improved_links_are_updated_together(improved):
+    thin, fat, long = improved
+    context, v = sh.Context(BIG), reference.random_vector(BIG, 77)
+    gauge = context.gauge(fat, long=long)
+    first = gauge.hop(v)
+    gauge.update(np.conj(fat), long=np.conj(long))
+    assert np.array_equal(gauge.hop(v.conj()), first.conj())
+    with pytest.raises(sh.Error, match="^long: expected long links where"):
+        gauge.update(fat)
+    with pytest.raises(sh.Error, match="^long: expected none with action hisq"):
+        context.gauge(thin, long=long, action="hisq")
+    with pytest.raises(sh.Error, match="^action: expected naive, asqtad or hisq"):
+        context.gauge(thin, action="wilson")
+    with pytest.raises(sh.Error, match="^long: expected shape"):
+        context.gauge(fat, long=long[:1])
 
 
 # --- what is refused --------------------------------------------------------------------------------------------
