@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
@@ -170,6 +171,8 @@ def _type_name(array: object) -> str:
 
 def library_of(array: object) -> str:
     """"numpy", "cupy", "torch", "jax" or another name of a library of arrays."""
+    if isinstance(array, np.ndarray):
+        return "numpy"
     name = type(array).__module__.split(".")[0]
     return "jax" if name == "jaxlib" else name
 
@@ -184,10 +187,15 @@ def new_array(like: Array, leading: tuple[int, ...] = (), zeros: bool = False) -
         made = _new_jax_array(model, shape)
     elif library == "torch":
         made = model.new_zeros(shape) if zeros else model.new_empty(shape)
-    elif library in ("numpy", "cupy") or hasattr(like, "__array_namespace__"):
-        namespace: Any = np if library == "numpy" else model.__array_namespace__()
-        where = {} if library in ("numpy", "cupy") else {"device": model.device}
-        made = (namespace.zeros if zeros else namespace.empty)(shape, dtype=model.dtype, **where)
+    elif library == "numpy":
+        made = (np.zeros if zeros else np.empty)(shape, dtype=model.dtype)
+    elif library == "cupy":
+        cupy: Any = import_module("cupy")
+        with model.device:
+            made = (cupy.zeros if zeros else cupy.empty)(shape, dtype=model.dtype)
+    elif hasattr(like, "__array_namespace__"):
+        namespace: Any = model.__array_namespace__()
+        made = (namespace.zeros if zeros else namespace.empty)(shape, dtype=model.dtype, device=model.device)
     else:
         raise Error(f"out: expected an array for the result, for {_type_name(like)} makes none", "argument")
     return cast(Array, made)

@@ -117,7 +117,7 @@ class Session:
         return (solution[0] if single else solution), report
 
     def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 100000, seed: int = 1,
-              vectors: bool = True) -> tuple[np.ndarray, np.ndarray | None, dict]:
+              vectors: bool = True) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """The lowest eigenpairs of K = -D^2 on even sites, as `staghorn eigen` finds and certifies them.
 
         pairs      how many, from the lowest

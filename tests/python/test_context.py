@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import _thread
+import sys
 import threading
+import types
 from pathlib import Path
 
 import numpy as np
@@ -367,6 +369,27 @@ def test_another_solve_within_progress_is_refused(gauge, b):
 
     with pytest.raises(sh.Error, match="one call at a time"):
         gauge.solve(0.05, b, progress=nested)
+
+
+def test_a_line_of_progress_is_written_over_in_a_notebook(gauge, b, monkeypatch, capsys):
+    shown = []
+
+    class Handle:
+        def update(self, data, raw):
+            shown.append(data["text/plain"])
+
+    def display(data, raw, display_id):
+        shown.append(data["text/plain"])
+        return Handle()
+
+    gauge.solve(0.05, b, progress=True)
+    assert capsys.readouterr() == ("", "")  # no terminal, no notebook
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    _, report = gauge.solve(0.05, b, progress=True)
+    assert shown[0].startswith("iteration 10, residual ") and shown[0].endswith(" %")
+    assert shown[-1] == str(report) and len(shown) >= 2
 
 
 # --- arrays of other libraries ----------------------------------------------------------------------------------
