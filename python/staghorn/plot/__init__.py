@@ -11,16 +11,27 @@ draws into `ax` or into a figure of its own, and returns the axes. `save` writes
 from __future__ import annotations
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from .convergence import residuals, times
 from .figures import new_axes, save, style
-from .observables import condensate, correlators_of, effective_masses, pion, spectrum
 from .rates import roofline, scaling
 from .reports import ReportLike
 from .terminal import residual_plot
 
+if TYPE_CHECKING:
+    from .observables import condensate, correlators_of, effective_masses, pion, spectrum
+
 __all__ = ["condensate", "correlators_of", "effective_masses", "new_axes", "pion", "plot_residuals", "residual_plot", "residuals",
            "roofline", "save", "scaling", "spectrum", "style", "times"]
+
+
+def __getattr__(name: str) -> Any:
+    # These need NumPy; a plot in the terminal does not.
+    if name in ("condensate", "correlators_of", "effective_masses", "pion", "spectrum"):
+        return getattr(import_module("staghorn.plot.observables"), name)
+    raise AttributeError(f"module 'staghorn.plot' has no attribute '{name}'")
 
 
 def plot_residuals(report: ReportLike, path: str | os.PathLike[str]) -> None:

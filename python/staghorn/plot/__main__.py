@@ -5,16 +5,13 @@ from __future__ import annotations
 import argparse
 import shutil
 import sys
-from collections.abc import Callable
-from typing import Any
+import staghorn.plot
 
-from . import condensate, effective_masses, pion, residual_plot, residuals, roofline, save, scaling, spectrum, times
 from .reports import report_of
+from .terminal import residual_plot
 
-PICTURES: dict[str, Callable[..., Any]] = {
-    "residuals": residuals, "times": times, "roofline": roofline, "scaling": scaling, "pion": pion,
-    "effective-mass": effective_masses, "condensate": condensate, "spectrum": spectrum,
-}
+PICTURES = {"residuals": "residuals", "times": "times", "roofline": "roofline", "scaling": "scaling", "pion": "pion",
+            "effective-mass": "effective_masses", "condensate": "condensate", "spectrum": "spectrum"}
 
 
 def main(arguments: list[str] | None = None) -> int:
@@ -32,7 +29,8 @@ def main(arguments: list[str] | None = None) -> int:
     elif not options.output:
         parser.error(f"--what {options.what} needs --output FILE")
     if options.output:
-        save(PICTURES[options.what](options.reports), options.output)
+        draw = getattr(staghorn.plot, PICTURES[options.what])
+        staghorn.plot.save(draw(options.reports), options.output)
     return 0
 
 
