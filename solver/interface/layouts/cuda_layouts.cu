@@ -71,33 +71,17 @@ __global__ void __launch_bounds__(threads)
   }
 }
 
-// Signs of sites on the GPU for the time of a call.
-class SignsThere {
- public:
-  explicit SignsThere(const VectorSigns& signs) : signs_(signs) {
-    if (signs.found.empty()) return;
-    found_ = Buffer(signs.found.size(), MemorySpace::cuda);
-    cuda::copy_to_device(found_.data(), signs.found.data(), found_.bytes());
-  }
-  SiteSigns view() const { return signs_.view(reinterpret_cast<const signed char*>(found_.data())); }
-
- private:
-  const VectorSigns& signs_;
-  Buffer found_;
-};
-
-VectorTask task_of(const HostVectors& layout, const SignsThere& signs, std::optional<Parity> sites,
+VectorTask task_of(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                    const Lattice& lattice) {
-  return {places_of(layout, lattice.local()), signs.view(), geometry_of(lattice), sites ? int(*sites) : -1,
-          std::uint32_t(lattice.local_volume())};
+  return {places_of(layout, lattice.local()), signs.view(MemorySpace::cuda), geometry_of(lattice),
+          sites ? int(*sites) : -1, std::uint32_t(lattice.local_volume())};
 }
 
 }  // namespace
 
 void cuda_read_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                       const void* host, VectorField& out) {
-  const SignsThere there(signs);
-  const VectorTask task = task_of(layout, there, sites, out.lattice());
+  const VectorTask task = task_of(layout, signs, sites, out.lattice());
   const char* const bytes = static_cast<const char*>(host);
   if (layout.real == HostReal::fp64)
     read_vector_kernel<double><<<blocks_for(task.sites), threads>>>(task, bytes, out.data());
@@ -109,8 +93,7 @@ void cuda_read_vector(const HostVectors& layout, const VectorSigns& signs, std::
 
 void cuda_write_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                        const VectorField& in, void* host) {
-  const SignsThere there(signs);
-  const VectorTask task = task_of(layout, there, sites, in.lattice());
+  const VectorTask task = task_of(layout, signs, sites, in.lattice());
   char* const bytes = static_cast<char*>(host);
   if (layout.real == HostReal::fp64)
     write_vector_kernel<double><<<blocks_for(task.sites), threads>>>(task, in.data(), bytes);

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <initializer_list>
 
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -89,6 +90,16 @@ LinkSigns signs_of(const HostLinks& links, const Extents& global) {
 
 LinkTurn turn_of(const HostLinks& links) {
   return {transposed(links.order), links.dagger || always_adjoint(links.order)};
+}
+
+const signed char* FoundSigns::in(MemorySpace space) const {
+  if (space != MemorySpace::cuda) return here_.data();
+  if (there_.bytes() == 0) {
+    Buffer copy(here_.size(), MemorySpace::cuda);
+    cuda::copy_to_device(copy.data(), here_.data(), copy.bytes());
+    there_ = std::move(copy);
+  }
+  return reinterpret_cast<const signed char*>(there_.data());
 }
 
 bool is_odd(double theta) { return is_sign(theta) && !is_sign(theta / 2); }

@@ -4,7 +4,9 @@
 #pragma once
 
 #include <array>
+#include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dirac/gauge/link_phases.hpp"
@@ -65,17 +67,33 @@ std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local);
 bool is_sign(double theta);
 bool is_odd(double theta);  // that sign is -1
 
+// Signs of local sites that were found in links as given. A GPU gets a copy when it first asks.
+class FoundSigns {
+ public:
+  // nullptr of none.
+  static std::shared_ptr<const FoundSigns> of(std::vector<signed char> signs) {
+    return signs.empty() ? nullptr : std::make_shared<const FoundSigns>(std::move(signs));
+  }
+  explicit FoundSigns(std::vector<signed char> signs) : here_(std::move(signs)) {}
+  const signed char* in(MemorySpace space) const;
+
+ private:
+  std::vector<signed char> here_;
+  mutable Buffer there_;
+};
+
 // How a host's vectors differ from ours: host(x) = factor sign(x) ours(x). `factor` is a power of two, so that nothing
 // is rounded.
 struct VectorSigns {
-  LinkPhases phases = LinkPhases::cps;  // the convention of the host's system
-  std::vector<signed char> found;       // further signs of local sites, of links as given; empty: none
-  bool alternating = false;             // (-1)^(x+y+z+t): turns 2m + D into 2m - D
+  LinkPhases phases = LinkPhases::cps;      // the convention of the host's system
+  std::shared_ptr<const FoundSigns> found;  // further signs of local sites, of links as given; nullptr: none
+  bool alternating = false;                 // (-1)^(x+y+z+t): turns 2m + D into 2m - D
   double factor = 1;
 
-  // The same as plain data, with `found` in the memory that `at` points to.
-  SiteSigns view(const signed char* at) const { return {phases, found.empty() ? nullptr : at, alternating, factor}; }
-  SiteSigns view() const { return view(found.data()); }
+  // The same as plain data, with `found` in this memory.
+  SiteSigns view(MemorySpace space = MemorySpace::host) const {
+    return {phases, found ? found->in(space) : nullptr, alternating, factor};
+  }
   double at(std::int64_t site, const Coordinates& x) const { return view().at(site, x); }
 };
 

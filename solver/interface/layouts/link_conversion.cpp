@@ -115,7 +115,7 @@ TakenLinks take_links(const Communicator& communicator, const HostLinks& layout,
   if (!layout.as_given) return taken;
   GivenPhases found = take_out_phases(communicator, out);
   taken.boundary = found.boundary;
-  taken.signs.found = std::move(found.signs);
+  taken.signs.found = FoundSigns::of(std::move(found.signs));
   taken.unscaled = taken.unscaled && found.only_signs;
   scale_directions(out, layout.scale);
   return taken;

@@ -78,7 +78,7 @@ TakenPair take_link_pair(const Communicator& communicator, const HostLinks& fat_
                             ? take_out_phases(communicator, fat)
                             : take_out_pair_signs(communicator, fat, pair.has_long ? &naik : nullptr);
     pair.taken.boundary = found.boundary;
-    pair.taken.signs.found = std::move(found.signs);
+    pair.taken.signs.found = FoundSigns::of(std::move(found.signs));
     pair.taken.unscaled = pair.taken.unscaled && found.only_signs;
     if (pair.has_long) pair.long_sign = likeness(communicator, fat, naik) < 0 ? -1 : 1;
     return pair;
