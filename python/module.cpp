@@ -47,8 +47,9 @@ nb::dict to_dict(const GaugeSummary& gauge) {
   return dict;
 }
 
-nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify) {
-  const GaugeHeader header = read_gauge_header(process.communicator, path);
+nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify,
+                          const std::optional<std::string>& dataset) {
+  const GaugeHeader header = read_gauge_header(process.communicator, path, dataset);
   LinkField links(whole_lattice(header.extents));
   const GaugeChecks checks = read_gauge(process.communicator, header, links, verify);
   nb::dict info, fields;
@@ -104,9 +105,13 @@ NB_MODULE(_native, m) {
   const auto process = std::make_shared<Process>();
   m.attr("_process") = process;
 
-  m.def("read_gauge", [process = std::weak_ptr<Process>(process)](const std::string& path, bool verify) {
-    return read_gauge_file(*process.lock(), path, verify);
-  });
+  m.def(
+      "read_gauge",
+      [process = std::weak_ptr<Process>(process)](const std::string& path, bool verify,
+                                                  const std::optional<std::string>& dataset) {
+        return read_gauge_file(*process.lock(), path, verify, dataset);
+      },
+      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none());
 
   m.def("options", &options);
 

@@ -40,9 +40,9 @@ std::string fixed_digits(double value, int digits) {
   return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, digits).ptr};
 }
 
-std::string significant_digits(double value) {
+std::string shortest_digits(double value) {
   char text[32];
-  return {text, std::to_chars(text, text + sizeof text, value, std::chars_format::general, 17).ptr};
+  return {text, std::to_chars(text, text + sizeof text, value).ptr};
 }
 
 std::int64_t whole_number(const std::string& where, const std::string& text, std::int64_t lowest,

@@ -10,10 +10,10 @@ namespace staghorn {
 // become '?' too.
 std::string printable(const std::string& text);
 
-// `value` with so many digits behind the decimal point, or with 17 significant digits as %.17g. The
-// locale does not matter.
+// `value` with so many digits behind the decimal point, or with as few as give the same double back. The locale does
+// not matter.
 std::string fixed_digits(double value, int digits);
-std::string significant_digits(double value);
+std::string shortest_digits(double value);
 
 // The whole number that `text` is, blanks around it allowed. Throws Error, naming `where`, unless `text` is a decimal
 // number from `lowest` to `highest`.

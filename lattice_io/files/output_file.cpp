@@ -36,6 +36,8 @@ FileSizeSignalBlocked::~FileSizeSignalBlocked() {
 
 namespace {
 
+constexpr const char* standard_output = "-";  // in the words of other programs
+
 void refuse_to_replace(const std::string& path, bool force) {
   std::error_code error;
   const fs::file_status status = fs::status(path, error);
@@ -86,6 +88,8 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
     : communicator_(communicator), path_(path), force_(force) {
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
+    if (path == standard_output)
+      throw Error("output file", "the name of a file, which is complete before it appears", "'-', standard output");
     if (fs::path(path).filename().empty()) throw Error("output file", "a file name", "'" + path + "'");
     refuse_to_replace(path, force);
     temporary_path_ = temporary_beside(resolved(path));

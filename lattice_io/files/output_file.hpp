@@ -40,7 +40,8 @@ class OwnFile {
 class OutputFile {
  public:
   // Creates an empty temporary file in the directory of `path`. Throws Error if `path` exists and not `force`, if it
-  // is something else than a file, or if the directory cannot be written. `communicator` must outlive this.
+  // is something else than a file, if it is "-", or if the directory cannot be written. `communicator` must outlive
+  // this.
   OutputFile(const Communicator& communicator, const std::string& path, bool force);
   // Removes the temporary file at its end unless fill() completed it. Local.
   OutputFile(const OutputFile&) = delete;

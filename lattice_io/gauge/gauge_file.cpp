@@ -7,6 +7,7 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/lime.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 
@@ -21,17 +22,20 @@ constexpr NamedChoice<GaugeFormat, 5> formats{"gauge format",
                                                 {GaugeFormat::scidac, "scidac"},
                                                 {GaugeFormat::hdf5, "hdf5"}}}};
 
-GaugeHeader parse_header(const std::string& path) {
+GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset) {
   const PosixFile file = PosixFile::open_to_read(path);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
+  if (const std::string foreign = foreign_content(start); !foreign.empty())
+    throw Error(path, "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC or HDF5", foreign);
   if (start.size() < 16)
     throw Error(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
+  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) return read_hdf5_gauge_header(path, dataset.value_or("links"));
+  if (dataset) throw Error("dataset", "an HDF5 file, in which it is the name of the links", path);
   if (big == lime_magic) return read_lime_gauge_header(file);
   if (start.rfind("BEGIN_HEADER", 0) == 0) return read_nersc_header(file);
-  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) return read_hdf5_gauge_header(path);
   if (big == 20103 || little == 20103) return read_milc_header(file);
   for (const std::uint32_t older : {53546u, 59354u})
     if (big == older || little == older)
@@ -45,9 +49,19 @@ GaugeHeader parse_header(const std::string& path) {
 std::string to_string(GaugeFormat format) { return formats.name(format); }
 GaugeFormat parse_gauge_format(const std::string& text) { return formats.parse(text); }
 
-GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path) {
+std::optional<GaugeFormat> gauge_format_by_name(const std::string& path) {
+  for (const NamedValue<GaugeFormat>& format : formats.values)
+    if (ends_in(path, std::string(".") + format.name)) return format.value;
+  if (ends_in(path, ".h5")) return GaugeFormat::hdf5;
+  if (ends_in(path, ".lime")) return GaugeFormat::scidac;
+  require_honest_name(path, "`format` hdf5");
+  return std::nullopt;
+}
+
+GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,
+                              const std::optional<std::string>& dataset) {
   GaugeHeader header;
-  communicator.agree([&] { header = parse_header(path); });
+  communicator.agree([&] { header = parse_header(path, dataset); });
   return header;
 }
 

@@ -24,11 +24,15 @@ namespace staghorn {
 enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5 };
 std::string to_string(GaugeFormat format);
 GaugeFormat parse_gauge_format(const std::string& text);  // throws Error naming the choices
+// What the ending of a file's name asks for: .milc, .nersc, .ildg, .scidac (or .lime), .h5 (or .hdf5); nothing for
+// other endings. Throws Error for endings of formats that Staghorn does not write, as x.npy. Local.
+std::optional<GaugeFormat> gauge_format_by_name(const std::string& path);
 
 // What the header says; nothing of the links has been read yet.
 struct GaugeHeader {
   std::string path;
   GaugeFormat format = GaugeFormat::milc;
+  std::string dataset;  // of HDF5: where the links are
   Extents extents{};
   Precision precision = Precision::fp32;  // of the stored numbers
   int rows = 3;                           // rows stored per link: 3 or 2
@@ -50,8 +54,11 @@ struct GaugeChecks {
   std::optional<std::complex<double>> link_trace;
 };
 
-// Parses the header. Collective; every rank gets the same. Throws Error naming the file, what was expected and found.
-GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path);
+// Parses the header. In HDF5 the links are `dataset`, a name as "links" or "group/links"; "links" if it is not given.
+// Collective; every rank gets the same. Throws Error naming the file, what was expected and found, and where a dataset
+// is given for another format than HDF5.
+GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,
+                              const std::optional<std::string>& dataset = std::nullopt);
 
 // Reads this rank's links. With `verify` a mismatch or an absent checksum throws Error naming file, stored and computed
 // value. Without it both are only recorded in the result. Collective.

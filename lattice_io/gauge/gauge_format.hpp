@@ -39,7 +39,7 @@ class GaugeFrame {
 GaugeHeader read_milc_header(const PosixFile& file);
 GaugeHeader read_nersc_header(const PosixFile& file);
 GaugeHeader read_lime_gauge_header(const PosixFile& file);  // ILDG or SciDAC
-GaugeHeader read_hdf5_gauge_header(const std::string& path);
+GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name);
 
 // The frames for a file of the extents, precision, rows and byte order of `header`. `metadata` goes where the format
 // has room for it.

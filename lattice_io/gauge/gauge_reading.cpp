@@ -17,13 +17,14 @@ namespace staghorn {
 
 namespace {
 
-// Compares with a decimal number in a header, to the accuracy of sums over stored links and of the digits written.
+// Compares with a decimal number in a header, to the accuracy of sums over stored links and, where `digits_count`, of
+// the digits written: a number of HDF5 is a double, whatever few digits show it.
 // The numbers of a file have a decimal point in every locale, so that neither printf nor strtod will do.
-ChecksumResult compare_number(const std::string& stored, double computed, Precision precision) {
+ChecksumResult compare_number(const std::string& stored, double computed, Precision precision, bool digits_count) {
   double tolerance = precision == Precision::fp64 ? 1e-8 : 1e-6;
   const auto point = stored.find('.');
   const auto exponent = stored.find_first_of("eE");
-  if (exponent == std::string::npos) {
+  if (digits_count && exponent == std::string::npos) {
     const auto digits = point == std::string::npos ? 0 : stored.size() - point - 1;
     tolerance = std::max(tolerance, 0.6 * std::pow(10.0, -double(digits)));
   }
@@ -41,7 +42,7 @@ class SiteSource {
     if (header.data_offset >= 0)
       file_.emplace(PosixFile::open_to_read(header.path));
     else
-      hdf5_.emplace(describe_hdf5_dataset(header.path, "links"), 4);
+      hdf5_.emplace(describe_hdf5_dataset(header.path, header.dataset), 4);
   }
   void fetch(std::int64_t first_site, std::span<std::byte> sites) const {
     if (file_)
@@ -92,15 +93,16 @@ GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& head
   checks.warnings = header.warnings;
   checks.checksums = compare_checksums(header.checksums, checksum->combine(communicator));
   if (second) checks.checksums.merge(compare_checksums(header.checksums, second->combine(communicator)));
+  const bool digits_count = header.format != GaugeFormat::hdf5;
   if (header.checksums.count("plaquette")) {
     checks.plaquette = plaquette(communicator, links);
     checks.checksums["plaquette"] =
-        compare_number(header.checksums.at("plaquette"), checks.plaquette->all, header.precision);
+        compare_number(header.checksums.at("plaquette"), checks.plaquette->all, header.precision, digits_count);
   }
   if (header.checksums.count("link_trace")) {
     checks.link_trace = link_trace(communicator, links);
     checks.checksums["link_trace"] =
-        compare_number(header.checksums.at("link_trace"), checks.link_trace->real(), header.precision);
+        compare_number(header.checksums.at("link_trace"), checks.link_trace->real(), header.precision, digits_count);
   }
   if (verify) require_verified(header.path, checks.checksums);
   return checks;

@@ -45,14 +45,15 @@ std::string to_text(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
-GaugeHeader read_hdf5_gauge_header(const std::string& path) {
-  const Hdf5Dataset dataset = describe_hdf5_dataset(path, "links");
+GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name) {
+  const Hdf5Dataset dataset = describe_hdf5_dataset(path, name, "; `dataset` says which of them holds the links");
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3)
-    throw Error(path + ": shape of dataset links", "(T, Z, Y, X, 4, 3, 3)", to_text(shape));
+    throw Error(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", to_text(shape));
   GaugeHeader header;
   header.path = path;
   header.format = GaugeFormat::hdf5;
+  header.dataset = name;
   header.precision = dataset.precision;
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   require_usable_extents(path, header.extents);
@@ -62,7 +63,7 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path) {
   for (const char* name : {"suma", "sumb", "plaquette"})
     if (dataset.attributes.count(name)) header.checksums[name] = dataset.attributes.at(name);
   if (!header.checksums.count("plaquette"))
-    header.warnings.push_back("dataset links has no attribute plaquette to compare with");
+    header.warnings.push_back("dataset " + name + " has no attribute plaquette to compare with");
   if (header.data_offset >= 0) require_complete(PosixFile::open_to_read(path), header);
   return header;
 }

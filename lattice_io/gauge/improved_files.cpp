@@ -148,7 +148,7 @@ void write_one(const Communicator& communicator, const std::string& path, const 
   Description description = how.description;
   description["links"] = role;
   description["phases_in_links"] = to_string(how.phases);
-  if (role == "long") description["coefficient"] = significant_digits(coefficient);
+  if (role == "long") description["coefficient"] = shortest_digits(coefficient);
   if (how.phases != LinkPhases::none) description["boundary"] = to_string(how.boundary);
   if (how.format == GaugeFormat::scidac) {
     std::string lines;

@@ -79,7 +79,8 @@ GaugeHeader read_milc_header(const PosixFile& file) {
 
 std::unique_ptr<GaugeFrame> milc_frame(const GaugeHeader& header, const Metadata& metadata) {
   if (header.precision != Precision::fp32)
-    throw Error(header.path + ": MILC format", "precision fp32 (it has no other)", to_string(header.precision));
+    throw Error(header.path + ": MILC format", "precision fp32 (it has no other)",
+                to_string(header.precision) + "; `precision` fp32 rounds the links to it");
   return std::make_unique<MilcFrame>(header, metadata);
 }
 

@@ -65,7 +65,7 @@ std::optional<std::string> read_value(const Hdf5File& file, MetadataBytes& bytes
       return printable(read_from_heap(file, bytes));
     case Hdf5Type::Kind::integer:
     case Hdf5Type::Kind::real:
-      return significant_digits(read_number(bytes, type));
+      return shortest_digits(read_number(bytes, type));
     default:
       return std::nullopt;
   }

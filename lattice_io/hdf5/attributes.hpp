@@ -9,8 +9,9 @@
 
 namespace staghorn {
 
-// Single texts as they are, single numbers as %.17g, others left out. Reads texts of fixed length, as Staghorn writes
-// them, and of variable length, as h5py and earlier versions do. Throws Error where an attribute is damaged.
+// Single texts as they are, single numbers with their shortest digits, others left out. Reads texts of fixed length, as
+// Staghorn writes them, and of variable length, as h5py and earlier versions do. Throws Error where an attribute is
+// damaged.
 std::map<std::string, std::string> read_hdf5_attributes(const Hdf5File& file, std::vector<Hdf5Message>& messages);
 
 // The message of an attribute that is one text or one real.

@@ -51,10 +51,10 @@ void set_layout(const Hdf5File& file, std::vector<Hdf5Message>& messages, const 
 
 }  // namespace
 
-Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name) {
+Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name, const std::string& advice) {
   const Hdf5File file(path);
   const std::string what = path + ": dataset " + name;
-  std::vector<Hdf5Message> messages = file.object(name);
+  std::vector<Hdf5Message> messages = file.object(name, advice);
   Hdf5Dataset dataset;
   dataset.path = path;
   dataset.name = name;

@@ -21,12 +21,13 @@ struct Hdf5Dataset {
   bool big_endian = false;
   std::int64_t data_offset = -1;  // of the first number in the file; -1 where the dataset is stored in chunks
   Hdf5Chunks chunks;              // empty unless it is
-  std::map<std::string, std::string> attributes;  // texts as they are, numbers as %.17g, others left out
+  std::map<std::string, std::string>
+      attributes;  // texts as they are, numbers with their shortest digits, others left out
 };
 
-// What dataset `name` of a file is. Throws Error if it is absent, not complex, not complete, or stored in a way that
-// Staghorn cannot read.
-Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name);
+// What dataset `name` ("links", "group/links") of a file is. Throws Error if it is not complex, not complete, or stored
+// in a way that Staghorn cannot read; if it is absent, with what is there instead and `advice`.
+Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name, const std::string& advice = "");
 
 // Reads runs of consecutive sites of any such dataset.
 class Hdf5SiteReader {

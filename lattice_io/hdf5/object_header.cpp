@@ -142,8 +142,8 @@ std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::st
   return messages;
 }
 
-std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group) const {
-  const std::string what = path() + ": HDF5 root group";
+std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group, const std::string& name) const {
+  const std::string what = path() + ": HDF5 " + name;
   std::map<std::string, std::uint64_t> members;
   for (Hdf5Message& message : messages(group, what)) {
     MetadataBytes& bytes = message.bytes;
@@ -167,12 +167,41 @@ std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group) cons
   return members;
 }
 
-std::vector<Hdf5Message> Hdf5File::object(const std::string& name) const {
-  const std::map<std::string, std::uint64_t> found = members(root_);
-  if (found.count(name)) return messages(found.at(name), path() + ": HDF5 dataset " + name);
+namespace {
+
+bool is_group(const std::vector<Hdf5Message>& messages) {
+  return std::any_of(messages.begin(), messages.end(), [](const Hdf5Message& message) {
+    return message.type == Hdf5Message::symbol_table || message.type == Hdf5Message::link ||
+           message.type == Hdf5Message::link_info;
+  });
+}
+
+std::string names_of(const std::map<std::string, std::uint64_t>& members, const std::string& group) {
   std::string names;
-  for (const auto& [other, address] : found) names += (names.empty() ? "" : ", ") + printable(other.substr(0, 64));
-  throw Error(path(), "an HDF5 dataset " + name, names.empty() ? "none" : names);
+  for (const auto& [name, address] : members)
+    names += (names.empty() ? "" : ", ") + group + printable(name.substr(0, 64));
+  return names.empty() ? "none" : names;
+}
+
+}  // namespace
+
+std::vector<Hdf5Message> Hdf5File::object(const std::string& name, const std::string& advice) const {
+  const auto fail = [&](const std::string& found) { throw Error(path(), "an HDF5 dataset " + name, found + advice); };
+  std::map<std::string, std::uint64_t> found = members(root_, "root group");
+  std::string group;  // where `found` is: "a/b/"
+  for (std::size_t begin = name.starts_with('/'), slash = 0;; begin = slash + 1) {
+    slash = name.find('/', begin);
+    const std::string step = name.substr(begin, slash - begin), here = group + step;
+    if (!found.count(step)) fail(names_of(found, group));
+    const std::uint64_t address = found.at(step);
+    std::vector<Hdf5Message> messages_here = messages(address, path() + ": HDF5 dataset " + here);
+    const bool group_here = is_group(messages_here), last = slash == std::string::npos;
+    if (!group_here && last) return messages_here;
+    if (!group_here) fail("a dataset " + here);
+    group = here + "/";
+    found = members(address, "group " + here);
+    if (last) fail("a group with " + names_of(found, group));
+  }
 }
 
 }  // namespace staghorn

@@ -48,12 +48,15 @@ class Hdf5File {
   // n_bytes of metadata. Throws Error if they are not in the file, or unreasonably many.
   MetadataBytes block(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const;
 
-  // The messages of the object `name` of the root group. Throws Error if there is none.
-  std::vector<Hdf5Message> object(const std::string& name) const;
+  // The messages of the dataset `name`, with slashes between groups and the dataset. Throws Error if there is none, or
+  // if it is a group: what is there instead, and `advice`.
+  std::vector<Hdf5Message> object(const std::string& name, const std::string& advice = "") const;
+  // Whether the root group has a member of that name.
+  bool contains(const std::string& name) const { return members(root_, "root group").count(name) > 0; }
 
  private:
   std::vector<Hdf5Message> messages(std::uint64_t address, const std::string& what) const;
-  std::map<std::string, std::uint64_t> members(std::uint64_t group) const;
+  std::map<std::string, std::uint64_t> members(std::uint64_t group, const std::string& name) const;
 
   PosixFile file_;
   std::uint64_t root_ = 0;

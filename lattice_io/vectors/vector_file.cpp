@@ -5,10 +5,11 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/lime.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
-#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/object_header.hpp"
 #include "lattice_io/vectors/vector_format.hpp"
 
 namespace staghorn {
@@ -18,6 +19,9 @@ namespace {
 // The format that the first bytes speak of; HDF5 where they speak of none, so that its reader says what is wrong.
 VectorFormat format_of(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
+  if (const std::string foreign = foreign_content(start); !foreign.empty())
+    throw Error(path, "colour vectors in HDF5, SciDAC or FNAL's format", foreign);
   std::byte word[4] = {};
   if (file.size() >= 4) file.read(0, word);
   const auto big = load_word<std::uint32_t>(word, true), little = load_word<std::uint32_t>(word, false);
@@ -25,20 +29,21 @@ VectorFormat format_of(const std::string& path) {
   return big == fnal_magic || little == fnal_magic ? VectorFormat::fnal : VectorFormat::hdf5;
 }
 
+bool contains(const std::string& path, const std::string& name) {
+  try {
+    return Hdf5File(path).contains(name);
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+// Of HDF5, `name`; a file of solutions can be a source, too.
 VectorHeader read_header(const std::string& path, const std::string& name) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::scidac) return read_scidac_vector_header(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
-  return read_hdf5_vector_header(path, name);
-}
-
-bool holds_dataset(const std::string& path, const std::string& name) {
-  try {
-    describe_hdf5_dataset(path, name);
-    return true;
-  } catch (const Error&) {
-    return false;
-  }
+  const bool from_solution = name == "source" && !contains(path, name) && contains(path, "solution");
+  return read_hdf5_vector_header(path, from_solution ? "solution" : name);
 }
 
 std::optional<VectorHeader> find_header(const std::string& path) {
@@ -49,13 +54,10 @@ std::optional<VectorHeader> find_header(const std::string& path) {
     if (scidac.fields.front().datatype.find("ColorVector") == std::string::npos) return std::nullopt;
     return read_scidac_vector_header(path);
   }
+  if (contains(path, "links")) return std::nullopt;
   for (const char* name : {"solution", "source"})
-    if (holds_dataset(path, name)) return read_hdf5_vector_header(path, name);
+    if (contains(path, name)) return read_hdf5_vector_header(path, name);
   return std::nullopt;
-}
-
-bool ends_in(const std::string& path, const std::string& ending) {
-  return path.size() > ending.size() && path.ends_with(ending);
 }
 
 }  // namespace
@@ -71,7 +73,14 @@ VectorFormat parse_vector_output(const std::string& text) {
 }
 
 VectorFormat vector_output_by_name(const std::string& path) {
-  return ends_in(path, ".scidac") || ends_in(path, ".lime") ? VectorFormat::scidac : VectorFormat::hdf5;
+  if (ends_in(path, ".scidac") || ends_in(path, ".lime")) return VectorFormat::scidac;
+  const std::string options = "`output_format` hdf5 or scidac";
+  for (const char* of_links : {".milc", ".nersc", ".ildg"})
+    if (ends_in(path, of_links))
+      throw Error(path, "a name for colour vectors, as .h5 or .scidac (" + options + " writes them under any name)",
+                  std::string("'") + of_links + "', a format of links");
+  require_honest_name(path, options);
+  return VectorFormat::hdf5;
 }
 
 std::optional<VectorHeader> find_vectors(const Communicator& communicator, const std::string& path) {

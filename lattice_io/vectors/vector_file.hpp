@@ -25,7 +25,8 @@ enum class VectorFormat { hdf5, scidac, fnal };
 std::string to_string(VectorFormat format);
 // "hdf5" or "scidac", which can be written. Throws Error naming them.
 VectorFormat parse_vector_output(const std::string& text);
-// scidac for names that end in .scidac or .lime, hdf5 for others. Local.
+// scidac for names that end in .scidac or .lime, hdf5 for others. Throws Error for endings that speak of another
+// format, as x.npy. Local.
 VectorFormat vector_output_by_name(const std::string& path);
 
 // What the header says; no vector has been read yet.
@@ -55,7 +56,8 @@ std::optional<VectorHeader> find_vectors(const Communicator& communicator, const
 VectorContents read_vector_contents(const Communicator& communicator, const VectorHeader& header,
                                     const Lattice& lattice);
 
-// All vectors of the file; of HDF5 those of dataset `name` ("source" or "solution"). Extents must be those of
+// All vectors of the file; of HDF5 those of dataset `name` ("source" or "solution"), and if there is no /source, those
+// of /solution in its place. Extents must be those of
 // `lattice`. Where checksums are absent or wrong: throws Error, or, given `unverified`, adds a text for each to it.
 // Collective.
 std::vector<VectorField> read_vectors(const Communicator& communicator, const std::string& path,

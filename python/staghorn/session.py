@@ -29,14 +29,16 @@ ComplexArray = NDArray[np.complex128]
 version: str = _native.version
 
 
-def read_gauge(path: str | os.PathLike[str], verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
+def read_gauge(path: str | os.PathLike[str], verify: bool = True,
+               dataset: str | None = None) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
     a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums and warnings. With `verify` an
-    absent or wrong checksum raises Error; without it the mismatch is only listed.
+    absent or wrong checksum raises Error; without it the mismatch is only listed. `dataset` names the links of an HDF5
+    file that are not in /links.
     """
-    return _native.read_gauge(os.fspath(path), verify)
+    return _native.read_gauge(os.fspath(path), verify, dataset)
 
 
 class Session:

@@ -19,7 +19,7 @@ namespace {
 CommandSyntax convert_syntax() {
   CommandSyntax syntax{
       "convert",
-      "staghorn convert IN OUT --format milc|nersc|ildg|scidac|hdf5 [options]",
+      "staghorn convert IN OUT [--format milc|nersc|ildg|scidac|hdf5] [options]",
       "Reads a gauge configuration, verifies it, and writes it with every checksum and header value of\n"
       "the new format. Links are copied as they are: converting back gives the same links.\n",
       po::options_description(),
@@ -28,7 +28,10 @@ CommandSyntax convert_syntax() {
   po::options_description options("Options");
   options.add_options()("in", po::value<std::string>()->value_name("IN")->required(), "the file to read (any format)")(
       "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
-      "format", po::value<std::string>()->value_name("FORMAT")->required(), "milc | nersc | ildg | scidac | hdf5")(
+      "format", po::value<std::string>()->value_name("FORMAT"),
+      "milc | nersc | ildg | scidac | hdf5 (default: what the name OUT ends in, as .nersc or .h5)")(
+      "dataset", po::value<std::string>()->value_name("NAME"),
+      "of IN in HDF5: the dataset that holds the links (default: links)")(
       "precision", po::value<std::string>()->value_name("fp32|fp64"), "of the stored numbers (default: as in IN)")(
       "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: as in IN, else 3)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) before writing")(
@@ -46,7 +49,7 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   if (!values) return exit_certified;
   const auto text = [&](const char* name) { return (*values)[name].as<std::string>(); };
   const auto given = [&](const char* name) { return (*values)[name].as<bool>(); };
-  const GaugeFormat format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
+  const GaugeFormat format = gauge_format_of(*values, text("out"));
   std::optional<Precision> precision;
   if (values->count("precision"))
     precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
@@ -55,7 +58,7 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   set_stored_rows(*values, format, rows);
 
   check_writable(communicator, text("out"), given("force"));
-  const GaugeHeader header = read_gauge_header(communicator, text("in"));
+  const GaugeHeader header = read_gauge_header(communicator, text("in"), optional_text(*values, "dataset"));
   LinkField links(cut_lattice(communicator, header.extents));
   const GaugeChecks checks = read_gauge(communicator, header, links, !given("no-verify"));
   if (given("reunitarize")) {

@@ -50,10 +50,11 @@ CommandSyntax generate_syntax() {
       "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
       "where to compute; auto takes a GPU where there is one and the lattice is not cut")(
       "output", po::value<std::string>()->value_name("F")->required(), "file to write")(
-      "format", po::value<std::string>()->value_name("FORMAT")->default_value("hdf5"),
-      "milc | nersc | ildg | scidac | hdf5")("precision", po::value<std::string>()->value_name("fp32|fp64"),
-                                             "of the stored numbers (default: fp64 where the format has it)")(
-      "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: 3)")(
+      "format", po::value<std::string>()->value_name("FORMAT"),
+      "milc | nersc | ildg | scidac | hdf5 (default: what the name F ends in, as .nersc, else hdf5)")(
+      "precision", po::value<std::string>()->value_name("fp32|fp64"),
+      "of the stored numbers (default: fp64 where the format has it)")("rows", po::value<int>()->value_name("2|3"),
+                                                                       "rows stored per link, NERSC only (default: 3)")(
       "force", po::bool_switch(), "replace F if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
   return syntax;
@@ -89,7 +90,7 @@ GenerateCommand read_command(const OptionValues& values) {
   command.hot = text("start") == "hot";
   command.output = text("output");
   command.device = text("device");
-  command.format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
+  command.format = gauge_format_of(values, command.output, GaugeFormat::hdf5);
   command.precision = command.format == GaugeFormat::milc ? Precision::fp32 : Precision::fp64;
   if (values.count("precision"))
     command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });

@@ -58,9 +58,10 @@ std::vector<MemoryRow> memory_rows(const Extents& extents) {
 CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
       "inspect",
-      "staghorn inspect FILE [--json] [--no-verify]",
+      "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
-      "colour vectors (HDF5, SciDAC, FNAL propagators) the norm of each.\n"
+      "colour vectors (HDF5, SciDAC, FNAL propagators) the norm of each, and of solutions what they solve and how "
+      "well.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
       po::options_description(),
       {},
@@ -68,15 +69,18 @@ CommandSyntax inspect_syntax() {
   po::options_description options("Options");
   options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "links or colour vectors")(
       "json", po::bool_switch(), "print JSON instead of text")(
+      "dataset", po::value<std::string>()->value_name("NAME"),
+      "of HDF5: the dataset that holds links (default: links)")(
       "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
   syntax.options.add(options);
   syntax.positional.add("file", 1);
   return syntax;
 }
 
-Inspection look_at(const Communicator& communicator, const std::string& path) {
+Inspection look_at(const Communicator& communicator, const std::string& path,
+                   const std::optional<std::string>& dataset) {
   Inspection found;
-  found.header = read_gauge_header(communicator, path);
+  found.header = read_gauge_header(communicator, path, dataset);
   LinkField links(cut_lattice(communicator, found.header.extents));
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
@@ -162,11 +166,13 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   if (!values) return exit_certified;
   const std::string path = (*values)["file"].as<std::string>();
   const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
-  if (const auto vectors = find_vectors(communicator, path)) {
+  const std::optional<std::string> dataset = optional_text(*values, "dataset");
+  const auto vectors = dataset ? std::nullopt : find_vectors(communicator, path);
+  if (vectors) {
     inspect_vectors(communicator, *vectors, as_json, no_verify, out);
     return exit_certified;
   }
-  const Inspection found = look_at(communicator, path);
+  const Inspection found = look_at(communicator, path, dataset);
   (as_json ? print_json : print_text)(out, found);
   if (!no_verify) require_verified(found.header.path, found.gauge.checksums);
   return exit_certified;

@@ -30,15 +30,45 @@ int edit_distance(const std::string& a, const std::string& b) {
   return row[b.size()];
 }
 
-// The lines of a configuration file that are not [sections]. A mark of UTF-8 in front is skipped.
-std::string lines_with_options(const std::string& file, const std::string& ini) {
+// Whether `line` is the name of a switch and nothing else, but for blanks and a # comment.
+bool names_a_switch(std::string line, const po::options_description& options) {
+  line.resize(std::min(line.find('#'), line.size()));
+  const std::size_t begin = line.find_first_not_of(" \t\r"), end = line.find_last_not_of(" \t\r");
+  if (begin == std::string::npos) return false;
+  const po::option_description* const option = options.find_nothrow(line.substr(begin, end + 1 - begin), false);
+  return option && option->semantic()->max_tokens() == 0;
+}
+
+// "tol" and "tolerance", "verify" and "no-verify", "maxiter" and "max-iterations": one stands in the other, from the
+// start of a word on.
+bool shares_its_words(std::string word, std::string choice) {
+  if (word.size() < 3 || choice.size() < 3) return false;
+  const auto in_words = [](std::string& text) {
+    std::replace(text.begin(), text.end(), '_', '-');
+    text.insert(text.begin(), '-');
+  };
+  in_words(word);
+  in_words(choice);
+  if (choice.find(word) != std::string::npos || (word + "-").find(choice + "-") != std::string::npos) return true;
+  std::erase(word, '-');
+  std::erase(choice, '-');
+  return choice.starts_with(word);
+}
+
+// The lines of a configuration file that are not [sections]. A switch may stand without a value. A mark of UTF-8 in
+// front is skipped.
+std::string lines_with_options(const std::string& file, const std::string& ini,
+                               const po::options_description& options) {
   constexpr std::string_view utf8_mark = "\xef\xbb\xbf";
   if (ini.find('\0') != std::string::npos) throw UsageError(file, "lines `name = value`", "zero bytes");
   std::istringstream lines(ini.starts_with(utf8_mark) ? ini.substr(utf8_mark.size()) : ini);
   std::string kept, line;
   while (std::getline(lines, line)) {
     const std::size_t start = line.find_first_not_of(" \t");
-    if (start == std::string::npos || line[start] != '[') kept += line;
+    if (names_a_switch(line, options))
+      kept += line.substr(0, line.find_first_of("#\r")) + " = true";
+    else if (start == std::string::npos || line[start] != '[')
+      kept += line;
     kept += '\n';
   }
   return kept;
@@ -69,8 +99,12 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   const auto closest = std::min_element(choices.begin(), choices.end(), [&](const auto& a, const auto& b) {
     return edit_distance(word, a) < edit_distance(word, b);
   });
-  if (closest == choices.end() || edit_distance(word, *closest) > std::max<int>(1, int(word.size()) / 3)) return "";
-  return " Did you mean '" + *closest + "'?";
+  const bool close =
+      closest != choices.end() && edit_distance(word, *closest) <= std::max<int>(1, int(word.size()) / 3);
+  std::string meant = close ? *closest : "";
+  for (const std::string& choice : choices)
+    if (!close && shares_its_words(word, choice) && (meant.empty() || choice.size() < meant.size())) meant = choice;
+  return meant.empty() ? "" : " Did you mean '" + meant + "'?";
 }
 
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
@@ -86,15 +120,18 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
   OptionValues values;
   std::string where;
   try {
-    po::store(po::command_line_parser(arguments).options(all).positional(syntax.positional).style(style).run(), values);
-    if (values.count("help")) {
+    const bool asks_for_help = std::find(arguments.begin(), arguments.end(), "-h") != arguments.end();
+    if (!asks_for_help)
+      po::store(po::command_line_parser(arguments).options(all).positional(syntax.positional).style(style).run(),
+                values);
+    if (asks_for_help || values.count("help")) {
       out << "usage: " << syntax.usage << "\n\n" << syntax.purpose << "\n" << all << syntax.examples;
       return std::nullopt;
     }
     if (values.count("config")) {
       const std::string name = values["config"].as<std::string>();
       where = name + ": ";
-      std::istringstream file(lines_with_options(name, read_text_file(communicator, name)));
+      std::istringstream file(lines_with_options(name, read_text_file(communicator, name), syntax.options));
       po::store(po::parse_config_file(file, syntax.options), values);  // neither `config` nor `help` stands there
     }
     po::notify(values);
@@ -103,6 +140,14 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
     throw UsageError(where + "unknown option '" + printable(name) + "' of " + syntax.name + "." +
                      did_you_mean(name, option_names(where.empty() ? all : syntax.options)) + " `staghorn " +
                      syntax.name + " --help` lists them.");
+  } catch (const po::too_many_positional_options_error&) {
+    const auto parsed = po::command_line_parser(arguments).options(all).style(style).allow_unregistered().run();
+    const std::string stray =
+        po::collect_unrecognized(parsed.options, po::include_positional).at(syntax.positional.max_total_count());
+    throw UsageError("'" + printable(stray) + "' is no option of " + syntax.name +
+                     (stray.starts_with('-') ? ": options begin with two dashes." : " and belongs to none.") +
+                     did_you_mean(strip_dashes(stray), option_names(all)) + " `staghorn " + syntax.name +
+                     " --help` lists them.");
   } catch (const po::error& error) {
     throw UsageError(where + printable(error.what()) + ". `staghorn " + syntax.name + " --help` explains the options.");
   }
@@ -116,7 +161,7 @@ std::string with_dashes(const std::string& name) {
 }
 
 std::string in_words_of_the_program(const std::string& message) {
-  return with_option_names(message, {"force", "guess", "max_calls", "pairs", "seed"},
+  return with_option_names(message, {"force", "format", "guess", "max_calls", "output_format", "pairs", "seed"},
                            with_dashes);  // options of the program alone
 }
 
@@ -182,6 +227,27 @@ Extents extents_of(const OptionValues& values, const std::string& option) {
   else
     joined = values[option].as<std::string>();
   return parse_value(option, [&] { return parse_extents(joined); });
+}
+
+std::optional<std::string> optional_text(const OptionValues& values, const char* name) {
+  if (!values.count(name)) return std::nullopt;
+  return values[name].as<std::string>();
+}
+
+GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file, std::optional<GaugeFormat> otherwise) {
+  if (const auto given = optional_text(values, "format"))
+    return parse_value("format", [&] { return parse_gauge_format(*given); });
+  std::optional<GaugeFormat> format;
+  try {
+    format = gauge_format_by_name(file);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
+  }
+  if (!format) format = otherwise;
+  if (!format)
+    throw UsageError("--format is required, as the name '" + printable(file) +
+                     "' does not end in .milc, .nersc, .ildg, .scidac or .h5");
+  return *format;
 }
 
 void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata) {

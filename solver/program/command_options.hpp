@@ -35,12 +35,14 @@ struct CommandSyntax {
 using OptionValues = boost::program_options::variables_map;
 
 // Reads `arguments` and, where --config FILE is among them, that file: `name = value` lines whose names are the
-// options'; [sections] and # comments are for the reader only; the command line wins. Prints the help to `out` and
-// returns nothing where --help is asked for. Throws UsageError. Collective (the file is read by one rank).
+// options'; a switch may stand without a value; [sections] and # comments are for the reader only; the command line
+// wins. Prints the help to `out` and returns nothing where --help is asked for. Throws UsageError. Collective (the file
+// is read by one rank).
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out);
 
-// " Did you mean 'X'?" for the choice closest to `word`, or "" where none is close.
+// " Did you mean 'X'?" for the choice closest to `word`, by its letters or as a part of it, or "" where none
+// is close.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
 // The options of a group of the table (solver/request/option_table.hpp), with dashes, but for those in `without`.
@@ -61,6 +63,13 @@ double watchdog_limit(const OptionValues& values);  // seconds; throws UsageErro
 
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
 Extents extents_of(const OptionValues& values, const std::string& option);
+
+// The text of an option without a default, or nothing where it is not given.
+std::optional<std::string> optional_text(const OptionValues& values, const char* name);
+
+// --format of links: what it says, else what the name of `file` asks for, else `otherwise`. Throws UsageError.
+GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
+                            std::optional<GaugeFormat> otherwise = std::nullopt);
 
 // --rows 2|3, how many rows of a link a NERSC file stores: sets `metadata` so that write_gauge does that. Left alone
 // where the option is not given. Throws UsageError for another format.

@@ -45,7 +45,10 @@ CommandSyntax smear_syntax() {
       "reunitarize", po::bool_switch(), "project the thin links onto SU(3) first (files hold them to 1e-7 only)")(
       "fat", po::value<std::string>()->value_name("F")->required(), "file to write the fat links to")(
       "long", po::value<std::string>()->value_name("L")->required(), "file to write the long links to")(
-      "format", po::value<std::string>()->value_name("scidac|hdf5")->default_value("hdf5"), "of both files")(
+      "format", po::value<std::string>()->value_name("scidac|hdf5"),
+      "of both files (default: what the name F ends in, as .scidac, else hdf5)")(
+      "dataset", po::value<std::string>()->value_name("NAME"),
+      "of thin links in HDF5: the dataset that holds them (default: links)")(
       "precision", po::value<std::string>()->value_name("fp32|fp64")->default_value("fp64"), "of the stored numbers")(
       "phases-in-links", po::value<std::string>()->value_name("none|cps|milc")->default_value("none"),
       "multiply staggered phases and boundary signs into the links written (milc: as MILC's own files)")(
@@ -59,6 +62,7 @@ CommandSyntax smear_syntax() {
 
 struct SmearCommand {
   std::string gauge, action, fat, naik;
+  std::optional<std::string> dataset;
   double u0 = 1, epsilon = 0;
   Unitarize unitarize = Unitarize::u3;
   GaugeFormat format = GaugeFormat::hdf5;
@@ -89,9 +93,14 @@ SmearCommand read_command(const OptionValues& values) {
   if (text("unitarize") != "u3" && text("unitarize") != "su3")
     throw UsageError("--unitarize", "u3 or su3", "'" + text("unitarize") + "'");
   command.unitarize = text("unitarize") == "u3" ? Unitarize::u3 : Unitarize::su3;
-  command.format = parse_value("format", [&] { return parse_gauge_format(text("format")); });
+  command.format = gauge_format_of(values, command.fat, GaugeFormat::hdf5);
+  if (!values.count("format") && gauge_format_of(values, command.naik, GaugeFormat::hdf5) != command.format)
+    throw UsageError("--fat and --long", "names that ask for one format",
+                     "'" + command.fat + "', '" + command.naik + "'");
+  command.dataset = optional_text(values, "dataset");
   if (command.format != GaugeFormat::hdf5 && command.format != GaugeFormat::scidac)
-    throw UsageError("--format", "scidac or hdf5, which hold links outside SU(3)", "'" + text("format") + "'");
+    throw UsageError("--format", "scidac or hdf5, which hold links outside SU(3)",
+                     "'" + to_string(command.format) + "'");
   command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   command.phases = parse_value("phases-in-links", [&] { return parse_link_phases(text("phases-in-links")); });
   command.boundary = parse_value("boundary", [&] { return parse_boundary(text("boundary")); });
@@ -111,12 +120,12 @@ SmearCommand read_command(const OptionValues& values) {
 std::map<std::string, std::string> description(const SmearCommand& command, const GaugeChecks& checks) {
   std::map<std::string, std::string> lines{{"action", command.action},
                                            {"thin_file", command.gauge},
-                                           {"thin_plaquette", significant_digits(checks.plaquette->all)},
-                                           {"thin_link_trace", significant_digits(checks.link_trace->real())}};
+                                           {"thin_plaquette", shortest_digits(checks.plaquette->all)},
+                                           {"thin_link_trace", shortest_digits(checks.link_trace->real())}};
   if (command.reunitarize) lines["thin_reunitarized"] = "yes";
-  if (command.action == "asqtad") lines["u0"] = significant_digits(command.u0);
+  if (command.action == "asqtad") lines["u0"] = shortest_digits(command.u0);
   if (command.action == "hisq") {
-    lines["naik_epsilon"] = significant_digits(command.epsilon);
+    lines["naik_epsilon"] = shortest_digits(command.epsilon);
     lines["unitarize"] = command.unitarize == Unitarize::u3 ? "u3" : "su3";
   }
   return lines;
@@ -132,7 +141,7 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream& messages = command.quiet ? nowhere : out;
 
   for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
-  const GaugeHeader header = read_gauge_header(communicator, command.gauge);
+  const GaugeHeader header = read_gauge_header(communicator, command.gauge, command.dataset);
   LinkField thin(cut_lattice(communicator, header.extents));
   GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
   for (const std::string& text : unverified_checksums(checks.checksums)) messages << "UNVERIFIED: " << text << "\n";

@@ -56,7 +56,8 @@ CommandSyntax solve_syntax() {
                       "a site in SciDAC")("output-format", po::value<std::string>()->value_name("hdf5|scidac"),
                                           "of the solution (default: scidac if its name ends in .scidac or .lime, else "
                                           "hdf5)")("report", po::value<std::string>()->value_name("F.json"),
-                                                   "write the report")(
+                                                   "write the report; - prints it, and nothing "
+                                                   "else")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
   syntax.options.add(problem).add(solver).add(on_lattice).add(machine).add(watchdog_options()).add(files);
@@ -68,13 +69,9 @@ struct SolveCommand {
   SolveOptions options;
   std::optional<std::string> guess, output, report;
   VectorFormat output_format = VectorFormat::hdf5;
+  bool report_to_output = false;  // --report -
   bool force = false, quiet = false;
 };
-
-std::optional<std::string> optional_text(const OptionValues& values, const char* name) {
-  if (!values.count(name)) return std::nullopt;
-  return values[name].as<std::string>();
-}
 
 SolveCommand read_command(const OptionValues& values) {
   SolveCommand command;
@@ -95,13 +92,16 @@ SolveCommand read_command(const OptionValues& values) {
   command.guess = optional_text(values, "guess");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
-  if (command.output) command.output_format = vector_output_by_name(*command.output);
+  command.report_to_output = command.report == "-";
+  if (command.report_to_output) command.report.reset();
   if (const auto format = optional_text(values, "output-format")) {
     if (!command.output) throw UsageError("--output-format belongs to --output");
     command.output_format = parse_value("output-format", [&] { return parse_vector_output(*format); });
+  } else if (command.output) {
+    command.output_format = parse_value("output", [&] { return vector_output_by_name(*command.output); });
   }
   command.force = values["force"].as<bool>();
-  command.quiet = values["quiet"].as<bool>();
+  command.quiet = values["quiet"].as<bool>() || command.report_to_output;
   if (command.output && command.output == command.report)
     throw UsageError("--output and --report", "two different files", "'" + *command.output + "' for both");
   for (const auto& written : {command.output, command.report})
@@ -124,7 +124,7 @@ std::vector<VectorField> read_guess(const Session& session, const SolveCommand& 
 
 // The report is written even where the solution could not be: it holds the history and the observables.
 void write_results(const Session& session, const SolveCommand& command, std::span<const VectorField> solutions,
-                   SolveReport& report) {
+                   SolveReport& report, std::ostream& out) {
   const Stopwatch writing;
   std::optional<Error> failure;
   if (command.output) {
@@ -141,6 +141,7 @@ void write_results(const Session& session, const SolveCommand& command, std::spa
   }
   report.seconds["write"] = session.communicator().max(writing.seconds());
   if (command.report) write_text_file(session.communicator(), *command.report, to_json(report), command.force);
+  if (command.report_to_output) out << to_json(report);
   if (failure) throw *failure;
 }
 
@@ -180,7 +181,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   display.finish();
   report.unverified.insert(report.unverified.end(), unverified.begin(), unverified.end());
   report.explanation = in_words_of_the_program(report.explanation);
-  write_results(session, command, solutions, report);
+  write_results(session, command, solutions, report, out);
 
   print_certificate(messages, report);
   if (command.output) messages << "  solution in " << *command.output << "\n";

@@ -32,7 +32,7 @@ void print_improved(std::ostream& out, const ImprovedInspection& inspection) {
   else
     out << "whose determinants tell no phases\n";
   if (inspection.role == "long")
-    out << "  coefficient " << significant_digits(inspection.coefficient)
+    out << "  coefficient " << shortest_digits(inspection.coefficient)
         << ", |N N^dagger - 1| <= " << three_digits(inspection.unitarity) << " without it\n";
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <ostream>
+#include <sstream>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/cut_lattice.hpp"
@@ -20,15 +21,56 @@ bool intact(const VectorContents& contents) {
                      [](const auto& check) { return unverified_checksums(check.second).empty(); });
 }
 
+// What the attributes of a solution by Staghorn say, or null for other vectors.
+Json solution_json(const std::map<std::string, std::string>& fields) {
+  const auto text = [&](const char* name) { return fields.count(name) ? fields.at(name) : std::string(); };
+  const auto numbers = [&](const char* name) {
+    Json list = Json::array();
+    std::istringstream words(text(name));
+    for (std::string word; words >> word;)
+      if (const Json number = Json::parse(word, nullptr, false); number.is_number()) list.push_back(number);
+    return list;
+  };
+  if (text("equation").empty() || text("outcome").empty()) return nullptr;
+  return {{"equation", text("equation")},
+          {"action", fields.count("action") ? text("action") : "naive"},
+          {"masses", numbers(fields.count("masses") ? "masses" : "mass")},
+          {"source", text("source")},
+          {"boundary", text("boundary")},
+          {"phases", text("phases")},
+          {"gauge_file", text("gauge_file")},
+          {"outcome", text("outcome")},
+          {"tolerance", numbers("tolerance")},
+          {"residual_true", numbers("residual_true")},
+          {"iterations", numbers("iterations")}};
+}
+
+std::string joined(const Json& list) {
+  std::string text;
+  for (const Json& item : list) text += (text.empty() ? "" : ", ") + item.dump();
+  return text;
+}
+
+void print_solution(std::ostream& out, const Json& solution) {
+  const auto text = [&](const char* name) { return solution[name].get<std::string>(); };
+  out << "  solves      " << text("equation") << ", " << text("action") << " quarks, m = " << joined(solution["masses"])
+      << "\n  source      " << text("source") << "\n  links       " << text("gauge_file") << ", boundary "
+      << text("boundary") << ", phases " << text("phases") << "\n  outcome     " << text("outcome") << ", asked for "
+      << joined(solution["tolerance"]) << "\n";
+  if (solution["residual_true"].empty()) return;
+  out << "  residuals   " << joined(solution["residual_true"]) << ", relative, in fp64 by the plain path\n";
+}
+
 void print_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
                 const VectorContents& contents) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << "\n  lattice     " << to_string(header.extents)
       << "  (X x Y x Z x T)\n  vectors     " << header.n_vectors
       << (header.dataset.empty() ? "" : ", dataset /" + header.dataset) << "\n";
+  if (const Json solution = solution_json(header.fields); !solution.is_null()) print_solution(out, solution);
   for (std::size_t k = 0; k < norms.size(); ++k)
-    out << "    |v" << k << "|^2 = " << significant_digits(norms[k].all) << "  (even sites "
-        << significant_digits(norms[k].even) << ", odd " << significant_digits(norms[k].odd) << ")"
+    out << "    |v" << k << "|^2 = " << shortest_digits(norms[k].all) << "  (even sites "
+        << shortest_digits(norms[k].even) << ", odd " << shortest_digits(norms[k].odd) << ")"
         << (std::isfinite(norms[k].all) ? "\n" : "  NaN or infinity among its numbers\n");
   out << "  checks\n";
   for (const auto& [where, results] : contents.checks) print_checks(out, results);
@@ -46,6 +88,7 @@ void print_json(std::ostream& out, const VectorHeader& header, const std::vector
             {"precision", to_string(header.precision)},
             {"big_endian", header.big_endian},
             {"vectors", header.n_vectors},
+            {"solution", solution_json(header.fields)},
             {"norms", Json::array()},
             {"intact", intact(contents)},
             {"checksums", Json::array()},

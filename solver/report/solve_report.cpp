@@ -1,8 +1,7 @@
 #include "solver/report/solve_report.hpp"
 
-#include <cstdio>
-
 #include "halo/named_choice.hpp"
+#include "lattice_io/files/header_text.hpp"
 
 namespace staghorn {
 
@@ -13,15 +12,6 @@ constexpr NamedChoice<Outcome, 4> outcomes{"outcome",
                                              {Outcome::out_of_iterations, "out_of_iterations"},
                                              {Outcome::stagnated, "stagnated"},
                                              {Outcome::breakdown, "breakdown"}}}};
-
-std::string shortest(double value) {  // as few digits as give the same double back
-  char text[32];
-  for (int digits = 6; digits <= 17; ++digits) {
-    std::snprintf(text, sizeof text, "%.*g", digits, value);
-    if (std::stod(text) == value) break;
-  }
-  return text;
-}
 
 }  // namespace
 
@@ -36,18 +26,19 @@ std::string hop_definition_of(const RunSetting& setting) {
 }
 
 std::map<std::string, std::string> solution_attributes(const SolveReport& report) {
-  std::string masses = report.multi_shift ? "" : shortest(report.request.mass);
-  for (const double mass : report.request.masses) masses.append(masses.empty() ? "" : " ").append(shortest(mass));
+  std::string masses = report.multi_shift ? "" : shortest_digits(report.request.mass);
+  for (const double mass : report.request.masses)
+    masses.append(masses.empty() ? "" : " ").append(shortest_digits(mass));
   std::string residuals, iterations;  // "r0 r1 ...", one for each right-hand side
   for (const RhsReport& rhs : report.rhs) {
-    residuals.append(residuals.empty() ? "" : " ").append(shortest(rhs.residual_true));
+    residuals.append(residuals.empty() ? "" : " ").append(shortest_digits(rhs.residual_true));
     iterations.append(iterations.empty() ? "" : " ").append(std::to_string(rhs.iterations));
   }
   std::map<std::string, std::string> attributes{
       {"staghorn_version", report.provenance.count("version") ? report.provenance.at("version") : ""},
       {"gauge_file", report.gauge.file},
       {"gauge_format", report.gauge.format},
-      {"gauge_plaquette", shortest(report.gauge.plaquette)},
+      {"gauge_plaquette", shortest_digits(report.gauge.plaquette)},
       {"gauge_reunitarized", report.gauge.reunitarized ? "yes" : "no"},
       {"inputs_verified", report.verified() ? "yes" : "no"},
       {"equation", equation(report.request.system)},
@@ -58,7 +49,7 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"source", report.source},
       {"precision", to_string(report.options.precision)},
       {"links", to_string(report.options.links)},
-      {"tolerance", shortest(report.tolerance)},
+      {"tolerance", shortest_digits(report.tolerance)},
       {"outcome", to_string(report.outcome)},
       {"residual_true", residuals},
       {"iterations", iterations}};
@@ -68,9 +59,9 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
   }
   if (report.improved) {
     attributes["action"] = report.improved->action;
-    attributes["naik_scale"] = shortest(report.improved->naik_scale);
-    if (report.improved->u0) attributes["u0"] = shortest(*report.improved->u0);
-    if (report.improved->naik_epsilon) attributes["naik_epsilon"] = shortest(*report.improved->naik_epsilon);
+    attributes["naik_scale"] = shortest_digits(report.improved->naik_scale);
+    if (report.improved->u0) attributes["u0"] = shortest_digits(*report.improved->u0);
+    if (report.improved->naik_epsilon) attributes["naik_epsilon"] = shortest_digits(*report.improved->naik_epsilon);
     if (!report.improved->unitarize.empty()) attributes["unitarize"] = report.improved->unitarize;
     attributes["naik_links"] = to_string(report.options.naik_links);
   }

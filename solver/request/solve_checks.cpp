@@ -67,6 +67,8 @@ void check_options(const SessionOptions& options) {
   if (!improved && (options.naik_links != Reconstruct::none18 || options.sloppy_naik_links))
     throw Error(options.sloppy_naik_links ? "sloppy_naik_links" : "naik_links",
                 "improved quarks (`action` asqtad or hisq, or `fat` and `long`), whose links they are", "naive ones");
+  if (options.quarks.stored() && options.dataset)
+    throw Error("dataset", "thin links, whose name it is", "`fat` and `long`");
   if (options.quarks.stored() && options.reunitarize)
     throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
   if (options.blas == Blas::cublas && options.sloppy)

@@ -55,6 +55,7 @@ struct SessionOptions {
   Reconstruct fat_links = Reconstruct::none18;   // of improved quarks: not unitary, so all 18 reals
   Reconstruct naik_links = Reconstruct::none18;  // none18 | u3_13 | u3_9
   std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
+  std::optional<std::string> dataset;            // of HDF5 gauge files: the name of the links; default "links"
   bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
   bool reunitarize = false;                      // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";                   // auto | cpu | cuda | cuda:n

@@ -45,7 +45,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   if (stored && !gauge_file.empty()) throw Error("gauge", "thin links, or links from files (`fat` and `long`)", "both");
   ImprovedHeaders pair;
   if (stored) pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
-  const GaugeHeader header = stored ? pair.fat : read_gauge_header(all, gauge_file);
+  const GaugeHeader header = stored ? pair.fat : read_gauge_header(all, gauge_file, options.dataset);
   state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
   const Context& context = state_->context;
   const Context::Scope scope(context);

@@ -26,6 +26,10 @@ def test_every_command_explains_itself(staghorn, command):
     assert not set(OF_MPIRUN) & set(result.stdout.split())
 
 
+def test_short_help_is_the_long_one(staghorn):
+    assert staghorn("solve", "-h", check=True).stdout == staghorn("solve", "--help", check=True).stdout
+
+
 def test_solve_help_is_grouped_with_defaults(staghorn):
     text = staghorn("solve", "--help", check=True).stdout
     assert all(f"{group}:" in text for group in ("Problem", "Solver", "Operator", "Machine", "Files"))
@@ -47,12 +51,21 @@ def test_solver_is_chosen_by_name(solve):
     (["solv"], ["unknown command 'solv'", "'solve'"]),
     (["frobnicate"], ["unknown command 'frobnicate'"]),
     (["solve", "--gauge", "f", "--mass", "1", "--tolerence", "1"], ["unknown option 'tolerence'", "'tolerance'"]),
-    (["solve", "--gauge", "f", "--mass", "1", "--max", "1"], ["unknown option 'max'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--max", "1"], ["unknown option 'max'", "'max-iterations'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--tol", "1"], ["unknown option 'tol'", "'tolerance'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--iterations", "1"], ["unknown option 'iterations'", "'max-iterations'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--maxiter", "1"], ["unknown option 'maxiter'", "'max-iterations'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--noise_vectors", "1"], ["unknown option 'noise_vectors'", "'noise-vectors'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--verify"], ["unknown option 'verify'", "'no-verify'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--sloppy-precision", "x"], ["unknown option 'sloppy-precision'", "'sloppy'"]),
+    (["solve", "--gauge", "f", "-mass", "1"], ["'-mass' is no option of solve", "two dashes", "'mass'"]),
     (["solve", "--mass", "1"], ["--gauge", "required"]),
     (["solve", "--gauge", "f"], ["--mass", "required"]),
     (["solve", "--gauge", "f", "--mass", "light"], ["--mass", "light"]),
     (["solve", "--gauge", "f", "--mass"], ["--mass"]),
-    (["solve", "--gauge", "f", "--mass", "1", "stray"], ["solve --help"]),
+    (["solve", "--gauge", "f", "--mass", "1", "stray"], ["'stray'", "solve --help"]),
+    (["inspect", "f", "second"], ["'second'", "inspect --help"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--frobnicate", "1"], ["unknown option 'frobnicate' of solve. `staghorn"]),
     (["solve", "--gauge", "f", "--mass", "1", "--system", "both"], ["--system", "full, even or odd", "both"]),
     (["solve", "--gauge", "f", "--mass", "1", "--precision", "fp8"], ["--precision", "fp64", "fp8"]),
     (["solve", "--gauge", "f", "--mass", "1", "--links", "9"], ["--links", "18", "9"]),
@@ -90,6 +103,10 @@ def test_options_from_a_file(staghorn, small_gauge, expect_error, tmp_path, solv
     found = json.loads(report.read_text())
     assert found["mass"] == 0.7 and found["tolerance"] == 1e-7  # the line wins
     assert found["boundary"] == "periodic,periodic,periodic,0.5"
+    switches = ini.read_text().replace("force = true", "reunitarize\n  force  # a switch needs no value")
+    ini.write_text(switches)
+    staghorn("solve", "--config", ini, "--report", report, check=True)
+    assert json.loads(report.read_text())["gauge"]["reunitarized"]
     ini.write_text("gauge = f\nmas = 1\n")
     expect_error(staghorn("solve", "--config", ini), 2, ini, "unknown option 'mas'", "'mass'")
     ini.write_text("gauge = f\nthis is no option\n")
@@ -167,7 +184,9 @@ def test_phases_of_milc_are_a_diagonal_sign(solve):
     ("mass = 0.5\ngrid = 65536,65536,65536,65536\n", ["--grid: expected four positive numbers"]),
     ("mass = 0.5\nnoise-vectors = 65\n", ["--noise-vectors: expected a number from 1 to 64, found 65"]),
     ("mass = 0.5\nforce = maybe\n", ["'force'", "maybe"]),
-    ("reunitarize\n", ["invalid line", "reunitarize"]),
+    ("mass\n", ["invalid line", "mass"]),
+    ("reunitarise\n", ["invalid line", "reunitarise"]),
+    ("force\nforce\n", ["'force'", "more than once"]),
     ("= 5\n", ["hostile.ini"]),
     ("mass = 0.5\0\n", ["hostile.ini", "zero bytes"]),
     ("\x1b[31mred\x07 = 1\n", ["unknown option '?[31mred?'"]),
