@@ -13,6 +13,10 @@
 
 namespace staghorn {
 
+std::uint32_t crc_of(std::span<const std::byte> bytes) {
+  return std::uint32_t(crc32_z(0, reinterpret_cast<const Bytef*>(bytes.data()), bytes.size()));
+}
+
 std::string hexadecimal(std::uint32_t value) {
   char text[9];
   std::snprintf(text, sizeof text, "%08x", unsigned(value));

@@ -55,6 +55,9 @@ std::vector<std::string> unverified_checksums(const ChecksumResults& results);
 // Throws Error, naming `where` and the option no_verify, unless all results match.
 void require_verified(const std::string& where, const ChecksumResults& results);
 
+// The CRC-32 of some bytes.
+std::uint32_t crc_of(std::span<const std::byte> bytes);
+
 // 8 digits, lower case.
 std::string hexadecimal(std::uint32_t value);
 // Equal as hexadecimal numbers: upper or lower case, with or without leading zeros.

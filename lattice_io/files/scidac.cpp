@@ -117,6 +117,11 @@ std::string begin_scidac_file(const NewScidacFile& file) {
   const std::string private_file =
       xml_start + xml_tagged("scidacFile", xml_tagged("version", "1.1") + xml_tagged("spacetime", "4") +
                                                xml_tagged("dims", dims) + xml_tagged("volfmt", "0"));
+  return lime_record("scidac-private-file-xml", private_file, LimePlace::first) +
+         lime_record("scidac-file-xml", file.file_xml, LimePlace::last) + begin_scidac_field(file);
+}
+
+std::string begin_scidac_field(const NewScidacFile& file) {
   const std::string private_record =
       xml_start +
       xml_tagged("scidacRecord", xml_tagged("version", "1.0") + xml_tagged("date", file.date) +
@@ -124,15 +129,13 @@ std::string begin_scidac_file(const NewScidacFile& file) {
                                      xml_tagged("precision", file.precision == Precision::fp64 ? "D" : "F") +
                                      xml_tagged("colors", "3") + xml_tagged("typesize", std::to_string(file.typesize)) +
                                      xml_tagged("datacount", std::to_string(file.datacount)));
-  std::string text = lime_record("scidac-private-file-xml", private_file, LimePlace::first) +
-                     lime_record("scidac-file-xml", file.file_xml, LimePlace::last) +
-                     lime_record("scidac-private-record-xml", private_record, LimePlace::first) +
+  std::string text = lime_record("scidac-private-record-xml", private_record, LimePlace::first) +
                      lime_record("scidac-record-xml", file.record_xml, LimePlace::middle);
   for (const auto& [type, record] : file.records) text += lime_record(type, record, LimePlace::middle);
   return text + lime_record_header(file.data_type, file.data_bytes(), LimePlace::middle);
 }
 
-std::string end_scidac_file(const NewScidacFile& file, const std::map<std::string, std::string>& checksums) {
+std::string end_scidac_field(const NewScidacFile& file, const std::map<std::string, std::string>& checksums) {
   const std::string checksum =
       xml_start + xml_tagged("scidacChecksum", xml_tagged("version", "1.0") + xml_tagged("suma", checksums.at("suma")) +
                                                    xml_tagged("sumb", checksums.at("sumb")));
@@ -162,6 +165,8 @@ ScidacFile read_scidac_file(const PosixFile& file) {
       read_private_file_xml(file.path(), text, scidac);
     } else if (record.type == "scidac-private-record-xml") {
       next = read_private_record_xml(file.path(), text);
+    } else if (record.type == "scidac-record-xml") {
+      next.record_xml = text;
     } else if (record.type == "ildg-format") {
       read_ildg_format(file.path(), text, scidac, next);
     } else if (record.type == "scidac-checksum" && !scidac.fields.empty()) {

@@ -1,7 +1,7 @@
 // SciDAC (QIO) files: fields in LIME records, each described by XML in front of it. Local.
 //
-// read_scidac_file says what a file holds. begin_scidac_file and end_scidac_file give the text around the numbers of a
-// new file with one field.
+// read_scidac_file says what a file holds. begin_scidac_file and end_scidac_field give the text around the numbers of a
+// new file with one field, begin_scidac_field and end_scidac_field that around a further field.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +23,7 @@ struct ScidacField {
   std::int64_t bytes_per_site = 0;  // typesize x datacount as declared; 0 where nothing is declared
   std::int64_t data_offset = 0, data_bytes = 0;
   std::map<std::string, std::string> checksums;  // suma, sumb as stored; empty where the file has none
+  std::string record_xml;                        // the user's description of the field
 };
 
 struct ScidacFile {
@@ -52,8 +53,10 @@ struct NewScidacFile {
 
 // What stands before the numbers, with the header of their record.
 std::string begin_scidac_file(const NewScidacFile& file);
-// What follows them. `checksums`: suma and sumb.
-std::string end_scidac_file(const NewScidacFile& file, const std::map<std::string, std::string>& checksums);
+// The same without the head of the file, for a further field.
+std::string begin_scidac_field(const NewScidacFile& file);
+// What follows the numbers of a field. `checksums`: suma and sumb.
+std::string end_scidac_field(const NewScidacFile& file, const std::map<std::string, std::string>& checksums);
 
 // "QDP_F3_ColorMatrix" for "ColorMatrix" in fp32.
 std::string qdp_datatype(const std::string& object, Precision precision);

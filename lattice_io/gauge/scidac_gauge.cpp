@@ -39,7 +39,7 @@ class ScidacFrame : public GaugeFrame {
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
     PosixFile file = PosixFile::open_to_write(path);
-    file.write_text(data_offset_ + file_.data_bytes(), end_scidac_file(file_, numbers.checksums));
+    file.write_text(data_offset_ + file_.data_bytes(), end_scidac_field(file_, numbers.checksums));
     file.flush_and_close();
   }
 

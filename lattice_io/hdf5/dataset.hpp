@@ -1,4 +1,5 @@
-// Datasets of complex numbers in HDF5 files, as h5py and Staghorn write them: a compound {r, i} of two reals. Local.
+// Datasets in HDF5 files, as h5py and Staghorn write them: complex numbers, a compound {r, i} of two reals; 16-bit
+// integers; short lists of reals. Local.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace staghorn {
 struct Hdf5Dataset {
   std::string path, name;
   std::vector<std::int64_t> shape;
-  Precision precision = Precision::fp64;
+  Precision precision = Precision::fp64;  // of the two reals of a complex number; fp16: of a single 16-bit integer
   bool big_endian = false;
   std::int64_t data_offset = -1;  // of the first number in the file; -1 where the dataset is stored in chunks
   Hdf5Chunks chunks;              // empty unless it is
@@ -25,9 +26,20 @@ struct Hdf5Dataset {
       attributes;  // texts as they are, numbers with their shortest digits, others left out
 };
 
-// What dataset `name` ("links", "group/links") of a file is. Throws Error if it is not complex, not complete, or stored
-// in a way that Staghorn cannot read; if it is absent, with what is there instead and `advice`.
-Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name, const std::string& advice = "");
+// The bytes of one value of a dataset.
+constexpr std::int64_t hdf5_value_bytes(Precision precision) {
+  return precision == Precision::fp16 ? 2 : 2 * bytes_per_real(precision);
+}
+
+// What dataset `name` ("links", "group/links") of a file is. Throws Error if it is not complex (given `or_integers`,
+// neither that nor 16-bit integers), not complete, or stored in a way that Staghorn cannot read; if it is absent, with
+// what is there instead and `advice`.
+Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& name, const std::string& advice = "",
+                                  bool or_integers = false);
+
+// The numbers of a dataset of one dimension that holds fp64 reals in one piece. Throws Error if it is absent or
+// something else.
+std::vector<double> read_hdf5_reals(const std::string& path, const std::string& name);
 
 // Reads runs of consecutive sites of any such dataset.
 class Hdf5SiteReader {

@@ -1,6 +1,8 @@
-// A new HDF5 file with one dataset of complex numbers, written without the HDF5 library. Local.
+// A new HDF5 file with one dataset of complex numbers or of 16-bit integers, and short lists of reals beside it,
+// written without the HDF5 library. Local.
 //
 //   superblock | root group | ... | numbers from byte hdf5_data_offset on | header of the dataset, with its attributes
+//   | numbers and header of each list
 //
 // All metadata carry checksums (version 2 of superblock and object headers, which HDF5 1.8 and later read), and texts
 // have a fixed length. The file has neither dates nor padding of unknown content, so equal input gives equal bytes.
@@ -20,12 +22,13 @@ constexpr std::int64_t hdf5_data_offset = 4096;
 struct NewHdf5Dataset {
   std::string name;
   std::vector<std::int64_t> shape;
-  Precision precision = Precision::fp64;
-  std::map<std::string, std::string> texts;  // attributes; what exceeds 60000 bytes is cut off
-  std::map<std::string, double> numbers;     // attributes
+  Precision precision = Precision::fp64;               // fp16: 16-bit integers (hdf5_value_bytes)
+  std::map<std::string, std::string> texts;            // attributes; what exceeds 60000 bytes is cut off
+  std::map<std::string, double> numbers;               // attributes
+  std::map<std::string, std::vector<double>> lists{};  // more datasets, of one dimension
 };
 
-// Writes everything but the numbers into the existing file `path`, flushed and closed.
+// Writes everything but the numbers of the dataset into the existing file `path`, flushed and closed.
 void write_hdf5_metadata(const std::string& path, const NewHdf5Dataset& dataset);
 
 }  // namespace staghorn

@@ -146,6 +146,12 @@ std::string hdf5_complex_type(Precision precision) {
          std::string("r\0\0", 3) + real + std::string("i\0", 2) + little_endian(half, 1) + real;
 }
 
+std::string hdf5_integer_type() {
+  constexpr std::uint64_t is_signed = 0x08;
+  return little_endian(0x10 | Class::integer, 1) + little_endian(is_signed, 3) + little_endian(2, 4) +
+         little_endian(0, 2) + little_endian(16, 2);
+}
+
 std::string hdf5_text_type(std::uint64_t n_bytes) {
   constexpr std::uint64_t utf8_ending_with_zero = 0x10;
   return little_endian(0x10 | Class::text, 1) + little_endian(utf8_ending_with_zero, 3) + little_endian(n_bytes, 4);

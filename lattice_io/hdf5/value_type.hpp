@@ -27,8 +27,10 @@ std::vector<std::int64_t> read_hdf5_shape(MetadataBytes& bytes);
 
 std::int64_t number_of_values(const std::vector<std::int64_t>& shape);
 
-// The messages for complex numbers {r, i} of little-endian reals, for one real, and for text of n_bytes bytes.
+// The messages for complex numbers {r, i} of little-endian reals, for 16-bit integers, for one real, and for text of
+// n_bytes bytes.
 std::string hdf5_complex_type(Precision precision);
+std::string hdf5_integer_type();
 std::string hdf5_real_type(Precision precision);
 std::string hdf5_text_type(std::uint64_t n_bytes);
 std::string hdf5_shape(const std::vector<std::int64_t>& shape);

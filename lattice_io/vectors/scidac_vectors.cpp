@@ -129,7 +129,8 @@ void write_scidac_vectors(const Communicator& communicator, const std::string& p
           });
   const auto checksums = checksum->combine(communicator);
   communicator.agree([&] {
-    if (communicator.is_root()) file->write_text(data_offset + scidac.data_bytes(), end_scidac_file(scidac, checksums));
+    if (communicator.is_root())
+      file->write_text(data_offset + scidac.data_bytes(), end_scidac_field(scidac, checksums));
     file->flush_and_close();
   });
 }

@@ -46,7 +46,7 @@ void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
 }
 
 CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations, const ShowProgress& show,
-                            const bool* interrupted, SearchKeeper* keeper) {
+                            const bool* interrupted, SearchKeeper* keeper, Deflation* deflation) {
   const double two_m = 2 * mass_;
   const bool full = system_ == System::full;
   // |r| of CG = norm_of_cg |b - M x|
@@ -63,6 +63,7 @@ CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations
   stop.choice = choice_;
   stop.interrupted = interrupted;
   stop.keeper = keeper;
+  stop.deflation = deflation;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
   CgResult result = solver_->solve(parity_system(d_, parity_, mass_), x_, b_, stop, show);
   for (std::size_t i = 0; i < result.rhs.size(); ++i) {

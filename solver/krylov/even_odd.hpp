@@ -31,9 +31,9 @@ class EvenOddPass {
   // it to the precision of the operator. A right-hand side without a source stays zero. Local.
   void set_source(int rhs, const VectorField& b, double norm);
   // Solves from a zero guess until |b - M x| <= target_norm (absolute) for every right-hand side. Collective.
-  // `interrupted`, `keeper`: see CgStop.
+  // `interrupted`, `keeper`, `deflation`: see CgStop.
   CgResult solve(std::vector<double> target_norm, long max_iterations, const ShowProgress& show,
-                 const bool* interrupted = nullptr, SearchKeeper* keeper = nullptr);
+                 const bool* interrupted = nullptr, SearchKeeper* keeper = nullptr, Deflation* deflation = nullptr);
   // x += the solution, in double precision. Local.
   void add_solution(int rhs, VectorField& x) const;
 

@@ -15,6 +15,7 @@
 
 namespace staghorn {
 
+class Deflation;
 class SearchKeeper;
 
 // A x = b on the sites of one parity, where A = shift - D^2. A is Hermitian and positive for shift > 0.
@@ -40,6 +41,9 @@ struct CgStop {
   bool is_interrupted() const { return interrupted && *interrupted; }
   // If set, the solver hands over its state when asked to, and goes on from a state that is kept (search_keeper.hpp).
   SearchKeeper* keeper = nullptr;
+  // If set: the solver takes known eigenvectors of the system out of its residual. Solvers that cannot are wrapped by
+  // one that can (deflated_solver.hpp).
+  Deflation* deflation = nullptr;
 };
 
 struct SolvedRhs {  // one right-hand side

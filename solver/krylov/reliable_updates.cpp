@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "solver/eigen/deflation.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 
 namespace staghorn {
@@ -16,6 +17,9 @@ constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
 // An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
 constexpr double largest_share_left = 0.9;
+
+// Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
+constexpr double largest_growth = 3;
 
 // The factor by which the residual may fall until an update.
 double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift) {
@@ -49,7 +53,8 @@ void append_history(SolvedRhs& to, const SolvedRhs& from) {
 // The right-hand sides of a solve, by their residuals in high precision.
 class UpdatedRhs {
  public:
-  UpdatedRhs(const CgStop& stop, std::span<const double> r2) : stop_(stop), rhs_(r2.size()), active_(r2.size(), true) {
+  UpdatedRhs(const CgStop& stop, std::span<const double> r2)
+      : stop_(stop), rhs_(r2.size()), active_(r2.size(), true), deflated_at_(r2.size(), met_at_once) {
     for (std::size_t i = 0; i < r2.size(); ++i) rhs_[i].history.push_back(r2[i]);
   }
 
@@ -62,6 +67,29 @@ class UpdatedRhs {
       if (active_[i]) active_[i] = !is_done(r2[i], stop_.target_norm[i], 0L, smallest, since_smallest, rhs_[i].outcome);
     }
     return std::any_of(active_.begin(), active_.end(), [](bool active) { return active; });
+  }
+
+  // Right-hand sides whose residual has fallen by `factor` below what it was when eigenvectors were last taken out of
+  // it. Rounded vectors may make a residual larger; so it does not add up.
+  std::vector<char> to_deflate(std::span<const double> r2, double factor) {
+    std::vector<char> fallen(rhs_.size());
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      fallen[i] = active_[i] && std::sqrt(r2[i]) <= 1.05 * factor * deflated_at_[i];
+      if (fallen[i]) deflated_at_[i] = std::sqrt(r2[i]);
+    }
+    return fallen;
+  }
+
+  // |r|^2 of the same iterations after eigenvectors were taken out. Returns whether some residual has grown so much
+  // that the search direction of before says nothing of it.
+  bool record_deflation(std::span<const char> deflated, std::span<const double> r2) {
+    bool grown = false;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!deflated[i]) continue;
+      rhs_[i].history.back() = r2[i];
+      grown = grown || std::sqrt(r2[i]) > largest_growth * deflated_at_[i];
+    }
+    return grown;
   }
 
   // Targets of the sloppy iterations until the next update.
@@ -137,10 +165,12 @@ class UpdatedRhs {
   void put_into(SearchNumbers& numbers) const {
     put(numbers, "mixed.", rhs_);
     numbers["mixed.active"].assign(active_.begin(), active_.end());
+    numbers["mixed.deflated_at"] = deflated_at_;
   }
   void take_from(const SearchNumbers& numbers) {
     rhs_ = get_rhs(numbers, "mixed.", rhs_.size());
     const std::vector<double>& active = get(numbers, "mixed.active", rhs_.size());
+    deflated_at_ = get(numbers, "mixed.deflated_at", rhs_.size());
     for (std::size_t i = 0; i < rhs_.size(); ++i) active_[i] = active[i] != 0;
   }
 
@@ -150,6 +180,7 @@ class UpdatedRhs {
   const CgStop& stop_;
   std::vector<SolvedRhs> rhs_;
   std::vector<bool> active_;
+  std::vector<double> deflated_at_;  // |r| when eigenvectors were last taken out; infinite before
 };
 
 }  // namespace
@@ -183,13 +214,19 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   const std::size_t n = stop.target_norm.size();
   std::vector<ExactSum> sloppy_sums(n, ExactSum(1));
   const std::vector<double> one(n, 1);
-  const double largest = largest_fall(updates_, sloppy_, shift);
+  const double largest = stop.deflation ? updates_.deflated : largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
   UpdatedRhs rhs(stop, r2);
   bool updated = false;  // tmp is D x
   long iterations = 0;
   bool in_rest = false;  // plain CG in high precision has begun
+
+  const auto true_residual = [&](std::vector<ExactSum>& grids) {  // r = b - A x in high precision; tmp = D x
+    r_.copy_from(b);
+    d.hop(tmp_, x, opposite(parity));
+    return d.update_residual(r_, x, tmp_, parity, shift, one, grids);
+  };
 
   // The state between two updates is x, the sloppy direction, and numbers; of plain CG it is that of its loop.
   const auto put_updates = [&](SearchState& kept) {
@@ -208,9 +245,8 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   if (resumed && !in_rest) {
     stop.keeper->restore({&x, &sloppy.p});
     sloppy.p2 = get(*resumed, "mixed.p2", n);
-    d.hop(tmp_, x, opposite(parity));
     std::vector<ExactSum> unused(n, ExactSum(1));
-    d.update_residual(r_, x, tmp_, parity, shift, one, unused);  // r_ is b
+    true_residual(unused);
     sums = sums_within(get(*resumed, "mixed.bounds", n));
     sloppy_sums = sums_within(get(*resumed, "mixed.sloppy_bounds", n));
     updated = true;
@@ -224,8 +260,19 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
       kept.numbers["mixed.sloppy_bounds"] = bounds_of(sloppy_sums);
       stop.keeper->keep(kept);
     }
+    if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
+      const std::vector<char> fallen = rhs.to_deflate(r2, updates_.deflated);
+      if (std::find(fallen.begin(), fallen.end(), 1) != fallen.end()) {
+        stop.deflation->project(d, parity, shift, r_, fallen, tmp_);
+        d.combine(1, tmp_, 1, x);
+        r2 = true_residual(sums);
+        if (rhs.record_deflation(fallen, r2)) updated = false;
+        if (!rhs.apply_stop_rule(r2)) break;
+      }
+    }
     CgStop until_update = stop;
     until_update.keeper = nullptr;
+    until_update.deflation = nullptr;
     until_update.until_first = true;
     until_update.max_iterations = stop.max_iterations - iterations;
     until_update.target_norm = rhs.targets_of_update(largest);
@@ -246,10 +293,8 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     // x += what the sloppy iterations found;  r = b - A x in high precision
     tmp_.convert_from(sloppy.x);
     d.combine(1, tmp_, 1, x);
-    r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
     const std::vector<double> before = r2;
-    r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+    r2 = true_residual(sums);
     updated = true;
     const long longest = rhs.record_update(found.rhs, r2, before);
     iterations += longest;

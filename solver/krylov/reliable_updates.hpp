@@ -14,14 +14,16 @@ struct ReliableUpdates {
   double spacing_fp32 = 160, least_fp32 = 5e-4;
   double spacing_fp16 = 100, least_fp16 = 0.02;
   double least_ratio_8_reals = 2;        // fp16 with 8 reals: times the least, because these links round more coarsely
+  double deflated = 0.1;                 // the factor where eigenvectors are taken out of the residual at each update
   double most_unknowns_share = 1. / 16;  // the largest spacing, as a share of the unknowns of a parity: rounding harms
                                          // CG most near its exact end
 };
 
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
 // residual that is compared with a target have the precision and the links of `d`; the search direction is kept across
-// updates. If iterations on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are updated together, so
-// unlike in plain CG the bits of one depend on the others.
+// updates. Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. If iterations
+// on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are updated together, so unlike in plain CG the
+// bits of one depend on the others.
 class MixedPrecisionCg final : public KrylovSolver {
  public:
   MixedPrecisionCg(const StaggeredOperator& d, StaggeredOperator& sloppy, const ReliableUpdates& updates = {})

@@ -11,23 +11,25 @@ namespace staghorn {
 namespace {
 
 constexpr SolverEntry table[] = {
-    {"cg", SolverNeeds::nothing,
+    {"cg", SolverNeeds::nothing, false,
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
        return std::make_unique<ConjugateGradient>(parts.d);
      },
      [](const OperatorBytes& precise, const OperatorBytes&) { return 3 * precise.vector; }},
-    {"mixed", SolverNeeds::sloppy,
+    {"mixed", SolverNeeds::sloppy, true,
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
        return std::make_unique<MixedPrecisionCg>(parts.d, *parts.sloppy);
      },
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) {
        return 2 * precise.vector + 3 * sloppy.vector + sloppy.solution;
      }},
-    {"block", SolverNeeds::nothing, [](const SolverParts& parts) { return make_block_solver(parts.d, nullptr); },
+    {"block", SolverNeeds::nothing, false, [](const SolverParts& parts) { return make_block_solver(parts.d, nullptr); },
      [](const OperatorBytes& precise, const OperatorBytes&) { return predicted_block_bytes(precise, nullptr); }},
-    {"block", SolverNeeds::sloppy, [](const SolverParts& parts) { return make_block_solver(parts.d, parts.sloppy); },
+    {"block", SolverNeeds::sloppy, false,
+     [](const SolverParts& parts) { return make_block_solver(parts.d, parts.sloppy); },
      [](const OperatorBytes& precise, const OperatorBytes& sloppy) { return predicted_block_bytes(precise, &sloppy); }},
-    {"cublas", SolverNeeds::cublas, [](const SolverParts& parts) { return make_cublas_solver(*parts.cublas, parts.d); },
+    {"cublas", SolverNeeds::cublas, false,
+     [](const SolverParts& parts) { return make_cublas_solver(*parts.cublas, parts.d); },
      [](const OperatorBytes& precise, const OperatorBytes&) { return cublas_vectors * precise.vector; }},
 };
 

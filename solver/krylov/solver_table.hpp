@@ -24,6 +24,7 @@ enum class SolverNeeds { nothing, sloppy, cublas };
 struct SolverEntry {
   const char* name;
   SolverNeeds needs;  // which of the parts, besides d
+  bool deflates;      // takes eigenvectors out of its residual itself; else deflated_solver.hpp does
   // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
   std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);
   // KrylovSolver::bytes() before anything is made, from the bytes of the operators' vectors.

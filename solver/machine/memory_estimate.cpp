@@ -4,6 +4,8 @@
 #include <cstdio>
 
 #include "dirac/operators/operator_memory.hpp"
+#include "solver/eigen/deflation.hpp"
+#include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/krylov/solver_table.hpp"
@@ -13,7 +15,7 @@ namespace staghorn {
 
 bool MemoryEstimate::on_device(const std::string& object) const {
   return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
-                    object == "shifted_vectors" || object == "device_certificate");
+                    object == "shifted_vectors" || object == "eigenvectors" || object == "device_certificate");
 }
 
 double MemoryEstimate::device() const {
@@ -60,14 +62,24 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"certificate_vectors", certified_there ? 0 : field},
       {"device_certificate", certified_there ? plain_links + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
+  int columns = shape.n_rhs;
   if (shape.n_masses > 1) {
-    const int columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
+    columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
     const OperatorBytes batch = predict_operator_bytes(
         lattice, operator_options(shifted_options(shape.options, shape.shifts_in_sloppy), columns, cuda_device));
     estimate.objects["shifted_vectors"] =
-        ShiftedPass::vectors(shape.n_masses, shape.system) * batch.vector + (columns == shape.n_rhs ? 0 : batch.halo);
+        ShiftedPass::vectors(shape.n_masses, shape.system, shape.eigenpairs > 0) * batch.vector +
+        (columns == shape.n_rhs ? 0 : batch.halo);
     estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;
     if (certified_there) estimate.objects["device_certificate"] += (shape.n_masses - 1) * field * shape.n_rhs;
+  }
+  if (shape.eigenpairs > 0) {
+    const SolverEntry& solver = solver_for(shape.options);
+    if (!solver.deflates) estimate.objects["vectors"] += DeflatedSolver::vectors * fast.vector;
+    OperatorOptions of_pairs = operator_options(shape.options, 1, cuda_device);
+    of_pairs.precision = shape.eigenvector_precision;
+    estimate.objects["eigenvectors"] =
+        Deflation::predicted_bytes(shape.eigenpairs, columns, predict_operator_bytes(lattice, of_pairs).vector);
   }
   estimate.packing = std::max(fast.packing, sloppy.packing);
   // Beside fat and Naik links: of links that are made, thin links and the products of two, or W, and the field of one

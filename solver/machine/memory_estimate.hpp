@@ -20,6 +20,8 @@ struct SolveShape {
   bool on_gpu = false;
   int n_masses = 1;   // several: by multi-shift CG
   int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
+  std::int64_t eigenpairs = 0;  // that solves deflate with
+  Precision eigenvector_precision = Precision::fp64;
   bool shifts_in_sloppy = false;  // several masses: shifts_run_in_sloppy; false where that is not known: the most
 };
 
@@ -29,6 +31,7 @@ struct MemoryEstimate {
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
   //   shifted_vectors      several masses: x and p of each, and what their batch has besides; else absent
+  //   eigenvectors         known eigenvectors, and two vectors of their precision for all n_rhs; else absent
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links
   //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
   //   device_certificate   where a GPU certifies: that field, links, sources and solutions, in its memory
@@ -39,7 +42,7 @@ struct MemoryEstimate {
   bool on_gpu = false;
 
   bool on_device(const std::string& object)
-      const;              // links, sloppy_links, halo, vectors, shifted_vectors and device_certificate of a GPU
+      const;  // links, sloppy_links, halo, vectors, shifted_vectors, eigenvectors, device_certificate of a GPU
   double device() const;  // bytes on the GPU
   double host() const;    // bytes on the host, at their peak
   double total() const;   // of all objects

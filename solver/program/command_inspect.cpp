@@ -1,5 +1,5 @@
-// `staghorn inspect`: what is in a file of links or colour vectors, whether it is intact, and what a solve on links
-// would need.
+// `staghorn inspect`: what is in a file of links, colour vectors or eigenvectors, whether it is intact, and what a
+// solve on links would need.
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
@@ -10,6 +10,7 @@
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
+#include "solver/program/inspect_eigenvectors.hpp"
 #include "solver/program/inspect_improved.hpp"
 #include "solver/program/inspect_vectors.hpp"
 #include "solver/report/gauge_summary.hpp"
@@ -61,14 +62,15 @@ CommandSyntax inspect_syntax() {
       "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
       "colour vectors (HDF5, SciDAC, FNAL propagators) the norm of each, and of solutions what they solve and how "
-      "well.\n"
+      "well; of eigenvectors their values.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
       po::options_description(),
       {},
       ""};
   po::options_description options("Options");
-  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(), "links or colour vectors")(
-      "json", po::bool_switch(), "print JSON instead of text")(
+  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(),
+                        "links, colour vectors or eigenvectors")("json", po::bool_switch(),
+                                                                 "print JSON instead of text")(
       "dataset", po::value<std::string>()->value_name("NAME"),
       "of HDF5: the dataset that holds links (default: links)")(
       "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
@@ -167,6 +169,11 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   const std::string path = (*values)["file"].as<std::string>();
   const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
   const std::optional<std::string> dataset = optional_text(*values, "dataset");
+  const auto eigenvectors = dataset ? std::nullopt : find_eigenvectors(communicator, path);
+  if (eigenvectors) {
+    inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);
+    return exit_certified;
+  }
   const auto vectors = dataset ? std::nullopt : find_vectors(communicator, path);
   if (vectors) {
     inspect_vectors(communicator, *vectors, as_json, no_verify, out);

@@ -52,8 +52,11 @@ CommandSyntax plan_syntax() {
                                                         ("right-hand sides side by side, " + rhs_range()).c_str())(
       "masses", po::value<std::string>()->value_name("M,M,..."),
       "several masses at once: adds the memory of their vectors; the time stays that of one mass")(
-      "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
-      "json", po::bool_switch(), "print JSON instead of a table");
+      "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
+      "eigenvectors that solves are deflated with: adds their memory")(
+      "eigenvector-precision", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp16"),
+      "of these, in memory")("system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"),
+                             "as of `staghorn solve`")("json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
   return syntax;
 }
@@ -108,6 +111,10 @@ SolveShape read_shape(const OptionValues& values) {
   shape.n_rhs = values["rhs"].as<int>();
   if (shape.n_rhs < 1 || shape.n_rhs > max_rhs)
     throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(shape.n_rhs));
+  shape.eigenpairs = values["eigenpairs"].as<std::int64_t>();
+  if (shape.eigenpairs < 0)
+    throw UsageError("--eigenpairs", "a number of at least 0", std::to_string(shape.eigenpairs));
+  shape.eigenvector_precision = parse_kernel_precision(values["eigenvector-precision"].as<std::string>());
   shape.on_gpu = true;
   return shape;
 }
@@ -180,6 +187,7 @@ void print_json(std::ostream& out, const Machine& machine, const std::vector<Pla
             {"links", reals_per_link(first.options.links)},
             {"rhs", first.n_rhs},
             {"masses", first.n_masses},
+            {"eigenpairs", first.eigenpairs},
             {"system", to_string(first.system)}};
   if (first.options.quarks.improved()) json["naik_links"] = reals_per_link(first.options.naik_links);
   if (first.options.sloppy) json["sloppy"] = to_string(*first.options.sloppy);

@@ -70,6 +70,13 @@ void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint) {
   for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
 }
 
+void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
+  out << format(
+      "  %ld eigenpairs in %s up to %.4g, used %ld time%s in %.2f s; residuals up to %.1e, orthogonal to %.1e\n",
+      deflation.pairs, to_string(deflation.precision).c_str(), deflation.largest, deflation.projections,
+      plural(int(deflation.projections)), deflation.seconds, deflation.largest_residual, deflation.orthogonality);
+}
+
 void print_rhs(std::ostream& out, const SolveReport& report) {
   out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
   for (std::size_t i = 0; i < report.rhs.size(); ++i) {
@@ -165,6 +172,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
     if (!report.took_over.empty()) out << ", then " << report.took_over;
     out << "\n";
   }
+  if (report.deflation) print_deflation(out, *report.deflation);
   if (report.checkpoint) print_checkpoint(out, *report.checkpoint);
   print_times(out, report.times);
   print_transports(out, report.transports, "");

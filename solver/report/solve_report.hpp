@@ -41,6 +41,19 @@ struct MultiShiftSummary {
   Precision precision = Precision::fp64;  // of these iterations
 };
 
+// The eigenpairs that a solve took out of its residual, and what that took.
+struct DeflationSummary {
+  std::string file, format;
+  long pairs = 0;
+  Precision precision = Precision::fp64;  // of the vectors in memory
+  double smallest = 0, largest = 0;       // eigenvalues of -D^2
+  double largest_residual = 0;            // of |K v - lambda v| in fp64 by the plain path, as loaded
+  double orthogonality = 0;               // largest |V^+ V - 1|
+  double read_seconds = 0;                // reading and certifying them, once a session
+  long projections = 0;                   // of this solve: how often the vectors were used
+  double seconds = 0;                     // of this solve: the slowest rank, in these
+};
+
 struct CondensateEstimate {
   double value = 0;  // estimate of Tr M^-1 / V, colours summed
   double error = 0;  // standard error over the noise vectors; 0 with fewer than two
@@ -72,6 +85,7 @@ struct SolveReport : RunSetting {
   };
   std::optional<Faults> faults;
   std::optional<SpectrumEstimate> spectrum;      // of A, from the coefficients of CG; absent where they do not tell
+  std::optional<DeflationSummary> deflation;     // of a solve with eigenvectors
   std::optional<CheckpointSummary> checkpoint;   // where the request has one
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for

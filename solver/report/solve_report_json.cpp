@@ -40,6 +40,21 @@ Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint) {
           {"notes", checkpoint->notes}};
 }
 
+Json deflation_json(const std::optional<DeflationSummary>& deflation) {
+  if (!deflation) return nullptr;
+  return {{"file", deflation->file},
+          {"format", deflation->format},
+          {"pairs", deflation->pairs},
+          {"precision", to_string(deflation->precision)},
+          {"smallest", deflation->smallest},
+          {"largest", deflation->largest},
+          {"largest_residual", deflation->largest_residual},
+          {"orthogonality", deflation->orthogonality},
+          {"read_seconds", deflation->read_seconds},
+          {"projections", deflation->projections},
+          {"seconds", deflation->seconds}};
+}
+
 Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
   Json json = rhs_json(rhs);
   if (!report.multi_shift) return json;
@@ -131,6 +146,7 @@ std::string to_json(const SolveReport& report) {
     json["faults"] = {{"injected", report.faults->injected},
                       {"noticed", report.faults->noticed},
                       {"recovered", report.faults->recovered}};
+  json["deflation"] = deflation_json(report.deflation);
   json["checkpoint"] = checkpoint_json(report.checkpoint);
   json["seconds"] = report.seconds;
   json["times"] = to_json(report.times);

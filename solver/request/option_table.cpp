@@ -117,6 +117,12 @@ std::vector<Option> make_table() {
       row(solver, "chronological", "N",
           "guess from up to N earlier solutions of the session by minimum residual, and keep the last N", parse_earlier,
           &O::request, &SolveRequest::chronological),
+      row(lattice_operator, "eigenvectors", "F",
+          "low eigenpairs of this operator from a file of `staghorn eigen` or MILC; solves take them out of the "
+          "residual and need fewer iterations",
+          parse_text, &O::session, &SessionOptions::eigenvectors),
+      row(solver, "deflate", "on|off", "use the eigenpairs of `eigenvectors`, if there are any", parse_switch,
+          &O::request, &SolveRequest::deflate),
       row(solver, "recover", "",
           "after a fault: go back to the last solution that was good, pack the links again and go on", parse_switch,
           &O::request, &SolveRequest::recover),

@@ -63,7 +63,9 @@ struct SessionOptions {
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
   CertificatePlace certificate = CertificatePlace::automatic;
-  std::string solver = "auto";   // auto, or a name of solver/krylov/solver_table.cpp
+  std::string solver = "auto";  // auto, or a name of solver/krylov/solver_table.cpp
+  // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
+  std::optional<std::string> eigenvectors;
   std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 
@@ -99,6 +101,7 @@ struct SolveRequest {
   bool resume = false;                            // go on from `checkpoint`, if it is there
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   std::vector<Injection> inject;                  // for tests: bits to be changed on the way
+  bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 

@@ -128,7 +128,7 @@ class Passes {
     };
     const Stopwatch solving;
     const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
-                                         with_.interrupted, with_.checkpoints);
+                                         with_.interrupted, with_.checkpoints, with_.deflation);
     done_.cg_seconds += solving.seconds();
     if (done_.took_over.empty()) done_.loop = to_string(cg.form);  // of block CG the solver that began
     if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
@@ -259,11 +259,10 @@ class Passes {
 
   // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
   double true_residual(std::size_t i) {
-    const auto& [communicator, links, boundary, precision, pass, residual, interrupted, checkpoints, pack] = with_;
-    if (!parity())
-      return full_residual(communicator, links, boundary, request_.mass, solutions_[i], sources_[i], residual);
-    return parity_residual(communicator, links, boundary, request_.mass, *parity(), solutions_[i], sources_[i],
-                           residual);
+    const double mass = request_.mass;
+    const VectorField &x = solutions_[i], &b = sources_[i];
+    if (!parity()) return full_residual(with_.communicator, with_.links, with_.boundary, mass, x, b, with_.residual);
+    return parity_residual(with_.communicator, with_.links, with_.boundary, mass, *parity(), x, b, with_.residual);
   }
 
   const CertifiedWork& with_;

@@ -25,6 +25,7 @@ struct CertifiedWork {
   VectorField& residual;               // work space of the certificate
   const bool* interrupted = nullptr;   // see CgStop
   Checkpoints* checkpoints = nullptr;  // of this solve, if it has any
+  Deflation* deflation = nullptr;      // see CgStop
   std::function<void()> pack_links;    // again, from those of the certificate; collective
 };
 

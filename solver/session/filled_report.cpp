@@ -78,6 +78,7 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
                          {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
                          {"sources_solutions", source_bytes},
                          {"peak_resident", peak_resident_bytes()}};
+  if (deflation_) report.memory_bytes["eigenvectors"] = double(deflation_->bytes());
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
   report.predicted_memory_bytes = estimate_memory(shape(n_rhs, report.request.system, certificate_.space())).objects;
@@ -109,6 +110,11 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
   report.explanation = explain(report);
   fill_times(report, done, setup_seconds);
   fill_memory(report, int(report.rhs.size()), source_bytes);
+  if (const Deflation* used = deflation(request)) {
+    report.deflation = deflation_summary_;
+    report.deflation->projections = used->use().projections;
+    report.deflation->seconds = context_.communicator().max(used->use().seconds);
+  }
   return report;
 }
 

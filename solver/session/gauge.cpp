@@ -2,11 +2,17 @@
 
 #include <algorithm>
 
+#include "dirac/fields/site_hash.hpp"
+#include "dirac/kernels/kernel_table.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "solver/eigen/eigenpair_file.hpp"
+#include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/gauge_summary.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
@@ -39,6 +45,7 @@ LinkField& Gauge::writable_naik_links() {
 void Gauge::check_links() {
   const Communicator& all = context_.communicator();
   has_links_ = false;
+  forget_eigenpairs();
   certificate_.links_changed();
   measured_ = false;
   unitarity_ = check_unitarity(all, links_);
@@ -75,13 +82,16 @@ const GaugeSummary& Gauge::measured() {
 
 void Gauge::improve() {
   measured();  // observables are those of the thin links
+  thin_hash_ = site_hash(context_.communicator(), links_);
   forget_operators();
+  forget_eigenpairs();
   certificate_.links_changed();
   improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
 }
 
 void Gauge::add_naik_links(ImprovedGauge improved) {
   forget_operators();
+  forget_eigenpairs();
   certificate_.links_changed();
   improved_ = std::move(improved);
 }
@@ -121,6 +131,7 @@ void Gauge::improve_in_place(const LinksTaken& links) {
     improved_->summary.phases_in_links = links.phases_in_links;
   } else {
     measured();  // observables are those of the thin links
+    thin_hash_ = site_hash(context_.communicator(), links_);
     improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
   }
   // What is iterated with stays as it was asked for, unless these links are not unitary.
@@ -140,6 +151,53 @@ void Gauge::forget_operators() {
   precise_.reset();
   sloppy_.reset();
 }
+
+EigenpairIdentity Gauge::eigenpair_identity() const {
+  const Communicator& all = context_.communicator();
+  EigenpairIdentity identity = identity_of_options(options_);
+  const bool made = improved_ && !options_.quarks.stored() && !options_.quarks.in_memory;
+  identity["links_hash"] = hash_text(made ? thin_hash_ : site_hash(all, links_));
+  if (improved_ && !made) {
+    identity["long_links_hash"] = hash_text(site_hash(all, improved_->naik));
+    identity["naik_scale"] = option_text(improved_->naik_scale);
+  }
+  return identity;
+}
+
+void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
+  const Stopwatch reading;
+  const Communicator& all = context_.communicator();
+  const bool on_gpu = context_.cuda_device() >= 0;
+  require_belongs(header, lattice().global(), eigenpair_identity());
+  const KernelTable& kernels = on_gpu ? cuda_kernels() : cpu_kernels();
+  Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels, options_.no_verify);
+  std::unique_ptr<Deflation> loaded;
+  const MemorySpace where =
+      certificate_space(options_.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
+  all.agree([&] {
+    loaded = std::make_unique<Deflation>(all, std::move(pairs), kernels);
+    certificate_.make(where, operator_links());
+  });
+  const EigenpairCertificate found = loaded->certify(certificate_.links(operator_links()), options_.boundary);
+  require_eigenpairs(header.path, header.residuals, found, loaded->pairs());
+  deflation_summary_ = {};
+  deflation_summary_.file = header.path;
+  deflation_summary_.format = to_string(header.format);
+  deflation_summary_.pairs = header.count();
+  deflation_summary_.precision = header.precision;
+  deflation_summary_.smallest = header.values.front();
+  deflation_summary_.largest = header.values.back();
+  deflation_summary_.largest_residual = found.largest_residual;
+  deflation_summary_.orthogonality = found.orthogonality;
+  deflation_summary_.read_seconds = all.max(reading.seconds());
+  deflation_ = std::move(loaded);
+  std::string values;
+  for (const double value : deflation_->pairs().values) values += option_text(value) + " ";
+  eigenvectors_ = to_string(header.precision) + " " + values;
+  pass_.reset();  // its solver is another with eigenvectors
+}
+
+void Gauge::forget_eigenpairs() { deflation_.reset(); }
 
 void Gauge::set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links) {
   SessionOptions wanted = options_;
@@ -165,6 +223,10 @@ void Gauge::set_numbers(Precision precision, std::optional<Precision> sloppy, st
 SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const {
   SolveShape shape = {lattice().global(), lattice().grid(), options_, n_rhs, system, context_.cuda_device() >= 0};
   shape.options.certificate = certificate == MemorySpace::cuda ? CertificatePlace::device : CertificatePlace::host;
+  if (deflation_) {
+    shape.eigenpairs = std::int64_t(deflation_->pairs().count());
+    shape.eigenvector_precision = deflation_->precision();
+  }
   return shape;
 }
 
@@ -179,9 +241,10 @@ void Gauge::make_operators(int n_rhs, System system, MemorySpace certificate) {
   const MemoryEstimate estimate = estimate_memory(wanted_shape);
   const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
                       double(certificate_.bytes(MemorySpace::host));
-  const double held_on_gpu = held_links + double(certificate_.bytes(MemorySpace::cuda));
+  const double held_there = held_links + (deflation_ ? double(deflation_->bytes()) : 0);
+  const double held_on_gpu = held_there + double(certificate_.bytes(MemorySpace::cuda));
   const Communicator& all = context_.communicator();
-  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_links, on_gpu ? held_on_gpu : 0});
+  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_there, on_gpu ? held_on_gpu : 0});
   auto made = std::make_unique<StaggeredOperator>(all, operator_links(), operator_options(options_, n_rhs, cuda_device),
                                                   packed);
   if (options_.sloppy)
@@ -196,9 +259,12 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
   const bool first = !pass_;
   // The allocations that are left fail on every rank alike.
   context_.communicator().agree([&] {
-    if (!pass_)
-      pass_ = std::make_unique<EvenOddPass>(
-          *precise_, solver_for(options_).make({*precise_, sloppy_.get(), context_.cublas()}), context_.loop());
+    if (!pass_) {
+      const SolverEntry& entry = solver_for(options_);
+      std::unique_ptr<KrylovSolver> solver = entry.make({*precise_, sloppy_.get(), context_.cublas()});
+      if (deflation_ && !entry.deflates) solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
+      pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context_.loop());
+    }
     certificate_.make(certificate, operator_links());
   });
   if (first && context_.cuda_device() >= 0) pass_->rehearse(system);

@@ -13,6 +13,9 @@
 
 #include "dirac/operators/plain_operator.hpp"
 #include "dirac/operators/staggered_operator.hpp"
+#include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "solver/eigen/deflation.hpp"
+#include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/solve_report.hpp"
@@ -101,6 +104,13 @@ class Gauge {
   const ImprovedSummary* improved() const { return improved_ ? &improved_->summary : nullptr; }
   const ImprovedGauge* improved_gauge() const { return improved_ ? &*improved_ : nullptr; }
 
+  // What eigenpairs of this operator belong to, with the hashes of the links.
+  EigenpairIdentity eigenpair_identity() const;
+  // Reads eigenpairs, proves that they are eigenpairs of this operator, and keeps them: solves use them. Throws Error
+  // where the file is for other links, another action or boundary, or for nothing that the certificate accepts. They
+  // go where the links change.
+  void load_eigenpairs(const EigenvectorHeader& header);
+
   // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
   // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer
   // reals than these links have. Local.
@@ -128,6 +138,11 @@ class Gauge {
   void make_operators(int n_rhs, System system, MemorySpace certificate);
   void forget_operators();
   void pack_links();  // into the operators, in place
+  void forget_eigenpairs();
+  // What a solve of this request deflates with, if anything.
+  Deflation* deflation(const SolveRequest& request) const {
+    return deflation_ && request.deflate ? deflation_.get() : nullptr;
+  }
 
   // Steps of solve_masses (gauge_masses.cpp).
   struct ShiftedBatch;
@@ -163,6 +178,10 @@ class Gauge {
   bool projected_ = false;
   GaugeSummary summary_;  // of the links, without observables unless `measured_`
   bool measured_ = false;
+  std::uint64_t thin_hash_ = 0;           // of the links that fat ones were made from
+  std::unique_ptr<Deflation> deflation_;  // eigenpairs of the links, if they were loaded
+  DeflationSummary deflation_summary_;    // of them, without what solves add
+  std::string eigenvectors_;              // their checksums, for checkpoints
   std::unique_ptr<StaggeredOperator>
       sloppy_;  // iterates in lower precision than `precise_`; empty without mixed precision
   std::unique_ptr<StaggeredOperator> precise_;  // made by the first solve, and again when n_rhs changes

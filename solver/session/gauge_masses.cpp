@@ -115,6 +115,7 @@ void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) con
   const bool on_gpu = context_.cuda_device() >= 0;
   double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
   if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
+  if (deflation_) there += double(deflation_->bytes());
   const double held = double(links_.bytes()) * (improved_ ? 2 : 1) + double(certificate_.bytes(MemorySpace::host)) +
                       field_bytes + (on_gpu ? 0 : there);
   require_memory(context_.communicator(), shifted, context_.cuda_device(),
@@ -130,9 +131,11 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
   batch.shape = shape(n_rhs, request.system, certificate);
   batch.shape.n_masses = n_masses;
   batch.shape.n_columns = n_columns;
+  double lowest_mode = request.masses[smallest_mass(request)];  // as a mass
+  if (const Deflation* low = deflation(request))
+    lowest_mode = std::hypot(lowest_mode, std::sqrt(low->pairs().values.back()) / 2);
   batch.shape.shifts_in_sloppy =
-      shifts_run_in_sloppy(options_, lattice().global(), request.masses[smallest_mass(request)],
-                           tolerance_in_force(request, options_.precision));
+      shifts_run_in_sloppy(options_, lattice().global(), lowest_mode, tolerance_in_force(request, options_.precision));
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   if (n_columns == 0) return;
   const StaggeredOperator& same_links = batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
@@ -156,7 +159,8 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   clear_solutions(request.system, solutions);
   if (!batch.pass) return found;
   const double tolerance = tolerance_in_force(request, options_.precision);
-  const ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
+  ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
+  stop.deflation = deflation(request);
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
   const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
@@ -184,6 +188,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   make_shifted_batch(*batch, request, sources, certificate);
   precise_->reset_times();
   if (sloppy_) sloppy_->reset_times();
+  if (deflation_) deflation_->reset_use();
   const double setup_seconds = setting_up.seconds();
 
   std::span<const VectorField> brought_sources;
@@ -211,6 +216,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
                            certificate_.residual(),
                            habits.interrupted,
                            nullptr,
+                           deflation(request),
                            [this] { pack_links(); }};
   polish_masses(with, request, found, brought_sources, b2, brought_solutions, progress, whole);
   certificate_.give_back(solutions);

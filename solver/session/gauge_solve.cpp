@@ -1,7 +1,7 @@
 // Gauge::solve: checks of request and fields around the passes of a certified solve.
 #include "dirac/fields/site_hash.hpp"
 #include "halo/watch/stopwatch.hpp"
-#include "lattice_io/files/checksums.hpp"
+#include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/option_text.hpp"
@@ -16,19 +16,18 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
   const Communicator& all = context_.communicator();
   const std::string solver = solver_for(options_).name;
   if (solver != "cg" && solver != "mixed") throw Error("`checkpoint`", "the solver cg or mixed", solver);
-  const auto hex = [](std::uint64_t hash) {
-    return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
-  };
+  if (deflation(request) && !solver_for(options_).deflates)
+    throw Error("`checkpoint`", "a solve without `eigenvectors`, or with `sloppy`", "eigenvectors");
   std::string hashes;
   for (const VectorField& b : sources) {
     const bool here = b.space() == MemorySpace::host;
-    hashes +=
-        (hashes.empty() ? "" : " ") + hex(here ? site_hash(all, b) : site_hash(all, VectorField(b, MemorySpace::host)));
+    hashes += (hashes.empty() ? "" : " ") +
+              hash_text(here ? site_hash(all, b) : site_hash(all, VectorField(b, MemorySpace::host)));
   }
   std::map<std::string, std::string> identity = {
       {"staghorn_version", version()},
       {"lattice", to_string(lattice().global())},
-      {"links_hash", hex(site_hash(all, links_))},
+      {"links_hash", hash_text(site_hash(all, links_))},
       {"sources_hash", hashes},
       {"boundary", to_string(options_.boundary)},
       {"numbers", describe_numbers(options_)},
@@ -37,9 +36,10 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
       {"mass", option_text(request.mass)},
       {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
       {"max_iterations", option_text(request.max_iterations)}};
+  if (deflation_ && request.deflate) identity["eigenvectors"] = eigenvectors_;
   if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
   if (improved_) {
-    identity["naik_links_hash"] = hex(site_hash(all, improved_->naik));
+    identity["naik_links_hash"] = hash_text(site_hash(all, improved_->naik));
     identity["naik_scale"] = option_text(improved_->naik_scale);
   }
   return identity;
@@ -74,6 +74,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   prepare(int(n_rhs), request.system, certificate);
   precise_->reset_times();
   if (sloppy_) sloppy_->reset_times();
+  if (deflation_) deflation_->reset_use();
   const double setup_seconds = setting_up.seconds();
 
   std::span<const VectorField> brought_sources;
@@ -82,10 +83,11 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  CertifiedSolve done = certified_solve(
-      {all, certificate_.links(operator_links()), options_.boundary, options_.precision, *pass_,
-       certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr, [this] { pack_links(); }},
-      request, brought_sources, b2, brought_solutions, progress);
+  CertifiedSolve done =
+      certified_solve({all, certificate_.links(operator_links()), options_.boundary, options_.precision, *pass_,
+                       certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr,
+                       deflation(request), [this] { pack_links(); }},
+                      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));

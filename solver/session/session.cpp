@@ -46,15 +46,23 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   ImprovedHeaders pair;
   if (stored) pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
   const GaugeHeader header = stored ? pair.fat : read_gauge_header(all, gauge_file, options.dataset);
+  std::optional<EigenvectorHeader> eigenvectors;
+  if (options.eigenvectors) {
+    eigenvectors = read_eigenvector_header(all, *options.eigenvectors);
+    require_belongs(*eigenvectors, header.extents, identity_of_options(options));
+  }
   state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
   const Context& context = state_->context;
   const Context::Scope scope(context);
   const Lattice& lattice = context.lattice();
   require_fit(lattice, stencil_of(options));
-  require_memory(context.communicator(),
-                 {lattice.global(), lattice.grid(), context.options(), expected.n_rhs, expected.system,
-                  context.cuda_device() >= 0, expected.n_masses},
-                 context.cuda_device(), {});
+  SolveShape shape{lattice.global(),           lattice.grid(),   context.options(), expected.n_rhs, expected.system,
+                   context.cuda_device() >= 0, expected.n_masses};
+  if (eigenvectors) {
+    shape.eigenpairs = eigenvectors->count();
+    shape.eigenvector_precision = eigenvectors->precision;
+  }
+  require_memory(context.communicator(), shape, context.cuda_device(), {});
   if (stored) {
     SessionOptions fitted = context.options();
     StoredGauge read = read_stored_gauge(context.communicator(), pair, lattice, fitted);
@@ -69,6 +77,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
                           LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) state_->gauge->improve();
   }
+  if (eigenvectors) state_->gauge->load_eigenpairs(*eigenvectors);
   state_->gauge->measured();
   state_->gauge->set_read_seconds(reading.seconds());
 }
@@ -88,6 +97,8 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   state_->gauge.emplace(context, std::move(links), context.options(), LinkOrigin{});
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
+  if (options.eigenvectors)
+    state_->gauge->load_eigenpairs(read_eigenvector_header(context.communicator(), *options.eigenvectors));
 }
 
 Session::~Session() = default;

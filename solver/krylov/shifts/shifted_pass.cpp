@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <optional>
 #include <utility>
 
 #include "dirac/fields/plain_algebra.hpp"
+#include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 
 namespace staghorn {
@@ -81,6 +83,16 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
       targets.push_back(stop.tolerance[mass] * std::sqrt(b2[source]) * weight(mass, j) / columns_of[source]);
     }
   }
+  std::optional<ComplexMatrix> low;  // V^+ b
+  std::optional<ColorVectorField> part;
+  if (stop.deflation) {  // b -= V V^+ b
+    low = stop.deflation->coefficients(d_, parity_, b_);
+    part.emplace(d_.make_vector());
+    deflated_ = true;
+    stop.deflation->combine(
+        d_, parity_, *low, [](double) { return 1; }, *part);
+    d_.combine(-1, *part, 1, b_);
+  }
   ShiftedResult found = cg_.solve(parity_, shifts, b_, of_columns, show);
 
   ShiftedPassResult result;
@@ -90,6 +102,9 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   result.precision = d_.options().precision;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t mass = order[k];
+    if (low)  // V (V^+ b) / (lambda + shift)
+      stop.deflation->combine(
+          d_, parity_, *low, [&](double lambda) { return 1 / (lambda + shifts[k]); }, *part);
     result.mass[mass].resize(n);
     for (SolvedRhs& rhs : result.mass[mass]) rhs.outcome = CgOutcome::converged;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
@@ -109,13 +124,14 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
       double factor = 1 / scale_[j];
       if (system_ == System::full) factor = columns_[j].odd_half ? -factor : 2 * masses[mass] * factor;
       cg_.x(int(k)).add_to(parity_, int(j), factor, solutions[mass * n + source]);
+      if (part) part->add_to(parity_, int(j), factor, solutions[mass * n + source]);
     }
   }
   return result;
 }
 
 std::int64_t ShiftedPass::bytes() const {
-  std::int64_t bytes = b_.bytes() + cg_.bytes();
+  std::int64_t bytes = b_.bytes() * (deflated_ ? 2 : 1) + cg_.bytes();
   for (const ColorVectorField& half : halves_) bytes += half.bytes();
   return bytes;
 }

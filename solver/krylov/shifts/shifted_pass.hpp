@@ -27,6 +27,9 @@ struct ShiftedPassStop {
   std::vector<double> tolerance;  // of each mass: |b - M x| / |b|
   long max_iterations = 10000;
   const bool* interrupted = nullptr;
+  // If set: what the eigenvectors say of each mass, and multi-shift CG on the rest of the sources. Rounding of the
+  // vectors is left to whoever polishes.
+  Deflation* deflation = nullptr;
 };
 
 struct ShiftedPassResult {
@@ -51,9 +54,9 @@ class ShiftedPass {
                           std::span<VectorField> solutions);
 
   std::int64_t bytes() const;  // of all vectors; this rank
-  // How many vectors of n_columns right-hand sides these are.
-  static int vectors(int n_masses, System system) {
-    return MultiShiftCg::vectors(n_masses) + (system == System::full ? 3 : 1);
+  // How many vectors of n_columns right-hand sides these are, and with a deflation while it solves.
+  static int vectors(int n_masses, System system, bool deflated = false) {
+    return MultiShiftCg::vectors(n_masses) + (system == System::full ? 3 : 1) + (deflated ? 1 : 0);
   }
 
  private:
@@ -63,6 +66,7 @@ class ShiftedPass {
   std::vector<ShiftedColumn> columns_;
   System system_;
   Parity parity_;
+  bool deflated_ = false;      // a solve was
   std::vector<double> scale_;  // of each column: the fields hold `scale` times the real thing, a power of two
   ColorVectorField b_;
   std::vector<ColorVectorField> halves_;  // full system: b_o, and D_eo b_o

@@ -1,0 +1,196 @@
+// MILC's files of eigenvectors: SciDAC, one colour vector a record, on all sites and in MILC's phases.
+//
+//   XML of the file     <title>KS eigenvalues and vectors</title><Nvecs>n</Nvecs>
+//   XML of a record     <eigVal>lambda</eigVal><resid>r</resid>,  lambda of -D^2
+//
+// Even sites hold v of norm 1, odd sites i D v / sqrt(lambda). Even sites alone are read: they say everything. Phases
+// differ by the sign (-1)^(t(x+y+z)) of each site.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+
+#include "dirac/stencil/boundary.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/eigenvectors/eigenvector_format.hpp"
+#include "lattice_io/files/byte_order.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/scidac.hpp"
+#include "lattice_io/files/site_slabs.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr const char* title = "KS eigenvalues and vectors";
+constexpr std::int64_t most_vectors = 1 << 20;
+
+std::int64_t site_bytes_of(Precision precision) { return reals_per_eigenvector_site * bytes_per_real(precision); }
+
+std::string file_xml(const ScidacFile& scidac) {
+  const auto found = scidac.texts.find("scidac-file-xml");
+  return found == scidac.texts.end() ? "" : found->second;
+}
+
+double value_of(const std::string& path, const ScidacField& field, std::size_t record) {
+  const std::string text = xml_value(field.record_xml, "eigVal");
+  char* end = nullptr;
+  const double value = std::strtod(text.c_str(), &end);
+  if (text.empty() || *end != '\0')
+    throw Error(path + ": <eigVal> of record " + std::to_string(record), "a number", "'" + text + "'");
+  return value;
+}
+
+std::vector<double> values_of(const std::string& path, const ScidacFile& scidac) {
+  std::vector<double> values;
+  for (const ScidacField& field : scidac.fields) values.push_back(value_of(path, field, values.size()));
+  return values;
+}
+
+// Record `order[k]` holds the k-th value, ascending.
+std::vector<std::size_t> ascending_order(const std::vector<double>& values) {
+  std::vector<std::size_t> order(values.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
+  return order;
+}
+
+double milc_sign(const Lattice& lattice, std::int64_t site) {
+  return milc_phase_sign(lattice.to_global(lattice.site_coordinates(site)));
+}
+
+bool is_even(const Lattice& lattice, std::int64_t site) {
+  const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+  return ((x[0] + x[1] + x[2] + x[3]) & 1) == 0;
+}
+
+std::string digits(double value) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%.18e", value);
+  return text;
+}
+
+}  // namespace
+
+bool holds_milc_eigenvectors(const std::string& path) {
+  try {
+    const ScidacFile scidac = read_scidac_file(PosixFile::open_to_read(path));
+    return xml_value(file_xml(scidac), "title") == title || !xml_value(file_xml(scidac), "Nvecs").empty();
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+EigenvectorHeader read_milc_eigenvector_header(const std::string& path) {
+  const ScidacFile scidac = read_scidac_file(PosixFile::open_to_read(path));
+  const std::string xml = file_xml(scidac), form = xml_value(xml, "format");
+  if (!form.empty()) throw Error(path + ": <format> of eigenvectors", "none: a vector a record", form);
+  const std::int64_t count = whole_number(path + ": <Nvecs>", xml_value(xml, "Nvecs"), 1, most_vectors);
+  if (std::int64_t(scidac.fields.size()) != count)
+    throw Error(path + ": records of vectors", std::to_string(count) + ", as <Nvecs> says", scidac.fields.size());
+  EigenvectorHeader header;
+  header.path = path;
+  header.format = EigenvectorFormat::milc;
+  header.extents = scidac.extents;
+  header.precision = scidac.fields.front().precision;
+  header.fields = scidac.texts;
+  for (const ScidacField& field : scidac.fields)
+    if (field.datatype.find("ColorVector") == std::string::npos || field.precision != header.precision ||
+        field.bytes_per_site != site_bytes_of(field.precision) ||
+        field.data_bytes != volume(scidac.extents) * field.bytes_per_site)
+      throw Error(path + ": record of an eigenvector",
+                  "one colour vector a site, in one precision, on " + to_string(scidac.extents) + " sites",
+                  field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
+                      std::to_string(field.data_bytes) + " in all");
+  header.values = values_of(path, scidac);
+  std::sort(header.values.begin(), header.values.end());
+  return header;
+}
+
+void read_milc_eigenvectors(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
+                            bool no_verify, const BeginVector& begin, const EndVector& end) {
+  ScidacFile scidac;
+  std::optional<PosixFile> file;
+  communicator.agree([&] {
+    file.emplace(PosixFile::open_to_read(header.path));
+    scidac = read_scidac_file(*file);
+  });
+  const std::vector<std::size_t> order = ascending_order(values_of(header.path, scidac));
+  for (std::size_t k = 0; k < order.size(); ++k) {
+    const ScidacField& stored = scidac.fields[order[k]];
+    VectorField& field = begin(std::int64_t(k));
+    const auto checksum = scidac_checksum(stored.bytes_per_site);
+    SiteSlabs(communicator, lattice, stored.bytes_per_site)
+        .read(
+            [&](std::int64_t first_site, std::span<std::byte> sites) {
+              file->read(stored.data_offset + first_site * stored.bytes_per_site, sites);
+              checksum->add(first_site, sites);
+            },
+            [&](std::int64_t first_site, std::span<const std::byte> sites) {
+              const std::byte* from = sites.data();
+              for (std::int64_t site = first_site; from != sites.data() + sites.size();
+                   ++site, from += stored.bytes_per_site) {
+                if (!is_even(lattice, site)) continue;
+                double v[6];
+                decode_reals(from, 6, stored.precision, true, v);
+                const double sign = milc_sign(lattice, site);
+                field[site] = {{{sign * v[0], sign * v[1]}, {sign * v[2], sign * v[3]}, {sign * v[4], sign * v[5]}}};
+              }
+            });
+    const ChecksumResults results = compare_checksums(stored.checksums, checksum->combine(communicator));
+    if (!no_verify) require_verified(header.path + ": record " + std::to_string(order[k]), results);
+    end(std::int64_t(k));
+  }
+}
+
+void fill_milc_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
+                            const NewEigenvectorFile& described, const NextVector& vector) {
+  const Precision precision = described.precision;
+  const std::int64_t site_bytes = site_bytes_of(precision);
+  NewScidacFile scidac{lattice.global(), qdp_datatype("ColorVector", precision), precision, site_bytes};
+  scidac.date = creation_date();
+  std::string lines;
+  for (const auto& [name, value] : described.attributes) lines += name + " " + value + "\n";
+  scidac.file_xml = xml_start + xml_tagged("title", title) +
+                    xml_tagged("Nvecs", std::to_string(described.values.size())) +
+                    xml_tagged("info", "\n" + xml_escaped(lines));
+  std::optional<PosixFile> file;
+  communicator.agree([&] { file.emplace(PosixFile::open_to_write(path)); });
+  std::int64_t at = 0;
+  for (std::size_t k = 0; k < described.values.size(); ++k) {
+    const VectorField& field = vector(std::int64_t(k));
+    scidac.record_xml = xml_start + xml_tagged("eigVal", digits(described.values[k])) +
+                        (described.residuals.empty() ? "" : xml_tagged("resid", digits(described.residuals[k])));
+    const std::string beginning = k == 0 ? begin_scidac_file(scidac) : begin_scidac_field(scidac);
+    const std::int64_t data_offset = at + std::int64_t(beginning.size());
+    const auto checksum = scidac_checksum(site_bytes);
+    SiteSlabs(communicator, lattice, site_bytes)
+        .write(
+            [&](std::int64_t first_site, std::span<std::byte> sites) {
+              std::byte* to = sites.data();
+              for (std::int64_t site = first_site; to != sites.data() + sites.size(); ++site, to += site_bytes) {
+                const double sign = milc_sign(lattice, site);
+                const auto& c = field[site].c;
+                const double v[6] = {sign * c[0].re, sign * c[0].im, sign * c[1].re,
+                                     sign * c[1].im, sign * c[2].re, sign * c[2].im};
+                encode_reals(v, 6, precision, true, to);
+              }
+            },
+            [&](std::int64_t first_site, std::span<std::byte> sites) {
+              file->write(data_offset + first_site * site_bytes, sites);
+              checksum->add(first_site, sites);
+            });
+    const std::string end = end_scidac_field(scidac, checksum->combine(communicator));
+    communicator.agree([&] {
+      if (!communicator.is_root()) return;
+      file->write_text(at, beginning);
+      file->write_text(data_offset + scidac.data_bytes(), end);
+    });
+    at = data_offset + scidac.data_bytes() + std::int64_t(end.size());
+  }
+  communicator.agree([&] { file->flush_and_close(); });
+}
+
+}  // namespace staghorn

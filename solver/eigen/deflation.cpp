@@ -1,0 +1,139 @@
+#include "solver/eigen/deflation.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "dirac/kernels/kernel_table.hpp"
+#include "halo/watch/activity.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr int per_block = Eigenpairs::vectors_per_block;
+constexpr int blocks_per_product = VectorAlgebra::max_columns / per_block;
+
+// Adds the time from its making to its end.
+class Timed {
+ public:
+  explicit Timed(double& seconds) : seconds_(seconds) {}
+  ~Timed() { seconds_ += watch_.seconds(); }
+  Timed(const Timed&) = delete;
+  Timed& operator=(const Timed&) = delete;
+
+ private:
+  double& seconds_;
+  Stopwatch watch_;
+};
+
+// The blocks from `first` on, at most `most` of them.
+std::vector<const ColorVectorField*> some(const std::vector<ColorVectorField>& blocks, std::size_t first,
+                                          std::size_t most) {
+  std::vector<const ColorVectorField*> group;
+  for (std::size_t i = first; i < std::min(first + most, blocks.size()); ++i) group.push_back(&blocks[i]);
+  return group;
+}
+
+int columns_of(const std::vector<const ColorVectorField*>& group) {
+  int columns = 0;
+  for (const ColorVectorField* block : group) columns += block->n_rhs();
+  return columns;
+}
+
+}  // namespace
+
+Deflation::Deflation(const Communicator& communicator, Eigenpairs pairs, const KernelTable& kernels)
+    : communicator_(communicator),
+      pairs_(std::move(pairs)),
+      space_(kernels.space),
+      algebra_(communicator, *pairs_.layout, kernels),
+      scales_((pairs_.blocks.size() + blocks_per_product - 1) / blocks_per_product) {}
+
+Deflation::Work& Deflation::work(int n_rhs) {
+  if (n_rhs > most_rhs)
+    throw Error("eigenvectors", "at most " + std::to_string(most_rhs) + " right-hand sides at once", n_rhs);
+  const auto make = [&] { return ColorVectorField(*pairs_.layout, precision(), n_rhs, space_, pairs_.pieces.get()); };
+  if (!work_ || work_->in.n_rhs() != n_rhs) {
+    work_.reset();
+    communicator_.agree([&] { work_.emplace(Work{make(), make()}); });
+  }
+  return *work_;
+}
+
+ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const ColorVectorField& r) {
+  const Activity activity("deflation");
+  const Timed timed(use_.seconds);
+  ++use_.projections;
+  Work& work = this->work(r.n_rhs());
+  const ColorVectorField* in = &r;
+  const bool partner = parity != pairs_.parity;
+  if (partner) {
+    ColorVectorField other = d.make_vector();
+    d.hop(other, r, pairs_.parity);
+    work.in.convert_from(other);
+    in = &work.in;
+  } else if (r.precision() != precision()) {
+    work.in.convert_from(r);
+    in = &work.in;
+  }
+  ComplexMatrix all(int(pairs_.count()), r.n_rhs());
+  ColumnScales scales;  // of r: found by the first product
+  const ColorVectorField* right[] = {in};
+  int row = 0;
+  for (std::size_t group = 0; group < scales_.size(); ++group) {
+    const ComplexMatrix part = algebra_.gram(some(pairs_.blocks, group * blocks_per_product, blocks_per_product), right,
+                                             &scales_[group], &scales);
+    std::copy(part.elements.begin(), part.elements.end(), &all(row, 0));
+    row += part.rows;
+  }
+  if (partner)  // (D_oe)^+ r = -D_eo r
+    for (Complex<double>& c : all.elements) c = {-c.re, -c.im};
+  return all;
+}
+
+void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
+                        const std::function<double(double)>& weight, ColorVectorField& result) {
+  const Activity activity("deflation");
+  const Timed timed(use_.seconds);
+  const bool partner = parity != pairs_.parity;
+  Work& work = this->work(result.n_rhs());
+  ColorVectorField* out[] = {partner || result.precision() != precision() ? &work.out : &result};
+  const int n = result.n_rhs();
+  const int most_blocks = std::min(VectorAlgebra::max_combined, 1024 / n) / per_block;
+  int first = 0;
+  for (std::size_t block = 0; block < pairs_.blocks.size(); block += std::size_t(most_blocks)) {
+    const std::vector<const ColorVectorField*> group = some(pairs_.blocks, block, std::size_t(most_blocks));
+    ComplexMatrix c(columns_of(group), n);
+    for (int i = 0; i < c.rows; ++i) {
+      const double lambda = pairs_.values[std::size_t(first + i)];
+      const double w = !partner ? weight(lambda) : lambda > 0 ? weight(lambda) / lambda : 0;
+      for (int j = 0; j < n; ++j) c(i, j) = {w * coefficients(first + i, j).re, w * coefficients(first + i, j).im};
+    }
+    algebra_.combine(group, c, out, block > 0);
+    first += c.rows;
+  }
+  if (partner) {
+    ColorVectorField even = d.make_vector();
+    even.convert_from(work.out);
+    d.hop(result, even, parity);
+  } else if (out[0] != &result) {
+    result.convert_from(work.out);
+  }
+}
+
+void Deflation::project(StaggeredOperator& d, Parity parity, double shift, const ColorVectorField& r,
+                        std::span<const char> active, ColorVectorField& correction) {
+  ComplexMatrix c = coefficients(d, parity, r);
+  for (int i = 0; i < c.rows; ++i)
+    for (int j = 0; j < c.columns; ++j)
+      if (!active[std::size_t(j)]) c(i, j) = {0, 0};
+  combine(
+      d, parity, c, [&](double lambda) { return 1 / (lambda + shift); }, correction);
+}
+
+std::int64_t Deflation::bytes() const { return pairs_.bytes() + (work_ ? work_->in.bytes() + work_->out.bytes() : 0); }
+
+}  // namespace staghorn

@@ -1,0 +1,84 @@
+// Solving in the space of known eigenvectors at once: what they say of A x = r, A = shift - D^2, costs two passes over
+// them instead of many iterations. One object for any Krylov method, shift and parity.
+//
+//   even sites   x = V diag(1 / (lambda + shift)) V^+ r
+//   odd sites    x = D_oe V diag(1 / (lambda (lambda + shift))) V^+ (D_oe)^+ r,   (D_oe)^+ = -D_eo
+//
+// On odd sites D_oe v / sqrt(lambda) are the eigenvectors, so those of even sites serve both. A pair with lambda = 0
+// has no partner on odd sites and is left out there.
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "dirac/algebra/complex_matrix.hpp"
+#include "dirac/operators/staggered_operator.hpp"
+#include "dirac/operators/vector_algebra.hpp"
+#include "solver/eigen/eigenpair_certificate.hpp"
+
+namespace staghorn {
+
+struct KernelTable;
+
+class Deflation {
+ public:
+  static constexpr int most_rhs = VectorAlgebra::max_columns;
+
+  // For operators with the links and boundary of the pairs, on the device of `kernels`, where the pairs lie. The pairs
+  // keep their layout. `communicator` must outlive the object. Local.
+  Deflation(const Communicator& communicator, Eigenpairs pairs, const KernelTable& kernels);
+
+  const Eigenpairs& pairs() const { return pairs_; }
+  Parity parity() const { return pairs_.parity; }
+  Precision precision() const { return pairs_.blocks.front().precision(); }
+  // See certify_eigenpairs. Collective.
+  EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
+    return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);
+  }
+
+  // correction = the x above, for the right-hand sides that are `active`; zero for the others. Each right-hand side has
+  // the bits that it would have alone. `r` and `correction` are fields of `d`, at most most_rhs right-hand sides, on
+  // the sites of `parity`. r is rounded to the precision of the pairs. Reads all vectors twice. Collective.
+  void project(StaggeredOperator& d, Parity parity, double shift, const ColorVectorField& r,
+               std::span<const char> active, ColorVectorField& correction);
+
+  // The two halves of that, for several shifts at once: V^+ r, or on odd sites V^+ (D_oe)^+ r; then the field
+  //   V diag(weight(lambda)) C,   on odd sites D_oe V diag(weight(lambda) / lambda) C.
+  // The weight 1 gives the part of r in the space of the vectors. Collective.
+  ComplexMatrix coefficients(StaggeredOperator& d, Parity parity, const ColorVectorField& r);
+  void combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
+               const std::function<double(double lambda)>& weight, ColorVectorField& result);
+
+  // What it has been used for since reset_use: passes V^+ r, and the seconds of this rank.
+  struct Use {
+    long projections = 0;
+    double seconds = 0;
+  };
+  const Use& use() const { return use_; }
+  void reset_use() { use_ = {}; }
+
+  std::int64_t bytes() const;  // of vectors and work space, this rank
+  // The same before anything is made: `vector` is the bytes of one right-hand side in the precision of the pairs.
+  static double predicted_bytes(std::int64_t pairs, int n_rhs, double vector) {
+    return (double(pairs) + 2 * n_rhs) * vector;
+  }
+
+ private:
+  // Fields of n_rhs right-hand sides in the precision of the pairs.
+  struct Work {
+    ColorVectorField in, out;
+  };
+  Work& work(int n_rhs);
+
+  const Communicator& communicator_;
+  Eigenpairs pairs_;
+  MemorySpace space_;
+  VectorAlgebra algebra_;
+  std::vector<ColumnScales> scales_;  // of the vectors, by groups of blocks; settled by the first product
+  std::optional<Work> work_;          // of the last call
+  Use use_;
+};
+
+}  // namespace staghorn

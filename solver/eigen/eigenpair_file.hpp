@@ -1,0 +1,42 @@
+// Eigenpairs to files and back (lattice_io/eigenvectors). All functions are collective.
+#pragma once
+
+#include "dirac/kernels/kernel_table.hpp"
+#include "dirac/stencil/boundary.hpp"
+#include "dirac/stencil/operator_links.hpp"
+#include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "solver/eigen/eigenpair_certificate.hpp"
+#include "solver/eigen/eigenpair_identity.hpp"
+#include "solver/eigen/eigenpairs.hpp"
+
+namespace staghorn {
+
+struct EigenpairOutput {
+  std::string path;
+  EigenvectorFormat format = EigenvectorFormat::hdf5;
+  Precision storage = Precision::fp64;  // of the vectors in the file; MILC: fp64 or fp32
+  bool force = false;                   // replace a file that is there
+};
+
+// Writes the pairs, their values and residuals, and what they belong to. Vectors travel one by one. Links and boundary
+// are those of the pairs, fp64 and on the host; MILC's form has odd sites, i D v / sqrt(lambda), for which they are
+// needed. The bytes do not depend on the process grid. Throws Error for pairs on odd sites.
+void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& output, const Eigenpairs& pairs,
+                      const EigenpairIdentity& identity, const OperatorLinks& links, const Boundary& boundary);
+
+// Reads the pairs of a file into the memory of the kernels, in the precision of the file. They keep their layout. Their
+// residuals are those of the file, or empty.
+Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
+                           const KernelTable& kernels, bool no_verify);
+
+// The largest residual, absolute, of pairs of a file that says none; rounding to a precision adds so much to one that
+// it says.
+constexpr double most_residual = 0.05;
+double residual_of_rounding(Precision precision);
+
+// Throws Error, naming the pair, where a certificate says that these are no eigenpairs of the operator it was made for:
+// a residual beyond the two bounds above, or |V^+ V - 1| > 0.01. `stated`: the residuals that the file says. Local.
+void require_eigenpairs(const std::string& path, const std::vector<double>& stated, const EigenpairCertificate& found,
+                        const Eigenpairs& pairs);
+
+}  // namespace staghorn

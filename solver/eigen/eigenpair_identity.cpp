@@ -1,0 +1,39 @@
+#include "solver/eigen/eigenpair_identity.hpp"
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "solver/request/option_text.hpp"
+
+namespace staghorn {
+
+EigenpairIdentity identity_of_options(const SessionOptions& options) {
+  const QuarkAction& quarks = options.quarks;
+  const bool stored = quarks.stored() || quarks.in_memory;
+  EigenpairIdentity identity = {{"boundary", to_string(options.boundary)},
+                                {"action", stored ? "stored" : to_string(quarks.action)}};
+  if (stored) return identity;
+  if (quarks.action == Action::asqtad) identity["u0"] = option_text(quarks.u0.value_or(1));
+  if (quarks.action == Action::hisq) {
+    identity["naik_epsilon"] = option_text(quarks.naik_epsilon.value_or(0));
+    identity["unitarize"] = to_string(quarks.unitarize.value_or(Unitarize::u3));
+  }
+  return identity;
+}
+
+std::string hash_text(std::uint64_t hash) {
+  return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
+}
+
+void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected) {
+  if (header.extents != extents)
+    throw Error(header.path + ": eigenvectors", "a lattice of " + to_string(extents), to_string(header.extents));
+  if (header.format == EigenvectorFormat::milc) return;
+  for (const auto& [name, value] : expected) {
+    const auto entry = header.fields.find(name);
+    if (entry == header.fields.end() || entry->second != value)
+      throw Error(header.path + ": " + name + " that its eigenpairs belong to", value,
+                  entry == header.fields.end() ? "none" : entry->second);
+  }
+}
+
+}  // namespace staghorn

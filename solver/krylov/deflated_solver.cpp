@@ -1,0 +1,149 @@
+#include "solver/krylov/deflated_solver.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "halo/watch/error.hpp"
+#include "solver/eigen/deflation.hpp"
+
+namespace staghorn {
+
+namespace {
+
+constexpr double met_at_once = std::numeric_limits<double>::infinity();
+
+// Right-hand sides over the rounds of a solve.
+class Rounds {
+ public:
+  Rounds(const CgStop& stop, std::span<const double> b2)
+      : stop_(stop), rhs_(b2.size()), active_(b2.size(), 1), before_(b2.size()) {
+    for (std::size_t i = 0; i < b2.size(); ++i) rhs_[i].history.push_back(b2[i]);
+  }
+
+  std::span<const char> active() const { return active_; }
+  long iterations() const { return iterations_; }
+
+  // After eigenvectors were taken out: |r|^2 in the place of what it was. Returns whether there is more to do.
+  bool take_deflated(std::span<const double> r2) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!active_[i]) continue;
+      before_[i] = std::min(std::sqrt(rhs_[i].history.back()), std::sqrt(r2[i]));
+      rhs_[i].history.back() = r2[i];
+      rhs_[i].residual_norm = std::sqrt(r2[i]);
+      double unused_smallest = met_at_once;
+      long unused_since = 0;
+      if (is_done(r2[i], stop_.target_norm[i], 0L, unused_smallest, unused_since, rhs_[i].outcome)) active_[i] = 0;
+    }
+    return any_active() && iterations_ < stop_.max_iterations && !stop_.is_interrupted();
+  }
+
+  // What the solver is asked for next. A target of a right-hand side that is done is met at once.
+  CgStop next(double drop) const {
+    CgStop next = stop_;
+    next.deflation = nullptr;
+    next.max_iterations = stop_.max_iterations - iterations_;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      next.target_norm[i] = active_[i] ? std::max(stop_.target_norm[i], drop * rhs_[i].residual_norm) : met_at_once;
+    return next;
+  }
+  // The largest ratio of what is asked for to what is wanted in the end.
+  double worst_ratio(const CgStop& next) const {
+    double worst = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (active_[i]) worst = std::max(worst, next.target_norm[i] / stop_.target_norm[i]);
+    return worst;
+  }
+
+  // Records what the solver did with `asked`. Returns whether right-hand sides are left that met what was asked for,
+  // but not yet their own target.
+  bool record(const CgStop& asked, std::span<const SolvedRhs> found) {
+    long longest = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!active_[i]) continue;
+      rhs_[i].iterations += found[i].iterations;
+      rhs_[i].residual_norm = found[i].residual_norm;
+      rhs_[i].outcome = found[i].outcome;
+      if (!found[i].history.empty())
+        rhs_[i].history.insert(rhs_[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
+      longest = std::max(longest, found[i].iterations);
+      if (found[i].outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i])
+        active_[i] = 0;
+      else
+        rhs_[i].updates.push_back(rhs_[i].iterations);
+    }
+    iterations_ += longest;
+    return longest > 0 && any_active();
+  }
+
+  std::vector<SolvedRhs> results() { return std::move(rhs_); }
+
+ private:
+  bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
+
+  const CgStop& stop_;
+  std::vector<SolvedRhs> rhs_;
+  std::vector<char> active_;
+  std::vector<double> before_;  // |r| before eigenvectors were last taken out, or after, whichever is smaller: rounded
+                                // vectors may make it larger, which must not add up over rounds
+  long iterations_ = 0;         // the most of any right-hand side in each round, added up
+};
+
+}  // namespace
+
+DeflatedSolver::DeflatedSolver(const StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver)
+    : solver_(std::move(solver)), r_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {}
+
+KrylovSolver::Parts DeflatedSolver::parts() {
+  Parts parts = solver_->parts();
+  for (ColorVectorField* vector : {&r_, &e_, &tmp_}) parts.vectors.push_back(vector);
+  return parts;
+}
+
+std::int64_t DeflatedSolver::bytes() const { return solver_->bytes() + r_.bytes() + e_.bytes() + tmp_.bytes(); }
+
+CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                               const CgStop& stop, const ShowProgress& show) {
+  if (!stop.deflation) return solver_->solve(system, x, b, stop, show);
+  if (stop.keeper) throw Error("checkpoint", "a solve without eigenvectors, or with `sloppy`", "eigenvectors");
+  const auto& [d, parity, shift] = system;
+  const std::size_t n = stop.target_norm.size();
+  const std::vector<double> one(n, 1);
+  const bool precise = stop.deflation->precision() == d.options().precision && parity == stop.deflation->parity();
+  const double drop = precise ? 0 : DeflatedSolver::drop;
+
+  std::vector<ExactSum> sums(n, ExactSum(1));
+  r_.copy_from(b);
+  Rounds rounds(stop, d.norm2(r_, sums));
+  CgResult result;
+  for (bool more = true; more;) {
+    // x += what the eigenvectors say of r;  r = b - A x
+    stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
+    d.combine(1, e_, 1, x);
+    r_.copy_from(b);
+    d.hop(tmp_, x, opposite(parity));
+    if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
+
+    const CgStop next = rounds.next(drop);
+    const double worst = rounds.worst_ratio(next);
+    const auto show_whole = [&](const CgProgress& at) {
+      show({rounds.iterations() + at.iteration, at.worst_ratio * worst});
+    };
+    e_.set_zero();
+    CgResult found = solver_->solve(system, e_, r_, next, show ? show_whole : ShowProgress());
+    result.form = found.form;
+    result.precise_form = found.precise_form;
+    if (result.took_over.empty()) result.took_over = found.took_over;
+    d.combine(1, e_, 1, x);
+    more = rounds.record(next, found.rhs);
+    if (!more) break;
+    r_.copy_from(b);
+    d.hop(tmp_, x, opposite(parity));
+    d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+  }
+  result.rhs = rounds.results();
+  return result;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,185 @@
+"""Files of eigenvectors: read on any grid, written with the same bytes, in Staghorn's HDF5 and in the form of MILC."""
+
+from __future__ import annotations
+
+import json
+import math
+
+import h5py
+import numpy as np
+import numpy_formats as formats
+import pytest
+from eigenpair_files import eigenpairs, even_rows, on_lattice, write_eigenpairs
+from solve_files import with_checksums
+from staghorn import reference
+
+EXTENTS = (4, 6, 4, 4)
+PAIRS = 18  # two blocks
+GRIDS = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 2, 2)]
+
+
+@pytest.fixture(scope="module")
+def links():
+    return reference.random_links(EXTENTS, seed=191)
+
+
+@pytest.fixture(scope="module")
+def gauge(links, tmp_path_factory):
+    path = tmp_path_factory.mktemp("gauge") / "links.h5"
+    with h5py.File(path, "w") as file:
+        file["links"] = links
+        with_checksums(file["links"])
+        file["links"].attrs["plaquette"] = float(reference.plaquettes(links)["all"])
+    return path
+
+
+@pytest.fixture(scope="module")
+def operator(links):
+    return reference.StaggeredOperator(links)
+
+
+@pytest.fixture(scope="module")
+def pairs(operator):
+    values, vectors = eigenpairs(operator.d, EXTENTS)
+    return values[:PAIRS], vectors[:PAIRS]
+
+
+@pytest.fixture
+def copy(run_built, gauge):
+    """copy(source, target, format, precision, grid): the file once more, through the fields of the kernels."""
+
+    def run(source, target, form="hdf5", precision="fp64", grid=(1, 1, 1, 1)):
+        result = run_built("eigenpair_copies", source, target, form, precision, gauge, *grid, ranks=math.prod(grid),
+                           env={"SOURCE_DATE_EPOCH": "0"})
+        assert result.returncode == 0, result.stdout + result.stderr
+        return tuple(float.fromhex(number) for number in result.stdout.split())
+
+    return run
+
+
+def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits=64, count=None, wrong_sum=None, form="") -> bytes:
+    """What MILC writes, of vectors [n, T, Z, Y, X, 3] in MILC's phases on all sites."""
+    records = b""
+    head = f"<title>{title}</title><Nvecs>{count or len(values)}</Nvecs>{form}"
+    for k, (value, vector) in enumerate(zip(values, vectors)):
+        data = formats.real_bytes(vector, bits, ">")
+        whole = formats.scidac_records(extents, "ColorVector", bits, 6 * bits // 8, 1, data)
+        for kind, flags, content in formats.lime_records(whole):
+            if kind in ("scidac-private-file-xml", "scidac-file-xml") and k > 0:
+                continue
+            if kind == "scidac-file-xml":
+                content = head.encode()
+            if kind == "scidac-record-xml":
+                content = f"<eigVal>{value:.18e}</eigVal><resid>1e-12</resid>".encode()
+            if kind == "scidac-checksum" and k == wrong_sum:
+                content = content.replace(b"<suma>", b"<suma>1")
+            records += formats.lime_record(kind, content, first=bool(flags & 0x8000), last=bool(flags & 0x4000))
+    return records
+
+
+def in_milc_form(operator, values, vectors):
+    """v + i D v / sqrt(lambda) in MILC's phases."""
+    sign = reference.milc_sign(EXTENTS)
+    return np.array([sign * (v + 1j * operator.d(v) / np.sqrt(value)) for value, v in zip(values, vectors)])
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("precision", ["fp64", "fp32", "fp16"])
+def test_same_bytes_from_every_grid_and_exactly_what_was_read(copy, tmp_path, links, pairs, precision):
+    source = write_eigenpairs(tmp_path / "numpy.h5", *pairs, links, precision, residual=1e-3)
+    found, certificates = [], set()
+    for k, grid in enumerate(GRIDS):
+        certificates.add(copy(source, tmp_path / f"{k}.h5", precision=precision, grid=grid))
+        found.append((tmp_path / f"{k}.h5").read_bytes())
+    assert len(set(found)) == 1 and len(certificates) == 1
+    with h5py.File(source) as given, h5py.File(tmp_path / "0.h5") as written:
+        for name in ("eigenvalues", "residuals"):
+            assert np.array_equal(given[name][...], written[name][...])
+        for name in ("eigenvalues_crc32", "residuals_crc32", "parity"):
+            assert given["eigenvectors"].attrs[name] == written["eigenvectors"].attrs[name]
+        a, b = given["eigenvectors"][...], written["eigenvectors"][...]
+        assert a.dtype == b.dtype
+        if precision == "fp16":  # fields compute the unit of a site in float: it may differ in its last bits
+            assert np.array_equal(a[..., :6], b[..., :6])
+            units = [np.ascontiguousarray(numbers[..., 6:]).view("<f4") for numbers in (a, b)]
+            assert np.allclose(*units, rtol=2.0**-22, atol=0)
+        else:
+            assert np.array_equal(a, b)
+
+
+def test_rounding_of_each_precision_is_its_own(copy, tmp_path, links, pairs):
+    source = write_eigenpairs(tmp_path / "fp64.h5", *pairs, links)
+    for precision, epsilon in (("fp32", 2.0**-24), ("fp16", 2.0**-16)):
+        copy(source, tmp_path / "rounded.h5", precision=precision)
+        with h5py.File(tmp_path / "rounded.h5") as file:
+            numbers = file["eigenvectors"][...]
+        if precision == "fp16":
+            unit = np.ascontiguousarray(numbers[..., 6:]).view("<f4").astype(float)
+            numbers = (numbers[..., :6:2] + 1j * numbers[..., 1:6:2]) * unit
+        error = np.abs(numbers - even_rows(pairs[1]))
+        assert epsilon / 100 < error.max() / np.abs(pairs[1]).max() < 1.5 * epsilon
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("precision", ["fp64", "fp32"])
+def test_milc_form_is_written_and_read(copy, tmp_path, links, operator, pairs, precision):
+    values, vectors = pairs
+    source = write_eigenpairs(tmp_path / "numpy.h5", values, vectors, links)
+    files = []
+    for k, grid in enumerate(GRIDS[:2]):
+        copy(source, tmp_path / f"{k}.scidac", "milc", precision, grid)
+        files.append((tmp_path / f"{k}.scidac").read_bytes())
+    assert files[0] == files[1]
+    expected = in_milc_form(operator, values, vectors)
+    written = [content for kind, _, content in formats.lime_records(files[0]) if kind == "scidac-binary-data"]
+    texts = b"".join(content for kind, _, content in formats.lime_records(files[0]) if kind.endswith("xml"))
+    assert len(written) == PAIRS and b"<title>KS eigenvalues and vectors</title><Nvecs>18</Nvecs>" in texts
+    for k, data in enumerate(written):
+        v = formats.complex_numbers(data, 64 if precision == "fp64" else 32, ">").reshape(expected[k].shape)
+        assert np.abs(v - expected[k]).max() < (1e-11 if precision == "fp64" else 1e-6)
+        assert f"<eigVal>{values[k]:.18e}</eigVal>".encode() in texts
+    # and back
+    copy(tmp_path / "0.scidac", tmp_path / "back.h5", precision=precision, grid=GRIDS[2])
+    with h5py.File(tmp_path / "back.h5") as file:
+        assert np.allclose(on_lattice(file["eigenvectors"][...].astype(complex)), vectors, atol=1e-15 if precision == "fp64" else 1e-7)
+        assert np.allclose(file["eigenvalues"][...], values, rtol=1e-15)
+
+
+def test_milc_file_deflates_a_solve(staghorn, tmp_path, gauge, operator, pairs):
+    values, vectors = pairs
+    order = np.random.default_rng(3).permutation(PAIRS)  # values in no order
+    path = tmp_path / "milc.lime"
+    path.write_bytes(milc_file(EXTENTS, values[order], in_milc_form(operator, values, vectors)[order]))
+    staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--system", "even", "--source", "z2:1", "--eigenvectors", path,
+             "--report", tmp_path / "r.json", check=True)
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["deflation"]["format"] == "milc" and report["deflation"]["pairs"] == PAIRS
+    assert report["deflation"]["largest_residual"] < 1e-12 and report["outcome"] == "certified"
+    inspected = json.loads(staghorn("inspect", path, "--json", check=True).stdout)
+    assert inspected["holds"] == "eigenvectors" and np.allclose(inspected["values"], values, rtol=1e-15)
+
+
+def test_milc_files_that_are_wrong_are_refused(staghorn, expect_error, tmp_path, gauge, operator, pairs):
+    values, vectors = pairs
+    whole = in_milc_form(operator, values, vectors)
+    bad = tmp_path / "bad.lime"
+    for content, words in (
+        (milc_file(EXTENTS, values, whole, count=17), ["records of vectors", "17", "18"]),
+        (milc_file(EXTENTS, values, whole, wrong_sum=3), ["record 3", "suma"]),
+        (milc_file(EXTENTS, values, whole, form="<format>Packed</format>"), ["format", "Packed"]),
+        (milc_file(EXTENTS, -values, whole), ["eigenvalue 0"]),
+        (milc_file(EXTENTS, values, whole * (1 + reference.milc_sign(EXTENTS))), ["eigenpair"]),
+    ):
+        bad.write_bytes(content)
+        result = staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--source", "z2:1", "--eigenvectors", bad)
+        expect_error(result, 1, "bad.lime", *words)
+
+
+def test_inspect_tells_what_pairs_a_file_has(staghorn, tmp_path, links, pairs):
+    path = write_eigenpairs(tmp_path / "fp16.h5", *pairs, links, "fp16", residual=1e-3)
+    found = json.loads(staghorn("inspect", path, "--json", check=True).stdout)
+    assert found["holds"] == "eigenvectors" and found["pairs"] == PAIRS and found["precision"] == "fp16"
+    assert found["values"] == list(pairs[0]) and found["residuals"] == [1e-3] * PAIRS
+    assert 0 < found["departure_from_norm"] < 1e-4 and found["header"]["action"] == "naive"
+    text = staghorn("inspect", path, check=True).stdout
+    assert "18 of -D^2 on even sites" in text and "match" in text

@@ -1,0 +1,236 @@
+"""Deflated solves: a source in the space of the eigenvectors needs no iteration, any other one fewer, and no bit of it depends
+on the process grid."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+from eigenpair_files import eigenpairs, write_eigenpairs
+from solve_files import relative_difference, solution_bytes, write_source
+from staghorn import reference
+
+staghorn_python = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
+
+EXTENTS = (4, 6, 4, 4)
+PAIRS = 20
+MASS = 0.01
+STORAGES = ["fp64", "fp32", "fp16"]
+
+
+@pytest.fixture(scope="module")
+def links():
+    return reference.random_links(EXTENTS, seed=91)
+
+
+@pytest.fixture(scope="module")
+def operator(links):
+    return reference.StaggeredOperator(links)
+
+
+@pytest.fixture(scope="module")
+def pairs(operator):
+    values, vectors = eigenpairs(operator.d, EXTENTS)
+    return values[:PAIRS], vectors[:PAIRS]
+
+
+@pytest.fixture(scope="module")
+def files(tmp_path_factory, links, pairs):
+    folder = tmp_path_factory.mktemp("eigenpairs")
+    return {storage: write_eigenpairs(folder / f"{storage}.h5", *pairs, links, storage, residual=1e-3)
+            for storage in STORAGES}
+
+
+@pytest.fixture(scope="module")
+def sessions(links, files):
+    return {storage: staghorn_python.Session(links, eigenvectors=path) for storage, path in files.items()}
+
+
+def plain_iterations(sessions, b, **options) -> list[int]:
+    _, report = sessions["fp64"].solve(MASS, b, deflate=False, **options)
+    assert report["deflation"] is None
+    return [rhs["iterations"] for rhs in report["rhs"]]
+
+
+@pytest.mark.parametrize("system", ["even", "odd"])
+def test_source_in_the_space_of_the_vectors_needs_no_iteration(sessions, operator, pairs, system):
+    values, vectors = pairs
+    c = np.random.default_rng(1).normal(size=(PAIRS, 2)) @ [1, 1j]
+    if system == "odd":  # D_oe v / sqrt(lambda)
+        vectors = np.array([operator.d(v) / np.sqrt(value) for value, v in zip(values, vectors)])
+    tolerance = 1e-7 if system == "odd" else 1e-10  # there rounding is divided by the smallest eigenvalue, 3e-5
+    x, report = sessions["fp64"].solve(MASS, np.tensordot(c, vectors, 1), system=system, tolerance=tolerance)
+    assert report["outcome"] == "certified" and report["rhs"][0]["iterations"] == 0
+    assert report["deflation"]["pairs"] == PAIRS and report["deflation"]["projections"] == 1
+    exact = np.tensordot(c / (4 * MASS**2 + values), vectors, 1)
+    assert relative_difference(x, exact) < 10 * tolerance
+
+
+@pytest.mark.parametrize("options", [{}, {"sloppy": "fp32"}, {"sloppy": "fp16"}, {"precision": "fp32"}], ids=str)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_iterations_are_those_of_the_rest_of_the_spectrum(links, files, operator, sessions, pairs, storage, options):
+    b = reference.keep_parity(reference.random_vector(EXTENTS, 92), 0)
+    session = staghorn_python.Session(links, eigenvectors=files[storage], **options)
+    tolerance = 1e-9
+    x, report = session.solve(MASS, b, system="even", tolerance=tolerance)
+    assert report["outcome"] == "certified" and report["deflation"]["precision"] == storage
+    assert np.linalg.norm(b - operator.a(MASS, x)) <= 1.001 * tolerance * np.linalg.norm(b)
+    # CG on the rest: |r| falls by 2 q^n, q from the condition number
+    condition = 64 / (pairs[0][-1] + 4 * MASS**2)
+    bound = np.log(tolerance / 2) / np.log((np.sqrt(condition) - 1) / (np.sqrt(condition) + 1))
+    undeflated = plain_iterations(sessions, b, system="even", tolerance=tolerance)[0]
+    assert report["rhs"][0]["iterations"] < min(bound, 0.8 * undeflated)
+    once = storage == "fp64" and not options  # what is more precise than the iterations is used in each pass
+    assert (report["deflation"]["projections"] == 1) == once
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_full_and_odd_systems_need_the_vectors_of_even_sites_alone(sessions, operator, storage):
+    b = np.array([reference.random_vector(EXTENTS, seed) for seed in (93, 94)])
+    x, report = sessions[storage].solve(MASS, b)
+    assert report["outcome"] == "certified" and report["deflation"]["projections"] >= 1
+    for i in range(2):
+        assert np.linalg.norm(b[i] - operator.m(MASS, x[i])) <= 1.001e-10 * np.linalg.norm(b[i])
+    _, odd = sessions[storage].solve(MASS, b, system="odd")
+    assert odd["outcome"] == "certified" and odd["deflation"]["projections"] >= 1
+    for report, options in ((report, {}), (odd, {"system": "odd"})):
+        if options and storage == "fp16":
+            continue  # rounding is divided by the smallest eigenvalue, here 3e-5: nothing is gained
+        for rhs, plain in zip(report["rhs"], plain_iterations(sessions, b, **options)):
+            assert rhs["iterations"] < 0.8 * plain, (storage, options)
+
+
+@pytest.mark.parametrize("storage", STORAGES)
+def test_right_hand_sides_have_the_bits_that_they_have_alone(sessions, storage):
+    b = np.array([reference.random_vector(EXTENTS, seed) * 10.0**i for i, seed in enumerate((95, 96, 97))])
+    together, _ = sessions[storage].solve(MASS, b, system="even")
+    for i in (2, 0):
+        alone, _ = sessions[storage].solve(MASS, b[i], system="even")
+        assert np.array_equal(together[i], alone)
+
+
+def test_block_cg_starts_without_the_vectors(links, files, sessions):
+    b = np.array([reference.random_vector(EXTENTS, seed) for seed in (98, 99, 100)])
+    session = staghorn_python.Session(links, eigenvectors=files["fp64"], solver="block")
+    _, report = session.solve(MASS, b, system="even")
+    _, plain = session.solve(MASS, b, system="even", deflate=False)
+    assert report["outcome"] == "certified" and report["loop"] == "block"
+    assert report["rhs"][0]["iterations"] < plain["rhs"][0]["iterations"]
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("options", [["--system", "even"], ["--sloppy", "fp16"], ["--system", "odd", "--solver", "block"]],
+                         ids=" ".join)
+def test_solution_has_the_bits_of_one_rank(staghorn, tmp_path, links, files, options):
+    gauge = tmp_path / "gauge.h5"
+    write_links(gauge, links)
+    source = write_source(tmp_path / "b.h5", np.array([reference.random_vector(EXTENTS, seed) for seed in (101, 102)]))
+    found = set()
+    for name, ranks, more in (("one", 1, []), ("cut", 2, ["--grid", "1,1,2,1"]), ("small", 4, ["--grid", "2,1,1,2"])):
+        staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp16"], "--mass", MASS, "--source", f"file:{source}",
+                 *options, *more, "--output", tmp_path / f"{name}.h5", "--report", tmp_path / f"{name}.json",
+                 ranks=ranks, threads=2 if ranks == 1 else 1, check=True)
+        report = json.loads((tmp_path / f"{name}.json").read_text())
+        assert report["ranks"] == ranks and report["deflation"]["projections"] > 1
+        found.add(solution_bytes(tmp_path / f"{name}.h5"))
+    assert len(found) == 1
+
+
+def write_links(path, links):
+    import h5py
+    from solve_files import with_checksums
+
+    with h5py.File(path, "w") as file:
+        file["links"] = links
+        with_checksums(file["links"])
+        file["links"].attrs["plaquette"] = float(reference.plaquettes(links)["all"])
+
+
+def refused(call) -> str:
+    with pytest.raises(staghorn_python.Error) as raised:
+        call()
+    return str(raised.value)
+
+
+@pytest.mark.parametrize("options, words", [
+    ({"boundary": (0, 0, 0, 0)}, ["boundary", "periodic,periodic,periodic,periodic", "antiperiodic"]),
+    ({"action": "hisq"}, ["action", "hisq", "naive"]),
+    ({"action": "hisq", "naik_epsilon": -0.1}, ["action"]),
+], ids=str)
+def test_pairs_of_another_operator_are_refused_by_name(links, files, options, words):
+    message = refused(lambda: staghorn_python.Session(links, eigenvectors=files["fp64"], **options))
+    assert "fp64.h5" in message and all(word in message for word in words)
+
+
+def test_pairs_of_other_links_are_refused(files):
+    message = refused(lambda: staghorn_python.Session(reference.random_links(EXTENTS, seed=5), eigenvectors=files["fp64"]))
+    assert "links_hash" in message
+    message = refused(lambda: staghorn_python.Session(reference.random_links((4, 4, 4, 4), seed=5), eigenvectors=files["fp64"]))
+    assert "4x4x4x4" in message and "4x6x4x4" in message
+
+
+def test_numbers_that_are_no_eigenpairs_are_refused_by_the_certificate(tmp_path, links, pairs):
+    values, vectors = pairs
+    wrong = values.copy()
+    wrong[7] *= 1 + 1e-6
+    path = write_eigenpairs(tmp_path / "value.h5", wrong, vectors, links)
+    assert "of eigenpair 7" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    twice = vectors.copy()
+    twice[3] = vectors[4]
+    path = write_eigenpairs(tmp_path / "twice.h5", np.full(PAIRS, values[4]), twice, links, residual=1)
+    assert "V^+ V - 1" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    path = write_eigenpairs(tmp_path / "order.h5", values[::-1].copy(), vectors[::-1], links)
+    assert "eigenvalue 1" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+
+
+def test_every_flipped_byte_of_the_numbers_is_refused(tmp_path, links, pairs, files):
+    import h5py
+
+    with h5py.File(files["fp16"]) as file:
+        places = [(name, file[name].id.get_offset(), file[name].id.get_storage_size())
+                  for name in ("eigenvectors", "eigenvalues", "residuals")]
+    whole = files["fp16"].read_bytes()
+    for name, offset, size in places:
+        for at in (0, size // 2 + 1, size - 1):
+            damaged = bytearray(whole)
+            damaged[offset + at] ^= 16
+            (tmp_path / "damaged.h5").write_bytes(damaged)
+            message = refused(lambda: staghorn_python.Session(links, eigenvectors=tmp_path / "damaged.h5"))
+            assert "damaged.h5" in message and name in message
+
+
+@pytest.mark.parametrize("system", ["even", "odd", "full"])
+def test_many_masses_share_what_the_vectors_say(sessions, operator, system):
+    masses = [0.02, 0.01, 0.1]
+    b = np.array([reference.random_vector(EXTENTS, seed) for seed in (111, 112)])
+    x, report = sessions["fp64"].solve(None, b, masses=masses, system=system, tolerance=1e-9)
+    _, plain = sessions["fp64"].solve(None, b, masses=masses, system=system, tolerance=1e-9, deflate=False)
+    assert report["outcome"] == "certified" and report["deflation"]["projections"] >= 1
+    assert report["multi_shift"]["iterations"] < 0.5 * plain["multi_shift"]["iterations"]
+    for k, mass in enumerate(masses):
+        for i in range(2):
+            if system == "full":
+                r = b[i] - operator.m(mass, x[k, i])
+            else:
+                r = reference.keep_parity(b[i] - operator.a(mass, x[k, i]), 0 if system == "even" else 1)
+            norm = np.linalg.norm(b[i] if system == "full" else reference.keep_parity(b[i], 0 if system == "even" else 1))
+            assert np.linalg.norm(r) <= 1.001e-9 * norm
+    for name in ("eigenvectors", "shifted_vectors", "vectors"):
+        assert report["memory_bytes"][name] == report["predicted_memory_bytes"][name] > 0
+
+
+@pytest.mark.parametrize("options", [{}, {"sloppy": "fp32"}], ids=str)
+def test_memory_is_as_predicted(links, files, options):
+    session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
+    _, report = session.solve(MASS, reference.random_vector(EXTENTS, 113))
+    there, predicted = report["memory_bytes"], report["predicted_memory_bytes"]
+    assert there["eigenvectors"] == predicted["eigenvectors"]
+    # an upper bound where extents do not split among lanes
+    assert there["vectors"] <= predicted["vectors"] <= 1.2 * there["vectors"]
+    assert there["eigenvectors"] == (PAIRS + 2) * 16 * 192
+
+
+def test_too_many_right_hand_sides_are_refused_by_name(sessions):
+    b = np.array([reference.random_vector(EXTENTS, 120 + i) for i in range(33)])
+    assert "eigenvectors: expected at most 32 right-hand sides" in refused(lambda: sessions["fp64"].solve(0.3, b, system="even"))
