@@ -130,13 +130,19 @@ NB_MODULE(_native, m) {
       .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"))
       .def(
           "eigen",
-          [](NativeSession& self, int pairs, double tolerance, long max_calls, std::uint64_t seed, bool vectors) {
+          [](NativeSession& self, int pairs, double tolerance, long max_calls, std::uint64_t seed, bool vectors,
+             const std::optional<std::string>& output, const std::string& storage, bool force) {
             EigenRequest request;
             request.pairs = pairs;
             request.tolerance = tolerance;
             request.max_calls = max_calls;
             request.seed = seed;
-            return self.eigen(request, vectors);
+            std::optional<EigenpairOutput> file;
+            if (output)
+              file =
+                  EigenpairOutput{*output, eigenvector_format_by_name(*output), parse_kernel_precision(storage), force};
+            return self.eigen(request, vectors, file);
           },
-          nb::arg("pairs"), nb::arg("tolerance"), nb::arg("max_calls"), nb::arg("seed"), nb::arg("vectors"));
+          nb::arg("pairs"), nb::arg("tolerance"), nb::arg("max_calls"), nb::arg("seed"), nb::arg("vectors"),
+          nb::arg("output").none(), nb::arg("storage"), nb::arg("force"));
 }

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 #include "solver/session/solve_sources.hpp"
@@ -93,13 +94,16 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
   return {to_array(std::move(solved), {answer.solutions.size()}, lattice.global(), {3}), to_json(answer.report)};
 }
 
-std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const EigenRequest& request, bool with_vectors) {
+std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const EigenRequest& request, bool with_vectors,
+                                                                       const std::optional<EigenpairOutput>& output) {
   FoundEigenpairs found;
   std::optional<Buffer> vectors;
   const Lattice& lattice = session_.lattice();
   {
     const nb::gil_scoped_release others_may_run;
+    if (output) check_writable(session_.communicator(), output->path, output->force);
     found = find_eigenpairs(session_, request, [](const EigenProgress&) { check_interrupt({0, 1}); });
+    if (output) write_eigenpairs(session_, found, *output);
     if (with_vectors) {
       const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
       vectors.emplace(found.pairs.count() * bytes);

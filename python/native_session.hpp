@@ -10,6 +10,7 @@
 
 #include "halo/communicator.hpp"
 #include "python/arrays.hpp"
+#include "solver/eigen/eigenpair_file.hpp"
 #include "solver/request/eigen_request.hpp"
 #include "solver/session/session.hpp"
 
@@ -40,8 +41,9 @@ class NativeSession {
                                            const std::optional<ComplexArray>& guess, const OptionTexts& options);
 
   // Finds eigenpairs. Returns the vectors, of shape (n, T, Z, Y, X, 3) and zero on odd sites, or nothing where they are
-  // not wanted, and the report as JSON. As `solve` otherwise.
-  std::pair<std::optional<NumpyArray>, std::string> eigen(const EigenRequest& request, bool with_vectors);
+  // not wanted, and the report as JSON. Writes `output`. As `solve` otherwise.
+  std::pair<std::optional<NumpyArray>, std::string> eigen(const EigenRequest& request, bool with_vectors,
+                                                          const std::optional<EigenpairOutput>& output);
 
  private:
   std::shared_ptr<Process> process_;

@@ -119,7 +119,8 @@ class Session:
         return (solution[0] if single else solution), report
 
     def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 100000, seed: int = 1,
-              vectors: bool = True) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
+              vectors: bool = True, output: str | os.PathLike[str] | None = None, storage: str = "fp64",
+              force: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """The lowest eigenpairs of K = -D^2 on even sites, as `staghorn eigen` finds and certifies them.
 
         pairs      how many, from the lowest
@@ -127,12 +128,16 @@ class Session:
         max_calls  the most applications of K
         seed       of the random start vector
         vectors    whether they are returned
+        output     path of a file for values and vectors, which `eigenvectors` of a session reads
+        storage    precision of the vectors in that file: fp64, fp32 or fp16
+        force      replace the file if it exists
 
         Returns the eigenvalues, ascending, in lattice units; the vectors [n, T, Z, Y, X, 3] of norm 1, zero on odd sites,
         or None; and the report as a dict. What is not certified is a result (report["outcome"]): then there may be
         fewer pairs. Bad input raises Error.
         """
-        found, report = self._native.eigen(int(pairs), float(tolerance), int(max_calls), int(seed), bool(vectors))
+        found, report = self._native.eigen(int(pairs), float(tolerance), int(max_calls), int(seed), bool(vectors),
+                                           None if output is None else os.fspath(output), storage, bool(force))
         report = json.loads(report)
         return np.array(report["eigenvalues"]), found, report
 

@@ -8,6 +8,7 @@
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
@@ -36,8 +37,9 @@ CommandSyntax eigen_syntax() {
                        po::options_description(),
                        {},
                        "\nExamples:\n"
-                       "  staghorn eigen --gauge l8888.milc --pairs 64 --report e.json\n"
-                       "  mpirun -n 4 staghorn eigen --gauge l8888.milc --action hisq --pairs 256 --report e.json\n"};
+                       "  staghorn eigen --gauge l8888.milc --pairs 64 --output e.h5 --report e.json\n"
+                       "  mpirun -n 4 staghorn eigen --gauge l8888.milc --action hisq --pairs 256 --output e.h5\n"
+                       "  staghorn solve --gauge l8888.milc --mass 0.001 --eigenvectors e.h5 --output x.h5\n"};
   po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
   const EigenRequest defaults;
   problem.add_options()("gauge", po::value<std::string>()->value_name("FILE"),
@@ -51,7 +53,12 @@ CommandSyntax eigen_syntax() {
       "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector");
   add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
   add_options(machine, OptionGroup::machine, options_of_solves);
-  files.add_options()("report", po::value<std::string>()->value_name("F.json"), "write the report")(
+  files.add_options()("output", po::value<std::string>()->value_name("E"),
+                      "write values and vectors: HDF5 on even sites, or MILC's SciDAC form where the name ends in "
+                      ".scidac or .lime")("storage",
+                                          po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp64"),
+                                          "of the vectors in the file; for deflated solves 16 bits are nearly as good")(
+      "report", po::value<std::string>()->value_name("F.json"), "write the report")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
   syntax.options.add(problem).add(on_lattice).add(machine).add(watchdog_options()).add(files);
@@ -62,6 +69,7 @@ struct EigenCommand {
   std::string gauge;  // "": links from --fat and --long
   SolveOptions options;
   EigenRequest request;
+  std::optional<EigenpairOutput> output;
   std::optional<std::string> report;
   bool force = false, quiet = false;
 };
@@ -92,9 +100,20 @@ EigenCommand read_command(const OptionValues& values) {
   command.report = text("report");
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
-  if (command.report &&
-      (*command.report == command.gauge || command.report == quarks.fat || command.report == quarks.naik))
-    throw UsageError("'" + *command.report + "' would be read and replaced: choose another name to write to");
+  const Precision storage = parse_value("storage", [&] { return parse_kernel_precision(*text("storage")); });
+  const std::optional<std::string> output = text("output");
+  if (output) {
+    command.output = EigenpairOutput{*output, eigenvector_format_by_name(*output), storage, command.force};
+    if (command.output->format == EigenvectorFormat::milc && storage == Precision::fp16)
+      throw UsageError("--storage", "fp64 or fp32 in MILC's form", to_string(storage));
+  } else if (!values["storage"].defaulted()) {
+    throw UsageError("--storage belongs to --output");
+  }
+  if (output && output == command.report)
+    throw UsageError("--output and --report", "two different files", "'" + *output + "' for both");
+  for (const auto& written : {output, command.report})
+    if (written && (*written == command.gauge || written == quarks.fat || written == quarks.naik))
+      throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
   return command;
 }
 
@@ -148,13 +167,17 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
   check_eigen_request(command.request, command.options.session);
+  if (command.output) {
+    check_writable(communicator, command.output->path, command.force);
+    creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+  }
   if (command.report) check_writable(communicator, *command.report, command.force);
 
   Session session(communicator, command.gauge, command.options.session);
   print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const bool live = standard_output_is_terminal();
-  auto [pairs, report] = find_eigenpairs(session, command.request, [&](const EigenProgress& at) {
+  FoundEigenpairs found = find_eigenpairs(session, command.request, [&](const EigenProgress& at) {
     const std::string line =
         format("restart %3d  %6ld operator calls  %4d of %d pairs", at.restarts, at.calls, at.converged, at.pairs);
     if (live)
@@ -163,9 +186,23 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
       messages << line << std::endl;
   });
   if (live) messages << "\r\033[K" << std::flush;
+  EigenReport& report = found.report;
   report.explanation = in_words_of_the_program(report.explanation);
+  std::optional<Error> failure;  // the report is written even where the vectors could not be
+  bool written = false;
+  try {
+    written = command.output && write_eigenpairs(session, found, *command.output);
+  } catch (const LocalError&) {
+    throw;
+  } catch (const Error& error) {
+    failure = error;
+    report.explanation +=
+        (report.explanation.empty() ? "" : " ") + std::string("The vectors were not written: ") + error.what();
+  }
   if (command.report) write_text_file(session.communicator(), *command.report, to_json(report), command.force);
   print_eigenpairs(messages, report);
+  if (failure) throw *failure;
+  if (written) messages << "  eigenpairs in " << command.output->path << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == EigenOutcome::certified ? exit_certified : exit_not_converged;
 }

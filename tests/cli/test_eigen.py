@@ -19,11 +19,23 @@ def test_summary_and_report_say_the_same(staghorn, small_gauge, tmp_path):
     assert all(report["memory_bytes"][name] > 0 for name in ("links", "basis", "eigenvectors"))
 
 
-def test_too_few_calls_end_with_status_3_and_the_report(staghorn, small_gauge, tmp_path):
-    result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 6, "--max-calls", 300, "--report", tmp_path / "e.json")
+def test_vectors_that_are_found_make_solves_short(staghorn, small_gauge, tmp_path):
+    staghorn("eigen", "--gauge", small_gauge, "--pairs", 40, "--output", tmp_path / "e.h5", "--storage", "fp32", check=True)
+    iterations = {}
+    for deflate in ("on", "off"):
+        staghorn("solve", "--gauge", small_gauge, "--mass", 0.01, "--source", "z2:1", "--system", "even", "--eigenvectors",
+                 tmp_path / "e.h5", "--deflate", deflate, "--report", tmp_path / "x.json", "--force", check=True)
+        iterations[deflate] = json.loads((tmp_path / "x.json").read_text())["rhs"][0]["iterations"]
+    assert iterations["on"] < 0.7 * iterations["off"]
+
+
+def test_too_few_calls_end_with_status_3_and_both_files(staghorn, small_gauge, tmp_path):
+    result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 6, "--max-calls", 400, "--report", tmp_path / "e.json",
+                      "--output", tmp_path / "e.h5")
     report = json.loads((tmp_path / "e.json").read_text())
     assert result.returncode == 3 and "CERTIFICATE  out_of_calls" in result.stdout
-    assert report["outcome"] == "out_of_calls" and report["calls"] <= 300
+    assert report["outcome"] == "out_of_calls" and report["calls"] <= 400
+    assert (tmp_path / "e.h5").is_file() and report["eigenvalues"]
     assert "--max-calls" in report["explanation"] and "of 6 pairs" in report["explanation"]
 
 
@@ -41,7 +53,11 @@ def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--precision", "fp32"), "--precision", "fp64")
     expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--sloppy", "fp32"), "sloppy", "of eigen")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--report", tmp_path / "no" / "e.json"), "no")
-    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--report", small_gauge), "would be read and replaced")
+    for written in ("--report", "--output"):
+        expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, written, small_gauge), "would be read and replaced")
+    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--storage", "fp32"), "--storage belongs to --output")
+    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--output", "e.lime", "--storage", "fp16"), "MILC's form")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--output", tmp_path / "no" / "e.h5"), "no")
 
 
 def test_a_basis_that_does_not_fit_is_refused(staghorn, small_gauge, expect_error):

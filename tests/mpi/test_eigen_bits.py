@@ -1,4 +1,4 @@
-"""Eigenvalues, residuals and the course of the search have the same bits on any ranks, grid and threads."""
+"""Files of eigenpairs and the course of the search have the same bits on any ranks, grid and threads."""
 
 from __future__ import annotations
 
@@ -12,14 +12,15 @@ SAME = ["eigenvalues", "residuals", "calls", "range_calls", "filtered_vectors", 
 
 @pytest.fixture
 def search(staghorn, small_gauge, tmp_path):
-    """search(*options, ranks=, threads=) -> what must not depend on them, of the report."""
+    """search(*options, ranks=, threads=) -> what must not depend on them: of the report, and the file of eigenpairs."""
 
     def run(*options, **how):
-        report = tmp_path / "e.json"
-        staghorn("eigen", "--gauge", small_gauge, "--pairs", 20, *options, "--report", report, "--force", check=True, **how)
+        report, output = tmp_path / "e.json", tmp_path / "e.h5"
+        staghorn("eigen", "--gauge", small_gauge, "--pairs", 20, *options, "--report", report, "--output", output,
+                 "--force", env={"SOURCE_DATE_EPOCH": "1700000000"}, check=True, **how)
         found = json.loads(report.read_text())
         assert found["ranks"] == how.get("ranks", 1) and found["outcome"] == "certified"
-        return {name: found[name] for name in SAME}
+        return {"file": output.read_bytes(), **{name: found[name] for name in SAME}}
 
     return run
 
@@ -36,5 +37,5 @@ def test_pairs_have_the_bits_of_one_rank(search):
 
 def test_pairs_of_one_rank_depend_on_the_seed_in_their_last_bits_alone(search):
     one, other = search(), search("--seed", 2)
-    assert one != other
+    assert one["file"] != other["file"]
     assert one["eigenvalues"] == pytest.approx(other["eigenvalues"], rel=1e-12)

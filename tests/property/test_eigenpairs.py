@@ -59,7 +59,7 @@ def test_pairs_are_those_of_the_dense_matrix(links, pairs, loopback):
 def test_all_of_48_equal_eigenvalues_are_found(free):
     """A search that believes residuals and orthogonality alone returns some of the 48 and others of a larger value."""
     found_by_the_probe = 0
-    for seed in range(1, 6):
+    for seed in range(1, 4):
         values, _, report = free.eigen(48, seed=seed, vectors=False)
         assert report["outcome"] == "certified"
         assert abs(values - FREE).max() < 1e-12
@@ -79,7 +79,7 @@ def test_a_part_of_equal_eigenvalues_is_complete(free):
 def test_a_wrong_set_is_never_certified(free):
     """However few the calls are: certified and right, or typed otherwise."""
     outcomes = set()
-    for max_calls in (10, 100, 400, 800, 1200, 1400, 1600, 1800, 2000, 2500, 4000):
+    for max_calls in (10, 100, 800, 1400, 1800, 4000):
         values, _, report = free.eigen(48, max_calls=max_calls, vectors=False)
         outcomes.add(report["outcome"])
         assert report["calls"] <= max_calls
@@ -110,6 +110,15 @@ def test_a_search_has_no_memory(links):
     session.eigen(3, seed=9)
     again = session.eigen(8)
     assert (first[0] == again[0]).all() and (first[1] == again[1]).all()
+
+
+def test_a_session_reads_the_pairs_that_another_wrote(links, tmp_path):
+    pairs = staghorn.Session(links).eigen(8, output=tmp_path / "e.h5", vectors=False)
+    assert pairs[1] is None
+    deflated = staghorn.Session(links, eigenvectors=tmp_path / "e.h5")
+    assert deflated.solve(0.05, "z2:1", system="even")[1]["deflation"]["pairs"] == 8
+    with pytest.raises(staghorn.Error, match="e.h5"):
+        staghorn.Session(links).eigen(8, output=tmp_path / "e.h5")
 
 
 def test_what_rounding_leaves_is_judged(links):

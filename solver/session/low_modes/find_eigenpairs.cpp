@@ -159,4 +159,16 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   return found;
 }
 
+bool write_eigenpairs(Session& session, FoundEigenpairs& found, const EigenpairOutput& output) {
+  if (found.pairs.count() == 0) return false;
+  Gauge& gauge = session.resident();
+  const Context::Scope scope(gauge.context());
+  const Communicator& all = gauge.context().communicator();
+  const Stopwatch watch;
+  write_eigenpairs(all, output, found.pairs, gauge.eigenpair_identity(), gauge.operator_links(),
+                   gauge.options().boundary);
+  found.report.seconds["write"] = all.max(watch.seconds());
+  return true;
+}
+
 }  // namespace staghorn

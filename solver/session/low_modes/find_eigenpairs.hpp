@@ -3,7 +3,7 @@
 
 #include <functional>
 
-#include "solver/eigen/eigenpairs.hpp"
+#include "solver/eigen/eigenpair_file.hpp"
 #include "solver/report/eigen_report.hpp"
 #include "solver/session/session.hpp"
 
@@ -26,5 +26,9 @@ struct EigenProgress {
 // and device, whatever the session did before. Collective.
 FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
                                 const std::function<void(const EigenProgress&)>& progress = {});
+
+// Writes the pairs, with what they belong to: a session of other links, action or boundary refuses them. Where none was
+// found nothing is written; returns whether there is a file. The bytes do not depend on the process grid. Collective.
+bool write_eigenpairs(Session& session, FoundEigenpairs& found, const EigenpairOutput& output);
 
 }  // namespace staghorn
