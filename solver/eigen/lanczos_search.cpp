@@ -83,6 +83,7 @@ bool LanczosSearch::extend(int size) {
     filter_.apply(d_, parity_, basis_[j], basis_[next], work_);
     counts_.calls += filter_.degree();
     ++counts_.filtered;
+    if (show_) show_(counts_);
     const LanczosBasis::Remainder left = basis_.orthonormalize(next);
     h_(j, j) = left.along;
     std::fill_n(h_.row(next), h_.columns, 0.0);
@@ -168,6 +169,7 @@ LanczosSearch::Probe LanczosSearch::probe(const Ritz& ritz) {
 }
 
 LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& show) {
+  show_ = show;
   const int size = basis_.size() - 1;
   int ordered_before = -1, without_growth = 0;
   bool missing = false;
@@ -175,7 +177,6 @@ LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& s
     const bool may_go_on = extend(size);
     const Ritz now = ritz(0);
     counts_.converged = count_converged(now);
-    if (show) show(counts_);
     if (!may_go_on) return missing ? LanczosEnd::incomplete : LanczosEnd::out_of_calls;
     if (full_) return LanczosEnd::complete;
     if (counts_.converged == aim_.pairs) {

@@ -57,7 +57,7 @@ class LanczosSearch {
   static int most_vectors(int pairs, std::int64_t dimension) { return 2 * basis_size(pairs, dimension) + 3; }
 
   // Goes on until all pairs reach the residual by Lanczos' own estimate and the probe finds none that is missing, or
-  // until the calls are used up. `show` after each restart. Collective.
+  // until the calls are used up. `show` after each vector to which T was applied. Collective.
   LanczosEnd run(const std::function<void(const LanczosCounts&)>& show = {});
 
   // The pairs that are there, ascending: as many as were looked for, or fewer where not so many Ritz values lie below
@@ -101,6 +101,7 @@ class LanczosSearch {
   int filled_ = 0;     // vectors whose column of H is known
   bool full_ = false;  // the basis spans the whole space
   LanczosCounts counts_;
+  std::function<void(const LanczosCounts&)> show_;
   double lowest_of_probe_ = 0;
   std::int64_t bytes_ = 0;
 };

@@ -177,7 +177,10 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const bool live = standard_output_is_terminal();
+  Stopwatch since_shown;
   FoundEigenpairs found = find_eigenpairs(session, command.request, [&](const EigenProgress& at) {
+    if (since_shown.seconds() < (live ? 0.1 : 5)) return;
+    since_shown = Stopwatch();
     const std::string line =
         format("restart %3d  %6ld operator calls  %4d of %d pairs", at.restarts, at.calls, at.converged, at.pairs);
     if (live)

@@ -14,7 +14,7 @@ struct FoundEigenpairs {
   EigenReport report;
 };
 
-// How far a search has come, after each restart.
+// How far a search has come; told after each vector to which the polynomial was applied.
 struct EigenProgress {
   long calls = 0;  // applications of K
   int restarts = 0, converged = 0, pairs = 0;
