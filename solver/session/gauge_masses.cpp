@@ -11,6 +11,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -161,6 +162,10 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const double tolerance = tolerance_in_force(request, options_.precision);
   ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
   stop.deflation = deflation(request);
+  if (stop.deflation && stop.deflation->precision() != options_.precision)
+    // Rounded vectors leave their part of the residual in the pass, where nothing takes it out. Polishing does.
+    for (double& wanted : stop.tolerance)
+      if (wanted > 0) wanted = std::max(wanted, DeflatedSolver::drop);
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
   const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);

@@ -220,6 +220,16 @@ def test_many_masses_share_what_the_vectors_say(sessions, operator, system):
         assert report["memory_bytes"][name] == report["predicted_memory_bytes"][name] > 0
 
 
+def test_rounded_vectors_leave_most_of_each_mass_to_polishing(sessions):
+    masses = [0.02, 0.01, 0.1]
+    b = reference.random_vector(EXTENTS, 114)
+    _, report = sessions["fp16"].solve(None, b, masses=masses, system="even")
+    assert report["outcome"] == "certified" and report["multi_shift"]["iterations"] < 150
+    for mass, rhs in zip(masses, report["rhs"]):
+        _, single = sessions["fp16"].solve(mass, b, system="even")
+        assert rhs["shift_iterations"] < rhs["iterations"] < 1.5 * single["rhs"][0]["iterations"]
+
+
 @pytest.mark.parametrize("options", [{}, {"sloppy": "fp32"}], ids=str)
 def test_memory_is_as_predicted(links, files, options):
     session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
