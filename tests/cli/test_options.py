@@ -85,7 +85,13 @@ def test_solver_is_chosen_by_name(solve):
     (["generate", "--lattice", "4x4x4x4", "--sweeps", "3", "--output", "f"], ["--beta"]),
     (["generate", "--lattice", "4x4x4x4", "--format", "nersc", "--rows", "1", "--output", "f"], ["--rows", "2 or 3", "1"]),
     (["generate", "--lattice", "4x4x4x4", "--format", "milc", "--rows", "2", "--output", "f"], ["--rows", "nersc", "milc"]),
-    (["generate", "--lattice", "4x4x4x4", "--start", "warm", "--output", "f"], ["--start", "warm"]),
+    (["generate", "--start", "hot", "--output", "f"], ["--lattice is required"]),
+    (["generate", "--lattice", "4x4x4x4"], ["--output is required"]),
+    (["generate", "--lattice", "4x4x4x4", "--output", "f", "--save-every", "2"], ["--save-every and --save-as"]),
+    (["generate", "--lattice", "4x4x4x4", "--save-every", "2", "--save-as", "q.h5"], ["--save-as", "{n:04}", "'q.h5'"]),
+    (["generate", "--lattice", "4x4x4x4", "--save-every", "2", "--save-as", "q_{k}.h5"], ["--save-as", "'q_{k}.h5'"]),
+    (["generate", "--lattice", "4x4x4x4", "--save-every", "2", "--save-as", "q_{n}_{n}.h5"], ["--save-as", "{n:04}"]),
+    (["generate", "--lattice", "4x4x4x4", "--save-every", "-2", "--output", "f"], ["--save-every", "at least 0"]),
 ])
 def test_wrong_usage(staghorn, expect_error, arguments, words):
     expect_error(staghorn(*arguments), 2, *words)
