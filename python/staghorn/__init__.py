@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from .session import solve as solve
     from .session import version as version
 
+    __version__: str
+
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
@@ -43,8 +45,10 @@ def __getattr__(name: str) -> Any:
         return getattr(import_module(f"staghorn.{_HOMES[name]}"), name)
     if name in ("plot", "reference"):
         return import_module(f"staghorn.{name}")
+    if name == "__version__":
+        return import_module("staghorn.session").version
     raise AttributeError(f"module 'staghorn' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:
-    return sorted([*__all__, "plot", "reference"])
+    return sorted([*__all__, "__version__", "plot", "reference"])

@@ -1,0 +1,58 @@
+"""What a wheel brings: the modules beside the Python sources, and the program with its command."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed_package import run
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def package(program, tmp_path_factory):
+    """A folder with the package as a wheel holds it."""
+    if not (program.parent / "python" / "staghorn").is_dir() or shutil.which("cmake") is None:
+        pytest.skip("the Python package is not built, or there is no cmake")
+    folder = tmp_path_factory.mktemp("wheel")
+    shutil.copytree(ROOT / "python" / "staghorn", folder / "staghorn")
+    run("cmake", "--install", program.parent, "--component", "python", "--prefix", folder)
+    return folder
+
+
+def python(package, code, *words):
+    return subprocess.run([sys.executable, "-c", code, *words], cwd=package, env={"PYTHONPATH": str(package), "PATH": "/usr/bin:/bin"},
+                          capture_output=True, text=True)
+
+
+def test_package_has_its_modules_its_types_and_the_program(package):
+    files = {path.name.split(".")[0] for path in (package / "staghorn").iterdir()}
+    assert {"_native", "_interface", "libstaghorn", "bin", "py"} <= files
+
+
+def test_command_is_the_program_in_place_of_python(package):
+    entry = re.search(r'^staghorn = "staghorn\.program:main"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
+    assert entry
+    done = python(package, "from staghorn.program import main; main()", "solve", "--frobnicate")
+    assert done.returncode == 2 and "unknown option 'frobnicate' of solve" in done.stderr
+    assert python(package, "from staghorn.program import main; main()", "--version").stdout.startswith("staghorn 0.")
+
+
+def test_package_names_its_version(package):
+    done = python(package, "import staghorn; print(staghorn.__version__, staghorn.__file__)")
+    version, file = done.stdout.split()
+    assert re.fullmatch(r"0\.\d+\.\d+", version) and Path(file).is_relative_to(package)
+
+
+def test_wheels_are_built_without_cuda_unless_it_is_asked_for():
+    text = (ROOT / "pyproject.toml").read_text()
+    assert 'STAGHORN_CUDA = { env = "STAGHORN_CUDA", default = "OFF" }' in text
+
+
+def test_full_installation_has_no_part_of_the_wheel(installed):
+    assert not (installed / "staghorn").exists()
