@@ -64,7 +64,7 @@ def test_python_program_runs(folder, program):
     environment = {**os.environ, "PYTHONPATH": str(program.parent / "python")}
     done = subprocess.run([sys.executable, "-c", source], cwd=folder, env=environment, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith("certified [") and "|b - A x| / |b|" in done.stdout
+    assert done.stdout.startswith("certified [") and "|b - M x| / |b|" in done.stdout
 
 
 def test_commands_of_dev_are_those_that_it_offers():
