@@ -31,6 +31,7 @@
 extern "C" {
 #endif
 
+/* Structs hold numbers of enums as int: what a host has not set may be anything. */
 typedef enum { QUDA_EVEN_PARITY = 0, QUDA_ODD_PARITY = 1 } QudaParity;
 
 /* SUMMARIZE: warnings. VERBOSE: a line for each call, too. Errors are always told. */
@@ -43,14 +44,14 @@ typedef struct {
 } QudaLayout_t;
 
 typedef struct {
-  QudaVerbosity verbosity;
+  int verbosity; /* QudaVerbosity */
   QudaLayout_t layout;
 } QudaInitArgs_t;
 
 /* Fields without a comment are not read. */
 typedef struct {
   int max_iter;        /* of CG, for each right-hand side; not read by qudaDslash */
-  QudaParity evenodd;  /* the sites of the system, or of the result of qudaDslash */
+  int evenodd;         /* QudaParity: the sites of the system, or of the result of qudaDslash */
   int mixed_precision; /* iterations in 0: `quda_precision`, 1: fp32, 2: 16 bits; not read by qudaDslash */
   double boundary_phase[4];
   int make_resident_solution, use_resident_solution;
