@@ -97,6 +97,16 @@ Complex<double> dot(const Communicator& communicator, const VectorField& a, cons
   return {exact_sum(communicator, re), exact_sum(communicator, im)};
 }
 
+void add(VectorField& y, double factor, const VectorField& a) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < y.size(); ++site)
+    for (int c = 0; c < 3; ++c) {
+      Complex<double>& to = y[site].c[c];
+      to.re = std::fma(factor, a[site].c[c].re, to.re);
+      to.im = std::fma(factor, a[site].c[c].im, to.im);
+    }
+}
+
 void clear_parity(VectorField& a, Parity parity) {
   if (a.space() == MemorySpace::cuda) return cuda_clear_parity(a.data(), a.lattice().local(), parity);
 #pragma omp parallel for schedule(static)

@@ -33,6 +33,9 @@ double heavy_quark_residual(const Communicator& communicator, const VectorField&
 // sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
 
+// y += factor a, on the host. Local.
+void add(VectorField& y, double factor, const VectorField& a);
+
 // a = 0 on the sites of one parity. Local.
 void clear_parity(VectorField& a, Parity parity);
 

@@ -63,14 +63,16 @@ std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle) { return gauges
 void drop_handle(const staghorn_context* handle) { contexts().drop(handle); }
 void drop_handle(const staghorn_gauge* handle) { gauges().drop(handle); }
 
-void HeldGauge::make_fields(std::size_t n, MemorySpace space) {
+void HeldGauge::make_fields(std::size_t n_sources, std::size_t n_solutions, MemorySpace space) {
   const Lattice& lattice = context->context->lattice();
-  for (std::vector<VectorField>* fields : {&sources, &solutions}) {
-    if (!fields->empty() && fields->front().space() != space) fields->clear();
-    if (fields->size() > n) fields->erase(fields->begin() + std::ptrdiff_t(n), fields->end());
-    fields->reserve(n);
-    while (fields->size() < n) fields->emplace_back(lattice, space);
-  }
+  const auto make = [&](std::vector<VectorField>& fields, std::size_t n) {
+    if (!fields.empty() && fields.front().space() != space) fields.clear();
+    if (fields.size() > n) fields.erase(fields.begin() + std::ptrdiff_t(n), fields.end());
+    fields.reserve(n);
+    while (fields.size() < n) fields.emplace_back(lattice, space);
+  };
+  make(sources, n_sources);
+  make(solutions, n_solutions);
 }
 
 void HeldGauge::await_host() const { cuda::wait_for_stream(context->options.stream); }

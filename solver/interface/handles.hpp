@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "solver/interface/layouts/host_fields.hpp"
-#include "solver/interface/staged_vectors.hpp"
+#include "solver/interface/layouts/staged_vectors.hpp"
 #include "solver/session/gauge.hpp"
 
 namespace staghorn {
@@ -39,8 +39,8 @@ struct HeldGauge {
   std::vector<VectorField> sources, solutions;  // of the last solve: the next one finds them here
   StagedVectors staged;                         // vectors of the host on their way
 
-  // Makes `sources` and `solutions` n fields each in `space`, unless they are. Local.
-  void make_fields(std::size_t n, MemorySpace space);
+  // Makes `sources` and `solutions` so many fields in `space`, unless they are. Local.
+  void make_fields(std::size_t n_sources, std::size_t n_solutions, MemorySpace space);
   // Waits until fields of the host on the GPU are ready, in the order of the host's stream. Local.
   void await_host() const;
 };

@@ -8,13 +8,15 @@
 //
 // What CPS does is kept: stop on |r| <= stop_rsd |2m b_e - D b_o| of the even system, f_out as a first guess, the count
 // of iterations + 1 (max_num_iter if that was not enough), true_res and true_rsd, f_tmp = D x after FmatEvlInv, twists
-// and anisotropy. Three things differ: true_res is recomputed in fp64 with the links as they are; a zero source returns
-// 1 with true_res 0; what cannot be done throws staghorn_cps::Failure.
+// and anisotropy; of FmatEvlMInv SINGLE and MULTI, the count of iterations, stop_rsd of each shift. Three things
+// differ: true_res is recomputed in fp64 with the links as they are; a zero source returns 1 with true_res 0; what
+// cannot be done throws staghorn_cps::Failure.
 #ifndef STAGHORN_CPS_HPP
 #define STAGHORN_CPS_HPP
 
 #include <staghorn.h>
 
+#include <cmath>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -144,10 +146,36 @@ class Solver : public Base {
     return count(result, *cg_arg);
   }
 
-  // Several shifts: refused until the library has them.
-  int FmatEvlMInv(Vector**, Vector*, Float*, int, int, CgArg**, CnvFrmType, STAGHORN_CPS_NAMESPACE::MultiShiftSolveType,
-                  Float*, Vector**) override {
-    throw Failure("FmatEvlMInv: several shifts cannot be solved together yet");
+  // (A + shift[s]) x[s] = b on even sites. MULTI: each solution to f_out[s], and D x[s] to f_out_d[s] unless that is
+  // NULL. SINGLE: f_out[0] += sum alpha[s] x[s]. Each shift stops at stop_rsd of its own CgArg, of which true_rsd
+  // becomes |r_s|, not divided by |b|, as CG has it. Collective.
+  int FmatEvlMInv(Vector** f_out, Vector* f_in, Float* shift, int n_shifts, int, CgArg** cg_arg, CnvFrmType cnv_frm,
+                  STAGHORN_CPS_NAMESPACE::MultiShiftSolveType type, Float* alpha, Vector** f_out_d) override {
+    using namespace STAGHORN_CPS_NAMESPACE;
+    if (type != SINGLE && type != MULTI) throw Failure("FmatEvlMInv: the type has to be SINGLE or MULTI");
+    if (n_shifts < 1) throw Failure("FmatEvlMInv: at least one shift is needed");
+    load_links();
+    staghorn_request request = request_of(*cg_arg[0], STAGHORN_EVEN);
+    request.guess = 0;
+    request.max_iterations = cg_arg[0]->max_num_iter;
+    std::vector<double> stop;
+    for (int s = 0; s < n_shifts; ++s) stop.push_back(cg_arg[s]->stop_rsd);
+    std::vector<staghorn_result> results(std::size_t(n_shifts), defaults<staghorn_result>(STAGHORN_RESULT));
+    const bool whole = cnv_frm == CNV_FRM_YES && this->StrOrd() == CANONICAL;
+    const staghorn_vectors vectors = whole ? vectors_of(cnv_frm, 0) : vectors_of(CNV_FRM_NO, 1);
+    const std::vector<void*> x(f_out, f_out + (type == SINGLE ? 1 : n_shifts));
+    std::vector<void*> dx;
+    if (type == MULTI && f_out_d) dx.assign(f_out_d, f_out_d + n_shifts);
+    checked(staghorn_multishift(connection_->gauge(), &request, &vectors, n_shifts, shift, stop.data(),
+                                type == SINGLE ? alpha : nullptr, f_in, x.data(), dx.empty() ? nullptr : dx.data(),
+                                results.data()));
+    int iterations = 0;
+    for (int s = 0; s < n_shifts; ++s) {
+      const staghorn_result& result = results[std::size_t(s)];
+      cg_arg[s]->true_rsd = result.residual_iterated * std::sqrt(result.source_norm2);
+      if (result.iterations > iterations) iterations = int(result.iterations);
+    }
+    return iterations;
   }
 
  private:

@@ -1,26 +1,9 @@
 // Rational functions of -D^2 by multi-shift CG: one solve for all poles, and the sum of its parts.
-#include <cmath>
-
 #include "dirac/fields/plain_algebra.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn {
-
-namespace {
-
-// y += factor a
-void add(VectorField& y, double factor, const VectorField& a) {
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < y.size(); ++site)
-    for (int c = 0; c < 3; ++c) {
-      Complex<double>& to = y[site].c[c];
-      to.re = std::fma(factor, a[site].c[c].re, to.re);
-      to.im = std::fma(factor, a[site].c[c].im, to.im);
-    }
-}
-
-}  // namespace
 
 SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
                              const std::function<void(const CgProgress&)>& progress) {

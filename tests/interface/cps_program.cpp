@@ -317,6 +317,68 @@ void even_inversion(staghorn_cps::Connection& connection) {
   CHECK(std::memcmp(again.data(), f_tmp.data(), sizeof(Complex) * again.size()) == 0, 0);
 }
 
+// FmatEvlMInv: MULTI from zero with D x, SINGLE onto what is there; half fields, and fields of the whole lattice.
+void shifted_inversions(staghorn_cps::Connection& connection) {
+  const Node node;
+  StaggeredLattice solver(connection);
+  Lattice& lattice = solver;
+  node.load(lattice, CANONICAL);
+  const int half = node.sites / 2, n = 3;
+  const Field b = even_part(whole_source());
+  Float shift[n] = {0.0, 0.2, 1.5}, alpha[n] = {0.5, -2, 3};
+  const Float shift_before[n] = {0.0, 0.2, 1.5};
+  const std::vector<Complex> v = dirac_links();
+  const double m2 = 2 * used_mass(arguments());
+  Field sum(3 * V);
+  for (const CnvFrmType convert : {CNV_FRM_NO, CNV_FRM_YES}) {
+    const StrOrdType order = convert == CNV_FRM_NO ? STAG : CANONICAL;
+    const int count = convert == CNV_FRM_NO ? half : node.sites;
+    std::vector<Vector> in = node.part(b, order);
+    std::vector<std::vector<Vector>> out(n, std::vector<Vector>(node.sites)), hops = out;
+    CgArg arg[n];
+    CgArg* args[n];
+    Vector *x[n], *dx[n];
+    for (int s = 0; s < n; ++s) {
+      arg[s] = arguments();
+      arg[s].stop_rsd = s == 1 ? 1e-6 : 1e-8;
+      args[s] = &arg[s];
+      x[s] = out[s].data();
+      dx[s] = hops[s].data();
+      for (int k = 0; k < count; ++k) out[s][k].v[1] = 9;
+    }
+    const int iterations = lattice.FmatEvlMInv(x, in.data(), shift, n, 0, args, convert, MULTI, 0, dx);
+    CHECK(iterations > 20 && iterations < 1000, iterations);
+    CHECK(std::memcmp(shift, shift_before, sizeof shift) == 0, shift[0]);
+    sum.assign(3 * V, 9.0);
+    for (int s = 0; s < n; ++s) {
+      const Field found = even_part(node.joined(out[s].data(), count, 0, order)), hop = dirac(v, found);
+      const Field left = combination(1, b, -1, combination(m2 * m2 + shift[s], found, -1, dirac(v, hop)));
+      const double residual = norm(left) / norm(b);
+      CHECK(residual <= 1.001 * arg[s].stop_rsd && residual > 0, residual);
+      CHECK(arg[s].true_rsd <= arg[s].stop_rsd * norm(b) && arg[s].true_rsd > 0.01 * residual * norm(b),
+            arg[s].true_rsd);
+      const Field given = convert == CNV_FRM_NO ? node.joined(hops[s].data(), half, half, STAG)
+                                                : node.joined(hops[s].data(), node.sites, 0, CANONICAL);
+      const Field odd_hop = combination(1, given, -1, even_part(given));
+      CHECK(norm(combination(1, odd_hop, -1, hop)) < 1e-14 * norm(hop), norm(odd_hop));
+      sum = combination(1, sum, alpha[s], found);
+    }
+    std::vector<Vector> together(node.sites);
+    for (Vector& to : together)
+      for (int k = 0; k < 6; k += 2) to.v[k] = 9;
+    x[0] = together.data();
+    CHECK(lattice.FmatEvlMInv(x, in.data(), shift, n, 0, args, convert, SINGLE, alpha, 0) == iterations, iterations);
+    const Field found = even_part(node.joined(together.data(), count, 0, order));
+    CHECK(norm(combination(1, found, -1, even_part(sum))) < 1e-14 * norm(found), norm(found));
+  }
+  CgArg arg = arguments();
+  arg.max_num_iter = 10;
+  CgArg* args[1] = {&arg};
+  std::vector<Vector> in = node.part(b, STAG), out(node.sites);
+  Vector* x[1] = {out.data()};
+  CHECK(lattice.FmatEvlMInv(x, in.data(), shift, 1, 0, args, CNV_FRM_NO, MULTI, 0, 0) == 10, 10);
+}
+
 void zero_source_is_solved(staghorn_cps::Connection& connection) {
   const Node node;
   StaggeredLattice lattice(connection);
@@ -347,6 +409,8 @@ void what_cannot_be_done_is_refused(staghorn_cps::Connection& connection) {
   std::vector<Vector> in(node.sites), out(node.sites);
   CgArg arg = arguments();
   is_refused([&] { lattice.FmatEvlMInv(0, 0, 0, 0, 0, 0, CNV_FRM_NO, SINGLE, 0, 0); }, "FmatEvlMInv");
+  is_refused([&] { lattice.FmatEvlMInv(0, 0, 0, 1, 0, 0, CNV_FRM_NO, MultiShiftSolveType(2), 0, 0); },
+             "SINGLE or MULTI");
   GJP.bc[0] = BND_CND_GPARITY;
   is_refused([&] { lattice.FmatInv(out.data(), in.data(), &arg, 0); }, "boundary conditions");
   GJP.bc[0] = BND_CND_PRD;
@@ -375,17 +439,20 @@ void run(staghorn_cps::Connection& connection) {
   for (const CnvFrmType convert : {CNV_FRM_YES, CNV_FRM_NO})
     for (const StrOrdType links : {CANONICAL, STAG}) full_inversion(connection, links, convert);
   even_inversion(connection);
+  shifted_inversions(connection);
   zero_source_is_solved(connection);
   what_cannot_be_done_is_refused(connection);
   GJP.bc[1] = BND_CND_TWISTED;
   GJP.twist[1] = 0.3;
   full_inversion(connection, CANONICAL, CNV_FRM_YES);
   even_inversion(connection);
+  shifted_inversions(connection);
   GJP.xi_bare = 1.5;  // links of t times 1.7, mass times 1.5 / 1.25
   GJP.xi_v = 1.25;
   GJP.xi_v_xi = 1.7 * 1.25;
   full_inversion(connection, CANONICAL, CNV_FRM_NO);
   even_inversion(connection);
+  shifted_inversions(connection);
 }
 
 }  // namespace

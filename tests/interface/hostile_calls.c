@@ -128,7 +128,7 @@ int main(int argc, char **argv) {
     size_t bytes = (size_t)one_of(1 << 20);
     int32_t extents[4], origin[4];
     int status = STAGHORN_OK;
-    switch (one_of(16)) {
+    switch (one_of(18)) {
       case 0:
         if (context && one_of(10)) break;
         if (context) staghorn_context_destroy(&context);
@@ -143,6 +143,15 @@ int main(int argc, char **argv) {
         if (gauge) staghorn_gauge_destroy(&gauge);
         status = staghorn_gauge_create(a_context, or_null(&s[2]), or_null(links), or_null(&gauge));
         break;
+      case 15:
+      case 16: {
+        const double shifts[4] = {one_of(9) ? 0.1 : hostile_double(), 0.2, 0, one_of(9) ? 3 : hostile_double()};
+        const double tolerances[4] = {one_of(9) ? 1e-3 : hostile_double(), 1e-2, 0, 0.1}, alpha[4] = {1, 2, -1, 0.5};
+        status = staghorn_multishift(a_gauge, or_null(&s[4]), or_null(&s[3]), n, one_of(40) ? shifts : NULL,
+                                     one_of(2) ? tolerances : NULL, one_of(3) ? NULL : alpha, in[0], or_null(out),
+                                     one_of(4) ? NULL : hops, or_null(&s[5]));
+        break;
+      }
       case 12:
         if (gauge && one_of(4)) break;
         if (gauge) staghorn_gauge_destroy(&gauge);

@@ -408,8 +408,6 @@ static void errors_have_a_status_and_a_text(void) {
   t.s.options.device = 500;
   CHECK(staghorn_context_create(&context, &t.s.geometry, &t.s.options) == STAGHORN_E_DEVICE);
   CHECK(staghorn_context_create_f(&context, 0, &t.s.geometry, NULL) == STAGHORN_E_MPI);
-  CHECK(staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 1, NULL, NULL, NULL, t.b, NULL, NULL, &t.s.result) ==
-        STAGHORN_E_UNSUPPORTED);
   CHECK(staghorn_gauge_destroy(&gauge) == STAGHORN_OK && staghorn_gauge_destroy(NULL) == STAGHORN_E_ARGUMENT);
   CHECK(staghorn_gauge_destroy(&t.gauge) == STAGHORN_OK);
   CHECK(staghorn_gauge_destroy(&dead) == STAGHORN_E_STATE);

@@ -7,7 +7,10 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import h5py
+import numpy as np
 import pytest
+from solve_files import read_solution, write_source
 
 ROOT = Path(__file__).resolve().parents[2]
 HEADERS = ROOT / "solver" / "interface"
@@ -122,3 +125,30 @@ def test_two_ranks_in_one_place_are_refused(run_built):
 def test_grid_of_another_number_of_ranks_is_refused(run_built):
     result = run_built("many_ranks", 1, 1, 1, 4, "natural", ranks=2, threads=1)
     assert result.stdout.startswith("create -2 "), result.stdout
+
+
+EXTENTS = (4, 6, 4, 8)  # of many_shifts.c
+NO_SLOPPY, FP32 = 3, 1
+
+
+def test_shifts_tolerances_and_sums_by_the_hosts_operator(run_built):
+    result = run_built("many_shifts", threads=1)
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+
+
+@pytest.mark.parametrize("sloppy", [NO_SLOPPY, FP32])
+def test_offsets_of_masses_have_the_bits_of_the_program(staghorn, run_built, tmp_path, sloppy):
+    """4 m^2 and its root are exact inverses, so that the host's offsets are the program's masses."""
+    gauge = tmp_path / "gauge.h5"
+    staghorn("generate", "--lattice", *EXTENTS, "--beta", 6, "--sweeps", 5, "--seed", 5, "--device", "cpu", "--output", gauge, check=True)
+    with h5py.File(gauge) as file:
+        file["links"][...].astype(complex).tofile(tmp_path / "links")
+    rng = np.random.default_rng(3)
+    source = rng.normal(size=(*EXTENTS[::-1], 3)) + 1j * rng.normal(size=(*EXTENTS[::-1], 3))
+    source.tofile(tmp_path / "source")
+    staghorn("solve", "--gauge", gauge, "--source", f"file:{write_source(tmp_path / 'source.h5', source)}", "--masses", "0.1,0.2,0.4",
+             "--system", "even", *(["--sloppy", "fp32"] if sloppy == FP32 else []), "--output", tmp_path / "x.h5", check=True)
+    result = run_built("many_shifts", tmp_path / "x", sloppy, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    x = np.fromfile(tmp_path / "x").view(complex).reshape(3, *EXTENTS[::-1], 3)
+    assert np.abs(x).max() > 0 and np.array_equal(x, read_solution(tmp_path / "x.h5"))

@@ -1,4 +1,4 @@
-#include "solver/interface/staged_vectors.hpp"
+#include "solver/interface/layouts/staged_vectors.hpp"
 
 #include <algorithm>
 #include <cstring>

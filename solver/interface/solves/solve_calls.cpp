@@ -1,0 +1,146 @@
+#include "solver/interface/solves/solve_calls.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+#include "halo/watch/error.hpp"
+#include "solver/interface/solves/operator_conventions.hpp"
+#include "solver/interface/statuses.hpp"
+#include "solver/interface/structs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// v(x) = (-1)^(x+y+z+t) v(x), in place.
+void alternate(VectorField& v) {
+  HostVectors plain;
+  plain.space = v.space();
+  VectorSigns signs;
+  signs.alternating = true;
+  read_vector(plain, signs, std::nullopt, v.data(), v);
+}
+
+// out = D in on the sites of `target`; by links on the host. Collective.
+void hop(const Gauge& gauge, VectorField& out, const VectorField& in, std::optional<Parity> target) {
+  const Communicator& all = gauge.context().communicator();
+  const OperatorLinks links = gauge.operator_links();
+  const Boundary& boundary = gauge.options().boundary;
+  if (in.space() != MemorySpace::cuda) return plain_hop(all, links, boundary, out, in, target);
+  std::optional<VectorField> from, to;
+  all.agree([&] {
+    from.emplace(in, MemorySpace::host);
+    to.emplace(out, MemorySpace::host);
+  });
+  plain_hop(all, links, boundary, *to, *from, target);
+  all.agree([&] { out = *to; });
+}
+
+}  // namespace
+
+void SolveArguments::read(const staghorn_request* request_given, const staghorn_vectors* vectors_given,
+                          const HeldGauge& held) {
+  const Context& context = *held.context->context;
+  request = read_struct(request_given, "request");
+  layout = read_struct(vectors_given, "vectors");
+  check(request);
+  check(layout);
+  host = vectors_of_host(layout, context.cuda_device());
+  signs = signs_of_host(layout, &held.signs);
+  check_half(layout, sites());
+  if (stops_on_parity() && host.space == MemorySpace::cuda)
+    throw Error(ErrorKind::unsupported, "request.stop", "STAGHORN_STOP_ON_SYSTEM for vectors on a GPU",
+                "STAGHORN_STOP_ON_PARITY");
+  space = host.space;
+  if (held.gauge->options().certificate == CertificatePlace::device && !stops_on_parity() &&
+      can_be_staged(host, context.lattice().local(), sites().has_value()))
+    space = MemorySpace::cuda;
+}
+
+bool SolveArguments::stops_on_parity() const {
+  return request.system == STAGHORN_FULL && request.stop == STAGHORN_STOP_ON_PARITY;
+}
+
+System SolveArguments::system() const {
+  return request.system == STAGHORN_FULL ? System::full : request.system == STAGHORN_EVEN ? System::even : System::odd;
+}
+
+std::optional<Parity> SolveArguments::sites() const {
+  if (request.system == STAGHORN_FULL) return std::nullopt;
+  return request.system == STAGHORN_EVEN ? Parity::even : Parity::odd;
+}
+
+std::optional<Parity> SolveArguments::others() const {
+  return sites() ? std::optional(opposite(*sites())) : std::nullopt;
+}
+
+VectorSigns SolveArguments::of_sources() const { return signs_of_sources(request, signs); }
+VectorSigns SolveArguments::of_solutions() const { return signs_of_solutions(request, signs); }
+
+HostResults::HostResults(staghorn_result* first) : first_(first) {
+  check_pointer("results", first);
+  check_written_size(first->struct_size, first_size<staghorn_result>, "results[0]");
+}
+
+void HostResults::put(int i, staghorn_result result) const {
+  const std::size_t size = first_->struct_size;
+  auto* to = reinterpret_cast<char*>(first_) + std::size_t(i) * size;
+  result.struct_size = std::uint32_t(size);
+  std::memcpy(to, &result, std::min(size, sizeof result));
+}
+
+void set_numbers(Gauge& gauge, const staghorn_request& request) {
+  const Precision precision = request.precision == STAGHORN_FP64 ? Precision::fp64 : Precision::fp32;
+  std::optional<Precision> sloppy;
+  if (request.sloppy != STAGHORN_NO_SLOPPY) sloppy = Precision(request.sloppy);
+  check_reals("request.sloppy_reals", request.sloppy_reals, gauge.improved() ? LinkKind::naik : LinkKind::thin);
+  std::optional<Reconstruct> iterated;
+  if (sloppy && request.sloppy_reals != 0) iterated = form_of(request.sloppy_reals);
+  gauge.set_numbers(precision, sloppy, iterated);
+}
+
+SolveRequest request_of(const SolveArguments& arguments) {
+  const staghorn_request& given = arguments.request;
+  SolveRequest request;
+  request.mass = given.mass;
+  request.chronological = given.chronological;
+  if (given.tolerance_hq > 0)  // residuals of halved operators are halved too
+    request.tolerance_hq = given.tolerance_hq * source_scale(given);
+  request.tolerance = given.tolerance;
+  request.max_iterations = given.max_iterations;
+  request.system = arguments.system();
+  return request;
+}
+
+staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped) {
+  const double scale = source_scale(arguments.request);
+  const auto sites = arguments.sites();
+  staghorn_result result{};
+  result.status = status_of(rhs.outcome);
+  if (stopped && rhs.outcome == Outcome::out_of_iterations) result.status = STAGHORN_STOPPED;
+  result.residual_hq = rhs.residual_hq / scale;
+  result.iterations = rhs.iterations;
+  result.updates = std::int64_t(rhs.updates.size());
+  result.residual_iterated = rhs.residual_iterated;
+  result.residual_true = rhs.residual_true;
+  if (sites) result.residual_parity = rhs.residual_true;
+  result.source_norm2 = b2 / (scale * scale);
+  result.solution_norm2 = !sites ? rhs.norm2 : *sites == Parity::even ? rhs.norm2_even : rhs.norm2_odd;
+  return result;
+}
+
+void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, VectorField& dx, void* to) {
+  const Communicator& all = held.context->context->communicator();
+  if (arguments.of_solutions().alternating) all.agree([&] { alternate(x); });
+  hop(*held.gauge, dx, x, arguments.others());
+  all.agree([&] { held.staged.write(arguments.host, arguments.signs, arguments.others(), dx, to); });
+}
+
+void log_warnings(HeldContext& context, const SolveReport& report) {
+  const staghorn_options& options = context.options;
+  if (!options.log) return;
+  for (const std::string& warning : transport_warnings(report.transports))
+    if (context.logged.insert(warning).second) options.log(options.log_data, 0, warning.c_str());
+}
+
+}  // namespace staghorn

@@ -1,0 +1,58 @@
+// What staghorn_solve and staghorn_multishift share: arguments read and checked, what the solver is asked, what the
+// host is told.
+#pragma once
+
+#include <staghorn.h>
+
+#include "solver/interface/handles.hpp"
+#include "solver/interface/host_fields.hpp"
+
+namespace staghorn {
+
+// Request and layout of a call, checked.
+struct SolveArguments {
+  staghorn_request request{};
+  staghorn_vectors layout{};
+  HostVectors host{};
+  VectorSigns signs{};                    // of the host's vectors
+  MemorySpace space = MemorySpace::host;  // of the library's own fields
+
+  // Vectors of the host go to the GPU as they lie if the residuals are recomputed there. Local.
+  void read(const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held);
+  // A full system that stops on its parity system.
+  bool stops_on_parity() const;
+  System system() const;
+  std::optional<Parity> sites() const;   // of the system
+  std::optional<Parity> others() const;  // which D x of a solution lies on
+  VectorSigns of_sources() const;
+  VectorSigns of_solutions() const;
+};
+
+// The n results of a host, as far apart as its struct is long.
+class HostResults {
+ public:
+  // Throws Error for NULL, and for a size that no version has. Local.
+  explicit HostResults(staghorn_result* first);
+  void put(int i, staghorn_result result) const;
+
+ private:
+  staghorn_result* first_;
+};
+
+// The precisions that the request asks for, and its reals of a link. Local.
+void set_numbers(Gauge& gauge, const staghorn_request& request);
+
+// What the solver is asked, in its own units. Local.
+SolveRequest request_of(const SolveArguments& arguments);
+
+// What the host is told of one right-hand side whose squared norm is `b2`. `stopped` by the progress function. Seconds
+// are left open. Local.
+staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped);
+
+// Writes D x of a solution of the system to the host; x may be changed, dx is room for it. Collective.
+void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, VectorField& dx, void* to);
+
+// Tells the host each warning once for each context. Local.
+void log_warnings(HeldContext& context, const SolveReport& report);
+
+}  // namespace staghorn

@@ -1,0 +1,212 @@
+// staghorn_solve: vectors of the host in, the certified solve of the library, vectors and results out.
+#include <staghorn.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <vector>
+
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/fields/vector_shape.hpp"
+#include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "solver/interface/handles.hpp"
+#include "solver/interface/solves/progress_call.hpp"
+#include "solver/interface/solves/solve_calls.hpp"
+#include "solver/interface/statuses.hpp"
+#include "solver/interface/structs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// The arguments of a call. Pointers are the host's.
+struct SolveCall {
+  const staghorn_request* request_given;
+  const staghorn_vectors* vectors_given;
+  int n;
+  const void* const* b;
+  void* const* x;
+  void* const* dx;
+  staghorn_result* results;
+
+  SolveArguments arguments{};
+
+  // Reads and checks all of them. Local.
+  void read(const HeldGauge& held) {
+    arguments.read(request_given, vectors_given, held);
+    const int cuda_device = held.context->context->cuda_device();
+    check_choice("n", n, 1, max_rhs);
+    check_pointer("b", b);
+    check_pointer("x", x);
+    const HostResults checked(results);
+    const std::int32_t memory = arguments.layout.memory;
+    for (int i = 0; i < n; ++i) {
+      check_memory("b[i]", b[i], memory, cuda_device);
+      check_memory("x[i]", x[i], memory, cuda_device);
+      if (dx) check_memory("dx[i]", dx[i], memory, cuda_device);
+    }
+  }
+};
+
+// The full system by its even half: b' = 2m b_e - D b_o stands in for b, and x_o follows from x_e.
+class EvenHalf {
+ public:
+  EvenHalf(const Context& context, const Gauge& gauge, double mass)
+      : context_(context), gauge_(gauge), two_m_(2 * mass) {}
+
+  // b' on even sites of a field of its own. Collective.
+  VectorField source(const VectorField& b) const {
+    VectorField made(b.lattice());
+    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, made, b, Parity::even);
+    for_sites(
+        made, Parity::even,
+        [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
+          for (int c = 0; c < 3; ++c)
+            to.c[c] = {std::fma(two_m_, of_b.c[c].re, -to.c[c].re), std::fma(two_m_, of_b.c[c].im, -to.c[c].im)};
+        },
+        b);
+    return made;
+  }
+
+  // x_o = (b_o - D x_e) / 2m. Collective.
+  void complete(VectorField& x, const VectorField& b) const {
+    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, x, x, Parity::odd);
+    for_sites(
+        x, Parity::odd,
+        [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
+          for (int c = 0; c < 3; ++c)
+            to.c[c] = {(of_b.c[c].re - to.c[c].re) / two_m_, (of_b.c[c].im - to.c[c].im) / two_m_};
+        },
+        b);
+  }
+
+ private:
+  template <class Work>
+  static void for_sites(VectorField& to, Parity parity, const Work& work, const VectorField& b) {
+#pragma omp parallel for schedule(static)
+    for (std::int64_t site = 0; site < to.size(); ++site)
+      if (Lattice::parity_of(to.lattice().site_coordinates(site)) == parity) work(to[site], b[site]);
+  }
+
+  const Context& context_;
+  const Gauge& gauge_;
+  double two_m_;
+};
+
+// A call while it runs. Collective throughout.
+class RunningSolve {
+ public:
+  RunningSolve(HeldGauge& held, SolveCall& call) : held_(held), call_(call) {}
+
+  int run() {
+    const Stopwatch whole;
+    Gauge& gauge = *held_.gauge;
+    all().agree([&] {
+      require_links(held_);
+      call_.read(held_);
+      set_numbers(gauge, arguments().request);
+      take_fields();
+    });
+    const EvenHalf half(context(), gauge, arguments().request.mass);
+    SolveRequest request = request_of(arguments());
+    if (arguments().stops_on_parity()) request.system = System::even;  // solved as that system
+    std::vector<VectorField> even_sources;
+    if (arguments().stops_on_parity()) {
+      check_request(request);
+      for (const VectorField& b : held_.sources) even_sources.push_back(half.source(b));
+    }
+    ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
+    SolveReport report = gauge.solve(request, arguments().stops_on_parity() ? even_sources : held_.sources,
+                                     held_.solutions, progress.show(), {true, progress.stopped()});
+    for (int i = 0; i < call_.n; ++i) {
+      if (arguments().stops_on_parity()) half.complete(held_.solutions[i], held_.sources[i]);
+      finish(i, report.rhs[std::size_t(i)], *progress.stopped());
+    }
+    give_fields();
+    const double seconds = all().max(whole.seconds());
+    int worst = STAGHORN_OK;
+    for (int i = 0; i < call_.n; ++i) {
+      results_[std::size_t(i)].seconds = seconds;
+      HostResults(call_.results).put(i, results_[std::size_t(i)]);
+      worst = std::max<int>(worst, results_[std::size_t(i)].status);
+    }
+    log_warnings(*held_.context, report);
+    held_.context->report = std::move(report);
+    return worst;
+  }
+
+ private:
+  const Context& context() const { return *held_.context->context; }
+  const Communicator& all() const { return context().communicator(); }
+  const SolveArguments& arguments() const { return call_.arguments; }
+
+  // 2m + D of a full system that stops on parity is solved as an even one, which allows a mass of 0. Local.
+  void check_request(const SolveRequest& request) const {
+    if (!(request.mass > 0)) throw Error("mass", "a number above 0 for the full system", request.mass);
+  }
+
+  void take_fields() {
+    const std::size_t n = std::size_t(call_.n);
+    const HostVectors& host = arguments().host;
+    if (host.space == MemorySpace::cuda) held_.await_host();
+    held_.make_fields(n, n, arguments().space);
+    results_.resize(n);
+    for (std::size_t i = 0; i < n; ++i) {
+      for (const Parity parity : {Parity::even, Parity::odd}) {  // of the last solve
+        clear_parity(held_.sources[i], parity);
+        clear_parity(held_.solutions[i], parity);
+      }
+      held_.staged.read(host, arguments().of_sources(), arguments().sites(), call_.b[i], held_.sources[i]);
+      if (arguments().request.guess)
+        held_.staged.read(host, arguments().of_solutions(), arguments().sites(), call_.x[i], held_.solutions[i]);
+    }
+  }
+
+  // What the host is told of one right-hand side.
+  void finish(int i, const RhsReport& rhs, bool stopped) {
+    const VectorField &b = held_.sources[std::size_t(i)], &x = held_.solutions[std::size_t(i)];
+    const double b2 = norm2(all(), b, arguments().sites());
+    staghorn_result& result = results_[std::size_t(i)] = result_of(arguments(), rhs, b2, stopped);
+    if (!arguments().stops_on_parity()) return;
+    result.residual_parity = rhs.residual_true;
+    result.residual_true = b2 == 0 ? 0 : std::sqrt(full_residual_norm2(x, b) / b2);
+    result.solution_norm2 = norm2(all(), x, arguments().sites());
+  }
+
+  double full_residual_norm2(const VectorField& x, const VectorField& b) const {
+    VectorField r(context().lattice());
+    const Gauge& gauge = *held_.gauge;
+    return full_residual(all(), gauge.operator_links(), gauge.options().boundary, arguments().request.mass, x, b, r);
+  }
+
+  void give_fields() {
+    for (std::size_t i = 0; i < held_.solutions.size(); ++i) {
+      VectorField &x = held_.solutions[i], &dx = held_.sources[i];  // the source is not needed any more
+      all().agree([&] {
+        held_.staged.write(arguments().host, arguments().of_solutions(), arguments().sites(), x, call_.x[i]);
+      });
+      if (call_.dx) give_hop(held_, arguments(), x, dx, call_.dx[i]);
+    }
+  }
+
+  HeldGauge& held_;
+  SolveCall& call_;
+  std::vector<staghorn_result> results_;
+};
+
+}  // namespace
+
+}  // namespace staghorn
+
+using namespace staghorn;
+
+int staghorn_solve(staghorn_gauge* gauge, const staghorn_request* request, const staghorn_vectors* vectors, int n,
+                   const void* const* b, void* const* x, void* const* dx, staghorn_result* results) {
+  return guarded([&] {
+    const auto held = held_by(gauge);
+    const Use use(*held->context);
+    SolveCall call{request, vectors, n, b, x, dx, results};
+    return RunningSolve(*held, call).run();
+  });
+}
