@@ -88,8 +88,9 @@ STAGHORN_MILC_API void qudaInvertMsrc(int external_precision, int quda_precision
                                       double target_residual, double target_relative_residual, const void *fat,
                                       const void *lng, void **sources, void **solutions, double *residual,
                                       double *relative_residual, int *iterations, int n);
-/* Solves (offset[i] - D^2) x[i] = b for n offsets, from zero. Targets and residuals are arrays of n. A target of 0: as
- * good as the iterations of the smallest offset make it, and no worse than the smallest target that is asked. */
+/* Solves (offset[i] - D^2) x[i] = b for n offsets, at most 33, from zero. Targets and residuals are arrays of n. A
+ * target of 0: as good as the iterations of the smallest offset make it, and no worse than the smallest target that is
+ * asked. */
 STAGHORN_MILC_API void qudaMultishiftInvert(int external_precision, int quda_precision, int n, double *offsets,
                                             QudaInvertArgs_t args, const double *target_residuals,
                                             const double *target_relative_residuals, const void *fat, const void *lng,

@@ -125,36 +125,45 @@ def raw_links(folder: Path) -> Path:
     return folder / "links"
 
 
-@pytest.fixture(scope="module", params=["asqtad", "hisq"])
-def improved(request, run_built, staghorn, tmp_path_factory):
+@pytest.fixture(scope="module", params=["naive", "asqtad", "hisq"])
+def several_masses(request, run_built, staghorn, written, tmp_path_factory):
     """(options of the program for the links, links for milc_improved, its file after all checks in one process)."""
     folder = tmp_path_factory.mktemp("improved")
-    # Not a random configuration: determinants of its fat links tell their signs, as those of real ones do.
-    staghorn("generate", "--lattice", *EXTENTS, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output",
-             folder / "thin.h5", check=True)
-    staghorn("smear", "--gauge", folder / "thin.h5", "--action", request.param, "--fat", folder / "fat.h5", "--long",
-             folder / "long.h5", "--precision", "fp32", check=True)
-    with h5py.File(folder / "long.h5", "a") as file:
-        del file["links"].attrs["coefficient"]  # which MILC does not tell: it is found from the links
-    links, options = raw_links(folder), ["--fat", folder / "fat.h5", "--long", folder / "long.h5"]
+    if request.param == "naive":
+        links, options = "naive", ["--gauge", write_links(folder / "thin.h5", np.fromfile(written).view(np.complex128))]
+    else:
+        # Not a random configuration: determinants of its fat links tell their signs, as those of real ones do.
+        staghorn("generate", "--lattice", *EXTENTS, "--beta", 6, "--sweeps", 10, "--seed", 5, "--device", "cpu", "--output",
+                 folder / "thin.h5", check=True)
+        staghorn("smear", "--gauge", folder / "thin.h5", "--action", request.param, "--fat", folder / "fat.h5", "--long",
+                 folder / "long.h5", "--precision", "fp32", check=True)
+        with h5py.File(folder / "long.h5", "a") as file:
+            del file["links"].attrs["coefficient"]  # which MILC does not tell: it is found from the links
+        links, options = raw_links(folder), ["--fat", folder / "fat.h5", "--long", folder / "long.h5"]
     result = run_built("milc_improved", links, folder / "solutions", threads=1)
     assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
     return options, links, folder / "solutions"
 
 
-def test_fat_and_long_links_give_the_bits_of_the_program(staghorn, improved, tmp_path):
-    options, _, file = improved
-    source, *solutions = np.fromfile(file).view(np.complex128).reshape(-1, *EXTENTS[::-1], 3)
+def test_improved_quarks_and_several_masses_give_the_bits_of_the_program(staghorn, several_masses, tmp_path):
+    options, _, file = several_masses
+    source, even, odd, *together = np.fromfile(file).view(np.complex128).reshape(-1, *EXTENTS[::-1], 3)
     write_source(tmp_path / "source.h5", source)
-    common = [*options, "--source", f"file:{tmp_path / 'source.h5'}", "--tolerance", repr(float(np.nextafter(1e-10, 0)))]
-    for system, expected in zip(("even", "odd"), solutions):
-        staghorn("solve", *common, "--mass", 0.3, "--system", system, "--output", tmp_path / "x.h5", "--force", check=True)
-        assert read_solution(tmp_path / "x.h5")[0].tobytes() == expected.tobytes()
+
+    def solved(*how):
+        staghorn("solve", *options, "--source", f"file:{tmp_path / 'source.h5'}", "--tolerance", repr(float(np.nextafter(1e-10, 0))),
+                 *how, "--output", tmp_path / "x.h5", "--force", check=True)
+        return [x.tobytes() for x in read_solution(tmp_path / "x.h5")]
+
+    assert solved("--mass", 0.3, "--system", "even") == [even.tobytes()]
+    assert solved("--mass", 0.3, "--system", "odd") == [odd.tobytes()]
+    assert solved("--masses", "0.3,0.5,1.25", "--system", "even") == [x.tobytes() for x in together[:3]]
+    assert together[3].tobytes() == together[0].tobytes() and together[4].tobytes() != together[1].tobytes()
 
 
 @pytest.mark.mpi
-def test_fat_and_long_links_on_ranks_give_the_same_bits(run_built, improved):
-    _, links, file = improved
+def test_improved_quarks_and_several_masses_on_ranks_give_the_same_bits(run_built, several_masses):
+    _, links, file = several_masses
     result = run_built("milc_improved", links, file, 1, 1, 1, 2, ranks=2, threads=1)
     assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
 
@@ -203,9 +212,9 @@ def test_hosts_link_the_installed_library_as_the_page_says(installed, tmp_path):
 
 
 @pytest.mark.gpu
-def test_calls_on_a_gpu_give_the_bits_of_the_cpu(run_built, written, improved, tmp_path):
+def test_calls_on_a_gpu_give_the_bits_of_the_cpu(run_built, written, several_masses, tmp_path):
     """Vectors travel as they lie in memory and are converted on the GPU; residuals are recomputed there."""
-    _, links, file = improved
+    _, links, file = several_masses
     for program, arguments, expected in [("milc_host", ["write"], written), ("milc_improved", [links], file)]:
         solutions = {}
         for devices in ("", "0"):
