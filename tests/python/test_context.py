@@ -152,6 +152,36 @@ def test_sign_and_halving_are_conventions(gauge, b):
     assert np.linalg.norm(2 * MASS * minus - gauge.hop(minus) - b) < 1.001e-10 * np.linalg.norm(b)
 
 
+# --- several masses at once -------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("system", ["full", "even"])
+def test_shifts_are_solved_together(gauge, operator, b, system):
+    shifts, mass = [0.0, 0.3, 1.0], 0.3
+    x, report = gauge.multishift(shifts, b, mass=mass, system=system, tolerance=[1e-10, 1e-11, 1e-9])
+    assert x.shape == (3, *b.shape) and report.certified and len(report.rhs) == 3
+    for k, shift in enumerate(shifts):
+        if system == "full":
+            r = b - operator.m(np.sqrt(mass**2 + shift / 4), x[k])
+        else:
+            r = reference.keep_parity(b - operator.a(mass, x[k]) - shift * x[k], 0)
+            b_norm = np.linalg.norm(reference.keep_parity(b, 0))
+        residual = np.linalg.norm(r) / (np.linalg.norm(b) if system == "full" else b_norm)
+        assert residual <= 1.001 * [1e-10, 1e-11, 1e-9][k]
+        assert report.rhs[k].residual_true == pytest.approx(residual, rel=1e-2)
+    out = np.empty_like(x)
+    assert gauge.multishift(shifts, b, mass=mass, system=system, tolerance=[1e-10, 1e-11, 1e-9], out=out)[0] is out
+    assert np.array_equal(out, x) or system == "even"
+
+
+def test_shifts_that_make_no_sense_are_refused(gauge, b):
+    for arguments, words in [({"shifts": []}, "at least one shift"), ({"tolerance": [1e-8]}, "^tolerance: expected one number, or 2"),
+                             ({"source": np.stack([b, b])}, "expected one vector"), ({"shifts": [0.0, -9.0]}, "shift"),
+                             ({"out": np.stack([b])}, "^out: expected an axis of 2 shifts")]:
+        with pytest.raises(sh.Error, match=words):
+            gauge.multishift(**{"shifts": [0.0, 0.1], "source": b, "mass": 0.3, **arguments})
+
+
 # --- gauges -----------------------------------------------------------------------------------------------------
 
 
