@@ -58,7 +58,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"sloppy_links", sloppy.links},
       {"halo", fast.halo + sloppy.halo},
       {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
-      {"certificate_links", plain_links},
+      {"certificate_links", plain_links + (improved && shape.options.keep_thin_links ? sites * sizeof(Links) : 0)},
       {"certificate_vectors", certified_there ? 0 : field},
       {"device_certificate", certified_there ? plain_links + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};

@@ -13,6 +13,7 @@
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
 
@@ -102,6 +103,8 @@ SolveShape read_shape(const OptionValues& values) {
               {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
                "system"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
+  options.session.keep_thin_links = !options.request.naik_epsilons.empty();
+  check_epsilons(options.request, options.session);
   shape.options = options.session;
   if (const std::vector<double>& masses = options.request.masses; !masses.empty())
     shape.shifts_in_sloppy =

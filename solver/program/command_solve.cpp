@@ -89,6 +89,7 @@ SolveCommand read_command(const OptionValues& values) {
     throw UsageError("--gauge is required, or --fat and --long. `staghorn solve --help` explains the options.");
   if (!command.gauge.empty() && quarks.stored())
     throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
+  if (!command.options.request.naik_epsilons.empty()) command.options.session.keep_thin_links = true;
   command.guess = optional_text(values, "guess");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
@@ -158,6 +159,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   // Everything that can be refused is refused before anything is computed.
   const auto& [options, request, source] = command.options;
   check_request(request, options.precision);
+  check_epsilons(request, options);
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
   if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);

@@ -92,6 +92,9 @@ void print_shifts(std::ostream& out, const SolveReport& report) {
   out << format("  multi-shift CG took %ld iterations for all, in %s, with %d column%s; then each mass was polished\n",
                 report.multi_shift->iterations, to_string(report.multi_shift->precision).c_str(),
                 report.multi_shift->columns, plural(report.multi_shift->columns));
+  for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
+    out << format("  epsilon %.10g: %zu mass%s, %ld iterations\n", group.naik_epsilon, group.masses.size(),
+                  group.masses.size() == 1 ? "" : "es", group.iterations);
   if (report.rational)
     out << format("  rational function %s of %s: constant %.10g, masses sqrt(pole) / 2\n",
                   report.rational->name.c_str(), to_string(*report.request.rational).c_str(),

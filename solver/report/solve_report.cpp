@@ -53,6 +53,13 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
       {"outcome", to_string(report.outcome)},
       {"residual_true", residuals},
       {"iterations", iterations}};
+  if (report.multi_shift && !report.multi_shift->groups.empty()) {
+    std::string epsilons;
+    const std::size_t n = report.rhs.size() / report.request.masses.size();
+    for (std::size_t i = 0; i < report.rhs.size(); i += n)
+      epsilons.append(epsilons.empty() ? "" : " ").append(shortest_digits(report.rhs[i].naik_epsilon.value_or(0)));
+    attributes["naik_epsilons"] = epsilons;
+  }
   if (report.rational) {
     attributes["rational"] = to_string(*report.request.rational);
     attributes["solution"] = report.request.rational_parts ? "a solution for each pole" : "constant b + sum over poles";

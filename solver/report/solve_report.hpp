@@ -19,8 +19,9 @@ enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
 std::string to_string(Outcome outcome);
 
 struct RhsReport {
-  int color = -1;   // source colour; -1 where the source has none (noise, file)
-  double mass = 0;  // of several masses
+  int color = -1;                        // source colour; -1 where the source has none (noise, file)
+  double mass = 0;                       // of several masses
+  std::optional<double> naik_epsilon{};  // of several epsilons
   Outcome outcome = Outcome::breakdown;
   long iterations = 0;
   long shift_iterations = 0;     // of these in multi-shift CG, until this mass was done
@@ -39,6 +40,15 @@ struct MultiShiftSummary {
   long iterations = 0;                    // of multi-shift CG: those of the smallest mass
   int columns = 0;                        // right-hand sides of A: sources, or their two halves
   Precision precision = Precision::fp64;  // of these iterations
+  // Masses of several epsilons: what each did, whose iterations the ones above add up.
+  struct Group {
+    double naik_epsilon = 0;
+    std::vector<double> masses;
+    long iterations = 0;
+    int columns = 0;
+    Precision precision = Precision::fp64;
+  };
+  std::vector<Group> groups{};
 };
 
 // The eigenpairs that a solve took out of its residual, and what that took.

@@ -60,6 +60,7 @@ Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
   if (!report.multi_shift) return json;
   json["mass"] = rhs.mass;
   json["shift_iterations"] = rhs.shift_iterations;
+  if (rhs.naik_epsilon) json["naik_epsilon"] = *rhs.naik_epsilon;
   return json;
 }
 
@@ -120,6 +121,12 @@ std::string to_json(const SolveReport& report) {
     json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
                            {"columns", report.multi_shift->columns},
                            {"precision", to_string(report.multi_shift->precision)}};
+    for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
+      json["multi_shift"]["groups"].push_back({{"naik_epsilon", group.naik_epsilon},
+                                               {"masses", group.masses},
+                                               {"iterations", group.iterations},
+                                               {"columns", group.columns},
+                                               {"precision", to_string(group.precision)}});
   }
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;

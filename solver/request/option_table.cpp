@@ -61,6 +61,20 @@ int parse_earlier(const std::string& text) {
 
 std::string parse_text(const std::string& text) { return text; }
 
+// M or M:E between commas. A mass without an epsilon has that of the links.
+void set_masses(SolveOptions& options, const std::string& text) {
+  SolveRequest& request = options.request;
+  request.masses.clear();
+  request.naik_epsilons.clear();
+  for (const std::string& word : parse_words(text)) {
+    const std::size_t colon = word.find(':');
+    request.masses.push_back(parse_number<double>(word.substr(0, colon)));
+    request.naik_epsilons.emplace_back();
+    if (colon != std::string::npos) request.naik_epsilons.back() = parse_number<double>(word.substr(colon + 1));
+  }
+  if (text.find(':') == std::string::npos) request.naik_epsilons.clear();
+}
+
 Reconstruct parse_fat_form(const std::string& text) {
   if (text != "18") throw Error("fat_links", "18, as fat links are not unitary", "'" + text + "'");
   return Reconstruct::none18;
@@ -72,10 +86,12 @@ std::vector<Option> make_table() {
   return {
       without_default(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_number<double>,
                           &O::request, &SolveRequest::mass)),
-      without_default(row(problem, "masses", "M,M,...",
-                          "several masses at once, in about the time of the smallest, instead of `mass` (multi-shift "
-                          "CG); the solution and the report have an entry for each mass and source, mass by mass",
-                          parse_numbers, &O::request, &SolveRequest::masses)),
+      {problem, "masses", "M[:E],M[:E],...",
+       "several masses at once, in about the time of the smallest, instead of `mass` (multi-shift CG); the solution "
+       "and "
+       "the report have an entry for each mass and source, mass by mass; HISQ: E is the Naik epsilon of a mass, and "
+       "masses of one epsilon go together",
+       set_masses, std::nullopt},
       without_default(
           row(problem, "rational", "FILE[:NAME[:N]]",
               "instead of `mass`: f(-D^2) b on one parity, the N-th rational function NAME (MD, GR, FA) of a "
@@ -173,6 +189,10 @@ std::vector<Option> make_table() {
       row(lattice_operator, "dataset", "NAME",
           "of a gauge file in HDF5: the dataset that holds the links, as links or group/links (default: links)",
           parse_text, &O::session, &SessionOptions::dataset),
+      row(lattice_operator, "keep_thin_links", "",
+          "HISQ: keep the thin links, so that some of `masses` may have another epsilon; the program does where they "
+          "have",
+          parse_switch, &O::session, &SessionOptions::keep_thin_links),
       row(lattice_operator, "no_verify", "",
           "read files whose checksums are absent or wrong; summary and report then say that the input is unverified",
           parse_switch, &O::session, &SessionOptions::no_verify),

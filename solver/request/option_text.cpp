@@ -33,12 +33,12 @@ std::array<bool, 4> parse_directions(const std::string& letters) {
   return directions;
 }
 
-std::vector<double> parse_numbers(const std::string& text) {
-  std::vector<double> numbers;
-  std::istringstream words(text);
-  for (std::string word; std::getline(words, word, ',');) numbers.push_back(parse_number<double>(word));
-  if (numbers.empty() || text.back() == ',') throw Error("value", "numbers between commas", "'" + text + "'");
-  return numbers;
+std::vector<std::string> parse_words(const std::string& text) {
+  std::vector<std::string> words;
+  std::istringstream stream(text);
+  for (std::string word; std::getline(stream, word, ',');) words.push_back(word);
+  if (words.empty() || text.back() == ',') throw Error("value", "numbers between commas", "'" + text + "'");
+  return words;
 }
 
 std::string option_text(const std::vector<double>& values) {

@@ -19,7 +19,7 @@ std::string about_option(const std::string& name, const std::string& message);
 
 bool parse_switch(const std::string& text);                        // "on" or "off"
 std::array<bool, 4> parse_directions(const std::string& letters);  // "xt": the directions that are named
-std::vector<double> parse_numbers(const std::string& text);        // "0.01,0.02"
+std::vector<std::string> parse_words(const std::string& text);     // those between commas
 Extents parse_extents(const std::string& text);  // four positive numbers between blanks, commas or the letter x
 
 // A number of that type and nothing else. A double may be infinite or NaN.

@@ -91,6 +91,11 @@ void check_request(const SolveRequest& request, Precision precision) {
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
   if (request.tolerance_hq && !(*request.tolerance_hq > 0 && *request.tolerance_hq < 1))
     throw Error("tolerance_hq", "a residual between 0 and 1", *request.tolerance_hq);
+  if (!request.naik_epsilons.empty() && request.naik_epsilons.size() != request.masses.size())
+    throw Error("naik_epsilons", std::to_string(request.masses.size()) + ", one for each mass",
+                request.naik_epsilons.size());
+  for (const std::optional<double>& epsilon : request.naik_epsilons)
+    if (epsilon && !std::isfinite(*epsilon)) throw Error("masses", "a finite epsilon", *epsilon);
   if (!request.tolerances.empty() && request.tolerances.size() != request.masses.size())
     throw Error("tolerances", std::to_string(request.masses.size()) + ", one for each mass", request.tolerances.size());
   for (const double of_mass : request.tolerances)
@@ -105,6 +110,17 @@ void check_request(const SolveRequest& request, Precision precision) {
           std::pair{"recover", request.recover}})
       if (is_set) throw Error(name, "a single `mass`", "several");
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
+}
+
+void check_epsilons(const SolveRequest& request, const SessionOptions& options) {
+  const QuarkAction& quarks = options.quarks;
+  for (const std::optional<double>& epsilon : request.naik_epsilons) {
+    if (!epsilon) continue;
+    if (quarks.action != Action::hisq || quarks.stored())
+      throw Error("masses", "no epsilon, which belongs to HISQ links that are made from thin ones", *epsilon);
+    if (*epsilon != quarks.naik_epsilon.value_or(0) && !options.keep_thin_links)
+      throw Error("masses", "the epsilon of the links, or links with `keep_thin_links`", *epsilon);
+  }
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

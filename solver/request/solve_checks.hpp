@@ -17,6 +17,9 @@ void check_options(const SessionOptions& options);
 // Mass, tolerance and iterations in the ranges where the system makes sense. Local.
 void check_request(const SolveRequest& request, Precision precision);
 
+// Epsilons of masses that links made with these options can have. Local.
+void check_epsilons(const SolveRequest& request, const SessionOptions& options);
+
 // As many sources as guesses, at least one, on `lattice`, all finite. Collective.
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses, std::size_t n_masses = 1);

@@ -56,6 +56,7 @@ struct SessionOptions {
   Reconstruct naik_links = Reconstruct::none18;  // none18 | u3_13 | u3_9
   std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
   std::optional<std::string> dataset;            // of HDF5 gauge files: the name of the links; default "links"
+  bool keep_thin_links = false;                  // HISQ: so that masses may have other epsilons; 576 bytes a site
   bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
   bool reunitarize = false;                      // project the links onto SU(3) first; implied by compressed links
   std::string device = "auto";                   // auto | cpu | cuda | cuda:n
@@ -85,6 +86,8 @@ struct ExpectedSolve {
 struct SolveRequest {
   double mass = 0;             // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   std::vector<double> masses;  // if not empty: these instead of `mass`, all by the iterations of the smallest
+  // HISQ: Naik epsilon of each mass, nothing: that of the links; empty: of all. Masses of one epsilon go together.
+  std::vector<std::optional<double>> naik_epsilons;
   // Of each mass, instead of `tolerance`; empty: that. 0: its shift goes on as long as that of the smallest mass, and
   // the certificate asks for `tolerance`.
   std::vector<double> tolerances;

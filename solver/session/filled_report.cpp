@@ -73,7 +73,8 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
                          {"sloppy_links", sloppy_ ? double(sloppy_->link_bytes()) : 0},
                          {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
                          {"vectors", double(pass_->vector_bytes())},
-                         {"certificate_links", double(links_.bytes() + (improved_ ? improved_->naik.bytes() : 0))},
+                         {"certificate_links", double(links_.bytes() + (improved_ ? improved_->naik.bytes() : 0) +
+                                                      (thin_ ? thin_->bytes() : 0))},
                          {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
                          {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
                          {"sources_solutions", source_bytes},

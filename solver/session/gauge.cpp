@@ -86,6 +86,16 @@ void Gauge::improve() {
   forget_operators();
   forget_eigenpairs();
   certificate_.links_changed();
+  if (options_.keep_thin_links) thin_ = links_;
+  improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
+}
+
+void Gauge::set_epsilon(double epsilon) {
+  if (epsilon == options_.quarks.naik_epsilon.value_or(0)) return;
+  forget_operators();
+  certificate_.links_changed();
+  options_.quarks.naik_epsilon = epsilon;
+  links_ = *thin_;
   improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
 }
 
@@ -102,6 +112,7 @@ void Gauge::take(const LinksTaken& links) {
   if (is_pair != options_.quarks.improved() || !(links.boundary == options_.boundary) || links.reals != reals)
     forget_operators();
   if (!links.quarks.in_memory) improved_.reset();
+  thin_.reset();
   origin_.checks = {};
   options_.links = options_.naik_links = Reconstruct::none18;
   reals = links.reals;
@@ -132,6 +143,7 @@ void Gauge::improve_in_place(const LinksTaken& links) {
   } else {
     measured();  // observables are those of the thin links
     thin_hash_ = site_hash(context_.communicator(), links_);
+    if (options_.keep_thin_links) thin_ = links_;
     improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
   }
   // What is iterated with stays as it was asked for, unless these links are not unitary.

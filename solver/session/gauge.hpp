@@ -144,7 +144,13 @@ class Gauge {
     return deflation_ && request.deflate ? deflation_.get() : nullptr;
   }
 
-  // Steps of solve_masses (gauge_masses.cpp).
+  // Links of HISQ quarks of this epsilon in place of those that are here, from the thin ones that were kept.
+  void set_epsilon(double epsilon);
+  // solve_masses of one epsilon after the other (masses/gauge_epsilons.cpp). The links are those of before in the end.
+  SolveReport solve_epsilons(const SolveRequest& request, std::span<const VectorField> sources,
+                             std::span<VectorField> solutions, const ShowProgress& progress, const SolveHabits& habits);
+
+  // Steps of solve_masses (masses/gauge_masses.cpp).
   struct ShiftedBatch;
   // Throws Error where the multi-shift pass does not fit beside what is there. `field_bytes`: the caller's fields.
   void require_memory_of(const SolveShape& shifted, double field_bytes) const;
@@ -171,6 +177,7 @@ class Gauge {
   SessionOptions options_;
   LinkField links_;                        // thin ones, or the fat ones of improved quarks
   std::optional<ImprovedGauge> improved_;  // Naik links beside them
+  std::optional<LinkField> thin_;          // that these were made from, where options say so
   LinkOrigin origin_;
   LinkDemand demand_;
   bool has_links_ = false;

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.gpu
     ["--source", "gaussian:3", "--noise-vectors", 3, "--system", "odd"],
     ["--source", "z2:3", "--action", "hisq"],
     ["--source", "z2:3", "--precision", "fp32", "--tolerance", "1e-5"],
-], ids=["two halves", "odd", "hisq", "fp32"])
+    ["--source", "z2:3", "--sloppy", "fp32"],
+], ids=["two halves", "odd", "hisq", "fp32", "mixed"])
 def test_many_masses_have_the_bits_of_the_cpu(staghorn, rough_gauge, tmp_path, options):
     bits = {}
     for device in ("cpu", "cuda"):

@@ -131,18 +131,54 @@ def test_hisq_quarks_have_many_masses_too(links):
     assert np.linalg.norm(x[0] - single) <= 1e-9 * np.linalg.norm(single)
 
 
+def test_masses_of_several_epsilons_have_the_bits_of_links_of_each(links):
+    b = reference.random_vector(EXTENTS, 85)
+    session = staghorn.Session(links, action="hisq", naik_epsilon=-0.1, keep_thin_links=True)
+    before, _ = session.solve(0.4, b)
+    x, report = session.solve(None, b, masses=["0.9:-0.3", "0.4", "0.7:0", "0.5:-0.3", "0.3:-0.1"])
+    assert report["outcome"] == "certified" and report["masses"] == [0.9, 0.4, 0.7, 0.5, 0.3]
+    assert [rhs["naik_epsilon"] for rhs in report["rhs"]] == [-0.3, -0.1, 0, -0.3, -0.1]
+    groups = report["multi_shift"]["groups"]
+    assert [(group["naik_epsilon"], group["masses"]) for group in groups] == [(-0.1, [0.4, 0.3]), (-0.3, [0.9, 0.5]), (0, [0.7])]
+    assert report["multi_shift"]["iterations"] == sum(group["iterations"] for group in groups)
+    assert report["naik_epsilon"] == -0.1
+    for epsilon, masses, places in [(-0.1, [0.4, 0.3], [1, 4]), (-0.3, [0.9, 0.5], [0, 3]), (0, [0.7], [2])]:
+        of_epsilon = staghorn.Session(links, action="hisq", naik_epsilon=epsilon)
+        expected, alone = of_epsilon.solve(None, b, masses=masses)
+        assert np.array_equal(x[places], expected)
+        assert [report["rhs"][k]["residual_true"] for k in places] == [rhs["residual_true"] for rhs in alone["rhs"]]
+    assert np.array_equal(session.solve(0.4, b)[0], before), "the links are not those of before"
+
+
+@pytest.mark.parametrize("options, masses, words", [
+    ({}, ["0.4:-0.1"], ["masses", "HISQ", "-0.1"]),
+    ({"action": "hisq"}, ["0.4:-0.1"], ["masses", "keep_thin_links", "-0.1"]),
+    ({"action": "hisq", "keep_thin_links": True}, ["0.4:x"], ["masses", "'x'"]),
+    ({"action": "hisq", "keep_thin_links": True}, ["0.4:inf"], ["masses", "finite", "inf"]),
+])
+def test_epsilons_that_links_cannot_have_are_refused(links, options, masses, words):
+    with pytest.raises(staghorn.Error) as error:
+        staghorn.Session(links, **options).solve(None, reference.random_vector(EXTENTS, 1), masses=masses)
+    assert not [word for word in words if word not in str(error.value)], str(error.value)
+
+
 def test_bits_do_not_depend_on_ranks(staghorn_bits_of):
     assert len({staghorn_bits_of(*how) for how in [(1, "1,1,1,1"), (2, "1,1,2,1"), (4, "2,1,2,1")]}) == 1
+
+
+def test_bits_in_mixed_precision_and_of_several_epsilons_do_not_depend_on_ranks(staghorn_bits_of):
+    how = "0.4,0.7:-0.2,0.9", "--action", "hisq", "--sloppy", "fp32"
+    assert staghorn_bits_of(1, "1,1,1,1", *how) == staghorn_bits_of(2, "1,1,2,1", *how)
 
 
 @pytest.fixture
 def staghorn_bits_of(request, tmp_path, small_gauge):
     run = request.getfixturevalue("staghorn")
 
-    def bits(ranks, grid):
+    def bits(ranks, grid, masses="0.2,0.7", *options):
         output = tmp_path / f"{ranks}.h5"
-        run("solve", "--gauge", small_gauge, "--masses", "0.2,0.7", "--source", "z2:3", "--grid", grid, "--output", output,
-            ranks=ranks, check=True)
+        run("solve", "--gauge", small_gauge, "--masses", masses, "--source", "z2:3", "--grid", grid, "--output", output,
+            *options, ranks=ranks, check=True)
         return solution_bytes(output)
 
     return bits

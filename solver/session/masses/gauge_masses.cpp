@@ -117,8 +117,8 @@ void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) con
   double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
   if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
   if (deflation_) there += double(deflation_->bytes());
-  const double held = double(links_.bytes()) * (improved_ ? 2 : 1) + double(certificate_.bytes(MemorySpace::host)) +
-                      field_bytes + (on_gpu ? 0 : there);
+  const double held = double(links_.bytes()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
+                      double(certificate_.bytes(MemorySpace::host)) + field_bytes + (on_gpu ? 0 : there);
   require_memory(context_.communicator(), shifted, context_.cuda_device(),
                  {held, on_gpu ? there + double(certificate_.bytes(MemorySpace::cuda)) : 0});
 }
@@ -181,6 +181,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const Communicator& all = context_.communicator();
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   check_request(request, options_.precision);
+  if (!request.naik_epsilons.empty()) return solve_epsilons(request, sources, solutions, progress, habits);
   if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
   check_fields(all, lattice(), sources, solutions, n_masses);
   const MemorySpace certificate =
