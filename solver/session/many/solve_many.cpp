@@ -1,0 +1,118 @@
+#include "solver/session/many/solve_many.hpp"
+
+#include <algorithm>
+
+#include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/request/solve_checks.hpp"
+#include "solver/session/many/many_observables.hpp"
+#include "solver/session/many/refilled_batch.hpp"
+
+namespace staghorn {
+
+namespace {
+
+void refuse_what_is_of_one_batch(const SolveRequest& request, const std::string& solver) {
+  for (const auto& [name, is_set] :
+       {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
+        std::pair{"recover", request.recover}, std::pair{"checkpoint", request.checkpoint.has_value()}})
+    if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
+  if (!request.masses.empty() || request.rational)
+    throw Error(request.rational ? "rational" : "masses", "a single `mass`, as sources take turns", "several");
+  if (solver != "cg" && solver != "mixed")
+    throw Error("solver", "cg or mixed, whose right-hand sides can take turns", solver);
+}
+
+// Adds what one source came to.
+void merge(CertifiedSolve& whole, CertifiedSolve&& done, std::size_t source) {
+  whole.rhs[source] = std::move(done.rhs[0]);
+  whole.certify_seconds += done.certify_seconds;
+  whole.convert_seconds += done.convert_seconds;
+  if (done.spectrum.known())
+    whole.spectrum.known() ? whole.spectrum.merge(done.spectrum) : void(whole.spectrum = done.spectrum);
+}
+
+double share(long part, long columns, long iterations) {
+  return iterations > 0 ? double(part) / (double(columns) * double(iterations)) : 1;
+}
+
+BatchSummary summary_of(const BatchUse& use) {
+  return {use.columns, true, use.iterations, share(use.column_iterations, use.columns, use.iterations),
+          share(use.column_iterations_waited, use.columns, use.iterations_waited)};
+}
+
+}  // namespace
+
+SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
+                       const SourceList& sources, const TakeSolution& take,
+                       const std::function<void(const CgProgress&)>& progress) {
+  const Context& context = session.context();
+  const Context::Scope scope(context);
+  Gauge& gauge = session.resident();
+  const SessionOptions& options = session.options();
+  check_request(request, options.precision);
+  refuse_what_is_of_one_batch(request, solver_for(options).name);
+  // Fields that are made here may lie where the kernels work, and so may the certificate.
+  const bool on_gpu = context.cuda_device() >= 0;
+  const MemorySpace certificate =
+      certificate_space(options.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
+
+  const Stopwatch setting_up;
+  const Gauge::BatchParts parts =
+      gauge.prepare_batch(many.batch.value_or(0), sources.size(), request.system, certificate);
+  RefilledBatch batch(parts, context, options, request, [] {});
+  const double setup_seconds = setting_up.seconds();
+
+  const bool milc = request.phases == PhaseConvention::milc;
+  ManyObservables observables(session.communicator(), sources, request.system);
+  CertifiedSolve whole;
+  whole.rhs.resize(sources.size());
+  double write_seconds = 0;
+  const auto done = [&](std::size_t source, const VectorField& x, CertifiedSolve&& solved) {
+    merge(whole, std::move(solved), source);
+    VectorField solution(x, MemorySpace::host);
+    if (milc) apply_milc_signs(solution);
+    observables.take(source, solution);
+    const Stopwatch writing;
+    if (take) take(source, solution);
+    write_seconds += writing.seconds();
+  };
+  for (std::size_t next = 0; next < sources.size() || !batch.is_empty();) {
+    for (; next < sources.size() && batch.has_free_column(); ++next) {
+      VectorField b = sources.make(next);
+      if (milc) apply_milc_signs(b);
+      batch.begin(next, std::move(b));
+    }
+    batch.advance(progress, next < sources.size(), done);
+  }
+
+  const BatchUse& use = batch.use();
+  whole.loop = batch.form();
+  whole.precise_loop = batch.precise_form();
+  whole.cg_iterations = use.iterations;
+  whole.cg_seconds = batch.solve_seconds();
+  const bool there = certificate == MemorySpace::cuda;
+  SolveReport report = gauge.batch_report(
+      request, whole, setup_seconds, batch.vector_bytes(), batch.halo_bytes(),
+      there ? 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>) : batch.field_bytes());
+  report.batch = summary_of(use);
+  report.seconds["write"] = session.communicator().max(write_seconds);
+  if (report.seconds["solve"] > 0)
+    report.site_iterations_per_second =
+        double(session.lattice().global_volume()) * double(use.column_iterations) / report.seconds["solve"];
+  observables.put_into(report);
+  report.unverified = sources.unverified();
+  return report;
+}
+
+GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Lattice& lattice, const std::string& path,
+                                   bool force, std::size_t n_solutions)
+    : output_(communicator, path, force),
+      writer_(communicator, output_.temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64) {
+}
+
+void GrowingSolutions::finish(const SolveReport& report) {
+  output_.fill([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+}
+
+}  // namespace staghorn
