@@ -145,7 +145,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::varia
       sources.emplace(alone, lattice, "array", views<ColorVector<double>>(lattice, array.data(), array.shape(0)),
                       asked.request.system);
     }
-    n_solutions = sources->size();
+    n_solutions = std::max<std::size_t>(asked.request.masses.size(), 1) * sources->size();
     const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
     solved = Buffer(n_solutions * bytes);
     report = solve_many(

@@ -1,8 +1,10 @@
 // `staghorn solve`: options to SolveRequest, sources, solve, files, certificate.
 #include <omp.h>
 
+#include <algorithm>
 #include <ostream>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/signal_watch.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watchdog.hpp"
@@ -94,6 +96,8 @@ SolveCommand read_command(const OptionValues& values) {
   const ManySources& many = command.options.many;
   if (many.list && !values["source"].defaulted())
     throw UsageError("--sources, which names all of them", "no --source beside it", "both");
+  if (const int n = command.options.source.noise_vectors; !many.asked() && n > max_rhs)
+    throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
   if (many.asked() && command.guess)
     throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
   command.output = optional_text(values, "output");
@@ -166,7 +170,9 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
       if (written && entry.request.spec.kind == SourceKind::file && *written == entry.request.spec.path)
         throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
   std::optional<GrowingSolutions> file;
-  if (command.output) file.emplace(all, session.lattice(), *command.output, command.force, sources.size());
+  if (command.output)
+    file.emplace(all, session.lattice(), *command.output, command.force,
+                 std::max<std::size_t>(request.masses.size(), 1) * sources.size());
   ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
                           session.lattice().global_volume());
   SolveReport report = solve_many(
@@ -224,7 +230,8 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
 
   // Where sources take turns, the batch is what memory allows.
   Session session(communicator, command.gauge, options,
-                  many.asked() ? ExpectedSolve{1, request.system} : expected_solve(request, source));
+                  many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
+                               : expected_solve(request, source));
   print_machine(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const SolveReport report =

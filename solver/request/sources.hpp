@@ -51,6 +51,9 @@ struct SourceRequest {
   int n_rhs() const { return spec.is_noise() ? noise_vectors : spec.has_color() && !color ? 3 : 1; }
 };
 
+// Right-hand sides at a time, unless memory or the user says otherwise.
+constexpr int usual_batch = 16;
+
 // Many sources, of which a few are solved at a time. Where neither is set, all right-hand sides are one batch.
 struct ManySources {
   std::optional<std::string> list;  // sources in words, separated by `;`, or "@FILE" with one a line

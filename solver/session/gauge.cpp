@@ -15,6 +15,7 @@
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/request/sources.hpp"
 
 namespace staghorn {
 
@@ -277,7 +278,6 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
 }
 
 Gauge::BatchParts Gauge::prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate) {
-  constexpr int usual_batch = 16;
   const Communicator& all = context_.communicator();
   const int most = int(std::min<std::size_t>(n_sources, max_rhs));
   SolveShape wanted = shape(std::min(columns > 0 ? columns : usual_batch, most), system, certificate);

@@ -224,3 +224,29 @@ def test_vectors_that_would_end_the_job_are_refused_before_it(solve_file, expect
     result = solve_file("bad", "--sources", f"z2:1;file:{path}")
     expect_error(result, 1, *words)
     assert not list(tmp_path.glob("*bad*"))
+
+
+@pytest.mark.parametrize("sloppy", [None, "fp32"])
+def test_block_solver_takes_batch_after_batch(links, sloppy):
+    session = staghorn_py.Session(links, solver="block", sloppy=sloppy)
+    x, report = session.solve(0.2, sources="z2:5", noise_vectors=12, batch=5, system="even")
+    assert report["outcome"] == "certified" and report["solver"] == "block" and len(report["rhs"]) == 12
+    assert report["batch"]["columns"] == 4 and not report["batch"]["refills"]  # three of four, rather than 5, 5 and 2
+    plain, one = staghorn_py.Session(links).solve(0.2, "z2:5", noise_vectors=12, system="even")
+    assert max(rhs["iterations"] for rhs in report["rhs"]) < min(rhs["iterations"] for rhs in one["rhs"])
+    for found, expected in zip(x, plain):
+        assert np.linalg.norm(found - expected) <= 1e-8 * np.linalg.norm(expected)
+
+
+def test_masses_take_batch_after_batch(links):
+    session = staghorn_py.Session(links)
+    x, report = session.solve(None, sources=SOURCES[:4], masses=[0.2, 0.5], batch=3)
+    assert x.shape == (2, 8, 10, 8, 6, 4, 3) and not report["batch"]["refills"]
+    assert [rhs["mass"] for rhs in report["rhs"]] == [0.2] * 8 + [0.5] * 8
+    single, one = session.solve(None, "point:1,2,3,5", masses=[0.2, 0.5])
+    for k in range(2):
+        assert np.linalg.norm(x[k, 1:4] - single[k]) <= 1e-8 * np.linalg.norm(single[k])
+        source = report["sources"][k * 4 + 1]
+        assert (source["name"], source["first"]) == ("point:1,2,3,5", 8 * k + 1)
+        assert source["pion_correlator"] == pytest.approx(one["pion_correlators"][k], rel=1e-8)
+        assert report["sources"][k * 4]["condensate"]["n_vectors"] == 1

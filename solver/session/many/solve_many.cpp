@@ -5,6 +5,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/many/batch_after_batch.hpp"
 #include "solver/session/many/many_observables.hpp"
 #include "solver/session/many/refilled_batch.hpp"
 
@@ -12,15 +13,12 @@ namespace staghorn {
 
 namespace {
 
-void refuse_what_is_of_one_batch(const SolveRequest& request, const std::string& solver) {
+void refuse_what_is_of_one_batch(const SolveRequest& request) {
   for (const auto& [name, is_set] :
        {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
         std::pair{"recover", request.recover}, std::pair{"checkpoint", request.checkpoint.has_value()}})
     if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
-  if (!request.masses.empty() || request.rational)
-    throw Error(request.rational ? "rational" : "masses", "a single `mass`, as sources take turns", "several");
-  if (solver != "cg" && solver != "mixed")
-    throw Error("solver", "cg or mixed, whose right-hand sides can take turns", solver);
+  if (request.rational) throw Error("rational", "a single batch of right-hand sides", "`sources` or `batch`");
 }
 
 // Adds what one source came to.
@@ -41,41 +39,30 @@ BatchSummary summary_of(const BatchUse& use) {
           share(use.column_iterations_waited, use.columns, use.iterations_waited)};
 }
 
-}  // namespace
-
-SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
-                       const SourceList& sources, const TakeSolution& take,
-                       const std::function<void(const CgProgress&)>& progress) {
+// Sources that take turns. `take` gets each solution, on the host, in the phases of its source.
+SolveReport solve_in_turns(Session& session, const SolveRequest& request, int columns, const SourceList& sources,
+                           const TakeSolution& take, const std::function<void(const CgProgress&)>& progress) {
   const Context& context = session.context();
-  const Context::Scope scope(context);
   Gauge& gauge = session.resident();
   const SessionOptions& options = session.options();
-  check_request(request, options.precision);
-  refuse_what_is_of_one_batch(request, solver_for(options).name);
   // Fields that are made here may lie where the kernels work, and so may the certificate.
   const bool on_gpu = context.cuda_device() >= 0;
   const MemorySpace certificate =
       certificate_space(options.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
 
   const Stopwatch setting_up;
-  const Gauge::BatchParts parts =
-      gauge.prepare_batch(many.batch.value_or(0), sources.size(), request.system, certificate);
+  const Gauge::BatchParts parts = gauge.prepare_batch(columns, sources.size(), request.system, certificate);
   RefilledBatch batch(parts, context, options, request, [] {});
   const double setup_seconds = setting_up.seconds();
 
   const bool milc = request.phases == PhaseConvention::milc;
-  ManyObservables observables(session.communicator(), sources, request.system);
   CertifiedSolve whole;
   whole.rhs.resize(sources.size());
-  double write_seconds = 0;
   const auto done = [&](std::size_t source, const VectorField& x, CertifiedSolve&& solved) {
     merge(whole, std::move(solved), source);
     VectorField solution(x, MemorySpace::host);
     if (milc) apply_milc_signs(solution);
-    observables.take(source, solution);
-    const Stopwatch writing;
-    if (take) take(source, solution);
-    write_seconds += writing.seconds();
+    take(source, solution);
   };
   for (std::size_t next = 0; next < sources.size() || !batch.is_empty();) {
     for (; next < sources.size() && batch.has_free_column(); ++next) {
@@ -96,10 +83,34 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
       request, whole, setup_seconds, batch.vector_bytes(), batch.halo_bytes(),
       there ? 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>) : batch.field_bytes());
   report.batch = summary_of(use);
-  report.seconds["write"] = session.communicator().max(write_seconds);
   if (report.seconds["solve"] > 0)
     report.site_iterations_per_second =
         double(session.lattice().global_volume()) * double(use.column_iterations) / report.seconds["solve"];
+  return report;
+}
+
+}  // namespace
+
+SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
+                       const SourceList& sources, const TakeSolution& take,
+                       const std::function<void(const CgProgress&)>& progress) {
+  const Context::Scope scope(session.context());
+  check_request(request, session.options().precision);
+  refuse_what_is_of_one_batch(request);
+  const std::string solver = solver_for(session.options()).name;
+  const bool in_turns = request.masses.empty() && (solver == "cg" || solver == "mixed");
+  ManyObservables observables(session.communicator(), sources, request);
+  double write_seconds = 0;
+  const auto done = [&](std::size_t number, const VectorField& x) {
+    observables.take(number, x);
+    const Stopwatch writing;
+    if (take) take(number, x);
+    write_seconds += writing.seconds();
+  };
+  SolveReport report =
+      in_turns ? solve_in_turns(session, request, many.batch.value_or(0), sources, done, progress)
+               : solve_batch_after_batch(session, request, many.batch.value_or(usual_batch), sources, done, progress);
+  report.seconds["write"] = session.communicator().max(write_seconds);
   observables.put_into(report);
   report.unverified = sources.unverified();
   return report;

@@ -11,12 +11,14 @@
 
 namespace staghorn {
 
-// Where solutions go: solution `number`, source after source, on the host. Each comes once, in any order. Collective.
+// Where solutions go: solution `number` of mass after mass, source after source, on the host. Each comes once, in any
+// order. Collective.
 using TakeSolution = std::function<void(std::size_t number, const VectorField& x)>;
 
-// Solves for all sources of the list, `many.batch` at a time, and returns the complete report. The bits of a solution
-// depend neither on the other sources nor on the batch. `take` may be empty. Throws Error for what goes with a single
-// batch only (`chronological`, `inject`, `recover`), naming it. Collective.
+// Solves for all sources of the list, `many.batch` at a time, and returns the complete report. By plain CG and in mixed
+// precision sources take turns in the batch, and the bits of a solution depend neither on the other sources nor on the
+// batch. Other solvers, and several masses, take one batch after the other. `take` may be empty. Throws Error for what
+// goes with a single batch only (`chronological`, `inject`, `recover`), naming it. Collective.
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, const TakeSolution& take,
                        const std::function<void(const CgProgress&)>& progress = {});
