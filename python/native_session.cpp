@@ -43,6 +43,19 @@ void check_interrupt(const CgProgress& progress) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Solutions side by side in memory.
+class SolutionArray final : public SolutionSink {
+ public:
+  SolutionArray(std::byte* data, std::size_t bytes_each) : data_(data), bytes_(bytes_each) {}
+  void take(std::size_t number, const VectorField& x) override {
+    std::memcpy(data_ + number * bytes_, x.data(), bytes_);
+  }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
 }  // namespace
 
 NativeSession::NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
@@ -148,10 +161,8 @@ std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::varia
     n_solutions = std::max<std::size_t>(asked.request.masses.size(), 1) * sources->size();
     const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
     solved = Buffer(n_solutions * bytes);
-    report = solve_many(
-        session_, asked.request, asked.many, *sources,
-        [&](std::size_t number, const VectorField& x) { std::memcpy(solved.data() + number * bytes, x.data(), bytes); },
-        check_interrupt);
+    SolutionArray array(solved.data(), bytes);
+    report = solve_many(session_, asked.request, asked.many, *sources, &array, check_interrupt);
   }
   return {to_array(std::move(solved), {n_solutions}, lattice.global(), {3}), to_json(report)};
 }

@@ -172,15 +172,12 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
   std::optional<GrowingSolutions> file;
   if (command.output)
     file.emplace(all, session.lattice(), *command.output, command.force,
-                 std::max<std::size_t>(request.masses.size(), 1) * sources.size());
+                 std::max<std::size_t>(request.masses.size(), 1) * sources.size(),
+                 request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
   ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
                           session.lattice().global_volume());
-  SolveReport report = solve_many(
-      session, request, many, sources,
-      [&](std::size_t number, const VectorField& x) {
-        if (file) file->take(number, x);
-      },
-      [&](const CgProgress& progress) { display.update(progress); });
+  SolveReport report = solve_many(session, request, many, sources, file ? &*file : nullptr,
+                                  [&](const CgProgress& progress) { display.update(progress); });
   display.finish();
   report.explanation = in_words_of_the_program(report.explanation);
   if (file) file->finish(report);

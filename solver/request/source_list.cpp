@@ -2,7 +2,9 @@
 
 #include <sstream>
 
+#include "dirac/fields/site_hash.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -100,8 +102,22 @@ void SourceList::add(Entry entry) {
 }
 
 // Noise is neither zero nor infinite.
-void SourceList::check(const Entry& entry, const VectorField& vector, std::size_t number, System system) const {
+void SourceList::check(Entry& entry, const VectorField& vector, std::size_t number, System system) const {
   require_source(communicator_, in_entry(entry, number), vector, system);
+  entry.hash = 31 * entry.hash + site_hash(communicator_, vector);
+}
+
+std::string SourceList::identity() const {
+  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
+  const auto add = [&](const std::string& text) {
+    for (const unsigned char byte : text + "\n") hash = (hash ^ byte) * 0x100000001b3ull;
+  };
+  for (const Entry& entry : entries_) {
+    add(entry.request.spec.kind == SourceKind::file ? "file" : entry.name);  // files may be moved
+    add(std::to_string(entry.n) + " " + std::to_string(entry.request.color.value_or(-1)) + " " +
+        std::to_string(entry.hash));
+  }
+  return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
 }
 
 std::size_t SourceList::entry_of(std::size_t rhs) const { return entry_of_[rhs]; }

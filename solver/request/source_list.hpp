@@ -24,6 +24,7 @@ class SourceList {
     std::size_t first = 0, n = 0;      // its right-hand sides
     std::optional<VectorHeader> file;  // HDF5, from which one vector after the other is read
     std::vector<VectorField> fields;   // of other files, read whole, and of those that are there already
+    std::uint64_t hash = 0;            // of the numbers of files and of vectors that are there already
     bool is_noise() const { return request.spec.is_noise(); }
     bool has_all_colors() const { return request.spec.has_color() && !request.color; }
   };
@@ -44,10 +45,11 @@ class SourceList {
   std::size_t entry_of(std::size_t rhs) const;
   int color(std::size_t rhs) const;         // 0, 1, 2, or -1 where the source has none
   VectorField make(std::size_t rhs) const;  // collective
+  std::string identity() const;             // 16 digits that tell one list from another. Local.
   const std::vector<std::string>& unverified() const { return unverified_; }  // what no_verify let pass
 
  private:
-  void check(const Entry& entry, const VectorField& vector, std::size_t number, System system) const;
+  void check(Entry& entry, const VectorField& vector, std::size_t number, System system) const;
   void add(Entry entry);
 
   const Communicator& communicator_;

@@ -137,6 +137,9 @@ class Gauge {
     OperatorLinks links;
   };
   BatchParts prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate);
+  // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
+  // checkpoints.
+  std::map<std::string, std::string> identity_of(const SolveRequest& request, const std::string& sources_hash) const;
   // The report of such a solve. `vector_bytes`: this rank's vectors of the passes; `halo_bytes`: of operators besides.
   SolveReport batch_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
                            double vector_bytes, double halo_bytes, double source_bytes) const;
@@ -172,10 +175,8 @@ class Gauge {
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
   MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;
 
-  // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
-  // checkpoints.
-  std::map<std::string, std::string> identity_of(const SolveRequest& request,
-                                                 std::span<const VectorField> sources) const;
+  // The hashes of sources, for `identity_of`.
+  std::string hashes_of(std::span<const VectorField> sources) const;
 
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,

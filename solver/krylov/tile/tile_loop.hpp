@@ -4,6 +4,7 @@
 #include <optional>
 
 #include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/tile/tile_solver.hpp"
 
 namespace staghorn {
 
@@ -17,6 +18,11 @@ class TileLoop {
   void begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
              long most_iterations);
   void clear(int column);  // the column is free. Local.
+
+  // The state of a column, as TileSolver has it. Local.
+  SearchNumbers numbers(int column) const;
+  std::vector<ColumnVector> vectors(int column) { return {{&x_, column}, {&work_.r, column}, {&work_.p, column}}; }
+  void resume(int column, const SearchNumbers& numbers, double target_norm, long most_iterations);
 
   // Up to cg_refresh_interval iterations. x, r and p of every column are then complete. Collective.
   void advance(const ParitySystem& system, const ShowProgress& show, const bool* interrupted);

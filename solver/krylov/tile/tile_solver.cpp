@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/reliable_updates.hpp"
 #include "solver/krylov/tile/tile_loop.hpp"
 
@@ -37,6 +38,14 @@ class PlainTile final : public TileSolver {
     SolvedRhs solved = loop_.at(column).done;
     loop_.clear(column);
     return solved;
+  }
+
+  SearchNumbers numbers(int column) const override { return loop_.numbers(column); }
+  std::vector<ColumnVector> vectors(int column) override { return loop_.vectors(column); }
+  void resume(int column, ColorVectorField& x, const ColorVectorField&, const ColumnGoal& goal,
+              const SearchNumbers& numbers) override {
+    loop_.resume(column, numbers, goal.target_norm, goal.max_iterations);
+    x_[std::size_t(column)] = &x;
   }
 
   long iterations() const override { return loop_.iterations(); }
@@ -103,6 +112,36 @@ class MixedTile final : public TileSolver {
     c = Column();
     loop_.clear(column);
     return solved;
+  }
+
+  SearchNumbers numbers(int column) const override {
+    const Column& c = columns_[std::size_t(column)];
+    SearchNumbers numbers = loop_.numbers(column);
+    put(numbers, "mixed.", {c.done});
+    numbers["mixed.r2"] = {c.r2};
+    numbers["mixed.update_norm"] = {c.update_norm};
+    numbers["mixed.bounds"] = bounds_of(c.sums);
+    numbers["mixed.sloppy_bounds"] = bounds_of(c.sloppy_sums);
+    return numbers;
+  }
+  std::vector<ColumnVector> vectors(int column) override {
+    std::vector<ColumnVector> vectors = loop_.vectors(column);
+    vectors.push_back({columns_[std::size_t(column)].x, 0});
+    return vectors;
+  }
+  void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
+              const SearchNumbers& numbers) override {
+    Column& c = columns_[std::size_t(column)];
+    c = Column();
+    c.x = &x;
+    c.b = &b;
+    c.goal = goal;
+    c.done = get_rhs(numbers, "mixed.", 1)[0];
+    c.r2 = get(numbers, "mixed.r2", 1)[0];
+    c.update_norm = get(numbers, "mixed.update_norm", 1)[0];
+    c.sums = sums_within(get(numbers, "mixed.bounds", 1));
+    c.sloppy_sums = sums_within(get(numbers, "mixed.sloppy_bounds", 1));
+    loop_.resume(column, numbers, least_share * c.update_norm, goal.max_iterations - c.done.iterations);
   }
 
   long iterations() const override { return loop_.iterations(); }

@@ -11,6 +11,7 @@
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -27,6 +28,12 @@ struct ColumnGoal {
   long max_iterations = 10000;
 };
 
+// One right-hand side of a field.
+struct ColumnVector {
+  ColorVectorField* field;
+  int rhs;
+};
+
 class TileSolver {
  public:
   virtual ~TileSolver() = default;
@@ -40,6 +47,13 @@ class TileSolver {
   virtual bool is_done(int column) const = 0;
   // Takes a column out: x is the solution. An occupied column that is not done is out of iterations. Collective.
   virtual SolvedRhs finish(int column) = 0;
+
+  // The state of an occupied column: numbers, and vectors on the parity of the system. It goes on with no bit changed
+  // where `resume` gets these numbers in the place of `begin`, and the vectors then get what they were. Local.
+  virtual SearchNumbers numbers(int column) const = 0;
+  virtual std::vector<ColumnVector> vectors(int column) = 0;
+  virtual void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
+                      const SearchNumbers& numbers) = 0;
 
   // Iterations of the tile so far, and of all its columns together: `columns` times as many if the tile was full.
   // Local.

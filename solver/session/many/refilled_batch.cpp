@@ -46,7 +46,7 @@ bool RefilledBatch::is_empty() const {
   return std::all_of(columns_.begin(), columns_.end(), [](const auto& column) { return !column; });
 }
 
-void RefilledBatch::begin(std::size_t source, VectorField b) {
+std::size_t RefilledBatch::place(std::size_t source, VectorField b) {
   const Communicator& all = context_.communicator();
   const auto at = std::size_t(std::find(columns_.begin(), columns_.end(), nullptr) - columns_.begin());
   all.agree([&] {
@@ -73,7 +73,35 @@ void RefilledBatch::begin(std::size_t source, VectorField b) {
   BatchColumn& column = *columns_[at];
   column.b2 = source_norms2(all, request_.system, column.b);
   column.passes = std::make_unique<Passes>(column.work, request_, column.b, column.b2, column.x);
-  certify(at);
+  return at;
+}
+
+void RefilledBatch::begin(std::size_t source, VectorField b) {
+  certify(place(source, std::move(b)));
+  count_bytes();
+}
+
+void RefilledBatch::resume(std::size_t source, VectorField b, const VectorField* so_far, const SearchNumbers& numbers) {
+  const std::size_t at = place(source, std::move(b));
+  if (so_far) columns_[at]->x[0] = *so_far;
+  columns_[at]->passes->take(numbers);
+  certify(at, &numbers);
+  count_bytes();
+}
+
+SearchNumbers RefilledBatch::numbers(std::size_t column) const {
+  SearchNumbers numbers = columns_[column]->passes->numbers();
+  numbers.merge(tile_->numbers(int(column)));
+  return numbers;
+}
+
+BatchUse RefilledBatch::use() const {
+  return {columns(), use_.iterations + before_.iterations, use_.column_iterations + before_.column_iterations,
+          use_.iterations_waited + before_.iterations_waited,
+          use_.column_iterations_waited + before_.column_iterations_waited};
+}
+
+void RefilledBatch::count_bytes() {
   double passes = 0, fields = 0;
   for (const auto& occupied : columns_)
     if (occupied) {
@@ -85,14 +113,17 @@ void RefilledBatch::begin(std::size_t source, VectorField b) {
 }
 
 // Certifies what the column has, and hands it to the tile where it needs another pass.
-void RefilledBatch::certify(std::size_t at) {
+void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
   BatchColumn& column = *columns_[at];
   column.is_solved = !column.passes->certify();
   if (column.is_solved) return;
   EvenOddPass& pass = column.pass;
   pass.prepare();
-  tile_->begin(int(at), pass.x(), pass.b(),
-               {column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left()});
+  const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left()};
+  if (resumed)
+    tile_->resume(int(at), pass.x(), pass.b(), goal, *resumed);
+  else
+    tile_->begin(int(at), pass.x(), pass.b(), goal);
 }
 
 void RefilledBatch::advance(const ShowProgress& progress, bool waiting,

@@ -49,12 +49,23 @@ class RefilledBatch {
   // A source in CPS phases begins, from zero, in a free column. It may be done at once, and is then in the next
   // `advance`.
   void begin(std::size_t source, VectorField b);
+  // The same for a source that was in flight when a state was kept: `so_far` is its solution in the space of the host,
+  // nullptr for zero; `numbers` are those of that column. The vectors of the column are filled afterwards.
+  void resume(std::size_t source, VectorField b, const VectorField* so_far, const SearchNumbers& numbers);
+  // The state of a column. Local.
+  bool is_occupied(std::size_t column) const { return columns_[column] != nullptr; }
+  std::size_t source(std::size_t column) const { return columns_[column]->source; }
+  const VectorField& solution_so_far(std::size_t column) const { return columns_[column]->x[0]; }
+  SearchNumbers numbers(std::size_t column) const;
+  std::vector<ColumnVector> vectors(std::size_t column) { return tile_->vectors(int(column)); }
+  void set_use_before(const BatchUse& use) { before_ = use; }
+
   // Runs some iterations of all columns, and certifies those that are done. `done` takes what a source came to, with
   // its solution in CPS phases, which lies where the certificate runs. `waiting`: whether others wait for a column.
   void advance(const ShowProgress& progress, bool waiting,
                const std::function<void(std::size_t source, const VectorField& x, CertifiedSolve&& done)>& done);
 
-  const BatchUse& use() const { return use_; }
+  BatchUse use() const;
   std::string form() const { return tile_->form(); }
   std::string precise_form() const { return tile_->precise_form(); }
   double solve_seconds() const { return solve_seconds_; }  // in the iterations of the tile
@@ -63,7 +74,9 @@ class RefilledBatch {
   double field_bytes() const;                              // sources and solutions of the columns, on the host
 
  private:
-  void certify(std::size_t column);
+  std::size_t place(std::size_t source, VectorField b);  // in a free column; returns which
+  void certify(std::size_t column, const SearchNumbers* resumed = nullptr);
+  void count_bytes();
 
   const Gauge::BatchParts& parts_;
   const Context& context_;
@@ -76,7 +89,7 @@ class RefilledBatch {
   std::vector<std::unique_ptr<BatchColumn>> columns_;  // empty: free
   double pass_bytes_ = 0, field_bytes_ = 0;
   double solve_seconds_ = 0;
-  BatchUse use_;
+  BatchUse use_, before_;
 };
 
 }  // namespace staghorn
