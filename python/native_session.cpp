@@ -7,6 +7,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
+#include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn::python {
@@ -42,6 +43,19 @@ void check_interrupt(const CgProgress& progress) {
   if (PyErr_CheckSignals() != 0) throw nb::python_error();
 }
 
+// Solutions side by side in memory.
+class SolutionArray final : public SolutionSink {
+ public:
+  SolutionArray(std::byte* data, std::size_t bytes_each) : data_(data), bytes_(bytes_each) {}
+  void take(std::size_t number, const VectorField& x) override {
+    std::memcpy(data_ + number * bytes_, x.data(), bytes_);
+  }
+
+ private:
+  std::byte* data_;
+  std::size_t bytes_;
+};
+
 }  // namespace
 
 NativeSession::NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
@@ -57,6 +71,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
                                                         const std::optional<ComplexArray>& guess,
                                                         const OptionTexts& options) {
   const Lattice& lattice = session_.lattice();
+  if (SolveOptions asked = read_options(options); asked.many.asked()) return solve_many_of(source, asked);
   Buffer solved;
   SolvedSources answer;
   {
@@ -119,6 +134,37 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
   const std::string report = to_json(found.report);
   if (!vectors) return {std::nullopt, report};
   return {to_array(std::move(*vectors), {found.pairs.count()}, lattice.global(), {3}), report};
+}
+
+std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::variant<std::string, ComplexArray>& source,
+                                                                SolveOptions& asked) {
+  const Lattice& lattice = session_.lattice();
+  const Communicator& alone = session_.communicator();
+  std::optional<SourceList> sources;
+  Buffer solved;
+  std::size_t n_solutions = 0;
+  SolveReport report;
+  {
+    const nb::gil_scoped_release others_may_run;
+    if (const auto* words = std::get_if<std::string>(&source)) {
+      if (!words->empty()) set_option(asked, "source", *words);
+      sources.emplace(
+          alone, lattice,
+          asked.many.list ? read_source_list(alone, *asked.many.list, asked.source) : std::vector{asked.source},
+          asked.request.system, session_.options().no_verify);
+    } else {
+      const ComplexArray& array = std::get<ComplexArray>(source);
+      require_lattice(lattice, array, "source");
+      sources.emplace(alone, lattice, "array", views<ColorVector<double>>(lattice, array.data(), array.shape(0)),
+                      asked.request.system);
+    }
+    n_solutions = std::max<std::size_t>(asked.request.masses.size(), 1) * sources->size();
+    const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
+    solved = Buffer(n_solutions * bytes);
+    SolutionArray array(solved.data(), bytes);
+    report = solve_many(session_, asked.request, asked.many, *sources, &array, check_interrupt);
+  }
+  return {to_array(std::move(solved), {n_solutions}, lattice.global(), {3}), to_json(report)};
 }
 
 }  // namespace staghorn::python

@@ -12,6 +12,7 @@
 #include "python/arrays.hpp"
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/request/eigen_request.hpp"
+#include "solver/request/option_table.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn::python {
@@ -46,6 +47,10 @@ class NativeSession {
                                                           const std::optional<EigenpairOutput>& output);
 
  private:
+  // The same for `sources` or with a `batch`.
+  std::pair<NumpyArray, std::string> solve_many_of(const std::variant<std::string, ComplexArray>& source,
+                                                   SolveOptions& asked);
+
   std::shared_ptr<Process> process_;
   Session session_;
 };

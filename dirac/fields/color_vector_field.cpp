@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstring>
 
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/fixed_point.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_sites.hpp"
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/flipped_bit.hpp"
 #include "halo/watch/error.hpp"
 
@@ -204,6 +206,34 @@ void ColorVectorField::flip_bit(std::uint64_t bit) {
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }
+
+template <class Work>
+void ColorVectorField::for_pieces(int rhs, const Work& work) const {
+  const std::int64_t blocks = layout_->blocks(), piece = std::int64_t(buffer_.bytes()) / blocks / n_rhs_;
+#pragma omp parallel for schedule(static)
+  for (std::int64_t block = 0; block < blocks; ++block)
+    work(std::size_t((block * n_rhs_ + rhs) * piece), std::size_t(piece));
+}
+
+void ColorVectorField::copy_rhs(int rhs, const ColorVectorField& other, int other_rhs) {
+  if (precision_ != other.precision_ ||
+      buffer_.bytes() / std::size_t(n_rhs_) * std::size_t(other.n_rhs_) != other.buffer_.bytes() ||
+      layout_->blocks() != other.layout_->blocks() || buffer_.space() != other.buffer_.space())
+    throw Error("copy of a colour vector", "fields of one layout and precision", "others");
+  const auto* const from = other.buffer_.data();
+  if (buffer_.space() == MemorySpace::cuda)
+    return cuda::copy_on_device(vectors(rhs), other.vectors(other_rhs), buffer_.bytes() / std::size_t(n_rhs_));
+  for_pieces(rhs, [&](std::size_t offset, std::size_t bytes) {
+    const std::size_t block = offset / bytes / std::size_t(n_rhs_);
+    std::memcpy(buffer_.data() + offset, from + (block * std::size_t(other.n_rhs_) + std::size_t(other_rhs)) * bytes,
+                bytes);
+  });
+}
+
+void ColorVectorField::clear_rhs(int rhs) {
+  if (buffer_.space() == MemorySpace::cuda) return cuda::set_zero(vectors(rhs), buffer_.bytes() / std::size_t(n_rhs_));
+  for_pieces(rhs, [&](std::size_t offset, std::size_t bytes) { std::memset(buffer_.data() + offset, 0, bytes); });
+}
 
 void ColorVectorField::convert_from(const ColorVectorField& other) {
   if (precision_ == other.precision_) return copy_from(other);

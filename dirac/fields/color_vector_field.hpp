@@ -41,10 +41,16 @@ class ColorVectorField {
   // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Widening is exact. Local.
   void convert_from(const ColorVectorField& other);
   void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs
+  // One right-hand side becomes that of a field of the same layout and precision, or zero. Local.
+  void copy_rhs(int rhs, const ColorVectorField& other, int other_rhs);
+  void clear_rhs(int rhs);
 
  private:
   template <class Visit>
   void for_vectors(Parity parity, int rhs, const Visit& visit) const;
+  // Calls work(offset, bytes) for the bytes of a right-hand side in each block: where they begin, and how many.
+  template <class Work>
+  void for_pieces(int rhs, const Work& work) const;
   // Where the vectors of a right-hand side begin, on a GPU, where the layout is one block.
   std::byte* vectors(int rhs) { return buffer_.data() + buffer_.bytes() / std::size_t(n_rhs_) * std::size_t(rhs); }
   const std::byte* vectors(int rhs) const { return const_cast<ColorVectorField*>(this)->vectors(rhs); }

@@ -84,7 +84,7 @@ OwnFile::~OwnFile() {
   if (!path_.empty()) ::unlink(path_.c_str());
 }
 
-OutputFile::OutputFile(const Communicator& communicator, const std::string& path, bool force)
+OutputFile::OutputFile(const Communicator& communicator, const std::string& path, bool force, WhenUnfinished unfinished)
     : communicator_(communicator), path_(path), force_(force) {
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;
@@ -92,10 +92,13 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
       throw Error("output file", "the name of a file, which is complete before it appears", "'-', standard output");
     if (fs::path(path).filename().empty()) throw Error("output file", "a file name", "'" + path + "'");
     refuse_to_replace(path, force);
-    temporary_path_ = temporary_beside(resolved(path));
+    const bool keeps = unfinished == WhenUnfinished::keep;
+    temporary_path_ = keeps ? path + ".unfinished" : temporary_beside(resolved(path));
+    std::error_code error;
+    if (keeps && fs::exists(temporary_path_, error)) return;
     try {
       PosixFile file = PosixFile::create(temporary_path_);
-      own_.own(temporary_path_);
+      if (!keeps) own_.own(temporary_path_);
       file.flush_and_close();
     } catch (const Error& error) {
       throw Error(in_users_words(error.what()));

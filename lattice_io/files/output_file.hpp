@@ -37,12 +37,16 @@ class OwnFile {
   std::string path_;  // empty: none
 };
 
+// What becomes of a file whose filling ends early: removed, or kept as PATH.unfinished for a program that goes on.
+enum class WhenUnfinished { remove, keep };
+
 class OutputFile {
  public:
   // Creates an empty temporary file in the directory of `path`. Throws Error if `path` exists and not `force`, if it
   // is something else than a file, if it is "-", or if the directory cannot be written. `communicator` must outlive
-  // this.
-  OutputFile(const Communicator& communicator, const std::string& path, bool force);
+  // this. With `keep`, its temporary file may be there already, and stays as it is.
+  OutputFile(const Communicator& communicator, const std::string& path, bool force,
+             WhenUnfinished unfinished = WhenUnfinished::remove);
   // Removes the temporary file at its end unless fill() completed it. Local.
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -50,6 +54,8 @@ class OutputFile {
   // Has `work` write the temporary file, given its name, flush and close it; then renames it to its final name. `work`
   // is collective and throws on all ranks alike; its errors go on with the name that the user gave.
   void fill(const std::function<void(const std::string& temporary_path)>& work);
+  // Where work that began before `fill` writes.
+  const std::string& temporary_path() const { return temporary_path_; }
 
  private:
   std::string in_users_words(const std::string& message) const;

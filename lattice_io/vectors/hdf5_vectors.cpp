@@ -12,6 +12,24 @@
 
 namespace staghorn {
 
+namespace {
+
+void require_extents(const VectorHeader& header, const Lattice& lattice) {
+  if (header.extents != lattice.global())
+    throw Error(header.path + ": dataset " + header.dataset, "a lattice of " + to_string(lattice.global()),
+                to_string(header.extents));
+}
+
+// Fills a vector from little-endian sites.
+void read_sites(const SiteSlabs& slabs, Precision precision, VectorField& vector, const SiteSlabs::Fetch& fetch) {
+  slabs.read(fetch, [&](std::int64_t first_site, std::span<const std::byte> sites) {
+    decode_reals(sites.data(), std::int64_t(sites.size()) / bytes_per_real(precision), precision, false,
+                 &vector[first_site].c[0].re);
+  });
+}
+
+}  // namespace
+
 VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name) {
   const Hdf5Dataset dataset = describe_hdf5_dataset(path, name);
   const std::vector<std::int64_t>& shape = dataset.shape;
@@ -53,12 +71,25 @@ VectorHeader read_stream_header(const Communicator& communicator, const std::str
   return header;
 }
 
+void read_one_vector(const Communicator& communicator, const VectorHeader& header, std::int64_t k,
+                     VectorField& vector) {
+  const Lattice& lattice = vector.lattice();
+  require_extents(header, lattice);
+  std::optional<Hdf5SiteReader> reader;
+  communicator.agree([&] {
+    const Hdf5Dataset dataset = describe_hdf5_dataset(header.path, header.dataset);
+    reader.emplace(dataset, int(dataset.shape.size()) - 1);
+  });
+  read_sites(SiteSlabs(communicator, lattice, reals_per_vector * bytes_per_real(header.precision)), header.precision,
+             vector, [&](std::int64_t first_site, std::span<std::byte> sites) {
+               reader->read(first_site + k * lattice.global_volume(), sites);
+             });
+}
+
 ChecksumResults read_each_vector(const Communicator& communicator, const VectorHeader& header, const Lattice& lattice,
                                  const std::function<VectorField&(std::int64_t)>& begin,
                                  const std::function<void(std::int64_t)>& end) {
-  if (header.extents != lattice.global())
-    throw Error(header.path + ": dataset " + header.dataset, "a lattice of " + to_string(lattice.global()),
-                to_string(header.extents));
+  require_extents(header, lattice);
   Hdf5Dataset dataset;
   std::optional<Hdf5SiteReader> reader;
   communicator.agree([&] {
@@ -69,54 +100,81 @@ ChecksumResults read_each_vector(const Communicator& communicator, const VectorH
   const auto checksum = scidac_checksum(site_bytes);
   const SiteSlabs slabs(communicator, lattice, site_bytes);
   for (std::int64_t k = 0; k < header.n_vectors; ++k) {
-    VectorField& field = begin(k);
-    slabs.read(
-        [&](std::int64_t first_site, std::span<std::byte> sites) {
-          first_site += k * lattice.global_volume();
-          reader->read(first_site, sites);
-          checksum->add(first_site, sites);
-        },
-        [&](std::int64_t first_site, std::span<const std::byte> sites) {
-          decode_reals(sites.data(), std::int64_t(sites.size()) / bytes_per_real(header.precision), header.precision,
-                       false, &field[first_site].c[0].re);
-        });
+    read_sites(slabs, header.precision, begin(k), [&](std::int64_t first_site, std::span<std::byte> sites) {
+      first_site += k * lattice.global_volume();
+      reader->read(first_site, sites);
+      checksum->add(first_site, sites);
+    });
     if (end) end(k);
   }
   return compare_checksums(dataset.attributes, checksum->combine(communicator));
 }
 
+VectorWriter::VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
+                           std::int64_t n_vectors, const std::string& name, Precision precision)
+    : communicator_(communicator),
+      lattice_(lattice),
+      path_(path),
+      name_(name),
+      n_vectors_(n_vectors),
+      precision_(precision),
+      site_bytes_(reals_per_vector * bytes_per_real(precision)),
+      checksum_(scidac_checksum(site_bytes_)) {
+  communicator.agree([&] { file_.emplace(PosixFile::open_to_write(path)); });
+}
+
+// Adds the bytes of a vector to the checksum, and stores them.
+void VectorWriter::move(std::int64_t k, const VectorField& vector, bool stores) {
+  SiteSlabs(communicator_, lattice_, site_bytes_)
+      .write(
+          [&](std::int64_t first_site, std::span<std::byte> sites) {
+            encode_reals(&vector[first_site].c[0].re, std::int64_t(sites.size()) / bytes_per_real(precision_),
+                         precision_, false, sites.data());
+          },
+          [&](std::int64_t first_site, std::span<std::byte> sites) {
+            first_site += k * lattice_.global_volume();
+            if (stores) file_->write(hdf5_data_offset + first_site * site_bytes_, sites);
+            checksum_->add(first_site, sites);
+          });
+}
+
+void VectorWriter::write(std::int64_t k, const VectorField& vector) { move(k, vector, true); }
+
+void VectorWriter::accept(std::int64_t k, const VectorField& vector) { move(k, vector, false); }
+
+void VectorWriter::read_back(std::int64_t k, VectorField& vector) const {
+  read_sites(SiteSlabs(communicator_, lattice_, site_bytes_), precision_, vector,
+             [&](std::int64_t first_site, std::span<std::byte> sites) {
+               first_site += k * lattice_.global_volume();
+               file_->read(hdf5_data_offset + first_site * site_bytes_, sites);
+             });
+}
+
+void VectorWriter::flush() {
+  communicator_.agree([&] {
+    file_->flush_and_close();
+    file_.emplace(PosixFile::open_to_write(path_));
+  });
+}
+
+void VectorWriter::finish(std::map<std::string, std::string> attributes) {
+  communicator_.agree([&] { file_->flush_and_close(); });
+  const Extents& e = lattice_.global();
+  NewHdf5Dataset dataset{name_, {n_vectors_, e[3], e[2], e[1], e[0], 3}, precision_, std::move(attributes), {}};
+  dataset.texts.try_emplace("creator", creator());
+  dataset.texts.try_emplace("date", creation_date());
+  for (const auto& [key, value] : checksum_->combine(communicator_)) dataset.texts[key] = value;
+  communicator_.agree([&] {
+    if (communicator_.is_root()) write_hdf5_metadata(path_, dataset);
+  });
+}
+
 void fill_with_vectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                        std::int64_t n_vectors, const NewVectorFile& described,
                        const std::function<const VectorField&(std::int64_t)>& vector) {
-  const Extents& e = lattice.global();
-  const Precision precision = described.precision;
-  const std::int64_t site_bytes = reals_per_vector * bytes_per_real(precision);
-  std::optional<PosixFile> file;
-  communicator.agree([&] { file.emplace(PosixFile::open_to_write(path)); });
-  const auto checksum = scidac_checksum(site_bytes);
-  const SiteSlabs slabs(communicator, lattice, site_bytes);
-  for (std::int64_t k = 0; k < n_vectors; ++k) {
-    const VectorField& field = vector(k);
-    slabs.write(
-        [&](std::int64_t first_site, std::span<std::byte> sites) {
-          encode_reals(&field[first_site].c[0].re, std::int64_t(sites.size()) / bytes_per_real(precision), precision,
-                       false, sites.data());
-        },
-        [&](std::int64_t first_site, std::span<std::byte> sites) {
-          first_site += k * lattice.global_volume();
-          file->write(hdf5_data_offset + first_site * site_bytes, sites);
-          checksum->add(first_site, sites);
-        });
-  }
-  communicator.agree([&] { file->flush_and_close(); });
-
-  NewHdf5Dataset dataset{described.name, {n_vectors, e[3], e[2], e[1], e[0], 3}, precision, described.attributes, {}};
-  dataset.texts.try_emplace("creator", creator());
-  dataset.texts.try_emplace("date", creation_date());
-  for (const auto& [key, value] : checksum->combine(communicator)) dataset.texts[key] = value;
-  communicator.agree([&] {
-    if (communicator.is_root()) write_hdf5_metadata(path, dataset);
-  });
+  VectorWriter writer(communicator, path, lattice, n_vectors, described.name, described.precision);
+  for (std::int64_t k = 0; k < n_vectors; ++k) writer.write(k, vector(k));
+  writer.finish(described.attributes);
 }
 
 }  // namespace staghorn

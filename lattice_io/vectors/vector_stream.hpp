@@ -2,7 +2,10 @@
 #pragma once
 
 #include <functional>
+#include <memory>
+#include <optional>
 
+#include "lattice_io/files/posix_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
 
 namespace staghorn {
@@ -14,6 +17,36 @@ struct NewVectorFile {
   std::map<std::string, std::string> attributes;
 };
 
+// The vectors of a new file, in any order and at any time.
+class VectorWriter {
+ public:
+  // For the file `path`, which exists: what stands in it may be read back. Both references must outlive the writer.
+  VectorWriter(const Communicator& communicator, const std::string& path, const Lattice& lattice,
+               std::int64_t n_vectors, const std::string& name, Precision precision);
+
+  // Each vector is written once, or, where an earlier writer has written it, read back and accepted. What is read back
+  // may be anything; where the file ends before, that throws Error.
+  void write(std::int64_t k, const VectorField& vector);
+  void read_back(std::int64_t k, VectorField& vector) const;
+  void accept(std::int64_t k, const VectorField& vector);
+
+  void flush();  // puts what was written on the disk
+  // Once every vector is there: flushes, and writes the rest of the file.
+  void finish(std::map<std::string, std::string> attributes);
+
+ private:
+  void move(std::int64_t k, const VectorField& vector, bool stores);
+
+  const Communicator& communicator_;
+  const Lattice& lattice_;
+  std::string path_, name_;
+  std::int64_t n_vectors_;
+  Precision precision_;
+  std::int64_t site_bytes_;
+  std::optional<PosixFile> file_;
+  std::unique_ptr<SiteChecksum> checksum_;
+};
+
 // Fills the empty file `path` with n_vectors vectors and closes it, flushed to the disk. `vector(k)` is asked for k =
 // 0, 1,
 // ... once each, on every rank; what it returns must last until it is asked again.
@@ -23,6 +56,9 @@ void fill_with_vectors(const Communicator& communicator, const std::string& path
 
 // What dataset `name` of an HDF5 file is. Throws Error where it is absent or damaged.
 VectorHeader read_stream_header(const Communicator& communicator, const std::string& path, const std::string& name);
+
+// Reads vector k alone, and compares nothing. Throws Error where the extents are not those of the lattice.
+void read_one_vector(const Communicator& communicator, const VectorHeader& header, std::int64_t k, VectorField& vector);
 
 // Reads the vectors one after the other: `begin(k)` says where vector k goes, `end(k)` is called once it is there.
 // Returns the checksums of the file beside those of what was read; a wrong one does not throw.

@@ -80,13 +80,14 @@ class Session:
         """File, format, plaquette, link trace, unitarity and checksums, as in the report."""
         return self._native.gauge()
 
-    def solve(self, mass: float | None, source: str | ArrayLike, *, guess: ArrayLike | None = None,
+    def solve(self, mass: float | None, source: str | ArrayLike | None = None, *, guess: ArrayLike | None = None,
               **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
         """Solves (2 mass + D) x = b (system "full") or (4 mass^2 - D^2) x = b ("even", "odd").
 
         mass     lattice mass a m; above 0 for the full system; None with `masses`, several of them
         source   vector b[T, Z, Y, X, 3], several of them [n, T, Z, Y, X, 3], or a source as on the command line:
-                 "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F"
+                 "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F";
+                 None with `sources`, a list of such words or "@FILE"
         guess    initial guess of the shape of the solution; zero by default
 
 {solve_options}
@@ -102,6 +103,14 @@ class Session:
             raise Error(f"mass: expected a number, or None with `masses` or `rational`, found {' and '.join(found) or 'none'}")
         if several and guess is not None:
             raise Error(f"guess: expected a single mass, found `{several[0]}`, which starts from zero")
+        many = options.get("sources") is not None
+        if many == (source is not None):
+            raise Error(f"source: expected one, or None with `sources`, found {'both' if many else 'none'}")
+        if guess is not None and (many or options.get("batch") is not None):
+            raise Error(f"guess: expected a single batch, found `{'sources' if many else 'batch'}`, which starts from zero")
+        if many and not isinstance(options["sources"], str):
+            options = {**options, "sources": ";".join(map(str, options["sources"]))}
+        source = "" if source is None else source
         texts = option_texts("solve", {**options, "mass": None if mass is None else float(mass)})
         single = False
         if not isinstance(source, str):
@@ -142,7 +151,7 @@ class Session:
         return np.array(report["eigenvalues"]), found, report
 
 
-def solve(gauge: str | os.PathLike[str] | ArrayLike | None, mass: float | None, source: str | ArrayLike, *,
+def solve(gauge: str | os.PathLike[str] | ArrayLike | None, mass: float | None, source: str | ArrayLike | None = None, *,
           guess: ArrayLike | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
     known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}

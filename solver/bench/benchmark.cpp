@@ -16,6 +16,7 @@
 #include "halo/cuda/cuda_graph.hpp"
 #include "halo/watch/activity.hpp"
 #include "solver/bench/benchmark_vectors.hpp"
+#include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
@@ -31,6 +32,8 @@ constexpr double mass = 0.05;
 
 // Flop besides the hops: the sum of a hop with a norm, and an iteration's 7 vector operations of 6 fma.
 constexpr double flops_of_sum = 12, flops_of_vector_operations = 84;
+// Of block CG, for each right-hand side: two Gram matrices (18 flop a pair, half of them), three combinations (24).
+constexpr double flops_of_block(int n_rhs) { return n_rhs * (2 * 9 + 3 * 24); }
 
 // Bytes of an iteration of CG at a site of one parity: x grows in every second one.
 double bytes_per_iteration(const HopCost& cost) {
@@ -158,6 +161,29 @@ CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double 
   return {best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations), form};
 }
 
+// An iteration of block CG, from independent sources. Throws Error where the batch takes over before the time is up.
+CgTime time_block_iteration(const Communicator& communicator, Bench& bench, double seconds) {
+  const std::unique_ptr<KrylovSolver> solver = make_block_solver(bench.d, nullptr);
+  ColorVectorField x = bench.d.make_solution(), b = bench.d.make_vector();
+  const int n_rhs = bench.d.options().n_rhs;
+  const SourceSpec noise = parse_source("gaussian:1");
+  for (int rhs = 0; rhs < n_rhs; ++rhs) b.pack(Parity::even, rhs, make_source_vector(bench.d.lattice(), noise, rhs));
+  constexpr long iterations = 2 * cg_refresh_interval;
+  CgStop stop{std::vector<double>(std::size_t(n_rhs), 0.0), iterations};
+  stop.stagnation_window = 0;
+  LoopForm form = LoopForm::host;
+  const auto run = [&] {
+    x.set_zero();
+    const CgResult result = solver->solve(parity_system(bench.d, Parity::even, mass), x, b, stop, {});
+    if (bench.d.options().cuda_device >= 0) cuda::synchronize();
+    if (!result.took_over.empty() || result.rhs[0].iterations != iterations)
+      throw Error("bench of block CG", std::to_string(iterations) + " iterations",
+                  std::to_string(result.rhs[0].iterations) + " " + result.took_over);
+    form = result.form;
+  };
+  return {best_time(communicator, seconds, run) / double(iterations), form};
+}
+
 // Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
 // of small lattices the host's launches would be seen (16x16x16x32 in fp32: 7.1 us a hop, in a graph 6.1).
 void queue_pairs(Bench& bench, int pairs, void* stream) {
@@ -251,12 +277,19 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
       lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
         Bench bench(communicator, links, options, precision, reconstruct);
         const auto time = [&](const char* name, const Cublas* blas, double bytes) {
-          const auto [seconds, form] = time_cg_iteration(communicator, bench, options.seconds, blas);
-          const double flops = 2 * bench.cost().flops + options.rhs * flops_of_vector_operations;
+          const auto [seconds, form] = options.block ? time_block_iteration(communicator, bench, options.seconds)
+                                                     : time_cg_iteration(communicator, bench, options.seconds, blas);
+          const double of_vectors = options.block ? flops_of_block(options.rhs) : flops_of_vector_operations;
+          const double flops = 2 * bench.cost().flops + options.rhs * of_vectors;
           results.push_back(bench.result(name, seconds, flops, bytes, stream_read));
           results.back().loop = to_string(form);
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
+        if (options.block) {  // two hops and 12 vectors besides (krylov/block/README.md)
+          if (precision != Precision::fp16)
+            time("cg iteration, block", nullptr, 2 * bench.cost().hop() + 12 * bench.cost().vector);
+          return;
+        }
         if (options.fused) time("cg iteration", nullptr, bytes_per_iteration(bench.cost()));
         if (cublas && precision != Precision::fp16)
           time("cg iteration, cublas", cublas.get(), 2 * bench.cost().links + 21 * bench.cost().vector);

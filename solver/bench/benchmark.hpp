@@ -46,8 +46,9 @@ struct BenchmarkOptions {
   double seconds = 1;    // spent on each figure
   int cuda_device = -1;  // >= 0: on that GPU
   std::string instruction_set = "auto";
-  SessionOptions session;             // its transport, overlap and tuning
-  bool fused = true, cublas = false;  // which forms of Conjugate Gradient are timed; cublas on a GPU only
+  SessionOptions session;  // its transport, overlap and tuning
+  // Which forms of Conjugate Gradient are timed; cublas on a GPU only, block CG in place of the others.
+  bool fused = true, cublas = false, block = false;
 };
 
 // The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.

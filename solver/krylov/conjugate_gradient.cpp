@@ -23,6 +23,7 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
   std::vector<double> beta;
   RunningRhs running = state.begun() ? RunningRhs(memory->rhs, stop) : RunningRhs(r2, stop);
   const long first = state.begun() ? memory->iterations + 1 : 1;
+  long ended = first - 1;
   if (memory) memory->left = false;
   const auto update_direction = [&] {  // x += the alpha p that it lacks;  p = r + beta p
     std::vector<ExactSum> sums = sums_near(p2);
@@ -34,7 +35,7 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
     if (given && iteration > first) {
       update_direction();
       if (memory && stop.keeper && stop.keeper->is_due()) {
-        *memory = {true, iteration - 1, bounds_of(hop_sums), running.memory()};
+        memory->left = true;
         beta.clear();
         break;
       }
@@ -57,9 +58,11 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
     for (std::size_t i = 0; i < p2.size(); ++i) p2[i] = next_direction_norm2(r2[i], beta[i], p2[i]);
     if (after_residual) after_residual(alpha, beta, r2);
     running.take_residuals(r2);
+    ended = iteration;
     if (show) show({iteration, running.worst_ratio()});
   }
   if (!beta.empty()) update_direction();
+  if (memory) *memory = {memory->left, ended, bounds_of(hop_sums), running.memory()};
   return {running.results(), LoopForm::host, {}, nullptr};
 }
 

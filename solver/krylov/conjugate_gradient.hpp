@@ -12,7 +12,8 @@ namespace staghorn {
 struct CudaLoop;  // stream, buffers and graphs of the loop on a GPU
 
 // A loop that is left and taken up again computes what it would have computed in one piece. It can be left after a
-// multiple of cg_refresh_interval iterations, where p is given: there x, r, p, their norms and this are all of it.
+// multiple of cg_refresh_interval iterations, where p is given: there x, r, p, their norms and this are all of it. A
+// loop that ends fills it too; where that was after such a multiple, it can go on.
 struct LoopMemory {
   bool left = false;  // the loop ended because the keeper of the stop wants its state
   long iterations = 0;

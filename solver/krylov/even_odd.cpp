@@ -45,33 +45,35 @@ void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
   other_has_source_ = other_has_source_ || !is_zero_on(opposite(parity_), b);
 }
 
+void EvenOddPass::prepare() {
+  if (system_ != System::full) return;
+  const double two_m = 2 * mass_;
+  if (d_.communicator().max(double(other_has_source_)) > 0) d_.hop(x_, *other_, parity_);  // D_eo b_o, else 0
+  d_.combine(-1, x_, two_m, b_);                                                           // b' = 2m b_e - D_eo b_o
+  x_.set_zero();
+}
+
+void EvenOddPass::complete(CgResult& result) {
+  for (std::size_t i = 0; i < result.rhs.size(); ++i) {
+    const double norm = norm_of_cg(int(i));
+    result.rhs[i].residual_norm /= norm;
+    for (double& norm2 : result.rhs[i].history) norm2 /= norm * norm;
+  }
+  if (system_ == System::full) complete_odd_sites(result.hop_of_x);
+}
+
 CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations, const ShowProgress& show,
                             const bool* interrupted, SearchKeeper* keeper, Deflation* deflation) {
-  const double two_m = 2 * mass_;
-  const bool full = system_ == System::full;
-  // |r| of CG = norm_of_cg |b - M x|
-  const auto norm_of_cg = [&](std::size_t rhs) { return scale_[rhs] * (full ? two_m : 1); };
-
-  if (full) {
-    if (d_.communicator().max(double(other_has_source_)) > 0) d_.hop(x_, *other_, parity_);  // D_eo b_o, else 0
-    d_.combine(-1, x_, two_m, b_);                                                           // b' = 2m b_e - D_eo b_o
-    x_.set_zero();
-  }
-
+  prepare();
   CgStop stop;
   stop.max_iterations = max_iterations;
   stop.choice = choice_;
   stop.interrupted = interrupted;
   stop.keeper = keeper;
   stop.deflation = deflation;
-  for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(i));
+  for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(int(i)));
   CgResult result = solver_->solve(parity_system(d_, parity_, mass_), x_, b_, stop, show);
-  for (std::size_t i = 0; i < result.rhs.size(); ++i) {
-    result.rhs[i].residual_norm /= norm_of_cg(i);
-    for (double& norm2 : result.rhs[i].history) norm2 /= norm_of_cg(i) * norm_of_cg(i);
-  }
-
-  if (full) complete_odd_sites(result.hop_of_x);
+  complete(result);
   return result;
 }
 
@@ -105,7 +107,7 @@ KrylovSolver::Parts EvenOddPass::parts() {
 }
 
 std::int64_t EvenOddPass::vector_bytes() const {
-  return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) + solver_->bytes();
+  return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) + (solver_ ? solver_->bytes() : 0);
 }
 
 }  // namespace staghorn

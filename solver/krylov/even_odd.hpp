@@ -17,8 +17,8 @@ namespace staghorn {
 
 class EvenOddPass {
  public:
-  // Makes its vectors, of d.n_rhs() right-hand sides each; all solves use them. `solver` solves systems of `d`. `d`
-  // must outlive the pass. Local.
+  // Makes its vectors, of d.n_rhs() right-hand sides each; all solves use them. `solver` solves systems of `d`; it may
+  // be empty, and then `solve` may not be called. `d` must outlive the pass. Local.
   EvenOddPass(StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver, LoopChoice choice);
 
   // Runs one iteration on zeros. A GPU then has its kernels, graphs and buffers before a solve is timed. Collective.
@@ -34,6 +34,16 @@ class EvenOddPass {
   // `interrupted`, `keeper`, `deflation`: see CgStop.
   CgResult solve(std::vector<double> target_norm, long max_iterations, const ShowProgress& show,
                  const bool* interrupted = nullptr, SearchKeeper* keeper = nullptr, Deflation* deflation = nullptr);
+  // The two ends of `solve`, where something else solves A x = b in between. `prepare` makes b in place of the sources;
+  // x is zero. `complete` takes what solved it did for each right-hand side: the other parity gets its solution, and
+  // norms become those of the system that was asked for. Collective.
+  void prepare();
+  void complete(CgResult& result);
+  ColorVectorField& x() { return x_; }
+  const ColorVectorField& b() const { return b_; }
+  // |r| of A x = b is this times |b - M x|.
+  double norm_of_cg(int rhs) const { return scale_[std::size_t(rhs)] * (system_ == System::full ? 2 * mass_ : 1); }
+
   // x += the solution, in double precision. Local.
   void add_solution(int rhs, VectorField& x) const;
 

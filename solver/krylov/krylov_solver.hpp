@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,8 +33,13 @@ inline ParitySystem parity_system(StaggeredOperator& d, Parity parity, double ma
 struct CgStop {
   std::vector<double> target_norm;  // for each right-hand side: stop when |r| <= target_norm (absolute)
   long max_iterations = 10000;
+  // Of each right-hand side, with those that a loop that goes on has done; empty: no limit of its own.
+  std::vector<long> most_iterations{};
   long stagnation_window = 1000;  // of the stop rule (stop_rule.hpp)
   LoopChoice choice = LoopChoice::automatic;
+  long most_of(std::size_t i) const {
+    return most_iterations.empty() ? std::numeric_limits<long>::max() : most_iterations[i];
+  }
   bool until_first = false;  // return as soon as the first active right-hand side is done
   // `show` sets it where the caller wants no more iterations, on all ranks alike. What is not done is out of
   // iterations.

@@ -15,40 +15,8 @@ namespace {
 // A target that every residual meets: its right-hand side stays as it is.
 constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
-// An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
-constexpr double largest_share_left = 0.9;
-
 // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
 constexpr double largest_growth = 3;
-
-// The factor by which the residual may fall until an update.
-double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift) {
-  // On free fields A has eigenvalues from 4 m^2 to 4 m^2 + 16, and CG gains `rate` an iteration. The first iterations
-  // gain more, while large eigenvalues go; their rate would promise too much.
-  const double mass = std::sqrt(shift) / 2;
-  const double root = std::hypot(mass, 2), rate = (root - mass) / (root + mass);
-  const bool fp16 = sloppy.options().precision == Precision::fp16;
-  const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
-  const double unknowns = 1.5 * double(sloppy.lattice().global_volume());
-  const double spacing =
-      std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.most_unknowns_share * unknowns);
-  const double gained = std::pow(rate, spacing);
-  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.least_ratio_8_reals : 1) : updates.least_fp32;
-  return std::clamp(gained, least, updates.most);
-}
-
-// The factor by which the residual falls until the next update. All falls that are left are alike, `rest` in all; each
-// may be a little more than the largest, which saves an update.
-double next_fall(double largest, double rest) {
-  if (rest <= 0) return largest;
-  return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
-}
-
-void append_history(SolvedRhs& to, const SolvedRhs& from) {
-  to.iterations += from.iterations;
-  to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
-  to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
-}
 
 // The right-hand sides of a solve, by their residuals in high precision.
 class UpdatedRhs {
@@ -94,8 +62,7 @@ class UpdatedRhs {
 
   // Targets of the sloppy iterations until the next update.
   std::vector<double> targets_of_update(double largest_fall) const {
-    // Slightly below the target, since the sloppy residual is not quite the true one.
-    const auto aim = [&](std::size_t i) { return 0.95 * stop_.target_norm[i]; };
+    const auto aim = [&](std::size_t i) { return sloppy_aim(stop_.target_norm[i]); };
     double rest = 1;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
       if (active_[i]) rest = std::min(rest, aim(i) / rhs_[i].residual_norm);
@@ -184,6 +151,32 @@ class UpdatedRhs {
 };
 
 }  // namespace
+
+double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift) {
+  // On free fields A has eigenvalues from 4 m^2 to 4 m^2 + 16, and CG gains `rate` an iteration. The first iterations
+  // gain more, while large eigenvalues go; their rate would promise too much.
+  const double mass = std::sqrt(shift) / 2;
+  const double root = std::hypot(mass, 2), rate = (root - mass) / (root + mass);
+  const bool fp16 = sloppy.options().precision == Precision::fp16;
+  const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
+  const double unknowns = 1.5 * double(sloppy.lattice().global_volume());
+  const double spacing =
+      std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.most_unknowns_share * unknowns);
+  const double gained = std::pow(rate, spacing);
+  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.least_ratio_8_reals : 1) : updates.least_fp32;
+  return std::clamp(gained, least, updates.most);
+}
+
+double next_fall(double largest, double rest) {
+  if (rest <= 0) return largest;
+  return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
+}
+
+void append_history(SolvedRhs& to, const SolvedRhs& from) {
+  to.iterations += from.iterations;
+  to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
+  to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
+}
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {

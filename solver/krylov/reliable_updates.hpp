@@ -19,6 +19,20 @@ struct ReliableUpdates {
                                          // CG most near its exact end
 };
 
+// An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
+constexpr double largest_share_left = 0.9;
+
+// The factor by which the residual may fall until an update, for the system of this shift. Local.
+double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift);
+// The factor by which it falls until the next update. All falls that are left are alike, `rest` in all; each may be a
+// little more than the largest, which saves an update. Local.
+double next_fall(double largest, double rest);
+// Where sloppy iterations stop: slightly below the target, since the sloppy residual is not quite the true one.
+constexpr double sloppy_aim(double target_norm) { return 0.95 * target_norm; }
+
+// All that `from` did after its first residual follows what `to` did.
+void append_history(SolvedRhs& to, const SolvedRhs& from);
+
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
 // residual that is compared with a target have the precision and the links of `d`; the search direction is kept across
 // updates. Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. If iterations

@@ -67,7 +67,8 @@ class RunningRhs {
       done.history.push_back(r2[i]);
       done.iterations = long(done.history.size()) - 1;
       done.residual_norm = std::sqrt(r2[i]);
-      active = !is_done(r2[i], stop_.target_norm[i], stop_.stagnation_window, smallest, since_smallest, done.outcome);
+      active = !is_done(r2[i], stop_.target_norm[i], stop_.stagnation_window, smallest, since_smallest, done.outcome) &&
+               done.iterations < stop_.most_of(i);
     }
   }
 

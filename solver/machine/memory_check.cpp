@@ -72,11 +72,27 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
   return list;
 }
 
+namespace {
+
+MemoryBudget budget_of(const Communicator& communicator, int cuda_device, const MemoryBudget& held) {
+  const AvailableMemory available = available_memory(communicator, cuda_device);
+  return {std::min(available.host + held.host, available.host_limit),
+          std::min(available.device + held.device, available.device_limit)};
+}
+
+}  // namespace
+
+int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                      const MemoryBudget& held) {
+  SolveShape more = shape;
+  ++more.n_rhs;
+  const int here = std::max(1, most_rhs(more, budget_of(communicator, cuda_device, held)));
+  return int(-communicator.max(-double(here)));
+}
+
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
                     const MemoryBudget& held) {
-  const AvailableMemory available = available_memory(communicator, cuda_device);
-  const MemoryBudget budget{std::min(available.host + held.host, available.host_limit),
-                            std::min(available.device + held.device, available.device_limit)};
+  const MemoryBudget budget = budget_of(communicator, cuda_device, held);
   communicator.agree([&] {
     const MemoryEstimate estimate = estimate_memory(shape);
     if (fits(estimate, budget)) return;

@@ -15,6 +15,11 @@ bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget);
 // reals, both, more ranks. "" where none does. Local.
 std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget);
 
+// The most right-hand sides, up to those in `shape`, that fit on every rank; 1 where not even one does. `held` as
+// below. Collective.
+int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                      const MemoryBudget& held);
+
 // Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and
 // what would fit. `held` is what this rank holds already of the estimate. Collective.
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,

@@ -9,6 +9,7 @@
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/tile/tile_solver.hpp"
 #include "solver/request/operator_request.hpp"
 
 namespace staghorn {
@@ -63,6 +64,17 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"device_certificate", certified_there ? plain_links + field * (1 + 2 * shape.n_rhs) : 0},
       {"sources_solutions", 2 * field * shape.n_rhs}};
   int columns = shape.n_rhs;
+  if (shape.refills) {
+    const OperatorBytes one = predict_operator_bytes(lattice, operator_options(shape.options, 1, cuda_device));
+    OperatorBytes sloppy_one;
+    if (shape.options.sloppy)
+      sloppy_one = predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), 1, cuda_device));
+    const bool mixed = shape.options.sloppy.has_value();
+    estimate.objects["halo"] += one.halo + sloppy_one.halo;
+    estimate.objects["vectors"] = (full ? 3 : 2) * shape.n_rhs * one.vector +
+                                  predicted_tile_bytes(mixed ? sloppy : fast, one, mixed ? &sloppy_one : nullptr);
+    if (certified_there) estimate.objects["sources_solutions"] = 2 * field;  // on their way
+  }
   if (shape.n_masses > 1) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
     const OperatorBytes batch = predict_operator_bytes(

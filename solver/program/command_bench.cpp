@@ -18,6 +18,7 @@
 #include "solver/bench/bench_report.hpp"
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/benchmark_scaling.hpp"
+#include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -77,6 +78,8 @@ CommandSyntax bench_syntax() {
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
       ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
        "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there")
+      ("solver", po::value<std::string>()->value_name("cg|block")->default_value("cg"),
+       "cg: which iteration; block CG takes 2 to 16 right-hand sides, in fp64 and fp32")
       ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
        "auto | avx512 | avx2 | baseline")
       ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
@@ -127,6 +130,12 @@ BenchmarkOptions read_options(const OptionValues& values) {
   options.session = of_session.session;
   if (!options.session.tuning) options.session.tuning = default_tuning();
   options.fused = text("blas") != "cublas";
+  options.block = text("solver") == "block";
+  if (text("solver") != "cg" && !options.block) throw UsageError("--solver", "cg or block", "'" + text("solver") + "'");
+  if (options.block && values["what"].as<std::string>() != "cg")
+    throw UsageError("--solver block is an option of bench cg");
+  if (options.block && (options.rhs < 2 || options.rhs > max_block_rhs))
+    throw UsageError("--rhs", "2 to " + std::to_string(max_block_rhs) + " right-hand sides of block CG", options.rhs);
   options.cublas =
       text("blas") != "auto" && parse_value("blas", [&] { return parse_blas(text("blas")); }) == Blas::cublas;
   return options;

@@ -161,7 +161,8 @@ std::string with_dashes(const std::string& name) {
 }
 
 std::string in_words_of_the_program(const std::string& message) {
-  return with_option_names(message, {"force", "format", "guess", "max_calls", "output_format", "pairs", "seed"},
+  return with_option_names(message,
+                           {"force", "format", "guess", "max_calls", "output", "output_format", "pairs", "seed"},
                            with_dashes);  // options of the program alone
 }
 

@@ -1,8 +1,10 @@
 // `staghorn solve`: options to SolveRequest, sources, solve, files, certificate.
 #include <omp.h>
 
+#include <algorithm>
 #include <ostream>
 
+#include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/signal_watch.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watchdog.hpp"
@@ -15,6 +17,7 @@
 #include "solver/program/progress.hpp"
 #include "solver/program/solve_summary.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn {
@@ -91,6 +94,13 @@ SolveCommand read_command(const OptionValues& values) {
     throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
   if (!command.options.request.naik_epsilons.empty()) command.options.session.keep_thin_links = true;
   command.guess = optional_text(values, "guess");
+  const ManySources& many = command.options.many;
+  if (many.list && !values["source"].defaulted())
+    throw UsageError("--sources, which names all of them", "no --source beside it", "both");
+  if (const int n = command.options.source.noise_vectors; !many.asked() && n > max_rhs)
+    throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
+  if (many.asked() && command.guess)
+    throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
   command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
   command.report_to_output = command.report == "-";
@@ -101,6 +111,9 @@ SolveCommand read_command(const OptionValues& values) {
   } else if (command.output) {
     command.output_format = parse_value("output", [&] { return vector_output_by_name(*command.output); });
   }
+  if (many.asked() && command.output && command.output_format != VectorFormat::hdf5)
+    throw UsageError("--output", "an HDF5 file, which takes solutions one by one, with --sources or --batch",
+                     to_string(command.output_format));
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>() || command.report_to_output;
   if (command.output && command.output == command.report)
@@ -146,30 +159,36 @@ void write_results(const Session& session, const SolveCommand& command, std::spa
   if (failure) throw *failure;
 }
 
-}  // namespace
+// Many sources, whose solutions are written when they are certified.
+SolveReport solve_streamed(Session& session, const SolveCommand& command, std::ostream& messages, std::ostream& out) {
+  const auto& [options, request, source, many] = command.options;
+  const Communicator& all = session.communicator();
+  const SourceList sources(all, session.lattice(),
+                           many.list ? read_source_list(all, *many.list, source) : std::vector{source}, request.system,
+                           options.no_verify);
+  for (const SourceList::Entry& entry : sources.entries())
+    for (const auto& written : {command.output, command.report})
+      if (written && entry.request.spec.kind == SourceKind::file && *written == entry.request.spec.path)
+        throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
+  std::optional<GrowingSolutions> file;
+  if (command.output)
+    file.emplace(all, session.lattice(), *command.output, command.force,
+                 std::max<std::size_t>(request.masses.size(), 1) * sources.size(),
+                 request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
+  ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
+                          session.lattice().global_volume());
+  SolveReport report = solve_many(session, request, many, sources, file ? &*file : nullptr,
+                                  [&](const CgProgress& progress) { display.update(progress); });
+  display.finish();
+  report.explanation = in_words_of_the_program(report.explanation);
+  if (file) file->finish(report);
+  if (command.report) write_text_file(all, *command.report, to_json(report), command.force);
+  if (command.report_to_output) out << to_json(report);
+  return report;
+}
 
-int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
-  const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
-  if (!values) return exit_certified;
-  const SolveCommand command = read_command(*values);
-  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
-  std::ostream nowhere(nullptr);
-  std::ostream& messages = command.quiet ? nowhere : out;
-
-  // Everything that can be refused is refused before anything is computed.
-  const auto& [options, request, source] = command.options;
-  check_request(request, options.precision);
-  check_epsilons(request, options);
-  for (const auto& path : {command.output, command.report})
-    if (path) check_writable(communicator, *path, command.force);
-  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
-  std::optional<SignalWatch> signals;
-  if (request.checkpoint) signals.emplace();
-  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
-
-  Session session(communicator, command.gauge, options, expected_solve(request, source));
-  print_machine(messages, session, omp_get_max_threads());
-  print_gauge(messages, session);
+SolveReport solve_at_once(Session& session, const SolveCommand& command, std::ostream& messages, std::ostream& out) {
+  const auto& [options, request, source, many] = command.options;
   const SourceSet sources = make_sources(session.communicator(), session.lattice(), source, options.no_verify);
   const std::size_t n_rhs = sources.fields.size();
 
@@ -184,7 +203,38 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   report.unverified.insert(report.unverified.end(), unverified.begin(), unverified.end());
   report.explanation = in_words_of_the_program(report.explanation);
   write_results(session, command, solutions, report, out);
+  return report;
+}
 
+}  // namespace
+
+int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const SolveCommand command = read_command(*values);
+  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
+
+  // Everything that can be refused is refused before anything is computed.
+  const auto& [options, request, source, many] = command.options;
+  check_request(request, options.precision);
+  check_epsilons(request, options);
+  for (const auto& path : {command.output, command.report})
+    if (path) check_writable(communicator, *path, command.force);
+  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
+  std::optional<SignalWatch> signals;
+  if (request.checkpoint) signals.emplace();
+  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+
+  // Where sources take turns, the batch is what memory allows.
+  Session session(communicator, command.gauge, options,
+                  many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
+                               : expected_solve(request, source));
+  print_machine(messages, session, omp_get_max_threads());
+  print_gauge(messages, session);
+  const SolveReport report =
+      many.asked() ? solve_streamed(session, command, messages, out) : solve_at_once(session, command, messages, out);
   print_certificate(messages, report);
   if (command.output) messages << "  solution in " << *command.output << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";

@@ -159,6 +159,12 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   } else {
     print_rhs(out, report);
   }
+  if (report.batch)
+    out << format(
+        "  %zu right-hand sides of %zu source%s took turns in %d column%s, which were %.1f %% full (%.1f %% while "
+        "sources waited)\n",
+        report.rhs.size(), report.sources.size(), plural(int(report.sources.size())), report.batch->columns,
+        plural(report.batch->columns), 100 * report.batch->filled, 100 * report.batch->filled_while_waiting);
   if (report.spectrum)
     out << format("  A has eigenvalues from about %.3g to %.3g, condition number %.2g\n", report.spectrum->smallest,
                   report.spectrum->largest, report.spectrum->condition());

@@ -22,4 +22,13 @@ std::vector<double> pion_correlator(const Communicator& communicator, std::span<
 CondensateEstimate estimate_condensate(const Communicator& communicator, std::span<const VectorField> noise,
                                        std::span<const VectorField> solutions);
 
+// The pieces of both, for solutions that come one after the other. |x|^2 of each local site, added to what is there
+// (empty: zeros); the sums of such numbers over each time slice; one value of the mean; the mean. All but
+// time_slice_sums and trace_estimate are local.
+void add_site_norms2(std::vector<double>& site_norms2, const VectorField& solution);
+std::vector<double> time_slice_sums(const Communicator& communicator, const Lattice& lattice,
+                                    std::span<const double> sites);
+double trace_estimate(const Communicator& communicator, const VectorField& noise, const VectorField& solution);
+CondensateEstimate condensate_of(std::span<const double> values);
+
 }  // namespace staghorn

@@ -19,6 +19,7 @@ enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
 std::string to_string(Outcome outcome);
 
 struct RhsReport {
+  std::string source{};                  // of many sources, which; else ""
   int color = -1;                        // source colour; -1 where the source has none (noise, file)
   double mass = 0;                       // of several masses
   std::optional<double> naik_epsilon{};  // of several epsilons
@@ -70,6 +71,23 @@ struct CondensateEstimate {
   int n_vectors = 0;
 };
 
+// One of many sources: a point or wall with its colours, noise with its vectors, a file.
+struct SourceSummary {
+  std::string name;
+  int first = 0, n_rhs = 0;                      // its entries in SolveReport::rhs
+  std::vector<double> pion_correlator;           // as below
+  std::optional<CondensateEstimate> condensate;  // as below
+};
+
+// Of many sources: how they took turns.
+struct BatchSummary {
+  int columns = 0;      // right-hand sides at a time
+  bool refills = true;  // where one is done the next takes its place; false: batch after batch
+  long iterations = 0;  // of the batch
+  // Iterations of right-hand sides over columns times iterations of the batch: of all, and while sources were waiting.
+  double filled = 1, filled_while_waiting = 1;
+};
+
 struct SolveReport : RunSetting {
   static constexpr int schema_version = 1;
   Outcome outcome = Outcome::breakdown;
@@ -97,6 +115,8 @@ struct SolveReport : RunSetting {
   std::optional<SpectrumEstimate> spectrum;      // of A, from the coefficients of CG; absent where they do not tell
   std::optional<DeflationSummary> deflation;     // of a solve with eigenvectors
   std::optional<CheckpointSummary> checkpoint;   // where the request has one
+  std::optional<BatchSummary> batch;             // of many sources
+  std::vector<SourceSummary> sources;            // likewise
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for
   // Of each mass, in place of pion_correlator and condensate; empty if not applicable.

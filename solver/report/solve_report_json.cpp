@@ -57,6 +57,7 @@ Json deflation_json(const std::optional<DeflationSummary>& deflation) {
 
 Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
   Json json = rhs_json(rhs);
+  if (!rhs.source.empty()) json["source"] = rhs.source;
   if (!report.multi_shift) return json;
   json["mass"] = rhs.mass;
   json["shift_iterations"] = rhs.shift_iterations;
@@ -66,6 +67,24 @@ Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
 
 Json condensate_json(const CondensateEstimate& condensate) {
   return {{"value", condensate.value}, {"error", condensate.error}, {"n_vectors", condensate.n_vectors}};
+}
+
+// Of many sources: how they took turns, and what is known of each.
+void add_batch(Json& json, const SolveReport& report) {
+  if (!report.batch) return;
+  json["batch"] = {{"columns", report.batch->columns},
+                   {"refills", report.batch->refills},
+                   {"iterations", report.batch->iterations},
+                   {"filled", report.batch->filled},
+                   {"filled_while_waiting", report.batch->filled_while_waiting}};
+  json["sources"] = Json::array();
+  for (const SourceSummary& source : report.sources)
+    json["sources"].push_back(
+        {{"name", source.name},
+         {"first", source.first},
+         {"n_rhs", source.n_rhs},
+         {"pion_correlator", source.pion_correlator},
+         {"condensate", source.condensate ? condensate_json(*source.condensate) : Json(nullptr)}});
 }
 
 }  // namespace
@@ -147,6 +166,7 @@ std::string to_json(const SolveReport& report) {
     for (const CondensateEstimate& of_mass : report.condensates)
       json["condensates"].push_back(condensate_json(of_mass));
   }
+  add_batch(json, report);
   json["spectrum"] = spectrum_json(report.spectrum);
   json["faults"] = nullptr;
   if (report.faults)

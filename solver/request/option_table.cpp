@@ -49,7 +49,13 @@ Option by_default(const char* text, Option option) {
 
 int parse_noise_vectors(const std::string& text) {
   const int n = parse_number<int>(text);
-  if (n < 1 || n > max_rhs) throw Error("noise_vectors", "a number from 1 to " + std::to_string(max_rhs), n);
+  if (n < 1) throw Error("noise_vectors", "a number of at least 1", n);
+  return n;
+}
+
+int parse_batch(const std::string& text) {
+  const int n = parse_number<int>(text);
+  if (n < 1 || n > max_rhs) throw Error("batch", "a number from 1 to " + std::to_string(max_rhs), n);
   return n;
 }
 
@@ -111,6 +117,10 @@ std::vector<Option> make_table() {
       row(problem, "noise_vectors", "N",
           "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", parse_noise_vectors,
           &O::source, &SourceRequest::noise_vectors),
+      without_default(row(problem, "sources", "LIST|@FILE",
+                          "many sources, each as for `source`: separated by `;`, or one a line in a file; `batch` of "
+                          "them are solved at a time, and each solution is written when it is certified",
+                          parse_text, &O::many, &ManySources::list)),
       row(problem, "phases", "cps|milc", "staggered phases in which sources and solutions are understood",
           parse_phase_convention, &O::request, &SolveRequest::phases),
 
@@ -122,6 +132,10 @@ std::vector<Option> make_table() {
           parse_number<double>, &O::request, &SolveRequest::tolerance_hq),
       row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
           &O::request, &SolveRequest::max_iterations),
+      without_default(row(solver, "batch", "N",
+                          "right-hand sides that share links at a time; where one is done, the next takes its place "
+                          "(default: all at once; with `sources` 16, or as many as memory holds)",
+                          parse_batch, &O::many, &ManySources::batch)),
       row(solver, "checkpoint", "F",
           "keep the state of the solve in this file, from time to time and when a signal asks for it", parse_text,
           &O::request, &SolveRequest::checkpoint),

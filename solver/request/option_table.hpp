@@ -18,6 +18,7 @@ struct SolveOptions {
   SessionOptions session;
   SolveRequest request;
   SourceRequest source;
+  ManySources many;
 };
 
 // The first two groups belong to a solve, the last two to a session.

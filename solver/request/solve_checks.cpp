@@ -33,18 +33,36 @@ std::int64_t first_not_finite(const VectorField& field) {
   return first;
 }
 
+// Throws Error where `field` has a number that is not finite. Local.
+void require_finite_here(const std::string& name, const VectorField& field) {
+  const std::int64_t site = first_not_finite(field);
+  if (site == field.size()) return;
+  const Lattice& lattice = field.lattice();
+  const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+  throw Error(name, "finite numbers",
+              "NaN or infinity at x,y,z,t = " + std::to_string(x[0]) + "," + std::to_string(x[1]) + "," +
+                  std::to_string(x[2]) + "," + std::to_string(x[3]));
+}
+
 void require_finite(const Communicator& communicator, const char* what, std::span<const VectorField> fields) {
   communicator.agree([&] {
-    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs) {
-      const std::int64_t site = first_not_finite(fields[rhs]);
-      if (site == fields[rhs].size()) continue;
-      const Lattice& lattice = fields[rhs].lattice();
-      const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
-      throw Error(name_of(what, rhs), "finite numbers",
-                  "NaN or infinity at x,y,z,t = " + std::to_string(x[0]) + "," + std::to_string(x[1]) + "," +
-                      std::to_string(x[2]) + "," + std::to_string(x[3]));
-    }
+    for (std::size_t rhs = 0; rhs < fields.size(); ++rhs) require_finite_here(name_of(what, rhs), fields[rhs]);
   });
+}
+
+// |b|^2 on the sites of the system, where it may be zero only if that is allowed. Collective.
+double source_norm2(const Communicator& communicator, System system, const std::string& name, const VectorField& source,
+                    bool zero_is_allowed) {
+  std::optional<Parity> parity;
+  if (system != System::full) parity = system == System::even ? Parity::even : Parity::odd;
+  const double b2 = norm2(communicator, source, parity);
+  if (!std::isfinite(b2)) throw Error(name, "a norm that a double can hold", b2);
+  if (b2 == 0 && !zero_is_allowed) {
+    const bool elsewhere = parity && !is_zero(communicator, source);
+    throw Error(name, std::string("something else than zero") + (parity ? " on " + to_string(system) + " sites" : ""),
+                elsewhere ? "a source that lives on the other parity only" : "zero at every site");
+  }
+  return b2;
 }
 
 }  // namespace
@@ -127,7 +145,9 @@ void check_fields(const Communicator& communicator, const Lattice& lattice, std:
                   std::span<const VectorField> guesses, std::size_t n_masses) {
   if (sources.empty()) throw Error("sources", "at least one right-hand side", "none");
   if (sources.size() > max_rhs)
-    throw Error("sources", "at most " + std::to_string(max_rhs) + " right-hand sides", sources.size());
+    throw Error("sources",
+                "at most " + std::to_string(max_rhs) + " right-hand sides at once (`batch` solves some at a time)",
+                sources.size());
   if (n_masses * sources.size() != guesses.size())
     throw Error(
         "solutions",
@@ -146,21 +166,16 @@ void check_fields(const Communicator& communicator, const Lattice& lattice, std:
 
 std::vector<double> source_norms2(const Communicator& communicator, System system, std::span<const VectorField> sources,
                                   bool zero_is_allowed) {
-  std::optional<Parity> parity;
-  if (system != System::full) parity = system == System::even ? Parity::even : Parity::odd;
   std::vector<double> result;
-  for (std::size_t rhs = 0; rhs < sources.size(); ++rhs) {
-    const double b2 = norm2(communicator, sources[rhs], parity);
-    if (!std::isfinite(b2)) throw Error(name_of("source", rhs), "a norm that a double can hold", b2);
-    if (b2 == 0 && !zero_is_allowed) {
-      const bool elsewhere = parity && !is_zero(communicator, sources[rhs]);
-      throw Error(name_of("source", rhs),
-                  std::string("something else than zero") + (parity ? " on " + to_string(system) + " sites" : ""),
-                  elsewhere ? "a source that lives on the other parity only" : "zero at every site");
-    }
-    result.push_back(b2);
-  }
+  for (std::size_t rhs = 0; rhs < sources.size(); ++rhs)
+    result.push_back(source_norm2(communicator, system, name_of("source", rhs), sources[rhs], zero_is_allowed));
   return result;
+}
+
+double require_source(const Communicator& communicator, const std::string& name, const VectorField& source,
+                      System system) {
+  communicator.agree([&] { require_finite_here(name, source); });
+  return source_norm2(communicator, system, name, source, false);
 }
 
 }  // namespace staghorn

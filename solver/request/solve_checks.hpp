@@ -29,4 +29,8 @@ void check_fields(const Communicator& communicator, const Lattice& lattice, std:
 std::vector<double> source_norms2(const Communicator& communicator, System system, std::span<const VectorField> sources,
                                   bool zero_is_allowed = false);
 
+// The same of one source, which must be finite and not zero; errors call it `name`. Collective.
+double require_source(const Communicator& communicator, const std::string& name, const VectorField& source,
+                      System system);
+
 }  // namespace staghorn

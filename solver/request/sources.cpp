@@ -144,23 +144,33 @@ void check_source(const SourceSpec& spec, const Extents& global) {
                   spec.site[mu]);
 }
 
+VectorField make_source_vector(const Lattice& lattice, const SourceSpec& spec, int number) {
+  return spec.is_noise() ? make_noise(lattice, spec, number) : make_color_source(lattice, spec, number);
+}
+
+void check_source_request(const SourceRequest& source, const Extents& global) {
+  const auto& [spec, color, noise_vectors] = source;
+  check_source(spec, global);
+  if (color && (*color < 0 || *color > 2)) throw Error("color", "0, 1 or 2", *color);
+  if (noise_vectors < 1) throw Error("noise_vectors", "a number of at least 1", noise_vectors);
+}
+
 SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
                        bool no_verify) {
   const auto& [spec, color, noise_vectors] = source;
-  check_source(spec, lattice.global());
-  if (color && (*color < 0 || *color > 2)) throw Error("color", "0, 1 or 2", *color);
-  if (noise_vectors < 1) throw Error("noise_vectors", "a number of at least 1", noise_vectors);
+  check_source_request(source, lattice.global());
   SourceSet set;
   set.name = to_string(spec);
   set.is_noise = spec.is_noise();
   if (spec.kind == SourceKind::file)
     set.fields = read_vectors(communicator, spec.path, "source", lattice, no_verify ? &set.unverified : nullptr);
   if (spec.is_noise())
-    for (int number = 0; number < noise_vectors; ++number) set.fields.push_back(make_noise(lattice, spec, number));
+    for (int number = 0; number < noise_vectors; ++number)
+      set.fields.push_back(make_source_vector(lattice, spec, number));
   set.colors.assign(set.fields.size(), -1);
   if (spec.has_color())
     for (int c = color.value_or(0); c <= color.value_or(2); ++c) {
-      set.fields.push_back(make_color_source(lattice, spec, c));
+      set.fields.push_back(make_source_vector(lattice, spec, c));
       set.colors.push_back(c);
     }
   return set;

@@ -51,6 +51,16 @@ struct SourceRequest {
   int n_rhs() const { return spec.is_noise() ? noise_vectors : spec.has_color() && !color ? 3 : 1; }
 };
 
+// Right-hand sides at a time, unless memory or the user says otherwise.
+constexpr int usual_batch = 16;
+
+// Many sources, of which a few are solved at a time. Where neither is set, all right-hand sides are one batch.
+struct ManySources {
+  std::optional<std::string> list;  // sources in words, separated by `;`, or "@FILE" with one a line
+  std::optional<int> batch;         // right-hand sides that share links; absent: 16, or as many as memory holds
+  bool asked() const { return list || batch; }
+};
+
 // Throws Error naming the lattice unless the source's site or time slice lies on it. Local, the same on every rank.
 void check_source(const SourceSpec& spec, const Extents& global);
 
@@ -65,9 +75,15 @@ struct SourceSet {
   bool has_all_colors() const { return colors == std::vector<int>{0, 1, 2}; }
 };
 
+// The vector of a source that is no file: of a point or wall for colour `number`, of noise the one of that number.
+// Noise depends on (seed, number, global site) alone, so it has the same bits on every process grid. Local.
+VectorField make_source_vector(const Lattice& lattice, const SourceSpec& spec, int number);
+
+// Throws Error unless colour and number of noise vectors make sense, and check_source passes. Local.
+void check_source_request(const SourceRequest& source, const Extents& global);
+
 // The fields of `source` on this rank's part of `lattice`: one for its colour, or three (0, 1, 2); as many as asked for
-// of noise; as many as the file has. Noise depends on (seed, number of the vector, global site) alone, so it has the
-// same bits on every process grid. Calls check_source. Collective.
+// of noise; as many as the file has. Calls check_source_request. Collective.
 SourceSet make_sources(const Communicator& communicator, const Lattice& lattice, const SourceRequest& source,
                        bool no_verify = false);
 

@@ -19,8 +19,6 @@
 #include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/even_odd.hpp"
-#include "solver/session/injected_bits.hpp"
-#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -58,233 +56,214 @@ void record(RhsReport& rhs, const SolvedRhs& solved, double source_norm) {
     rhs.history.push_back(std::sqrt(solved.history[i]) / source_norm);
 }
 
-// The passes of one solve: certify and iterate take turns.
-class Passes {
- public:
-  Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
-         std::span<const double> b2, std::span<VectorField> solutions)
-      : with_(with),
-        request_(request),
-        tolerance_(tolerance_in_force(request, with.precision)),
-        sources_(sources),
-        b2_(b2),
-        solutions_(solutions),
-        faults_(request.inject),
-        memory_(sources.size()) {
-    done_.rhs.resize(sources.size());
-    good_.resize(sources.size());
-    for (std::size_t i = 0; i < sources.size(); ++i)
-      if (b2[i] == 0) solve_zero_source(i);
-    if (!with.checkpoints) return;
-    before_ = memory_;
-    with.checkpoints->surround([this] { return numbers(); }, solutions);
-    if (const SearchNumbers* kept = with.checkpoints->restore_surroundings()) take(*kept);
-  }
-
-  // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
-  // the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
-  bool certify() {
-    before_ = memory_;
-    target_.assign(sources_.size(), 1);  // a right-hand side that is done has a zero source, which is solved at once
-    iterations_left_ = std::numeric_limits<long>::max();
-    scale_ = 0;
-    with_.pass.begin(request_.mass, request_.system);
-    bool more = false;
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      if (memory_[i].outcome) continue;
-      RhsReport& rhs = done_.rhs[i];
-      const Stopwatch certifying;
-      std::optional<Activity> activity("certificate");
-      judge(i);
-      if (request_.recover && is_fault(i) && done_.faults.recovered < most_recoveries) go_back(i);
-      activity.reset();
-      done_.certify_seconds += certifying.seconds();
-      if (memory_[i].outcome != Outcome::certified && with_.interrupted && *with_.interrupted)
-        memory_[i].outcome = Outcome::out_of_iterations;  // whatever it might have become
-      if (memory_[i].outcome) continue;
-      more = true;
-      memory_[i].previous_residual = rhs.residual_true;
-      if (request_.recover) keep_good(i);
-      double wanted = aim_of_pass * tolerance_;
-      if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
-        wanted = aim_hq * rhs.residual_true * *request_.tolerance_hq / rhs.residual_hq;
-      const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
-      target_[i] = relative_target * std::sqrt(b2_[i]);
-      scale_ = std::max(scale_, relative_target / tolerance_);
-      iterations_left_ = std::min(iterations_left_, request_.max_iterations - rhs.iterations);
-      const Stopwatch converting;
-      with_.pass.set_source(int(i), from_zero_ ? sources_[i] : with_.residual, std::sqrt(r2_));
-      done_.convert_seconds += converting.seconds();
-    }
-    return more;
-  }
-
-  // Runs CG on what `certify` handed over, and adds its solutions. Collective.
-  void iterate(const std::function<void(const CgProgress&)>& progress) {
-    const bool damages = !request_.inject.empty();
-    const auto show = [&](const CgProgress& p) {
-      if (damages) faults_.strike(with_.pass, done_.cg_iterations + p.iteration);
-      if (progress) progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
-    };
-    const Stopwatch solving;
-    const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
-                                         with_.interrupted, with_.checkpoints, with_.deflation);
-    done_.cg_seconds += solving.seconds();
-    if (done_.took_over.empty()) done_.loop = to_string(cg.form);  // of block CG the solver that began
-    if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
-    if (done_.took_over.empty()) done_.took_over = cg.took_over;
-    const Stopwatch converting;
-    long longest = 0;
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      if (memory_[i].outcome) continue;
-      record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
-      memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
-      if (const SpectrumEstimate found = estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps); found.known())
-        done_.spectrum.known() ? done_.spectrum.merge(found) : void(done_.spectrum = found);
-      longest = std::max(longest, cg.rhs[i].iterations);
-      if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
-    }
-    done_.convert_seconds += converting.seconds();
-    done_.cg_iterations += longest;
-  }
-
-  // Outcomes and norms of all right-hand sides, once none is left. Collective.
-  CertifiedSolve result() {
-    const Stopwatch certifying;
-    for (std::size_t i = 0; i < sources_.size(); ++i) {
-      done_.rhs[i].outcome = *memory_[i].outcome;
-      const Norms2 x2 = norms2(with_.communicator, solutions_[i]);
-      done_.rhs[i].norm2 = x2.all;
-      done_.rhs[i].norm2_even = x2.even;
-      done_.rhs[i].norm2_odd = x2.odd;
-      done_.rhs[i].attainable = attainable(i);
-    }
-    done_.certify_seconds += certifying.seconds();
-    if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
-    done_.faults.injected = faults_.struck();
-    return std::move(done_);
-  }
-
- private:
-  // Computes the true residual of a right-hand side, its norm r2_, and what it means for the outcome. Collective.
-  void judge(std::size_t i) {
-    RhsReport& rhs = done_.rhs[i];
-    from_zero_ = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
-    r2_ = from_zero_ ? b2_[i] : true_residual(i);
-    rhs.residual_true = std::sqrt(r2_ / b2_[i]);
-    const auto decide = [&] {
-      memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.tolerance_hq, request_.max_iterations);
-    };
-    rhs.residual_hq = 1;  // of x = 0; else it is computed where a residual is the last, or decides
-    decide();
-    if (!from_zero_ && (memory_[i].outcome || request_.tolerance_hq)) {
-      rhs.residual_hq = heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, parity());
-      decide();
-      if (!memory_[i].outcome) true_residual(i);  // that used it up
-    }
-    if (!rhs.history.empty() && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
-      ++done_.faults.noticed;
-  }
-
-  // Whether the last pass was worth nothing: as after a fault, or where rounding allows no more.
-  bool is_fault(std::size_t i) const {
-    const std::optional<Outcome>& outcome = memory_[i].outcome;
-    return outcome == Outcome::breakdown || outcome == Outcome::stagnated;
-  }
-
-  // Goes on from the solution before the last pass, if it was better, with links packed again. Collective.
-  void go_back(std::size_t i) {
-    ++done_.faults.recovered;
-    with_.pack_links();
-    memory_[i].broke_down = false;
-    if (!(done_.rhs[i].residual_true <= memory_[i].previous_residual)) {
-      if (good_[i])
-        solutions_[i] = *good_[i];
-      else
-        for (const Parity cleared : {Parity::even, Parity::odd}) clear_parity(solutions_[i], cleared);
-    }
-    memory_[i].previous_residual = std::numeric_limits<double>::infinity();
-    judge(i);
-  }
-
-  void keep_good(std::size_t i) {
-    if (from_zero_)
-      good_[i].reset();
-    else if (good_[i])
-      *good_[i] = solutions_[i];
-    else
-      good_[i] = solutions_[i];
-  }
-
-  // What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
-  // computes that certificate again.
-  SearchNumbers numbers() const {
-    SearchNumbers numbers;
-    put_passes(numbers, before_, done_.rhs);
-    numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
-    numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
-    return numbers;
-  }
-  void take(const SearchNumbers& numbers) {
-    get_passes(numbers, memory_, done_.rhs);
-    const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
-    done_.spectrum = {spectrum[0], spectrum[1]};
-    done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
-  }
-
-  // The sites of the system; nothing: all.
-  std::optional<Parity> parity() const {
-    if (request_.system == System::full) return std::nullopt;
-    return request_.system == System::even ? Parity::even : Parity::odd;
-  }
-
-  // The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.
-  double attainable(std::size_t i) const {
-    if (!done_.spectrum.known() || !(b2_[i] > 0)) return 0;
-    const bool full = request_.system == System::full;
-    const double four_m2 = 4 * request_.mass * request_.mass, largest = done_.spectrum.largest;
-    const double norm = full ? 2 * request_.mass + std::sqrt(std::max(largest - four_m2, 0.0)) : largest;
-    const RhsReport& rhs = done_.rhs[i];
-    const double x2 = full ? rhs.norm2 : request_.system == System::even ? rhs.norm2_even : rhs.norm2_odd;
-    return std::numeric_limits<double>::epsilon() * (norm * std::sqrt(x2 / b2_[i]) + 1);
-  }
-
-  // x = 0 on the sites of the system.
-  void solve_zero_source(std::size_t i) {
-    VectorField& x = solutions_[i];
-    for (const Parity cleared : {Parity::even, Parity::odd})
-      if (!parity() || *parity() == cleared) clear_parity(x, cleared);
-    memory_[i].outcome = Outcome::certified;
-  }
-
-  // residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
-  double true_residual(std::size_t i) {
-    const double mass = request_.mass;
-    const VectorField &x = solutions_[i], &b = sources_[i];
-    if (!parity()) return full_residual(with_.communicator, with_.links, with_.boundary, mass, x, b, with_.residual);
-    return parity_residual(with_.communicator, with_.links, with_.boundary, mass, *parity(), x, b, with_.residual);
-  }
-
-  const CertifiedWork& with_;
-  const SolveRequest& request_;
-  double tolerance_;
-  std::span<const VectorField> sources_;
-  std::span<const double> b2_;
-  std::span<VectorField> solutions_;
-  bool from_zero_ = false;  // of the last true residual, and its squared norm
-  double r2_ = 0;
-  std::vector<std::optional<VectorField>> good_;  // solutions before the last pass, to go back to; empty: zero
-  InjectedBits faults_;
-  std::vector<PassMemory> memory_, before_;  // before_: before the last certificate
-  CertifiedSolve done_;
-  // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is
-  // relative to its target, to a ratio relative to the tolerance.
-  std::vector<double> target_;
-  long iterations_left_ = 0;
-  double scale_ = 0;
-};
-
 }  // namespace
+
+Passes::Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
+               std::span<const double> b2, std::span<VectorField> solutions)
+    : with_(with),
+      request_(request),
+      tolerance_(tolerance_in_force(request, with.precision)),
+      sources_(sources),
+      b2_(b2),
+      solutions_(solutions),
+      faults_(request.inject),
+      memory_(sources.size()) {
+  done_.rhs.resize(sources.size());
+  good_.resize(sources.size());
+  for (std::size_t i = 0; i < sources.size(); ++i)
+    if (b2[i] == 0) solve_zero_source(i);
+  if (!with.checkpoints) return;
+  before_ = memory_;
+  with.checkpoints->surround([this] { return numbers(); }, solutions);
+  if (const SearchNumbers* kept = with.checkpoints->restore_surroundings()) take(*kept);
+}
+
+// Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
+// the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
+bool Passes::certify() {
+  before_ = memory_;
+  target_.assign(sources_.size(), 1);  // a right-hand side that is done has a zero source, which is solved at once
+  iterations_left_ = std::numeric_limits<long>::max();
+  scale_ = 0;
+  with_.pass.begin(request_.mass, request_.system);
+  bool more = false;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (memory_[i].outcome) continue;
+    RhsReport& rhs = done_.rhs[i];
+    const Stopwatch certifying;
+    std::optional<Activity> activity("certificate");
+    judge(i);
+    if (request_.recover && is_fault(i) && done_.faults.recovered < most_recoveries) go_back(i);
+    activity.reset();
+    done_.certify_seconds += certifying.seconds();
+    if (memory_[i].outcome != Outcome::certified && with_.interrupted && *with_.interrupted)
+      memory_[i].outcome = Outcome::out_of_iterations;  // whatever it might have become
+    if (memory_[i].outcome) continue;
+    more = true;
+    memory_[i].previous_residual = rhs.residual_true;
+    if (request_.recover) keep_good(i);
+    double wanted = aim_of_pass * tolerance_;
+    if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
+      wanted = aim_hq * rhs.residual_true * *request_.tolerance_hq / rhs.residual_hq;
+    const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
+    target_[i] = relative_target * std::sqrt(b2_[i]);
+    scale_ = std::max(scale_, relative_target / tolerance_);
+    iterations_left_ = std::min(iterations_left_, request_.max_iterations - rhs.iterations);
+    const Stopwatch converting;
+    with_.pass.set_source(int(i), from_zero_ ? sources_[i] : with_.residual, std::sqrt(r2_));
+    done_.convert_seconds += converting.seconds();
+  }
+  return more;
+}
+
+// Runs CG on what `certify` handed over, and adds its solutions. Collective.
+void Passes::iterate(const std::function<void(const CgProgress&)>& progress) {
+  const bool damages = !request_.inject.empty();
+  const auto show = [&](const CgProgress& p) {
+    if (damages) faults_.strike(with_.pass, done_.cg_iterations + p.iteration);
+    if (progress) progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_});
+  };
+  const Stopwatch solving;
+  const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
+                                       with_.interrupted, with_.checkpoints, with_.deflation);
+  add(cg, solving.seconds());
+}
+
+void Passes::add(const CgResult& cg, double seconds) {
+  done_.cg_seconds += seconds;
+  if (done_.took_over.empty()) done_.loop = to_string(cg.form);  // of block CG the solver that began
+  if (cg.precise_form) done_.precise_loop = to_string(*cg.precise_form);
+  if (done_.took_over.empty()) done_.took_over = cg.took_over;
+  const Stopwatch converting;
+  long longest = 0;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    if (memory_[i].outcome) continue;
+    record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
+    memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
+    if (const SpectrumEstimate found = estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps); found.known())
+      done_.spectrum.known() ? done_.spectrum.merge(found) : void(done_.spectrum = found);
+    longest = std::max(longest, cg.rhs[i].iterations);
+    if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
+  }
+  done_.convert_seconds += converting.seconds();
+  done_.cg_iterations += longest;
+}
+
+// Outcomes and norms of all right-hand sides, once none is left. Collective.
+CertifiedSolve Passes::result() {
+  const Stopwatch certifying;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    done_.rhs[i].outcome = *memory_[i].outcome;
+    const Norms2 x2 = norms2(with_.communicator, solutions_[i]);
+    done_.rhs[i].norm2 = x2.all;
+    done_.rhs[i].norm2_even = x2.even;
+    done_.rhs[i].norm2_odd = x2.odd;
+    done_.rhs[i].attainable = attainable(i);
+  }
+  done_.certify_seconds += certifying.seconds();
+  if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
+  done_.faults.injected = faults_.struck();
+  return std::move(done_);
+}
+
+// Computes the true residual of a right-hand side, its norm r2_, and what it means for the outcome. Collective.
+void Passes::judge(std::size_t i) {
+  RhsReport& rhs = done_.rhs[i];
+  from_zero_ = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
+  r2_ = from_zero_ ? b2_[i] : true_residual(i);
+  rhs.residual_true = std::sqrt(r2_ / b2_[i]);
+  const auto decide = [&] {
+    memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.tolerance_hq, request_.max_iterations);
+  };
+  rhs.residual_hq = 1;  // of x = 0; else it is computed where a residual is the last, or decides
+  decide();
+  if (!from_zero_ && (memory_[i].outcome || request_.tolerance_hq)) {
+    rhs.residual_hq = heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, parity());
+    decide();
+    if (!memory_[i].outcome) true_residual(i);  // that used it up
+  }
+  if (!rhs.history.empty() && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
+    ++done_.faults.noticed;
+}
+
+// Whether the last pass was worth nothing: as after a fault, or where rounding allows no more.
+bool Passes::is_fault(std::size_t i) const {
+  const std::optional<Outcome>& outcome = memory_[i].outcome;
+  return outcome == Outcome::breakdown || outcome == Outcome::stagnated;
+}
+
+// Goes on from the solution before the last pass, if it was better, with links packed again. Collective.
+void Passes::go_back(std::size_t i) {
+  ++done_.faults.recovered;
+  with_.pack_links();
+  memory_[i].broke_down = false;
+  if (!(done_.rhs[i].residual_true <= memory_[i].previous_residual)) {
+    if (good_[i])
+      solutions_[i] = *good_[i];
+    else
+      for (const Parity cleared : {Parity::even, Parity::odd}) clear_parity(solutions_[i], cleared);
+  }
+  memory_[i].previous_residual = std::numeric_limits<double>::infinity();
+  judge(i);
+}
+
+void Passes::keep_good(std::size_t i) {
+  if (from_zero_)
+    good_[i].reset();
+  else if (good_[i])
+    *good_[i] = solutions_[i];
+  else
+    good_[i] = solutions_[i];
+}
+
+// What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
+// computes that certificate again.
+SearchNumbers Passes::numbers() const {
+  SearchNumbers numbers;
+  put_passes(numbers, before_, done_.rhs);
+  numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
+  numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
+  return numbers;
+}
+void Passes::take(const SearchNumbers& numbers) {
+  get_passes(numbers, memory_, done_.rhs);
+  const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
+  done_.spectrum = {spectrum[0], spectrum[1]};
+  done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
+}
+
+// The sites of the system; nothing: all.
+std::optional<Parity> Passes::parity() const {
+  if (request_.system == System::full) return std::nullopt;
+  return request_.system == System::even ? Parity::even : Parity::odd;
+}
+
+// The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.
+double Passes::attainable(std::size_t i) const {
+  if (!done_.spectrum.known() || !(b2_[i] > 0)) return 0;
+  const bool full = request_.system == System::full;
+  const double four_m2 = 4 * request_.mass * request_.mass, largest = done_.spectrum.largest;
+  const double norm = full ? 2 * request_.mass + std::sqrt(std::max(largest - four_m2, 0.0)) : largest;
+  const RhsReport& rhs = done_.rhs[i];
+  const double x2 = full ? rhs.norm2 : request_.system == System::even ? rhs.norm2_even : rhs.norm2_odd;
+  return std::numeric_limits<double>::epsilon() * (norm * std::sqrt(x2 / b2_[i]) + 1);
+}
+
+// x = 0 on the sites of the system.
+void Passes::solve_zero_source(std::size_t i) {
+  VectorField& x = solutions_[i];
+  for (const Parity cleared : {Parity::even, Parity::odd})
+    if (!parity() || *parity() == cleared) clear_parity(x, cleared);
+  memory_[i].outcome = Outcome::certified;
+}
+
+// residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
+double Passes::true_residual(std::size_t i) {
+  const double mass = request_.mass;
+  const VectorField &x = solutions_[i], &b = sources_[i];
+  if (!parity()) return full_residual(with_.communicator, with_.links, with_.boundary, mass, x, b, with_.residual);
+  return parity_residual(with_.communicator, with_.links, with_.boundary, mass, *parity(), x, b, with_.residual);
+}
 
 double reduction_per_pass(Precision precision) {
   return 100 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()

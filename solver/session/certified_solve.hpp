@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,8 @@
 #include "solver/krylov/even_odd.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
+#include "solver/session/injected_bits.hpp"
+#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -45,6 +48,62 @@ struct CertifiedSolve {
   SolveReport::Faults faults;
   SpectrumEstimate spectrum;  // of all right-hand sides and passes together
   std::optional<CheckpointSummary> checkpoint;
+};
+
+// The passes of one solve: certify and iterate take turns until certify finds nothing left.
+class Passes {
+ public:
+  // Arguments as those of certified_solve. All must outlive the object. Collective.
+  Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
+         std::span<const double> b2, std::span<VectorField> solutions);
+
+  // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
+  // the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
+  bool certify();
+
+  // Runs CG on what `certify` handed over, and adds its solutions. Collective.
+  void iterate(const std::function<void(const CgProgress&)>& progress);
+  // The same where something else has solved what was handed over, for these targets of |b - M x|, within so many
+  // iterations. Local.
+  std::span<const double> targets() const { return target_; }
+  long iterations_left() const { return iterations_left_; }
+  void add(const CgResult& cg, double seconds);
+
+  // Outcomes and norms of all right-hand sides, once none is left. Collective.
+  CertifiedSolve result();
+
+  // What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
+  // computes that certificate again. Local.
+  SearchNumbers numbers() const;
+  void take(const SearchNumbers& numbers);
+
+ private:
+  void judge(std::size_t i);
+  bool is_fault(std::size_t i) const;
+  void go_back(std::size_t i);
+  void keep_good(std::size_t i);
+  std::optional<Parity> parity() const;
+  double attainable(std::size_t i) const;
+  void solve_zero_source(std::size_t i);
+  double true_residual(std::size_t i);
+
+  const CertifiedWork& with_;
+  const SolveRequest& request_;
+  double tolerance_;
+  std::span<const VectorField> sources_;
+  std::span<const double> b2_;
+  std::span<VectorField> solutions_;
+  bool from_zero_ = false;  // of the last true residual, and its squared norm
+  double r2_ = 0;
+  std::vector<std::optional<VectorField>> good_;  // solutions before the last pass, to go back to; empty: zero
+  InjectedBits faults_;
+  std::vector<PassMemory> memory_, before_;  // before_: before the last certificate
+  CertifiedSolve done_;
+  // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is
+  // relative to its target, to a ratio relative to the tolerance.
+  std::vector<double> target_;
+  long iterations_left_ = 0;
+  double scale_ = 0;
 };
 
 // Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of

@@ -68,11 +68,11 @@ void Gauge::fill_times(SolveReport& report, const CertifiedSolve& done, double s
                                         double(done.rhs.size()) / report.seconds["solve"];
 }
 
-void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) const {
+void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vector_bytes, double source_bytes) const {
   report.memory_bytes = {{"links", double(precise_->link_bytes())},
                          {"sloppy_links", sloppy_ ? double(sloppy_->link_bytes()) : 0},
                          {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
-                         {"vectors", double(pass_->vector_bytes())},
+                         {"vectors", vector_bytes},
                          {"certificate_links", double(links_.bytes() + (improved_ ? improved_->naik.bytes() : 0) +
                                                       (thin_ ? thin_->bytes() : 0))},
                          {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
@@ -82,12 +82,11 @@ void Gauge::fill_memory(SolveReport& report, int n_rhs, double source_bytes) con
   if (deflation_) report.memory_bytes["eigenvectors"] = double(deflation_->bytes());
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
-  report.predicted_memory_bytes = estimate_memory(shape(n_rhs, report.request.system, certificate_.space())).objects;
+  report.predicted_memory_bytes = estimate_memory(shape).objects;
   for (auto& [object, bytes] : report.predicted_memory_bytes) bytes *= context_.communicator().size();
 }
 
-SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
-                                 double source_bytes) const {
+SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds) const {
   SolveReport report;
   report.rhs = done.rhs;
   report.checkpoint = done.checkpoint;
@@ -110,12 +109,29 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
   report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
   report.explanation = explain(report);
   fill_times(report, done, setup_seconds);
-  fill_memory(report, int(report.rhs.size()), source_bytes);
   if (const Deflation* used = deflation(request)) {
     report.deflation = deflation_summary_;
     report.deflation->projections = used->use().projections;
     report.deflation->seconds = context_.communicator().max(used->use().seconds);
   }
+  return report;
+}
+
+SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
+                                 double source_bytes) const {
+  SolveReport report = filled(request, done, setup_seconds);
+  fill_memory(report, shape(int(report.rhs.size()), request.system, certificate_.space()),
+              double(pass_->vector_bytes()), source_bytes);
+  return report;
+}
+
+SolveReport Gauge::batch_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
+                                double vector_bytes, double halo_bytes, double source_bytes) const {
+  SolveReport report = filled(request, done, setup_seconds);
+  SolveShape tile = shape(precise_->options().n_rhs, request.system, certificate_.space());
+  tile.refills = true;
+  fill_memory(report, tile, vector_bytes, source_bytes);
+  report.memory_bytes["halo"] += sum_bytes(context_.communicator(), halo_bytes);
   return report;
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dirac/fields/site_hash.hpp"
+#include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
@@ -14,6 +15,7 @@
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/request/sources.hpp"
 
 namespace staghorn {
 
@@ -242,21 +244,26 @@ SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const
   return shape;
 }
 
-void Gauge::make_operators(int n_rhs, System system, MemorySpace certificate) {
+MemoryBudget Gauge::held_memory(const MemoryEstimate& estimate, double of_operators) const {
+  const double held = estimate.objects.at("certificate_links") + double(certificate_.bytes(MemorySpace::host));
+  const double there = of_operators + (deflation_ ? double(deflation_->bytes()) : 0);
+  const double held_on_gpu = there + double(certificate_.bytes(MemorySpace::cuda));
+  const bool on_gpu = context_.cuda_device() >= 0;
+  return {on_gpu ? held : held + there, on_gpu ? held_on_gpu : 0};
+}
+
+void Gauge::make_operators(const SolveShape& wanted_shape) {
   const int cuda_device = context_.cuda_device();
-  const bool on_gpu = cuda_device >= 0;
+  const int n_rhs = wanted_shape.n_rhs;
   const auto packed = precise_ ? precise_->hop_data() : nullptr;  // links that are there stay
   const auto sloppy_packed = sloppy_ ? sloppy_->hop_data() : nullptr;
   const double held_links = double((precise_ ? precise_->link_bytes() : 0) + (sloppy_ ? sloppy_->link_bytes() : 0));
   forget_operators();  // frees its memory before the next takes its own
-  const SolveShape wanted_shape = shape(n_rhs, system, certificate);
   const MemoryEstimate estimate = estimate_memory(wanted_shape);
-  const double held = estimate.objects.at("certificate_links") + estimate.objects.at("sources_solutions") +
-                      double(certificate_.bytes(MemorySpace::host));
-  const double held_there = held_links + (deflation_ ? double(deflation_->bytes()) : 0);
-  const double held_on_gpu = held_there + double(certificate_.bytes(MemorySpace::cuda));
+  MemoryBudget held = held_memory(estimate, held_links);
+  if (!wanted_shape.refills) held.host += estimate.objects.at("sources_solutions");  // the caller made them
   const Communicator& all = context_.communicator();
-  require_memory(all, wanted_shape, cuda_device, {on_gpu ? held : held + held_there, on_gpu ? held_on_gpu : 0});
+  require_memory(all, wanted_shape, cuda_device, held);
   auto made = std::make_unique<StaggeredOperator>(all, operator_links(), operator_options(options_, n_rhs, cuda_device),
                                                   packed);
   if (options_.sloppy)
@@ -267,7 +274,7 @@ void Gauge::make_operators(int n_rhs, System system, MemorySpace certificate) {
 }
 
 void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
-  if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(n_rhs, system, certificate);
+  if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(shape(n_rhs, system, certificate));
   const bool first = !pass_;
   // The allocations that are left fail on every rank alike.
   context_.communicator().agree([&] {
@@ -280,6 +287,23 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
     certificate_.make(certificate, operator_links());
   });
   if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
+}
+
+Gauge::BatchParts Gauge::prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate) {
+  const Communicator& all = context_.communicator();
+  const int most = int(std::min<std::size_t>(n_sources, max_rhs));
+  SolveShape wanted = shape(std::min(columns > 0 ? columns : usual_batch, most), system, certificate);
+  wanted.refills = true;
+  if (columns == 0) {
+    const double links = double((precise_ ? precise_->link_bytes() : 0) + (sloppy_ ? sloppy_->link_bytes() : 0));
+    wanted.n_rhs = most_rhs_that_fit(all, wanted, context_.cuda_device(), held_memory(estimate_memory(wanted), links));
+  }
+  pass_.reset();  // its vectors would stand beside those of the tile
+  if (!precise_ || precise_->options().n_rhs != wanted.n_rhs) make_operators(wanted);
+  all.agree([&] { certificate_.make(certificate, operator_links()); });
+  precise_->reset_times();
+  if (sloppy_) sloppy_->reset_times();
+  return {*precise_, sloppy_.get(), certificate_, operator_links()};
 }
 
 }  // namespace staghorn

@@ -17,7 +17,7 @@
 #include "solver/eigen/deflation.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/krylov/even_odd.hpp"
-#include "solver/machine/memory_estimate.hpp"
+#include "solver/machine/memory_check.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/session/certificate_fields.hpp"
 #include "solver/session/context.hpp"
@@ -127,6 +127,23 @@ class Gauge {
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                            const SolveHabits& habits = {});
 
+  // What many sources that take turns are solved with (many/refilled_batch.hpp), made if it is not there yet: operators
+  // for so many right-hand sides, and the fields of the certificate. `columns` 0: 16, or as many as memory holds, but
+  // no more than there are sources. Throws Error where that does not fit.
+  struct BatchParts {
+    StaggeredOperator& precise;
+    StaggeredOperator* sloppy;  // nullptr without mixed precision
+    CertificateFields& certificate;
+    OperatorLinks links;
+  };
+  BatchParts prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate);
+  // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
+  // checkpoints.
+  std::map<std::string, std::string> identity_of(const SolveRequest& request, const std::string& sources_hash) const;
+  // The report of such a solve. `vector_bytes`: this rank's vectors of the passes; `halo_bytes`: of operators besides.
+  SolveReport batch_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
+                           double vector_bytes, double halo_bytes, double source_bytes) const;
+
  private:
   const Lattice& lattice() const { return links_.lattice(); }
   void check_links();
@@ -135,7 +152,7 @@ class Gauge {
   // where that does not fit into memory. `certificate`: where it runs.
   void prepare(int n_rhs, System system, MemorySpace certificate);
   // Operators for so many right-hand sides. The vectors of those before are gone.
-  void make_operators(int n_rhs, System system, MemorySpace certificate);
+  void make_operators(const SolveShape& shape);
   void forget_operators();
   void pack_links();  // into the operators, in place
   void forget_eigenpairs();
@@ -161,17 +178,18 @@ class Gauge {
                                      std::span<VectorField> solutions, const ShowProgress& progress,
                                      const bool* interrupted);
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
+  // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
+  MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;
 
-  // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
-  // checkpoints.
-  std::map<std::string, std::string> identity_of(const SolveRequest& request,
-                                                 std::span<const VectorField> sources) const;
+  // The hashes of sources, for `identity_of`.
+  std::string hashes_of(std::span<const VectorField> sources) const;
 
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
                             double source_bytes) const;
   void fill_times(SolveReport& report, const CertifiedSolve& done, double setup_seconds) const;
-  void fill_memory(SolveReport& report, int n_rhs, double source_bytes) const;
+  void fill_memory(SolveReport& report, const SolveShape& shape, double vector_bytes, double source_bytes) const;
+  SolveReport filled(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds) const;
 
   const Context& context_;
   SessionOptions options_;

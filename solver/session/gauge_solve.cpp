@@ -11,24 +11,29 @@
 
 namespace staghorn {
 
-std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& request,
-                                                      std::span<const VectorField> sources) const {
+std::string Gauge::hashes_of(std::span<const VectorField> sources) const {
   const Communicator& all = context_.communicator();
-  const std::string solver = solver_for(options_).name;
-  if (solver != "cg" && solver != "mixed") throw Error("`checkpoint`", "the solver cg or mixed", solver);
-  if (deflation(request) && !solver_for(options_).deflates)
-    throw Error("`checkpoint`", "a solve without `eigenvectors`, or with `sloppy`", "eigenvectors");
   std::string hashes;
   for (const VectorField& b : sources) {
     const bool here = b.space() == MemorySpace::host;
     hashes += (hashes.empty() ? "" : " ") +
               hash_text(here ? site_hash(all, b) : site_hash(all, VectorField(b, MemorySpace::host)));
   }
+  return hashes;
+}
+
+std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& request,
+                                                      const std::string& sources_hash) const {
+  const Communicator& all = context_.communicator();
+  const std::string solver = solver_for(options_).name;
+  if (solver != "cg" && solver != "mixed") throw Error("`checkpoint`", "the solver cg or mixed", solver);
+  if (deflation(request) && !solver_for(options_).deflates)
+    throw Error("`checkpoint`", "a solve without `eigenvectors`, or with `sloppy`", "eigenvectors");
   std::map<std::string, std::string> identity = {
       {"staghorn_version", version()},
       {"lattice", to_string(lattice().global())},
       {"links_hash", hash_text(site_hash(all, links_))},
-      {"sources_hash", hashes},
+      {"sources_hash", sources_hash},
       {"boundary", to_string(options_.boundary)},
       {"numbers", describe_numbers(options_)},
       {"solver", solver},
@@ -61,7 +66,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   std::optional<Checkpoints> checkpoints;
-  if (request.checkpoint) checkpoints.emplace(all, lattice(), request, identity_of(request, sources));
+  if (request.checkpoint) checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
 
   std::vector<int> guessed(n_rhs, 0);
   if (request.chronological > 0) {

@@ -21,6 +21,8 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
   return std::move(*links);
 }
 
+}  // namespace
+
 void apply_milc_signs(VectorField& v) {
   if (v.space() == MemorySpace::cuda) return cuda_apply_milc_signs(v);
 #pragma omp parallel for schedule(static)
@@ -29,8 +31,6 @@ void apply_milc_signs(VectorField& v) {
     for (Complex<double>& c : v[site].c) c = {-c.re, -c.im};
   }
 }
-
-}  // namespace
 
 struct Session::State {
   Context context;
@@ -112,6 +112,7 @@ const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
 Gauge& Session::resident() { return *state_->gauge; }
 std::string Session::device() const { return state_->context.device(); }
+const Context& Session::context() const { return state_->context; }
 
 SolveReport Session::solve(const SolveRequest& request, std::span<const VectorField> sources,
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress) {

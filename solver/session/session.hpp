@@ -16,7 +16,11 @@
 
 namespace staghorn {
 
+class Context;
 class Gauge;
+
+// x -> S x, S = (-1)^(t(x+y+z)): from MILC's phases to those of CPS and back. On the host or on a GPU. Local.
+void apply_milc_signs(VectorField& v);
 
 class Session {
  public:
@@ -42,6 +46,7 @@ class Session {
   const SessionOptions& options() const;
   std::string device() const;  // in use: "cpu" or "cuda:0 (NVIDIA H200)"
   Gauge& resident();           // with context, links and operators: for other folders of solver/
+  const Context& context() const;
 
   // Solves for every source; with request.masses for every mass and source, mass by mass, and then from zero.
   // `solutions` come in as initial guesses (zero fields for none) and go out as solutions.

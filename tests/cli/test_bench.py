@@ -160,6 +160,16 @@ def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
         assert row["efficiency"] == pytest.approx(rows[0]["microseconds"] / row["microseconds"])
 
 
+def test_block_solver_has_an_iteration_of_its_own(bench):
+    found = bench("cg", "--solver", "block", "--rhs", 4, "--precision", "fp64,fp32,fp16", "--links", 18)
+    rows = [(r["what"], r["precision"], r["rhs"], r["loop"]) for r in found["results"]]
+    assert rows == [("cg iteration, block", precision, 4, "host") for precision in ("fp64", "fp32")]
+    for result in found["results"]:  # site and iteration: 2 hops of 4, 12 vectors besides, of half the sites
+        word = 8 if result["precision"] == "fp64" else 4
+        per_site = 2 * (8 * 18 * word + 4 * 12 * word) + 4 * 12 * 6 * word
+        assert result["gb_s"] == pytest.approx(per_site * 4 * 4 * 4 * 8 / 2 / result["microseconds"] * 1e-3, rel=0.01)
+
+
 @pytest.mark.parametrize("arguments, words", [
     ([], ["required"]),
     (["hop"], ["lattice", "required"]),
@@ -183,6 +193,9 @@ def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
     (["hop", "--lattice", "4x4x4x4", "--loopback", "xw"], ["--loopback", "xyzt", "xw"]),
     (["hop", "--lattice", "4x4x4x4", "--instruction-set", "mmx"], ["--instruction-set", "baseline", "mmx"]),
     (["cg", "--lattice", "4x4x4x4", "--blas", "mkl"], ["--blas", "fused or cublas", "mkl"]),
+    (["cg", "--lattice", "4x4x4x4", "--solver", "multigrid"], ["--solver", "cg or block", "multigrid"]),
+    (["cg", "--lattice", "4x4x4x4", "--solver", "block"], ["--rhs", "2 to 16", "1"]),
+    (["hop", "--lattice", "4x4x4x4", "--solver", "block", "--rhs", "4"], ["--solver block", "bench cg"]),
     (["hop", "stray", "--lattice", "4x4x4x4"], ["bench --help"]),
     (["hop", "--lattice", "4x4x4x4", "--link", "12"], ["unknown option 'link'", "'links'"]),
 ])

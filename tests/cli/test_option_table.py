@@ -59,7 +59,7 @@ def message_of(call) -> str:
     ("tolerance", "2", "expected a relative residual between 0 and 1, found 2"),
     ("tolerance", "1e-5x", "expected a number, found '1e-5x'"),
     ("tolerance", "1e999", "expected a number of size up to 1.8e+308, found '1e999'"),
-    ("noise_vectors", "0", "expected a number from 1 to 64, found 0"),
+    ("noise_vectors", "0", "expected a number of at least 1, found 0"),
     ("system", "both", "expected full, even or odd, found 'both'"),
     ("phases", "grid", "expected cps or milc, found 'grid'"),
 ])

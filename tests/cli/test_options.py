@@ -188,7 +188,7 @@ def test_phases_of_milc_are_a_diagonal_sign(solve):
     ("mass = 1e999\n", ["--mass: expected a number of size up to"]),
     ("mass = 0.5\ngrid =\n", ["--grid: expected four positive numbers", "found ''"]),
     ("mass = 0.5\ngrid = 65536,65536,65536,65536\n", ["--grid: expected four positive numbers"]),
-    ("mass = 0.5\nnoise-vectors = 65\n", ["--noise-vectors: expected a number from 1 to 64, found 65"]),
+    ("mass = 0.5\nnoise-vectors = 65\n", ["--noise-vectors: expected a number from 1 to 64, or more with --batch, found 65"]),
     ("mass = 0.5\nforce = maybe\n", ["'force'", "maybe"]),
     ("mass\n", ["invalid line", "mass"]),
     ("reunitarise\n", ["invalid line", "reunitarise"]),

@@ -1,9 +1,11 @@
-// Projection onto SU(3), the heatbath in SU(2) subgroups, and links stored as eight reals; links of U(3) as 13 and 9.
+// Projection onto SU(3), the heatbath in SU(2) subgroups, and links stored as eight reals; links of U(3) as 13 and 9;
+// Cholesky factors of small dense matrices.
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <limits>
 
+#include "dirac/algebra/block_cholesky.hpp"
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/gauge/su2_subgroup.hpp"
@@ -211,13 +213,85 @@ bool naik_forms_hold_any_link_of_u3() {
   return true;
 }
 
+ComplexMatrix adjoint(const ComplexMatrix& a) {
+  ComplexMatrix result(a.columns, a.rows);
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.columns; ++j) result(j, i) = {a(i, j).re, -a(i, j).im};
+  return result;
+}
+
+double largest_difference(const ComplexMatrix& a, const ComplexMatrix& b) {
+  double largest = 0;
+  for (std::size_t k = 0; k < a.elements.size(); ++k)
+    largest = std::max(
+        {largest, std::fabs(a.elements[k].re - b.elements[k].re), std::fabs(a.elements[k].im - b.elements[k].im)});
+  return largest;
+}
+
+// Eight vectors, of which the fourth is composed of two before it and the sixth is zero: G = rho^dagger rho, y = q rho,
+// and q is orthonormal where vectors are kept.
+bool cholesky_factors_reveal_the_rank() {
+  constexpr int m = 20, n = 8, composed = 3, zero = 5;
+  ComplexMatrix y(m, n);
+  RandomStream random = test_stream(77);
+  for (auto& element : y.elements) element = complex_gaussian(random);
+  for (int i = 0; i < m; ++i) {
+    y(i, composed) = y(i, 0) * Complex<double>{2, -1} + y(i, 2) * Complex<double>{0.5, 3};
+    y(i, zero) = {0, 0};
+  }
+  const ComplexMatrix gram = product(adjoint(y), y);
+  const BlockFactor f = block_cholesky(gram, 1e-10);
+  for (int j = 0; j < n; ++j)
+    if (!CHECK(f.kept[std::size_t(j)] == (j != composed && j != zero))) return false;
+  const ComplexMatrix q = product(y, f.inverse), unit = product(adjoint(q), q);
+  ComplexMatrix expected(n, n);
+  for (int j = 0; j < n; ++j) {
+    if (f.kept[std::size_t(j)]) expected(j, j) = {1, 0};
+    if (!CHECK(f.rho(j, j).re >= 0) || !CHECK(f.rho(j, j).im == 0)) return false;
+    for (int i = j + 1; i < n; ++i)
+      if (!CHECK(f.rho(i, j).re == 0) || !CHECK(f.rho(i, j).im == 0)) return false;
+  }
+  const double of_gram = largest_difference(product(adjoint(f.rho), f.rho), gram),
+               of_y = largest_difference(product(q, f.rho), y), of_q = largest_difference(unit, expected),
+               of_inverse = largest_difference(product(f.inverse, f.rho), [&] {
+                 ComplexMatrix one = expected;  // and how the composed vector is made of the kept ones
+                 one(0, composed) = {2, -1};
+                 one(2, composed) = {0.5, 3};
+                 return one;
+               }());
+  std::printf("rank %d, deviations %.1e %.1e %.1e %.1e\n", f.rank, of_gram, of_y, of_q, of_inverse);
+  return CHECK(f.rank == n - 2) && CHECK(of_gram < 1e-12) && CHECK(of_y < 1e-12) && CHECK(of_q < 1e-12) &&
+         CHECK(of_inverse < 1e-12) && CHECK(f.smallest_pivot > 0.1) && CHECK(f.smallest_pivot <= 1);
+}
+
+bool inverse_of_a_positive_matrix_undoes_it() {
+  constexpr int n = 6;
+  ComplexMatrix y(2 * n, n);
+  RandomStream random = test_stream(78);
+  for (auto& element : y.elements) element = complex_gaussian(random);
+  const ComplexMatrix gram = product(adjoint(y), y);
+  const double deviation =
+      largest_difference(product(gram, positive_inverse(block_cholesky(gram, 1e-10))), identity(n));
+  std::printf("deviation %.1e\n", deviation);
+  return CHECK(deviation < 1e-12);
+}
+
+// Numbers that are not finite drop their vector, and do not reach the others.
+bool cholesky_drops_what_is_not_finite() {
+  ComplexMatrix gram = identity(3);
+  gram(1, 1) = {std::numeric_limits<double>::quiet_NaN(), 0};
+  const BlockFactor f = block_cholesky(gram, 1e-10);
+  return CHECK(f.rank == 2) && CHECK(!f.kept[1]) && CHECK(f.rho(2, 2).re == 1) && CHECK(f.inverse(0, 0).re == 1);
+}
+
 }  // namespace
 
 std::vector<UnitCheck> su3_checks() {
   return {
-      UNIT_CHECK(projected_matrices_are_in_su3),   UNIT_CHECK(heatbath_draws_have_the_exact_mean),
-      UNIT_CHECK(overrelaxation_keeps_the_action), UNIT_CHECK(eight_reals_hold_any_link),
-      UNIT_CHECK(naik_forms_hold_any_link_of_u3),
+      UNIT_CHECK(projected_matrices_are_in_su3),          UNIT_CHECK(heatbath_draws_have_the_exact_mean),
+      UNIT_CHECK(overrelaxation_keeps_the_action),        UNIT_CHECK(eight_reals_hold_any_link),
+      UNIT_CHECK(naik_forms_hold_any_link_of_u3),         UNIT_CHECK(cholesky_factors_reveal_the_rank),
+      UNIT_CHECK(inverse_of_a_positive_matrix_undoes_it), UNIT_CHECK(cholesky_drops_what_is_not_finite),
   };
 }
 

@@ -91,6 +91,10 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
     } else {
       s.active[i] = !is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]);
     }
+    s.most_iterations[i] = stop.most_of(std::size_t(i));
+    if (state.begun() && !stop.most_iterations.empty())
+      s.most_iterations[i] -= state.memory->rhs[std::size_t(i)].done.iterations;
+    s.active[i] = s.active[i] && s.most_iterations[i] > 0;
     s.bound[cuda::residual_step][i] = sum_near(r2).grid().bound;
     active += s.active[i];
   }
@@ -130,9 +134,9 @@ std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const Bu
   return rhs;
 }
 
-// The memory of a loop that is left after the iterations of `s`.
-LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, long iterations_before) {
-  LoopMemory memory{true, iterations_before + long(s.iteration), {}, {}};
+// The memory of a loop after the iterations of `s`; `left`: the keeper wants it.
+LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, long iterations_before, bool left) {
+  LoopMemory memory{left, iterations_before + long(s.iteration), {}, {}};
   for (std::size_t i = 0; i < done.size(); ++i) {
     memory.hop_bounds.push_back(s.bound[cuda::hop_step][i]);
     memory.rhs.push_back({std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i])});
@@ -225,7 +229,7 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   CgResult result{results(*seen, loop->history, loop->steps, state), form.form(), {}, nullptr};
   const std::size_t n = state.r2.size();
   leaves = leaves && !seen->done;
-  if (leaves) *state.memory = memory_of(*seen, result.rhs, before);
+  if (state.memory) *state.memory = memory_of(*seen, result.rhs, before, leaves);
   state.r2.assign(seen->r2, seen->r2 + n);
   state.p2.assign(seen->p2, seen->p2 + n);
   if (seen->iteration > 0 && !(leaves && form.makes_next_direction())) {  // p as the search goes on, what x lacks

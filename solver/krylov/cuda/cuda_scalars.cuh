@@ -22,7 +22,7 @@ struct Scalars {
   double alpha[max_rhs], beta[max_rhs], r2[max_rhs], p2[max_rhs], target[max_rhs], smallest[max_rhs];
   double bound[n_steps][max_rhs];  // bounds of the sums
   PendingSolution pending;
-  long long iterations[max_rhs], since_smallest[max_rhs];
+  long long iterations[max_rhs], since_smallest[max_rhs], most_iterations[max_rhs];  // of this loop
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
   double* history;  // [iteration][rhs] |r|^2
@@ -82,7 +82,8 @@ __device__ inline void apply_stop_rule(Scalars& s, int i, bool historian) {
     s.history[s.iterations[i] * s.n_rhs + i] = r2;
     s.steps[s.iterations[i] * s.n_rhs + i] = s.alpha[i];
   }
-  if (is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]))
+  if (is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]) ||
+      s.iterations[i] >= s.most_iterations[i])
     s.active[i] = false;
 }
 

@@ -1,0 +1,95 @@
+#include "solver/checkpoint/checkpoint_series.hpp"
+
+#include <filesystem>
+
+#include "halo/watch/activity.hpp"
+#include "halo/watch/signal_watch.hpp"
+#include "lattice_io/files/output_file.hpp"
+
+namespace staghorn {
+
+namespace {
+
+bool exists(const Communicator& communicator, const std::string& path) {
+  std::error_code error;
+  return communicator.any(communicator.is_root() && std::filesystem::exists(path, error));
+}
+
+}  // namespace
+
+CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Lattice& lattice,
+                                   const SolveRequest& request, std::map<std::string, std::string> identity)
+    : communicator_(communicator),
+      lattice_(lattice),
+      path_(*request.checkpoint),
+      every_(request.checkpoint_every),
+      identity_(std::move(identity)),
+      saves_seen_(times_asked_to_save()) {
+  summary_.file = path_;
+  if (request.resume)
+    find_state();
+  else if (exists(communicator, path_))
+    throw Error(path_ + " exists already; `resume` goes on from it");
+  check_writable(communicator, path_, true);
+}
+
+void CheckpointSeries::find_state() {
+  for (const std::string& path : {path_, previous_checkpoint(path_)}) {
+    if (!exists(communicator_, path)) continue;
+    CheckpointContents contents;
+    try {
+      contents = read_checkpoint(communicator_, path);
+      VectorField space(lattice_);
+      read_checkpoint_vectors(communicator_, path, space, {});
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error& error) {
+      summary_.notes.push_back(error.what());
+      continue;
+    }
+    for (const auto& [name, expected] : identity_)
+      if (const std::string& found = contents.texts[name]; found != expected)
+        throw Error("checkpoint " + path + ": " + name, expected, found.empty() ? "none" : found);
+    found_ = std::move(contents);
+    summary_.resumed_from = path;
+    return;
+  }
+  if (!summary_.notes.empty()) throw Error("no checkpoint can be used: " + summary_.notes.front());
+}
+
+bool CheckpointSeries::is_due() {
+  const bool save = times_asked_to_save() != saves_seen_ || since_last_.seconds() >= every_;
+  const Due here = signal_asked_to_end() ? Due::end : save ? Due::save : Due::no;
+  due_ = Due(int(communicator_.max(double(here))));
+  return due_ != Due::no;
+}
+
+void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
+                             const std::function<const VectorField&(std::int64_t)>& vector, long iterations) {
+  const Activity activity("checkpoint");
+  const Stopwatch writing;
+  saves_seen_ = times_asked_to_save();
+  try {
+    summary_.bytes =
+        double(write_checkpoint(communicator_, path_, lattice_, {identity_, std::move(numbers), n_vectors}, vector));
+    ++summary_.written;
+  } catch (const LocalError&) {
+    throw;
+  } catch (const Error& error) {  // a full disk is no reason to lose the solve
+    if (due_ == Due::end) throw;
+    summary_.notes.push_back(error.what());
+  }
+  summary_.seconds += writing.seconds();
+  since_last_ = Stopwatch();
+  if (due_ == Due::end)
+    throw EndedWithCheckpoint("ended by a signal after " + std::to_string(iterations) +
+                              " iterations of this pass; `resume` goes on from " + path_);
+}
+
+CheckpointSummary CheckpointSeries::summary() const {
+  CheckpointSummary summary = summary_;
+  summary.seconds = communicator_.max(summary.seconds);
+  return summary;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,97 @@
+#include "solver/krylov/tile/tile_loop.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "solver/krylov/cg_recurrences.hpp"
+
+namespace staghorn {
+
+TileLoop::TileLoop(StaggeredOperator& d, LoopChoice choice) : x_(d.make_solution()), work_(d) {
+  const auto n = std::size_t(d.options().n_rhs);
+  memory_.rhs.resize(n);
+  memory_.hop_bounds.resize(n);
+  stop_.target_norm.assign(n, 1);
+  stop_.most_iterations.assign(n, 0);
+  stop_.choice = choice;
+  r2_.assign(n, 0);
+  p2_.assign(n, 0);
+  for (std::size_t column = 0; column < n; ++column) clear(int(column));
+}
+
+void TileLoop::begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
+                     long most_iterations) {
+  const auto i = std::size_t(column);
+  x_.clear_rhs(column);
+  work_.r.copy_rhs(column, r, 0);
+  if (!keeps_direction) {
+    work_.p.copy_rhs(column, r, 0);
+    p2_[i] = r2;
+  }
+  r2_[i] = r2;
+  stop_.target_norm[i] = target_norm;
+  stop_.most_iterations[i] = most_iterations;
+  CgStop alone = stop_;
+  alone.target_norm = {target_norm};
+  alone.most_iterations = {most_iterations};
+  memory_.rhs[i] = RunningRhs(std::span(&r2, 1), alone).memory()[0];
+  memory_.hop_bounds[i] = sum_near(p2_[i]).grid().bound;
+}
+
+void TileLoop::clear(int column) {
+  const auto i = std::size_t(column);
+  for (ColorVectorField* vector : {&x_, &work_.r, &work_.p}) vector->clear_rhs(column);
+  memory_.rhs[i] = Running{};
+  memory_.rhs[i].active = false;
+  memory_.hop_bounds[i] = sum_near(0).grid().bound;
+  r2_[i] = p2_[i] = 0;
+  stop_.target_norm[i] = 1;
+}
+
+SearchNumbers TileLoop::numbers(int column) const {
+  const auto i = std::size_t(column);
+  const Running& running = memory_.rhs[i];
+  SearchNumbers numbers = {{"r2", {r2_[i]}},
+                           {"p2", {p2_[i]}},
+                           {"hop_bound", {memory_.hop_bounds[i]}},
+                           {"active", {double(running.active)}},
+                           {"smallest", {running.smallest}},
+                           {"since_smallest", {double(running.since_smallest)}}};
+  put(numbers, "loop.", {running.done});
+  return numbers;
+}
+
+void TileLoop::resume(int column, const SearchNumbers& numbers, double target_norm, long most_iterations) {
+  const auto i = std::size_t(column);
+  const auto number = [&](const char* name) { return get(numbers, name, 1)[0]; };
+  r2_[i] = number("r2");
+  p2_[i] = number("p2");
+  memory_.hop_bounds[i] = number("hop_bound");
+  memory_.rhs[i] = {get_rhs(numbers, "loop.", 1)[0], number("active") != 0, number("smallest"),
+                    long(number("since_smallest"))};
+  stop_.target_norm[i] = target_norm;
+  stop_.most_iterations[i] = most_iterations;
+}
+
+void TileLoop::advance(const ParitySystem& system, const ShowProgress& show, const bool* interrupted) {
+  const auto done_before = [&] {
+    long all = 0;
+    for (const Running& running : memory_.rhs) all += running.done.iterations;
+    return all;
+  };
+  const long before = memory_.iterations, of_columns = done_before();
+  stop_.max_iterations = before + cg_refresh_interval;
+  stop_.interrupted = interrupted;
+  CgState state{x_, work_.r, work_.p, work_.tmp, r2_, p2_, &work_.loop, &memory_};
+  const auto shown = [&](const CgProgress& at) { show({iterations_ + at.iteration - before, at.worst_ratio}); };
+  form_ = conjugate_gradient_loop(system, state, stop_, show ? shown : ShowProgress()).form;
+  r2_ = std::move(state.r2);
+  p2_ = std::move(state.p2);
+  iterations_ += memory_.iterations - before;
+  column_iterations_ += done_before() - of_columns;
+  // Where all columns are done, the interval may have ended early. The next one begins as the first did.
+  const bool any = std::any_of(memory_.rhs.begin(), memory_.rhs.end(), [](const Running& r) { return r.active; });
+  if (!any) memory_.iterations = 0;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,48 @@
+// The loop of Conjugate Gradient whose columns begin and end between its intervals. Private to this folder.
+#pragma once
+
+#include <optional>
+
+#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/tile/tile_solver.hpp"
+
+namespace staghorn {
+
+class TileLoop {
+ public:
+  // All columns of `d` are free. `d` must outlive the loop. Local.
+  TileLoop(StaggeredOperator& d, LoopChoice choice);
+
+  // A column begins from x = 0 with the residual r, a field of one right-hand side, and |r|^2. Its direction is r, or,
+  // with `keeps_direction`, the one that it had. Local.
+  void begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
+             long most_iterations);
+  void clear(int column);  // the column is free. Local.
+
+  // The state of a column, as TileSolver has it. Local.
+  SearchNumbers numbers(int column) const;
+  std::vector<ColumnVector> vectors(int column) { return {{&x_, column}, {&work_.r, column}, {&work_.p, column}}; }
+  void resume(int column, const SearchNumbers& numbers, double target_norm, long most_iterations);
+
+  // Up to cg_refresh_interval iterations. x, r and p of every column are then complete. Collective.
+  void advance(const ParitySystem& system, const ShowProgress& show, const bool* interrupted);
+
+  const Running& at(int column) const { return memory_.rhs[std::size_t(column)]; }
+  const ColorVectorField& x() const { return x_; }
+  int columns() const { return int(memory_.rhs.size()); }
+  long iterations() const { return iterations_; }
+  long column_iterations() const { return column_iterations_; }
+  std::optional<LoopForm> form() const { return form_; }
+  std::int64_t bytes() const { return x_.bytes() + work_.bytes(); }
+
+ private:
+  ColorVectorField x_;
+  CgVectors work_;
+  LoopMemory memory_;
+  CgStop stop_;
+  std::vector<double> r2_, p2_;
+  long iterations_ = 0, column_iterations_ = 0;
+  std::optional<LoopForm> form_;
+};
+
+}  // namespace staghorn

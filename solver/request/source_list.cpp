@@ -1,0 +1,141 @@
+#include "solver/request/source_list.hpp"
+
+#include <sstream>
+
+#include "dirac/fields/site_hash.hpp"
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/text_file.hpp"
+#include "lattice_io/vectors/vector_stream.hpp"
+#include "solver/request/solve_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::string trimmed(const std::string& text) {
+  const char* const blank = " \t\r";
+  const std::size_t first = text.find_first_not_of(blank);
+  return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) + 1 - first);
+}
+
+std::string in_entry(const SourceList::Entry& entry, std::size_t number) {
+  return "source " + entry.name + (entry.n > 1 ? ", vector " + std::to_string(number) : "");
+}
+
+}  // namespace
+
+std::vector<SourceRequest> read_source_list(const Communicator& communicator, const std::string& text,
+                                            const SourceRequest& alike) {
+  const bool in_file = text.starts_with("@");
+  const std::string path = in_file ? text.substr(1) : "";
+  std::istringstream parts(in_file ? read_text_file(communicator, path) : text);
+  std::vector<SourceRequest> sources;
+  std::string part;
+  for (int line = 1; std::getline(parts, part, in_file ? '\n' : ';'); ++line) {
+    part = trimmed(part);
+    if (part.empty() || (in_file && part[0] == '#')) continue;
+    SourceRequest source = alike;
+    try {
+      source.spec = parse_source(part);
+    } catch (const Error& error) {
+      if (in_file) throw Error(path + ", line " + std::to_string(line) + ": " + error.what());
+      throw;
+    }
+    sources.push_back(source);
+  }
+  if (sources.empty()) throw Error("sources", "at least one source", in_file ? "none in " + path : "none");
+  return sources;
+}
+
+SourceList::SourceList(const Communicator& communicator, const Lattice& lattice,
+                       const std::vector<SourceRequest>& sources, System system, bool no_verify)
+    : communicator_(communicator), lattice_(lattice) {
+  for (const SourceRequest& source : sources) check_source_request(source, lattice.global());
+  for (const SourceRequest& source : sources) {
+    Entry entry;
+    entry.request = source;
+    entry.name = to_string(source.spec);
+    entry.first = size_;
+    entry.n = std::size_t(source.n_rhs());
+    if (source.spec.kind == SourceKind::file) {
+      const std::optional<VectorHeader> found = find_vectors(communicator, source.spec.path);
+      if (found && found->format != VectorFormat::hdf5) {
+        entry.fields =
+            read_vectors(communicator, source.spec.path, "source", lattice, no_verify ? &unverified_ : nullptr);
+        entry.n = entry.fields.size();
+        for (std::size_t number = 0; number < entry.n; ++number) check(entry, entry.fields[number], number, system);
+      } else {
+        entry.file = read_stream_header(communicator, source.spec.path, "source");
+        entry.n = std::size_t(entry.file->n_vectors);
+        VectorField vector(lattice);
+        const ChecksumResults results = read_each_vector(
+            communicator, *entry.file, lattice, [&](std::int64_t) -> VectorField& { return vector; },
+            [&](std::int64_t k) { check(entry, vector, std::size_t(k), system); });
+        const std::string where = source.spec.path + ": dataset source";
+        if (!no_verify) require_verified(where, results);
+        for (const std::string& text : unverified_checksums(results)) unverified_.push_back(where + ": " + text);
+      }
+    } else if (source.spec.has_color()) {
+      check(entry, make_source_vector(lattice, source.spec, source.color.value_or(0)), 0, system);
+    }
+    add(std::move(entry));
+  }
+}
+
+SourceList::SourceList(const Communicator& communicator, const Lattice& lattice, const std::string& name,
+                       std::vector<VectorField> fields, System system)
+    : communicator_(communicator), lattice_(lattice) {
+  Entry entry;
+  entry.request.spec.kind = SourceKind::file;
+  entry.name = name;
+  entry.n = fields.size();
+  entry.fields = std::move(fields);
+  for (std::size_t number = 0; number < entry.n; ++number) check(entry, entry.fields[number], number, system);
+  add(std::move(entry));
+}
+
+void SourceList::add(Entry entry) {
+  entry_of_.insert(entry_of_.end(), entry.n, entries_.size());
+  size_ += entry.n;
+  entries_.push_back(std::move(entry));
+}
+
+// Noise is neither zero nor infinite.
+void SourceList::check(Entry& entry, const VectorField& vector, std::size_t number, System system) const {
+  require_source(communicator_, in_entry(entry, number), vector, system);
+  entry.hash = 31 * entry.hash + site_hash(communicator_, vector);
+}
+
+std::string SourceList::identity() const {
+  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
+  const auto add = [&](const std::string& text) {
+    for (const unsigned char byte : text + "\n") hash = (hash ^ byte) * 0x100000001b3ull;
+  };
+  for (const Entry& entry : entries_) {
+    add(entry.request.spec.kind == SourceKind::file ? "file" : entry.name);  // files may be moved
+    add(std::to_string(entry.n) + " " + std::to_string(entry.request.color.value_or(-1)) + " " +
+        std::to_string(entry.hash));
+  }
+  return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
+}
+
+std::size_t SourceList::entry_of(std::size_t rhs) const { return entry_of_[rhs]; }
+
+int SourceList::color(std::size_t rhs) const {
+  const Entry& entry = entries_[entry_of_[rhs]];
+  if (!entry.request.spec.has_color()) return -1;
+  return entry.request.color ? *entry.request.color : int(rhs - entry.first);
+}
+
+VectorField SourceList::make(std::size_t rhs) const {
+  const Entry& entry = entries_[entry_of_[rhs]];
+  const std::size_t number = rhs - entry.first;
+  if (!entry.fields.empty()) return entry.fields[number];
+  if (!entry.file) return make_source_vector(lattice_, entry.request.spec, entry.is_noise() ? int(number) : color(rhs));
+  VectorField vector(lattice_);
+  read_one_vector(communicator_, *entry.file, std::int64_t(number), vector);
+  return vector;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,19 @@
+// Many sources for solvers whose right-hand sides cannot take turns: block CG, many masses, the baseline. Private to
+// this folder.
+#pragma once
+
+#include <functional>
+
+#include "solver/request/source_list.hpp"
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+// Solves batch after batch, of like size and of at most `batch` right-hand sides. `take` gets each solution,
+// on the host, in the phases of the sources; `number` counts masses times sources, mass by mass. Returns the
+// report without what is known of sources. Collective.
+SolveReport solve_batch_after_batch(Session& session, const SolveRequest& request, int batch, const SourceList& sources,
+                                    const std::function<void(std::size_t number, const VectorField& x)>& take,
+                                    const std::function<void(const CgProgress&)>& progress);
+
+}  // namespace staghorn

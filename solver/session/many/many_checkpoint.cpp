@@ -1,0 +1,210 @@
+#include "solver/session/many/many_checkpoint.hpp"
+
+#include <algorithm>
+
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/fields/site_hash.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// Two vectors of one parity share a field: the first on even sites, the second on odd ones.
+constexpr Parity places[] = {Parity::even, Parity::odd};
+std::size_t fields_of(std::size_t n_vectors) { return (n_vectors + 1) / 2; }
+
+void put_below(SearchNumbers& numbers, const std::string& prefix, SearchNumbers below) {
+  for (auto& [name, list] : below) numbers[prefix + name] = std::move(list);
+}
+
+SearchNumbers below(const SearchNumbers& numbers, const std::string& prefix) {
+  SearchNumbers found;
+  for (auto at = numbers.lower_bound(prefix); at != numbers.end() && at->first.starts_with(prefix); ++at)
+    found[at->first.substr(prefix.size())] = at->second;
+  return found;
+}
+
+std::string name_of_column(std::size_t column) { return "column." + std::to_string(column) + "."; }
+
+// Of the reports of sources that are done: what put_passes leaves out.
+constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsReport::norm2, &RhsReport::norm2_even,
+                                               &RhsReport::norm2_odd};
+
+}  // namespace
+
+ManyCheckpoint::ManyCheckpoint(const Communicator& communicator, const Lattice& lattice, const SolveRequest& request,
+                               std::map<std::string, std::string> identity, SolutionSink* solutions)
+    : communicator_(communicator),
+      lattice_(lattice),
+      solutions_(solutions),
+      series_(communicator, lattice, request, std::move(identity)) {
+  if (!solutions_ || !solutions_->can_go_on())
+    throw Error("`checkpoint`", "an `output` file of HDF5, which keeps the solutions of sources that are done", "none");
+}
+
+std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vector<bool>& is_done, RefilledBatch& batch,
+                                               const std::function<VectorField(std::size_t)>& make,
+                                               const TakeSolution& again) {
+  hashes_.assign(is_done.size(), 0);
+  if (!series_.found()) {
+    solutions_->begin_anew();
+    return {};
+  }
+  const SearchNumbers& numbers = series_.found()->numbers;
+  const std::vector<double>& spectrum = get(numbers, "many.spectrum", 2);
+  whole.spectrum = {spectrum[0], spectrum[1]};
+  take_done(whole, is_done, again);
+  const std::vector<double>& use = get(numbers, "many.use", 4);
+  batch.set_use_before({batch.columns(), long(use[0]), long(use[1]), long(use[2]), long(use[3])});
+  series_.set_resumed_iterations(long(use[0]));
+  return take_columns(batch, make);
+}
+
+void ManyCheckpoint::take_done(CertifiedSolve& whole, std::vector<bool>& is_done, const TakeSolution& again) {
+  const SearchNumbers& numbers = series_.found()->numbers;
+  const std::vector<double>& sources = get(numbers, "many.done");
+  const SearchNumbers reports = below(numbers, "done.");
+  std::vector<PassMemory> memory(sources.size());
+  std::vector<RhsReport> rhs(sources.size());
+  get_passes(reports, memory, rhs);
+  for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
+    const std::vector<double>& list = get(reports, "more" + std::to_string(k), sources.size());
+    for (std::size_t i = 0; i < sources.size(); ++i) rhs[i].*more_of_done[k] = list[i];
+  }
+  const std::vector<double>&high = get(reports, "hash_high", sources.size()),
+        &low = get(reports, "hash_low", sources.size());
+  VectorField x(lattice_);
+  for (std::size_t i = 0; i < sources.size(); ++i) {
+    const auto source = std::size_t(sources[i]);
+    const std::uint64_t expected = std::uint64_t(high[i]) << 32 | std::uint64_t(low[i]);
+    try {
+      solutions_->read_back(source, x);
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error&) {
+      clear_parity(x, Parity::even);  // it is not there
+      clear_parity(x, Parity::odd);
+    }
+    if (site_hash(communicator_, x) != expected) {
+      series_.note("source " + std::to_string(source) + " is solved again: its solution is not in the unfinished file");
+      continue;
+    }
+    solutions_->accept(source, x);
+    again(source, x);
+    rhs[i].outcome = *memory[i].outcome;
+    whole.rhs[source] = std::move(rhs[i]);
+    hashes_[source] = expected;
+    is_done[source] = true;
+  }
+}
+
+std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
+                                                      const std::function<VectorField(std::size_t)>& make) {
+  const SearchNumbers& numbers = series_.found()->numbers;
+  const std::vector<double>&sources = get(numbers, "many.columns"),
+        &begun = get(numbers, "many.has_solution", sources.size()),
+        &vectors = get(numbers, "many.vectors", sources.size());
+  const std::size_t n = std::min(sources.size(), std::size_t(batch.columns()));
+  std::vector<std::size_t> in_flight;
+  // The solutions so far, then the vectors of one column after the other.
+  std::vector<VectorField> so_far;
+  const std::int64_t n_solutions = std::int64_t(std::count(begun.begin(), begun.end(), 1.0));
+  VectorField space(lattice_);
+  const std::string& path = series_.found_path();
+  read_checkpoint_vectors(communicator_, path, space, [&](std::int64_t k) {
+    if (k < n_solutions) so_far.push_back(space);
+  });
+  std::int64_t first = n_solutions;
+  std::size_t at = 0;
+  std::vector<std::int64_t> first_of(n);
+  for (std::size_t column = 0; column < n; ++column) {
+    first_of[column] = first;
+    first += std::int64_t(fields_of(std::size_t(vectors[column])));
+    const SearchNumbers state = below(numbers, name_of_column(column));
+    const auto source = std::size_t(sources[column]);
+    batch.resume(source, make(source), begun[column] == 1 ? &so_far[at++] : nullptr, state);
+    in_flight.push_back(std::size_t(sources[column]));
+  }
+  read_checkpoint_vectors(communicator_, path, space, [&](std::int64_t k) {
+    for (std::size_t column = 0; column < n; ++column) {
+      const std::vector<ColumnVector> parts = batch.vectors(column);
+      const std::int64_t field = k - first_of[column];
+      if (field < 0 || field >= std::int64_t(fields_of(parts.size()))) continue;
+      for (std::size_t half = 0; half < 2; ++half)
+        if (const std::size_t v = std::size_t(2 * field) + half; v < parts.size())
+          parts[v].field->pack_exactly(places[half], parts[v].rhs, space);
+    }
+  });
+  return in_flight;
+}
+
+void ManyCheckpoint::remember(std::size_t source, const VectorField& x) {
+  hashes_[source] = site_hash(communicator_, x);
+}
+
+void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch) {
+  SearchNumbers numbers;
+  std::vector<PassMemory> memory;
+  std::vector<RhsReport> reports;
+  SearchNumbers done;
+  numbers["many.done"] = {};
+  for (std::size_t source = 0; source < is_done.size(); ++source) {
+    if (!is_done[source]) continue;
+    numbers["many.done"].push_back(double(source));
+    reports.push_back(whole.rhs[source]);
+    memory.push_back({whole.rhs[source].outcome});
+    done["hash_high"].push_back(double(hashes_[source] >> 32));
+    done["hash_low"].push_back(double(hashes_[source] & 0xffffffff));
+  }
+  for (std::size_t k = 0; k < std::size(more_of_done); ++k)
+    for (const RhsReport& rhs : reports) done["more" + std::to_string(k)].push_back(rhs.*more_of_done[k]);
+  for (const char* name : {"hash_high", "hash_low", "more0", "more1", "more2", "more3"})
+    done[name];  // also where empty
+  put_passes(done, memory, reports);
+  if (reports.empty())
+    for (const char* name :
+         {"outcome", "previous", "broke_down", "residual_true", "residual_hq", "residual_iterated", "iterations"})
+      done[std::string("passes.") + name];
+  put_below(numbers, "done.", std::move(done));
+  numbers["many.spectrum"] = {whole.spectrum.smallest, whole.spectrum.largest};
+  const BatchUse& use = batch.use();
+  numbers["many.use"] = {double(use.iterations), double(use.column_iterations), double(use.iterations_waited),
+                         double(use.column_iterations_waited)};
+
+  for (const char* name : {"many.columns", "many.has_solution", "many.vectors"}) numbers[name] = {};
+  std::vector<const VectorField*> so_far;
+  std::vector<std::vector<ColumnVector>> parts;
+  for (std::size_t column = 0; column < std::size_t(batch.columns()); ++column) {
+    if (!batch.is_occupied(column)) continue;
+    const VectorField& x = batch.solution_so_far(column);
+    const bool begun = !is_zero(communicator_, x);
+    numbers["many.has_solution"].push_back(begun);
+    if (begun) so_far.push_back(&x);
+    put_below(numbers, name_of_column(parts.size()), batch.numbers(column));
+    parts.push_back(batch.vectors(column));
+    numbers["many.columns"].push_back(double(batch.source(column)));
+    numbers["many.vectors"].push_back(double(parts.back().size()));
+  }
+  std::int64_t n_vectors = std::int64_t(so_far.size());
+  std::vector<std::pair<std::size_t, std::size_t>> fields;  // column and field of each vector of the file
+  for (std::size_t column = 0; column < parts.size(); ++column)
+    for (std::size_t field = 0; field < fields_of(parts[column].size()); ++field, ++n_vectors)
+      fields.emplace_back(column, field);
+  n_vectors = std::max<std::int64_t>(n_vectors, 1);  // a file has at least one
+  VectorField space(lattice_);
+  const auto vector = [&](std::int64_t k) -> const VectorField& {
+    if (k < std::int64_t(so_far.size())) return space = *so_far[std::size_t(k)], space;
+    if (fields.empty()) return space;
+    const auto& [column, field] = fields[std::size_t(k) - so_far.size()];
+    for (std::size_t half = 0; half < 2; ++half)
+      if (const std::size_t v = 2 * field + half; v < parts[column].size())
+        parts[column][v].field->unpack_exactly(places[half], parts[column][v].rhs, space);
+      else
+        clear_parity(space, places[half]);
+    return space;
+  };
+  solutions_->flush();
+  series_.write(std::move(numbers), n_vectors, vector, use.iterations);
+}
+
+}  // namespace staghorn

@@ -1,0 +1,61 @@
+#include "solver/session/many/many_observables.hpp"
+
+#include <algorithm>
+#include <span>
+
+#include "solver/report/propagator_observables.hpp"
+
+namespace staghorn {
+
+ManyObservables::ManyObservables(const Communicator& communicator, const SourceList& sources,
+                                 const SolveRequest& request)
+    : communicator_(communicator),
+      sources_(sources),
+      system_(request.system),
+      n_masses_(std::max<std::size_t>(request.masses.size(), 1)),
+      site_norms2_(n_masses_ * sources.size()),
+      trace_(n_masses_ * sources.size(), 0),
+      correlators_(n_masses_ * sources.entries().size()) {}
+
+void ManyObservables::take(std::size_t number, const VectorField& solution) {
+  if (system_ != System::full) return;
+  const std::size_t rhs = number % sources_.size(), of_mass = number - rhs;
+  const std::size_t source = sources_.entry_of(rhs);
+  const SourceList::Entry& entry = sources_.entries()[source];
+  if (entry.is_noise()) trace_[number] = trace_estimate(communicator_, sources_.make(rhs), solution);
+  if (!entry.has_all_colors()) return;
+  add_site_norms2(site_norms2_[number], solution);
+  const std::span<std::vector<double>> colors = std::span(site_norms2_).subspan(of_mass + entry.first, entry.n);
+  for (const std::vector<double>& color : colors)
+    if (color.empty()) return;
+  std::vector<double> sum = std::move(colors[0]);  // colours in order
+  for (std::size_t color = 1; color < entry.n; ++color)
+    for (std::size_t site = 0; site < sum.size(); ++site) sum[site] += colors[color][site];
+  for (std::vector<double>& color : colors) color = {};
+  correlators_[of_mass / sources_.size() * sources_.entries().size() + source] =
+      time_slice_sums(communicator_, solution.lattice(), sum);
+}
+
+void ManyObservables::put_into(SolveReport& report) const {
+  report.source.clear();
+  const std::size_t n_sources = sources_.entries().size();
+  for (std::size_t k = 0; k < n_masses_; ++k)
+    for (std::size_t source = 0; source < n_sources; ++source) {
+      const SourceList::Entry& entry = sources_.entries()[source];
+      const std::size_t first = k * sources_.size() + entry.first;
+      SourceSummary summary{entry.name, int(first), int(entry.n), correlators_[k * n_sources + source], {}};
+      if (entry.is_noise() && system_ == System::full)
+        summary.condensate = condensate_of(std::span(trace_).subspan(first, entry.n));
+      if (k == 0) report.source += (source ? "; " : "") + entry.name;
+      report.sources.push_back(std::move(summary));
+    }
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) {
+    report.rhs[i].color = sources_.color(i % sources_.size());
+    report.rhs[i].source = sources_.entries()[sources_.entry_of(i % sources_.size())].name;
+  }
+  if (report.sources.size() > 1) return;
+  report.pion_correlator = report.sources[0].pion_correlator;
+  report.condensate = report.sources[0].condensate;
+}
+
+}  // namespace staghorn

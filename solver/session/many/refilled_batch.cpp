@@ -1,0 +1,168 @@
+#include "solver/session/many/refilled_batch.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "halo/watch/stopwatch.hpp"
+#include "solver/request/operator_request.hpp"
+#include "solver/request/solve_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::unique_ptr<StaggeredOperator> one_column(const Context& context, const OperatorLinks& links,
+                                              const SessionOptions& options, const StaggeredOperator* of) {
+  if (!of) return nullptr;
+  return std::make_unique<StaggeredOperator>(context.communicator(), links,
+                                             operator_options(options, 1, context.cuda_device()), of->hop_data());
+}
+
+}  // namespace
+
+RefilledBatch::RefilledBatch(const Gauge::BatchParts& parts, const Context& context, const SessionOptions& options,
+                             const SolveRequest& request, std::function<void()> pack_links)
+    : parts_(parts),
+      context_(context),
+      options_(options),
+      request_(request),
+      pack_links_(std::move(pack_links)),
+      single_(context.communicator(), parts.links, operator_options(options, 1, context.cuda_device()),
+              parts.precise.hop_data()),
+      sloppy_single_(one_column(context, parts.links, iterated_options(options), parts.sloppy)),
+      columns_(std::size_t(parts.precise.options().n_rhs)) {
+  use_.columns = columns();
+  context.communicator().agree([&] {
+    const TileOperators operators{parts.sloppy ? *parts.sloppy : parts.precise, single_, sloppy_single_.get()};
+    tile_ = make_tile_solver(operators, request.system == System::odd ? Parity::odd : Parity::even, request.mass,
+                             context.loop());
+  });
+}
+
+bool RefilledBatch::has_free_column() const { return std::count(columns_.begin(), columns_.end(), nullptr) > 0; }
+
+bool RefilledBatch::is_empty() const {
+  return std::all_of(columns_.begin(), columns_.end(), [](const auto& column) { return !column; });
+}
+
+std::size_t RefilledBatch::place(std::size_t source, VectorField b) {
+  const Communicator& all = context_.communicator();
+  const auto at = std::size_t(std::find(columns_.begin(), columns_.end(), nullptr) - columns_.begin());
+  all.agree([&] {
+    const MemorySpace space = parts_.certificate.space();
+    auto made = std::make_unique<BatchColumn>(source, single_, context_.loop(), [&](EvenOddPass& pass) {
+      return CertifiedWork{all,
+                           parts_.certificate.links(parts_.links),
+                           options_.boundary,
+                           options_.precision,
+                           pass,
+                           parts_.certificate.residual(),
+                           nullptr,
+                           nullptr,
+                           nullptr,
+                           pack_links_};
+    });
+    made->x.emplace_back(b.lattice(), space);
+    if (b.space() == space)
+      made->b.push_back(std::move(b));
+    else
+      made->b.emplace_back(b, space);
+    columns_[at] = std::move(made);
+  });
+  BatchColumn& column = *columns_[at];
+  column.b2 = source_norms2(all, request_.system, column.b);
+  column.passes = std::make_unique<Passes>(column.work, request_, column.b, column.b2, column.x);
+  return at;
+}
+
+void RefilledBatch::begin(std::size_t source, VectorField b) {
+  certify(place(source, std::move(b)));
+  count_bytes();
+}
+
+void RefilledBatch::resume(std::size_t source, VectorField b, const VectorField* so_far, const SearchNumbers& numbers) {
+  const std::size_t at = place(source, std::move(b));
+  if (so_far) columns_[at]->x[0] = *so_far;
+  columns_[at]->passes->take(numbers);
+  certify(at, &numbers);
+  count_bytes();
+}
+
+SearchNumbers RefilledBatch::numbers(std::size_t column) const {
+  SearchNumbers numbers = columns_[column]->passes->numbers();
+  numbers.merge(tile_->numbers(int(column)));
+  return numbers;
+}
+
+BatchUse RefilledBatch::use() const {
+  return {columns(), use_.iterations + before_.iterations, use_.column_iterations + before_.column_iterations,
+          use_.iterations_waited + before_.iterations_waited,
+          use_.column_iterations_waited + before_.column_iterations_waited};
+}
+
+void RefilledBatch::count_bytes() {
+  double passes = 0, fields = 0;
+  for (const auto& occupied : columns_)
+    if (occupied) {
+      passes += double(occupied->pass.vector_bytes());
+      if (occupied->b[0].space() == MemorySpace::host) fields += 2 * double(occupied->b[0].bytes());
+    }
+  pass_bytes_ = std::max(pass_bytes_, passes);
+  field_bytes_ = std::max(field_bytes_, fields);
+}
+
+// Certifies what the column has, and hands it to the tile where it needs another pass.
+void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
+  BatchColumn& column = *columns_[at];
+  column.is_solved = !column.passes->certify();
+  if (column.is_solved) return;
+  EvenOddPass& pass = column.pass;
+  pass.prepare();
+  const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left()};
+  if (resumed)
+    tile_->resume(int(at), pass.x(), pass.b(), goal, *resumed);
+  else
+    tile_->begin(int(at), pass.x(), pass.b(), goal);
+}
+
+void RefilledBatch::advance(const ShowProgress& progress, bool waiting,
+                            const std::function<void(std::size_t, const VectorField&, CertifiedSolve&&)>& done) {
+  const Stopwatch solving;
+  const long iterations = tile_->iterations(), column_iterations = tile_->column_iterations();
+  if (std::any_of(columns_.begin(), columns_.end(), [](const auto& column) { return column && !column->is_solved; }))
+    tile_->advance(progress, nullptr);
+  solve_seconds_ += solving.seconds();
+  use_.iterations = tile_->iterations();
+  use_.column_iterations = tile_->column_iterations();
+  if (waiting) {
+    use_.iterations_waited += use_.iterations - iterations;
+    use_.column_iterations_waited += use_.column_iterations - column_iterations;
+  }
+  for (std::size_t at = 0; at < columns_.size(); ++at) {
+    if (!columns_[at]) continue;
+    BatchColumn& column = *columns_[at];
+    if (!column.is_solved && tile_->is_done(int(at))) {
+      const Stopwatch completing;
+      CgResult result;
+      result.rhs.push_back(tile_->finish(int(at)));
+      column.pass.complete(result);
+      solve_seconds_ += completing.seconds();
+      column.passes->add(result, 0);
+      certify(at);
+    }
+    if (!column.is_solved) continue;
+    done(column.source, column.x[0], column.passes->result());
+    columns_[at].reset();
+  }
+}
+
+double RefilledBatch::vector_bytes() const { return pass_bytes_ + double(tile_->bytes()); }
+
+double RefilledBatch::halo_bytes() const {
+  return double(single_.halo_bytes() + (sloppy_single_ ? sloppy_single_->halo_bytes() : 0));
+}
+
+double RefilledBatch::field_bytes() const { return field_bytes_; }
+
+}  // namespace staghorn

@@ -1,0 +1,167 @@
+#include "solver/session/many/solve_many.hpp"
+
+#include <algorithm>
+#include <deque>
+#include <filesystem>
+#include <map>
+#include <optional>
+
+#include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/request/solve_checks.hpp"
+#include "solver/session/many/batch_after_batch.hpp"
+#include "solver/session/many/many_checkpoint.hpp"
+#include "solver/session/many/many_observables.hpp"
+#include "solver/session/many/refilled_batch.hpp"
+
+namespace staghorn {
+
+namespace {
+
+void refuse_what_is_of_one_batch(const SolveRequest& request) {
+  for (const auto& [name, is_set] :
+       {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
+        std::pair{"recover", request.recover}})
+    if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
+  if (request.rational) throw Error("rational", "a single batch of right-hand sides", "`sources` or `batch`");
+}
+
+// Adds what one source came to.
+void merge(CertifiedSolve& whole, CertifiedSolve&& done, std::size_t source) {
+  whole.rhs[source] = std::move(done.rhs[0]);
+  whole.certify_seconds += done.certify_seconds;
+  whole.convert_seconds += done.convert_seconds;
+  if (done.spectrum.known())
+    whole.spectrum.known() ? whole.spectrum.merge(done.spectrum) : void(whole.spectrum = done.spectrum);
+}
+
+double share(long part, long columns, long iterations) {
+  return iterations > 0 ? double(part) / (double(columns) * double(iterations)) : 1;
+}
+
+BatchSummary summary_of(const BatchUse& use) {
+  return {use.columns, true, use.iterations, share(use.column_iterations, use.columns, use.iterations),
+          share(use.column_iterations_waited, use.columns, use.iterations_waited)};
+}
+
+// Sources that take turns. `take` gets each solution, on the host, in the phases of its source; `again` those that were
+// done before the job went on.
+SolveReport solve_in_turns(Session& session, const SolveRequest& request, int columns, const SourceList& sources,
+                           SolutionSink* sink, const TakeSolution& take, const TakeSolution& again,
+                           const std::function<void(const CgProgress&)>& progress) {
+  const Context& context = session.context();
+  Gauge& gauge = session.resident();
+  const SessionOptions& options = session.options();
+  // Fields that are made here may lie where the kernels work, and so may the certificate.
+  const bool on_gpu = context.cuda_device() >= 0;
+  const MemorySpace certificate =
+      certificate_space(options.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
+
+  std::optional<ManyCheckpoint> checkpoint;
+  if (request.checkpoint) {
+    std::map<std::string, std::string> identity = gauge.identity_of(request, sources.identity());
+    identity["phases"] = to_string(request.phases);
+    checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink);
+  }
+  const Stopwatch setting_up;
+  const Gauge::BatchParts parts = gauge.prepare_batch(columns, sources.size(), request.system, certificate);
+  RefilledBatch batch(parts, context, options, request, [] {});
+  const double setup_seconds = setting_up.seconds();
+
+  const bool milc = request.phases == PhaseConvention::milc;
+  CertifiedSolve whole;
+  whole.rhs.resize(sources.size());
+  std::vector<bool> is_done(sources.size(), false);
+  const auto make = [&](std::size_t source) {
+    VectorField b = sources.make(source);
+    if (milc) apply_milc_signs(b);
+    return b;
+  };
+  const auto done = [&](std::size_t source, const VectorField& x, CertifiedSolve&& solved) {
+    merge(whole, std::move(solved), source);
+    VectorField solution(x, MemorySpace::host);
+    if (milc) apply_milc_signs(solution);
+    take(source, solution);
+    is_done[source] = true;
+    if (checkpoint) checkpoint->remember(source, solution);
+  };
+  std::deque<std::size_t> waiting;
+  std::vector<std::size_t> in_flight;
+  if (checkpoint) in_flight = checkpoint->go_on(whole, is_done, batch, make, again);
+  for (std::size_t source = 0; source < sources.size(); ++source)
+    if (!is_done[source] && std::count(in_flight.begin(), in_flight.end(), source) == 0) waiting.push_back(source);
+  while (!waiting.empty() || !batch.is_empty()) {
+    for (; !waiting.empty() && batch.has_free_column(); waiting.pop_front())
+      batch.begin(waiting.front(), make(waiting.front()));
+    batch.advance(progress, !waiting.empty(), done);
+    if (checkpoint && checkpoint->is_due()) checkpoint->keep(whole, is_done, batch);
+  }
+  if (checkpoint) whole.checkpoint = checkpoint->summary();
+
+  const BatchUse use = batch.use();
+  whole.loop = batch.form();
+  whole.precise_loop = batch.precise_form();
+  whole.cg_iterations = use.iterations;
+  whole.cg_seconds = batch.solve_seconds();
+  const bool there = certificate == MemorySpace::cuda;
+  SolveReport report = gauge.batch_report(
+      request, whole, setup_seconds, batch.vector_bytes(), batch.halo_bytes(),
+      there ? 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>) : batch.field_bytes());
+  report.batch = summary_of(use);
+  if (report.seconds["solve"] > 0)
+    report.site_iterations_per_second =
+        double(session.lattice().global_volume()) * double(use.column_iterations) / report.seconds["solve"];
+  return report;
+}
+
+}  // namespace
+
+SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
+                       const SourceList& sources, SolutionSink* sink,
+                       const std::function<void(const CgProgress&)>& progress) {
+  const Context::Scope scope(session.context());
+  check_request(request, session.options().precision);
+  refuse_what_is_of_one_batch(request);
+  const std::string solver = solver_for(session.options()).name;
+  // Eigenvectors are taken out of a whole batch.
+  const bool deflated = session.options().eigenvectors && request.deflate;
+  const bool in_turns = request.masses.empty() && !deflated && (solver == "cg" || solver == "mixed");
+  ManyObservables observables(session.communicator(), sources, request);
+  double write_seconds = 0;
+  const auto done = [&](std::size_t number, const VectorField& x) {
+    observables.take(number, x);
+    const Stopwatch writing;
+    if (sink) sink->take(number, x);
+    write_seconds += writing.seconds();
+  };
+  const auto again = [&](std::size_t number, const VectorField& x) { observables.take(number, x); };
+  if (!in_turns && request.checkpoint) throw Error("`checkpoint`", "the solver cg or mixed", solver);
+  SolveReport report =
+      in_turns ? solve_in_turns(session, request, many.batch.value_or(0), sources, sink, done, again, progress)
+               : solve_batch_after_batch(session, request, many.batch.value_or(usual_batch), sources, done, progress);
+  report.seconds["write"] = session.communicator().max(write_seconds);
+  observables.put_into(report);
+  report.unverified = sources.unverified();
+  return report;
+}
+
+GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Lattice& lattice, const std::string& path,
+                                   bool force, std::size_t n_solutions, WhenUnfinished unfinished)
+    : communicator_(communicator),
+      keeps_(unfinished == WhenUnfinished::keep),
+      output_(communicator, path, force, unfinished),
+      writer_(communicator, output_.temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64) {
+}
+
+// What an earlier job left may be longer than the file that comes.
+void GrowingSolutions::begin_anew() {
+  communicator_.agree([&] {
+    if (communicator_.is_root()) std::filesystem::resize_file(output_.temporary_path(), 0);
+  });
+}
+
+void GrowingSolutions::finish(const SolveReport& report) {
+  output_.fill([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+}
+
+}  // namespace staghorn

@@ -1,0 +1,62 @@
+// Many sources, a few at a time: made when their turn comes, and handed on when they are certified.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "lattice_io/files/output_file.hpp"
+#include "lattice_io/vectors/vector_stream.hpp"
+#include "solver/request/source_list.hpp"
+#include "solver/session/session.hpp"
+
+namespace staghorn {
+
+// Where solutions go: solution `number` of mass after mass, source after source, on the host. Each comes once, in any
+// order. Collective.
+using TakeSolution = std::function<void(std::size_t number, const VectorField& x)>;
+
+// What keeps solutions. Collective.
+class SolutionSink {
+ public:
+  virtual ~SolutionSink() = default;
+  virtual void take(std::size_t number, const VectorField& x) = 0;
+  // For jobs that go on where they ended: whether it can, from nothing or from what is there already (VectorWriter).
+  virtual bool can_go_on() const { return false; }
+  virtual void begin_anew() {}
+  virtual void read_back(std::size_t, VectorField&) {}
+  virtual void accept(std::size_t, const VectorField&) {}
+  virtual void flush() {}
+};
+
+// Solves for all sources of the list, `many.batch` at a time, and returns the complete report. By plain CG and in mixed
+// precision sources take turns in the batch, and the bits of a solution depend neither on the other sources nor on the
+// batch. Other solvers, and several masses, take one batch after the other. `sink` may be nullptr. Throws Error for
+// what goes with a single batch only (`chronological`, `inject`, `recover`), naming it. With `checkpoint` the sink must
+// be able to go on. Collective.
+SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
+                       const SourceList& sources, SolutionSink* sink,
+                       const std::function<void(const CgProgress&)>& progress = {});
+
+// A solution file that grows: it has its name once it is complete.
+class GrowingSolutions final : public SolutionSink {
+ public:
+  // For `n_solutions` vectors in fp64. With `keep`, what is there when the job ends stays as PATH.unfinished.
+  // `communicator` and `lattice` must outlive this. Throws Error as OutputFile does.
+  GrowingSolutions(const Communicator& communicator, const Lattice& lattice, const std::string& path, bool force,
+                   std::size_t n_solutions, WhenUnfinished unfinished);
+  void take(std::size_t number, const VectorField& x) override { writer_.write(std::int64_t(number), x); }
+  bool can_go_on() const override { return keeps_; }
+  void begin_anew() override;
+  void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
+  void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
+  void flush() override { writer_.flush(); }
+  void finish(const SolveReport& report);  // once all are there
+
+ private:
+  const Communicator& communicator_;
+  bool keeps_;
+  OutputFile output_;
+  VectorWriter writer_;
+};
+
+}  // namespace staghorn
