@@ -115,6 +115,15 @@ def test_shifts_run_in_fp64_where_fp32_would_exhaust_the_spectrum():
     assert max(rhs["iterations"] for rhs in report["rhs"]) <= 2437 * 1.15
 
 
+def test_shifts_of_many_close_masses_run_in_fp64(links):
+    """Polished by itself, each of them would take half of its iterations again."""
+    session = staghorn.Session(links, sloppy="fp32")
+    masses = [0.2, 0.21, 0.22, 0.23]
+    for few, precision in [(masses[:2], "fp32"), (masses, "fp64")]:
+        _, report = session.solve(None, reference.random_vector(EXTENTS, 86), masses=few, system="even")
+        assert report["outcome"] == "certified" and report["multi_shift"]["precision"] == precision
+
+
 def test_out_of_iterations_is_told_of_every_mass(session):
     b = reference.random_vector(EXTENTS, 81)
     _, report = session.solve(None, b, masses=[0.05, 5], system="even", max_iterations=20)

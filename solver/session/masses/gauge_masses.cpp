@@ -132,11 +132,10 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
   batch.shape = shape(n_rhs, request.system, certificate);
   batch.shape.n_masses = n_masses;
   batch.shape.n_columns = n_columns;
-  double lowest_mode = request.masses[smallest_mass(request)];  // as a mass
-  if (const Deflation* low = deflation(request))
-    lowest_mode = std::hypot(lowest_mode, std::sqrt(low->pairs().values.back()) / 2);
-  batch.shape.shifts_in_sloppy =
-      shifts_run_in_sloppy(options_, lattice().global(), lowest_mode, tolerance_in_force(request, options_.precision));
+  double deflated = 0;
+  if (const Deflation* low = deflation(request)) deflated = std::sqrt(low->pairs().values.back()) / 2;
+  batch.shape.shifts_in_sloppy = shifts_run_in_sloppy(options_, lattice().global(), request.masses, deflated,
+                                                      tolerance_in_force(request, options_.precision));
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   if (n_columns == 0) return;
   const StaggeredOperator& same_links = batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
