@@ -43,6 +43,7 @@ void TileLoop::clear(int column) {
   for (ColorVectorField* vector : {&x_, &work_.r, &work_.p}) vector->clear_rhs(column);
   memory_.rhs[i] = Running{};
   memory_.rhs[i].active = false;
+  memory_.rhs[i].done.history = {0};  // an empty column has the residual 0 from the beginning
   memory_.hop_bounds[i] = sum_near(0).grid().bound;
   r2_[i] = p2_[i] = 0;
   stop_.target_norm[i] = 1;
