@@ -133,8 +133,6 @@ MUTATIONS = [
     Mutation("MILC: signs that change two and two change the hash",
              "const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };",
              "const auto step = [](Word state, Word word) { return (state ^ word) * factor; };", MILC),
-    Mutation("MILC: long links of zeros are naive quarks, whatever the sign of the zeros",
-             "bytes_of_real == 4 ? signs_of_floats : signs_of_doubles", "bytes_of_real == 5 ? signs_of_floats : 0 * signs_of_doubles", MILC),
     Mutation("MILC: phases follow the origin", "layout.phases = STAGHORN_PHASES_AS_GIVEN;",
              "layout.phases = STAGHORN_PHASES_MILC;", MILC),
     Mutation("MILC: a target of 0 is not asked", ": request.tolerance_hq > 0 ? hardly_asked", ": request.tolerance_hq > 0 ? best_possible",

@@ -109,7 +109,7 @@ void Connection::read_links(const Links& found, bool improved, const void* fat, 
   layout.phases = STAGHORN_PHASES_AS_GIVEN;  // they follow an origin that no call tells
   const void* const near[4] = {fat, nullptr, nullptr, nullptr};
   const void* const far[4] = {lng, nullptr, nullptr, nullptr};
-  if (improved)
+  if (improved)  // the library takes zeros for naive quarks too, but has to read them for that
     require(gauge_ ? staghorn_gauge_update_improved(gauge_, &layout, near, &layout, far)
                    : staghorn_gauge_create_improved(context_, &layout, near, &layout, far, &gauge_));
   else

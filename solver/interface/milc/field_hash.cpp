@@ -1,6 +1,7 @@
 #include "solver/interface/milc/field_hash.hpp"
 
 #include <cstring>
+#include <initializer_list>
 
 namespace staghorn::milc {
 
@@ -8,8 +9,7 @@ namespace {
 
 using Word = std::uint64_t;
 
-constexpr int lanes = 16;                               // multiplications that do not wait for each other
-constexpr std::size_t chunk_words = 16384 * lanes / 8;  // of one thread at a time
+constexpr std::size_t chunk_words = 32768;                                        // of one thread at a time
 constexpr Word factor = 0x9e3779b97f4a7c15u, other_factor = 0xc2b2ae3d27d4eb4fu;  // odd, bits without a pattern
 
 constexpr Word rotated(Word word, int by) { return word << by | word >> (64 - by); }
@@ -25,33 +25,35 @@ struct Chunk {
   Word low = 0, high = 0, bits = 0;
 };
 
-// Each lane goes state = rot31((state ^ word) factor). That is one to one in the word and in the state: a single word
-// that changes always changes the state. The rotation brings the highest bits, the signs, to where the factor spreads
-// them. `bits`: all bits that are set anywhere.
+// Each of four lanes goes state = rot31((state ^ word) factor). That is one to one in the word and in the state: a
+// single word that changes always changes the state. The rotation brings the highest bits, the signs, to where the
+// factor spreads them. Four lanes: as many multiplications as do not wait for each other. `bits`: all that are set
+// anywhere.
 Chunk hash_chunk(const unsigned char* from, std::size_t words) {
   const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };
-  Word state[lanes], bits[lanes] = {};
-  for (int lane = 0; lane < lanes; ++lane) state[lane] = mixed(Word(lane) + 1);
-  std::size_t word = 0;
-  for (; word + lanes <= words; word += lanes) {
-    Word read[lanes];
-    std::memcpy(read, from + 8 * word, sizeof read);
-    for (int lane = 0; lane < lanes; ++lane) {
-      state[lane] = step(state[lane], read[lane]);
-      bits[lane] |= read[lane];
-    }
+  const auto word_at = [from](std::size_t k) {
+    Word word;
+    std::memcpy(&word, from + 8 * k, sizeof word);
+    return word;
+  };
+  Word a = mixed(1), b = mixed(2), c = mixed(3), d = mixed(4), bits = 0;
+  std::size_t k = 0;
+  for (; k + 4 <= words; k += 4) {
+    const Word first = word_at(k), second = word_at(k + 1), third = word_at(k + 2), fourth = word_at(k + 3);
+    a = step(a, first);
+    b = step(b, second);
+    c = step(c, third);
+    d = step(d, fourth);
+    bits |= (first | second) | (third | fourth);
   }
-  for (; word < words; ++word) {
-    Word read;
-    std::memcpy(&read, from + 8 * word, sizeof read);
-    state[word % lanes] = step(state[word % lanes], read);
-    bits[0] |= read;
+  for (; k < words; ++k) {
+    a = step(a, word_at(k));
+    bits |= word_at(k);
   }
-  Chunk chunk;
-  for (int lane = 0; lane < lanes; ++lane) {
-    chunk.low = mixed(chunk.low ^ state[lane]);
-    chunk.high = mixed(rotated(chunk.high, 23) ^ state[lane] * other_factor);
-    chunk.bits |= bits[lane];
+  Chunk chunk{0, 0, bits};
+  for (const Word state : {a, b, c, d}) {
+    chunk.low = mixed(chunk.low ^ state);
+    chunk.high = mixed(rotated(chunk.high, 23) ^ state * other_factor);
   }
   return chunk;
 }
