@@ -163,7 +163,7 @@ def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
 def test_block_solver_has_an_iteration_of_its_own(bench):
     found = bench("cg", "--solver", "block", "--rhs", 4, "--precision", "fp64,fp32,fp16", "--links", 18)
     rows = [(r["what"], r["precision"], r["rhs"], r["loop"]) for r in found["results"]]
-    assert rows == [("cg iteration, block", precision, 4, "host") for precision in ("fp64", "fp32")]
+    assert rows == [("cg iteration, block", precision, 4, "block") for precision in ("fp64", "fp32")]
     for result in found["results"]:  # site and iteration: 2 hops of 4, 12 vectors besides, of half the sites
         word = 8 if result["precision"] == "fp64" else 4
         per_site = 2 * (8 * 18 * word + 4 * 12 * word) + 4 * 12 * 6 * word

@@ -74,7 +74,7 @@ def test_demo_builds_for_the_cpu_alone_and_shows_certificate_and_plot(project):
     assert re.search(r"-DSTAGHORN_INSTRUCTION_SETS=(avx512|avx2|baseline)( |$)", configure)
     assert "--target staghorn" in build
     assert "dev: 2 of 3 steps of the build done, 1" in done.stdout  # after 10 seconds
-    for shown in ("CERTIFICATE  certified", "|b - A x| / |b|", "residuals.png", "./dev build adds the rest"):
+    for shown in ("CERTIFICATE  certified", "|b - M x| / |b|", "residuals.png", "./dev build adds the rest"):
         assert shown in done.stdout, shown
     assert (project / "demo-output" / "residuals.png").stat().st_size > 1000
 
