@@ -126,12 +126,13 @@ SolveReport Gauge::filled_report(const SolveRequest& request, const CertifiedSol
 }
 
 SolveReport Gauge::batch_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
-                                double vector_bytes, double halo_bytes, double source_bytes) const {
+                                const BatchBytes& bytes) const {
   SolveReport report = filled(request, done, setup_seconds);
   SolveShape tile = shape(precise_->options().n_rhs, request.system, certificate_.space());
   tile.refills = true;
-  fill_memory(report, tile, vector_bytes, source_bytes);
-  report.memory_bytes["halo"] += sum_bytes(context_.communicator(), halo_bytes);
+  fill_memory(report, tile, bytes.vectors, bytes.fields);
+  report.memory_bytes["halo"] += sum_bytes(context_.communicator(), bytes.halo);
+  report.memory_bytes["device_certificate"] += sum_bytes(context_.communicator(), bytes.fields_on_gpu);
   return report;
 }
 

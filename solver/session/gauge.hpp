@@ -140,9 +140,13 @@ class Gauge {
   // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
   // checkpoints.
   std::map<std::string, std::string> identity_of(const SolveRequest& request, const std::string& sources_hash) const;
-  // The report of such a solve. `vector_bytes`: this rank's vectors of the passes; `halo_bytes`: of operators besides.
+  // The report of such a solve. Bytes of this rank: vectors of the passes; halo of operators besides; sources and
+  // solutions on the host, and beside the certificate on a GPU.
+  struct BatchBytes {
+    double vectors, halo, fields, fields_on_gpu;
+  };
   SolveReport batch_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,
-                           double vector_bytes, double halo_bytes, double source_bytes) const;
+                           const BatchBytes& bytes) const;
 
  private:
   const Lattice& lattice() const { return links_.lattice(); }

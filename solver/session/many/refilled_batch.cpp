@@ -102,11 +102,11 @@ BatchUse RefilledBatch::use() const {
 }
 
 void RefilledBatch::count_bytes() {
-  double passes = 0, fields = 0;
+  double passes = 0, fields = 0;  // of all columns
   for (const auto& occupied : columns_)
     if (occupied) {
       passes += double(occupied->pass.vector_bytes());
-      if (occupied->b[0].space() == MemorySpace::host) fields += 2 * double(occupied->b[0].bytes());
+      fields += 2 * double(occupied->b[0].bytes());
     }
   pass_bytes_ = std::max(pass_bytes_, passes);
   field_bytes_ = std::max(field_bytes_, fields);

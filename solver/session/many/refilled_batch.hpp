@@ -71,7 +71,7 @@ class RefilledBatch {
   double solve_seconds() const { return solve_seconds_; }  // in the iterations of the tile
   double vector_bytes() const;                             // the most there were; this rank
   double halo_bytes() const;                               // of the operators made here
-  double field_bytes() const;                              // sources and solutions of the columns, on the host
+  double field_bytes() const;                              // sources and solutions of the columns, at most
 
  private:
   std::size_t place(std::size_t source, VectorField b);  // in a free column; returns which

@@ -104,9 +104,11 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   whole.cg_iterations = use.iterations;
   whole.cg_seconds = batch.solve_seconds();
   const bool there = certificate == MemorySpace::cuda;
-  SolveReport report = gauge.batch_report(
-      request, whole, setup_seconds, batch.vector_bytes(), batch.halo_bytes(),
-      there ? 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>) : batch.field_bytes());
+  const double on_their_way = 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>);
+  SolveReport report =
+      gauge.batch_report(request, whole, setup_seconds,
+                         {batch.vector_bytes(), batch.halo_bytes(), there ? on_their_way : batch.field_bytes(),
+                          there ? batch.field_bytes() : 0});
   report.batch = summary_of(use);
   if (report.seconds["solve"] > 0)
     report.site_iterations_per_second =
