@@ -121,25 +121,18 @@ void read_milc_eigenvectors(const Communicator& communicator, const EigenvectorH
   for (std::size_t k = 0; k < order.size(); ++k) {
     const ScidacField& stored = scidac.fields[order[k]];
     VectorField& field = begin(std::int64_t(k));
-    const auto checksum = scidac_checksum(stored.bytes_per_site);
-    SiteSlabs(communicator, lattice, stored.bytes_per_site)
-        .read(
-            [&](std::int64_t first_site, std::span<std::byte> sites) {
-              file->read(stored.data_offset + first_site * stored.bytes_per_site, sites);
-              checksum->add(first_site, sites);
-            },
-            [&](std::int64_t first_site, std::span<const std::byte> sites) {
-              const std::byte* from = sites.data();
-              for (std::int64_t site = first_site; from != sites.data() + sites.size();
-                   ++site, from += stored.bytes_per_site) {
-                if (!is_even(lattice, site)) continue;
-                double v[6];
-                decode_reals(from, 6, stored.precision, true, v);
-                const double sign = milc_sign(lattice, site);
-                field[site] = {{{sign * v[0], sign * v[1]}, {sign * v[2], sign * v[3]}, {sign * v[4], sign * v[5]}}};
-              }
-            });
-    const ChecksumResults results = compare_checksums(stored.checksums, checksum->combine(communicator));
+    const ChecksumResults results = read_scidac_sites(
+        communicator, lattice, *file, stored, [&](std::int64_t first_site, std::span<const std::byte> sites) {
+          const std::byte* from = sites.data();
+          for (std::int64_t site = first_site; from != sites.data() + sites.size();
+               ++site, from += stored.bytes_per_site) {
+            if (!is_even(lattice, site)) continue;
+            double v[6];
+            decode_reals(from, 6, stored.precision, true, v);
+            const double sign = milc_sign(lattice, site);
+            field[site] = {{{sign * v[0], sign * v[1]}, {sign * v[2], sign * v[3]}, {sign * v[4], sign * v[5]}}};
+          }
+        });
     if (!no_verify) require_verified(header.path + ": record " + std::to_string(order[k]), results);
     end(std::int64_t(k));
   }

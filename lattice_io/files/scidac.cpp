@@ -181,4 +181,17 @@ ScidacFile read_scidac_file(const PosixFile& file) {
   return scidac;
 }
 
+ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattice& lattice, const PosixFile& file,
+                                  const ScidacField& field, const SiteSlabs::Place& place) {
+  const auto checksum = scidac_checksum(field.bytes_per_site);
+  SiteSlabs(communicator, lattice, field.bytes_per_site)
+      .read(
+          [&](std::int64_t first_site, std::span<std::byte> sites) {
+            file.read(field.data_offset + first_site * field.bytes_per_site, sites);
+            checksum->add(first_site, sites);
+          },
+          place);
+  return compare_checksums(field.checksums, checksum->combine(communicator));
+}
+
 }  // namespace staghorn

@@ -12,7 +12,9 @@
 
 #include "dirac/algebra/precision.hpp"
 #include "halo/lattice.hpp"
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/posix_file.hpp"
+#include "lattice_io/files/site_slabs.hpp"
 
 namespace staghorn {
 
@@ -36,6 +38,10 @@ struct ScidacFile {
 
 // Throws Error for a damaged or unsupported file: multi-file volumes, global data, ILDG fields other than su3gauge.
 ScidacFile read_scidac_file(const PosixFile& file);
+// Reads the sites of a field, hands those of this rank to `place`, and compares the checksums. Collective. Throws Error
+// on every rank alike where the file cannot be read.
+ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattice& lattice, const PosixFile& file,
+                                  const ScidacField& field, const SiteSlabs::Place& place);
 
 // A file with one field to be written. Its numbers are big-endian, `datacount` objects of `typesize` bytes a site.
 struct NewScidacFile {

@@ -76,21 +76,14 @@ VectorContents read_scidac_vectors(const Communicator& communicator, const Vecto
     const auto n_vectors = std::size_t(stored.bytes_per_site / vector_bytes);
     const std::size_t first_field = fields.size();
     for (std::size_t k = 0; k < n_vectors; ++k) fields.emplace_back(lattice);
-    const auto checksum = scidac_checksum(stored.bytes_per_site);
-    SiteSlabs(communicator, lattice, stored.bytes_per_site)
-        .read(
-            [&](std::int64_t first_site, std::span<std::byte> sites) {
-              file->read(stored.data_offset + first_site * stored.bytes_per_site, sites);
-              checksum->add(first_site, sites);
-            },
-            [&](std::int64_t first_site, std::span<const std::byte> sites) {
-              each_vector(sites, first_site, vector_bytes, n_vectors,
-                          [&](const std::byte* from, std::int64_t site, std::size_t k) {
-                            decode_reals(from, reals_per_vector, stored.precision, true,
-                                         &fields[first_field + k][site].c[0].re);
-                          });
-            });
-    contents.checks.emplace_back(header.path, compare_checksums(stored.checksums, checksum->combine(communicator)));
+    const ChecksumResults results = read_scidac_sites(
+        communicator, lattice, *file, stored, [&](std::int64_t first_site, std::span<const std::byte> sites) {
+          each_vector(
+              sites, first_site, vector_bytes, n_vectors, [&](const std::byte* from, std::int64_t site, std::size_t k) {
+                decode_reals(from, reals_per_vector, stored.precision, true, &fields[first_field + k][site].c[0].re);
+              });
+        });
+    contents.checks.emplace_back(header.path, results);
   }
   return contents;
 }

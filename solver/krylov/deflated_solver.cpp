@@ -17,8 +17,7 @@ constexpr double met_at_once = std::numeric_limits<double>::infinity();
 // Right-hand sides over the rounds of a solve.
 class Rounds {
  public:
-  Rounds(const CgStop& stop, std::span<const double> b2)
-      : stop_(stop), rhs_(b2.size()), active_(b2.size(), 1), before_(b2.size()) {
+  Rounds(const CgStop& stop, std::span<const double> b2) : stop_(stop), rhs_(b2.size()), active_(b2.size(), 1) {
     for (std::size_t i = 0; i < b2.size(); ++i) rhs_[i].history.push_back(b2[i]);
   }
 
@@ -29,7 +28,6 @@ class Rounds {
   bool take_deflated(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (!active_[i]) continue;
-      before_[i] = std::min(std::sqrt(rhs_[i].history.back()), std::sqrt(r2[i]));
       rhs_[i].history.back() = r2[i];
       rhs_[i].residual_norm = std::sqrt(r2[i]);
       double unused_smallest = met_at_once;
@@ -85,9 +83,7 @@ class Rounds {
   const CgStop& stop_;
   std::vector<SolvedRhs> rhs_;
   std::vector<char> active_;
-  std::vector<double> before_;  // |r| before eigenvectors were last taken out, or after, whichever is smaller: rounded
-                                // vectors may make it larger, which must not add up over rounds
-  long iterations_ = 0;         // the most of any right-hand side in each round, added up
+  long iterations_ = 0;  // the most of any right-hand side in each round, added up
 };
 
 }  // namespace
