@@ -1,6 +1,6 @@
 # The headers that `cmake --install` brings: those that other codes include, and what these include in turn.
 # tests/structure/test_installed_headers.py checks that the second list is complete and holds nothing else.
-set(staghorn_public_headers # promised by docs/library.md
+set(staghorn_public_headers # promised by docs/interfaces/library.md
     halo/cut_lattice.hpp
     solver/session/session.hpp)
 set(staghorn_included_headers

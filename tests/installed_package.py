@@ -16,5 +16,5 @@ def run(*command, **how) -> str:
 
 
 def block(page: str, language: str) -> str:
-    """The first block of code in `language` on a page of docs/."""
-    return re.search(rf"```{language}\n(.*?)```", (ROOT / "docs" / page).read_text(), re.DOTALL)[1]
+    """The first block of code in `language` on a page of docs/interfaces/."""
+    return re.search(rf"```{language}\n(.*?)```", (ROOT / "docs" / "interfaces" / page).read_text(), re.DOTALL)[1]

@@ -1,5 +1,5 @@
 // The table of transports: everything that the rest of the code knows of each. A new transport is one file and its line
-// in transport_table.cpp (docs/how-to-add-a-transport.md).
+// in transport_table.cpp (docs/development/how-to-add-a-transport.md).
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // The Krylov solvers there are: one line each. A new solver is a file of its own and a line in solver_table.cpp
-// (docs/how-to-add-a-solver.md).
+// (docs/development/how-to-add-a-solver.md).
 #pragma once
 
 #include <memory>

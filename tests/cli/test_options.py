@@ -37,7 +37,7 @@ def test_solve_help_is_grouped_with_defaults(staghorn):
 
 
 def test_solver_is_chosen_by_name(solve):
-    """The rest is in docs/how-to-add-a-solver.md."""
+    """The rest is in docs/development/how-to-add-a-solver.md."""
     chosen = solve("--solver", "cg")
     assert chosen.returncode == 0 and chosen.report["solver"] == "cg"
     assert solve("--sloppy", "fp32", "--solver", "mixed", name="mixed").report["solver"] == "mixed"

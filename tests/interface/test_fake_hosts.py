@@ -91,7 +91,7 @@ def test_the_function_of_the_page_for_cps_compiles_and_solves(program, tmp_path)
     for name in CPS_HEADERS:
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(f'#include "{ROOT}/tests/interface/fake_cps.hpp"\n')
-    code = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "cps.md").read_text(), re.DOTALL)[1]
+    code = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "interfaces" / "cps.md").read_text(), re.DOTALL)[1]
     (tmp_path / "main.cpp").write_text(code + CPS_MAIN)
     subprocess.run(["g++", "-std=c++11", "-Wall", "-Werror", f"-I{tmp_path}", f"-I{ROOT}/solver/interface", tmp_path / "main.cpp",
                     f"-L{program.parent}", "-lstaghorn", f"-Wl,-rpath,{program.parent}", "-o", tmp_path / "host"], check=True)

@@ -1,4 +1,4 @@
-"""The code of docs/python.md and of the notebook runs as it stands, and its types are sound where a checker is installed."""
+"""The code of docs/interfaces/python.md and of the notebook runs as it stands, and its types are sound where a checker is installed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from program_under_test import ROOT
 pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
 
 PACKAGE = Path(staghorn.__file__).parent.parent
-BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "python.md").read_text(), re.DOTALL)
+BLOCKS = re.findall(r"```python\n(.*?)```", (ROOT / "docs" / "interfaces" / "python.md").read_text(), re.DOTALL)
 WITH_RANKS = [block for block in BLOCKS if block.startswith("# mpirun")]
 ON_GPUS = [block for block in BLOCKS if block.startswith("# on a GPU")]
 HERE = [block for block in BLOCKS if block not in WITH_RANKS + ON_GPUS]
@@ -55,12 +55,12 @@ def test_code_for_ranks_runs_on_them(at_root):
 def test_every_order_of_arrays_is_on_the_page():
     from staghorn.fields import LINK_ORDERS, VECTOR_ORDERS
 
-    text = (ROOT / "docs" / "python.md").read_text()
+    text = (ROOT / "docs" / "interfaces" / "python.md").read_text()
     assert not [order for order in {*LINK_ORDERS, *VECTOR_ORDERS} - {"cps-stag-block"} if f'"{order}"' not in text]
 
 
 def notebook_cells() -> list[str]:
-    notebook = json.loads((ROOT / "docs" / "pion-mass.ipynb").read_text())
+    notebook = json.loads((ROOT / "docs" / "guide" / "pion-mass.ipynb").read_text())
     return ["".join(cell["source"]) for cell in notebook["cells"] if cell["cell_type"] == "code"]
 
 

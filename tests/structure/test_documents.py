@@ -21,7 +21,7 @@ def files(*suffixes: str) -> list[Path]:
 
 
 def records() -> list[Path]:
-    return sorted(DECISIONS.glob("[0-9]*.md"))
+    return sorted(DECISIONS.rglob("[0-9]*.md"), key=lambda path: path.name)
 
 
 def test_links_between_documents_resolve():
@@ -39,8 +39,8 @@ def test_documents_that_are_named_exist():
 
 
 def test_places_where_to_look_exist():
-    """The questions of a newcomer in docs/architecture.md lead to files and folders that are there."""
-    table = (DOCS / "architecture.md").read_text().split("## Where to look")[1].split("##")[0]
+    """The questions of a newcomer in docs/development/architecture.md lead to files and folders that are there."""
+    table = (DOCS / "development" / "architecture.md").read_text().split("## Where to look")[1].split("##")[0]
     places = re.findall(r"`([\w/.]+)`", table)
     assert len(places) > 15
     assert not [place for place in places if not (ROOT / place).exists()]
@@ -55,9 +55,11 @@ def test_decisions_that_are_cited_exist():
 
 def test_index_lists_every_document_once():
     index = (DOCS / "README.md").read_text()
-    assert not [path.name for path in DOCS.glob("*.md") if path.name != "README.md" and index.count(f"({path.name})") != 1]
+    pages = [path.relative_to(DOCS) for path in DOCS.rglob("*") if path.suffix in {".md", ".ipynb"} and DECISIONS not in path.parents]
+    assert len(pages) > 20
+    assert not [str(page) for page in pages if page.name != "README.md" and index.count(f"({page})") != 1]
     index = (DECISIONS / "README.md").read_text()
-    assert not [path.name for path in records() if f"[{path.read_text().splitlines()[0][6:]}]({path.name})" not in index]
+    assert not [path.name for path in records() if f"[{path.read_text().splitlines()[0][6:]}]({path.relative_to(DECISIONS)})" not in index]
 
 
 @pytest.mark.parametrize("path", records(), ids=lambda path: path.stem[:3])

@@ -37,7 +37,7 @@ def test_installed_headers_are_those_that_other_codes_need():
 
 
 def test_program_of_the_documentation_includes_public_headers_only():
-    program = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "library.md").read_text(), re.DOTALL)[1]
+    program = re.search(r"```cpp\n(.*?)```", (ROOT / "docs" / "interfaces" / "library.md").read_text(), re.DOTALL)[1]
     assert set(OWN.findall(program)) == listed("staghorn_public_headers")
 
 

@@ -1,4 +1,4 @@
-"""What `cmake --install` leaves can be used by another CMake project, in another place: the program of docs/library.md."""
+"""What `cmake --install` leaves can be used by another CMake project, in another place: the program of docs/interfaces/library.md."""
 
 from __future__ import annotations
 

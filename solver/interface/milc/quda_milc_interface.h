@@ -1,8 +1,8 @@
 /* The functions that MILC calls in its staggered solvers when it is built for QUDA: libstaghorn_milc.so has them.
  *
  * This header stands in the place of QUDA's own, for MILC built with WANTQUDA and WANT_FN_CG_GPU and none of the other
- * GPU options (docs/milc.md). Names, arguments and layouts of structs are those of QUDA's interface for MILC, so that
- * MILC compiles as it is; what they mean here is said here.
+ * GPU options (docs/interfaces/milc.md). Names, arguments and layouts of structs are those of QUDA's interface for
+ * MILC, so that MILC compiles as it is; what they mean here is said here.
  *
  *   A x = b,  A = 4m^2 - D^2 on the sites of one parity
  *   D a(x) = sum_mu F_mu(x) a(x+mu) - F_mu(x-mu)^dagger a(x-mu) + L_mu(x) a(x+3mu) - L_mu(x-3mu)^dagger a(x-3mu)

@@ -187,7 +187,7 @@ def test_hosts_link_the_installed_library_as_the_page_says(installed, tmp_path):
     """By the makefile's variables, by pkg-config, by CMake; the last without MPI and without the packages of the library."""
     library = next(installed.rglob("libstaghorn_milc.so")).parent
     source = Path(__file__).parent / "random_calls.c"
-    page = (ROOT / "docs" / "milc.md").read_text()
+    page = (ROOT / "docs" / "interfaces" / "milc.md").read_text()
     flags = [re.search(rf'{name}="?(.*?)"?( \\|)$', page, re.MULTILINE)[1].replace("$STAGHORN/lib", str(library)).replace("$STAGHORN", str(installed))
              for name in (" INCQUDA", "LIBQUDA")]
     by_hand = ["gcc", "-std=c99", source, "-o", tmp_path / "by_hand", *" ".join(flags).split(), "-lm"]
