@@ -93,30 +93,42 @@ class NerscChecksum : public SiteChecksum {
   std::uint32_t sum_ = 0;
 };
 
-class ScidacChecksum : public SiteChecksum {
+std::uint32_t exclusive_or_of_words(const std::byte* from, std::int64_t bytes) {
+  std::uint32_t sum = 0;
+  for (std::int64_t at = 0; at < bytes; at += 4) sum ^= load_word<std::uint32_t>(from + at, false);
+  return sum;
+}
+
+// A number for each site, rotated by the site: SciDAC's and PyQUDA's.
+class RotatedSites : public SiteChecksum {
  public:
-  explicit ScidacChecksum(std::int64_t bytes_per_site) : bytes_per_site_(bytes_per_site) {}
+  enum class Of { crc, words };
+  RotatedSites(Of of, std::int64_t bytes_per_site) : of_(of), bytes_per_site_(bytes_per_site) {}
 
   void add(std::int64_t first_site, std::span<const std::byte> sites) override {
     const std::int64_t n_sites = std::int64_t(sites.size()) / bytes_per_site_;
     std::uint32_t suma = 0, sumb = 0;
 #pragma omp parallel for schedule(static) reduction(^ : suma, sumb)
     for (std::int64_t i = 0; i < n_sites; ++i) {
-      const auto* bytes = reinterpret_cast<const Bytef*>(sites.data() + i * bytes_per_site_);
-      const auto crc = std::uint32_t(crc32(0, bytes, static_cast<uInt>(bytes_per_site_)));
-      suma ^= std::rotl(crc, int((first_site + i) % 29));
-      sumb ^= std::rotl(crc, int((first_site + i) % 31));
+      const std::byte* site = sites.data() + i * bytes_per_site_;
+      const std::uint32_t number =
+          of_ == Of::crc
+              ? std::uint32_t(crc32(0, reinterpret_cast<const Bytef*>(site), static_cast<uInt>(bytes_per_site_)))
+              : exclusive_or_of_words(site, bytes_per_site_);
+      suma ^= std::rotl(number, int((first_site + i) % 29));
+      sumb ^= std::rotl(number, int((first_site + i) % 31));
     }
     suma_ ^= suma;
     sumb_ ^= sumb;
   }
 
   std::map<std::string, std::string> combine(const Communicator& communicator) const override {
-    return {{"suma", hexadecimal(communicator.exclusive_or(suma_))},
-            {"sumb", hexadecimal(communicator.exclusive_or(sumb_))}};
+    return {{of_ == Of::crc ? "suma" : "sum29", hexadecimal(communicator.exclusive_or(suma_))},
+            {of_ == Of::crc ? "sumb" : "sum31", hexadecimal(communicator.exclusive_or(sumb_))}};
   }
 
  private:
+  Of of_;
   std::int64_t bytes_per_site_;
   std::uint32_t suma_ = 0, sumb_ = 0;
 };
@@ -130,7 +142,11 @@ std::unique_ptr<SiteChecksum> milc_checksum(std::int64_t bytes_per_site, bool bi
 std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian) { return std::make_unique<NerscChecksum>(big_endian); }
 
 std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site) {
-  return std::make_unique<ScidacChecksum>(bytes_per_site);
+  return std::make_unique<RotatedSites>(RotatedSites::Of::crc, bytes_per_site);
+}
+
+std::unique_ptr<SiteChecksum> pyquda_checksum(std::int64_t bytes_per_site) {
+  return std::make_unique<RotatedSites>(RotatedSites::Of::words, bytes_per_site);
 }
 
 ChecksumResults compare_checksums(const std::map<std::string, std::string>& stored,

@@ -12,6 +12,8 @@
 // SciDAC (suma, sumb)   crc_s is the CRC-32 (that of zlib and Ethernet) of the bytes of site s, s the lexicographic
 //                       site number. suma is the exclusive or of crc_s rotated left by s mod 29 bits; sumb with s
 //                       mod 31. ILDG files by QIO carry it too, and Staghorn's HDF5 files use it.
+// PyQUDA (sum29, sum31) of HDF5: the exclusive or of the 32-bit words of each site, rotated left by s mod 29 and s mod
+//                       31 bits. Two words of one site that are swapped go unseen.
 #pragma once
 
 #include <cstddef>
@@ -39,6 +41,7 @@ class SiteChecksum {
 std::unique_ptr<SiteChecksum> milc_checksum(std::int64_t bytes_per_site, bool big_endian);
 std::unique_ptr<SiteChecksum> nersc_checksum(bool big_endian);
 std::unique_ptr<SiteChecksum> scidac_checksum(std::int64_t bytes_per_site);
+std::unique_ptr<SiteChecksum> pyquda_checksum(std::int64_t bytes_per_site);  // of little-endian words
 
 // One checksum or header number of a file beside what its data give.
 struct ChecksumResult {

@@ -20,11 +20,10 @@ constexpr ForeignContent contents[] = {
     {"\xfd\x37zXZ", "xz's compressed data; `unxz FILE.xz` unpacks it"},
     {"\x28\xb5\x2f\xfd", "zstd's compressed data; `unzstd FILE.zst` unpacks it"},
     {"PK\x03\x04", "a zip archive; `unzip FILE.zip` unpacks it (NumPy's npz is one too)"},
-    {"\x93NUMPY", "an array of NumPy; from Python it can be given as it is"},
 };
 
-constexpr const char* endings[] = {".npy", ".npz", ".json", ".txt", ".csv", ".gz",  ".bz2",
-                                   ".xz",  ".zst", ".zip",  ".tar", ".pkl", ".mat", ".pt"};
+constexpr const char* endings[] = {".npz", ".json", ".txt", ".csv", ".gz",  ".bz2", ".xz",
+                                   ".zst", ".zip",  ".tar", ".pkl", ".mat", ".pt"};
 
 }  // namespace
 

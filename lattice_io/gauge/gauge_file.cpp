@@ -9,39 +9,51 @@
 #include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/lime.hpp"
+#include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/hdf5/object_header.hpp"
 
 namespace staghorn {
 
 namespace {
 
-constexpr NamedChoice<GaugeFormat, 5> formats{"gauge format",
+constexpr NamedChoice<GaugeFormat, 8> formats{"gauge format",
                                               {{{GaugeFormat::milc, "milc"},
                                                 {GaugeFormat::nersc, "nersc"},
                                                 {GaugeFormat::ildg, "ildg"},
                                                 {GaugeFormat::scidac, "scidac"},
-                                                {GaugeFormat::hdf5, "hdf5"}}}};
+                                                {GaugeFormat::hdf5, "hdf5"},
+                                                {GaugeFormat::npy, "npy"},
+                                                {GaugeFormat::openqcd, "openqcd"},
+                                                {GaugeFormat::kyu, "kyu"}}}};
+
+constexpr const char* known_formats = "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC, HDF5, NumPy or openQCD";
 
 GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset) {
   const PosixFile file = PosixFile::open_to_read(path);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
-  if (const std::string foreign = foreign_content(start); !foreign.empty())
-    throw Error(path, "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC or HDF5", foreign);
+  if (const std::string foreign = foreign_content(start); !foreign.empty()) throw Error(path, known_formats, foreign);
   if (start.size() < 16)
     throw Error(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
-  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) return read_hdf5_gauge_header(path, dataset.value_or("links"));
+  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) {
+    const bool has_own = !dataset && Hdf5File(path).contains("links");
+    if (!has_own)
+      if (auto header = find_pyquda_links(path, dataset.value_or("LatticeColorMatrix"))) return std::move(*header);
+    return read_hdf5_gauge_header(path, dataset.value_or("links"));
+  }
   if (dataset) throw Error("dataset", "an HDF5 file, in which it is the name of the links", path);
+  if (start.starts_with(npy_magic)) return read_npy_gauge_header(file);
   if (big == lime_magic) return read_lime_gauge_header(file);
   if (start.rfind("BEGIN_HEADER", 0) == 0) return read_nersc_header(file);
   if (big == 20103 || little == 20103) return read_milc_header(file);
   for (const std::uint32_t older : {53546u, 59354u})
     if (big == older || little == older)
       throw Error(path, "MILC version 5 (magic number 20103)", "an older MILC format (" + std::to_string(older) + ")");
-  throw Error(path, "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC or HDF5",
-              "unknown first bytes " + hexadecimal(big));
+  if (auto header = find_openqcd_header(file)) return std::move(*header);
+  throw Error(path, known_formats, "unknown first bytes " + hexadecimal(big));
 }
 
 }  // namespace
@@ -56,6 +68,13 @@ std::optional<GaugeFormat> gauge_format_by_name(const std::string& path) {
   if (ends_in(path, ".lime")) return GaugeFormat::scidac;
   require_honest_name(path, "`format` hdf5");
   return std::nullopt;
+}
+
+Precision usual_precision(GaugeFormat format, Precision links) {
+  if (format == GaugeFormat::milc) return Precision::fp32;
+  if (format == GaugeFormat::npy || format == GaugeFormat::openqcd || format == GaugeFormat::kyu)
+    return Precision::fp64;
+  return links;
 }
 
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,

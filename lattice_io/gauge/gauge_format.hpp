@@ -13,6 +13,7 @@
 
 #include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/posix_file.hpp"
+#include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 
 namespace staghorn {
@@ -40,6 +41,11 @@ GaugeHeader read_milc_header(const PosixFile& file);
 GaugeHeader read_nersc_header(const PosixFile& file);
 GaugeHeader read_lime_gauge_header(const PosixFile& file);  // ILDG or SciDAC
 GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name);
+// The links of PyQUDA's group `name`; nothing if `path` has no group of that name with four datasets of matrices.
+std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name);
+GaugeHeader read_npy_gauge_header(const PosixFile& file);
+// Nothing if the file is none of openQCD: four extents that the file's size fits.
+std::optional<GaugeHeader> find_openqcd_header(const PosixFile& file);
 
 // The frames for a file of the extents, precision, rows and byte order of `header`. `metadata` goes where the format
 // has room for it.
@@ -47,13 +53,28 @@ std::unique_ptr<GaugeFrame> milc_frame(const GaugeHeader& header, const Metadata
 std::unique_ptr<GaugeFrame> nersc_frame(const GaugeHeader& header, const Metadata& metadata);
 std::unique_ptr<GaugeFrame> scidac_frame(const GaugeHeader& header, const Metadata& metadata);  // ILDG or SciDAC
 std::unique_ptr<GaugeFrame> hdf5_frame(const GaugeHeader& header, const Metadata& metadata);
+std::unique_ptr<GaugeFrame> npy_frame(const GaugeHeader& header);
+std::unique_ptr<GaugeFrame> openqcd_frame(const GaugeHeader& header);
+std::unique_ptr<GaugeFrame> kyu_frame(const GaugeHeader& header);
+
+// The links of an openQCD file, read and written by each rank at the odd sites it owns. Collective.
+void read_openqcd_links(const Communicator& communicator, const GaugeHeader& header, LinkField& links);
+void write_openqcd_links(const Communicator& communicator, const PosixFile& file, const LinkField& links);
 
 // Bytes of the four links of a site as stored.
 inline std::int64_t bytes_per_site(const GaugeHeader& header) {
   return std::int64_t{4} * header.rows * 6 * bytes_per_real(header.precision);
 }
 
-// The checksum that the format of `header` defines.
+// How many blocks the links stand in, and the bytes of a site in each.
+constexpr int n_blocks(LinkOrder order) {
+  return order == LinkOrder::by_direction ? 4 : order == LinkOrder::by_real ? 72 : 1;
+}
+inline std::int64_t block_site_bytes(const GaugeHeader& header) {
+  return bytes_per_site(header) / n_blocks(header.order);
+}
+
+// The checksum that the format of `header` defines for one block; nullptr where it has none.
 std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header);
 // The second one of a NERSC file by Staghorn that has it in its header; nullptr for others.
 std::unique_ptr<SiteChecksum> second_checksum_of(const GaugeHeader& header);

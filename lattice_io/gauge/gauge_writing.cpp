@@ -14,7 +14,9 @@ namespace staghorn {
 
 namespace {
 
-bool stores_plaquette(GaugeFormat format) { return format == GaugeFormat::nersc || format == GaugeFormat::hdf5; }
+bool stores_plaquette(GaugeFormat format) {
+  return format == GaugeFormat::nersc || format == GaugeFormat::hdf5 || format == GaugeFormat::openqcd;
+}
 
 // What a NERSC or ILDG file may hold is part of its definition: links in SU(3). Two rows stand for a link only if the
 // third follows from them closely.
@@ -54,7 +56,40 @@ std::unique_ptr<GaugeFrame> frame_of(const GaugeHeader& header, const Metadata& 
   if (header.format == GaugeFormat::milc) return milc_frame(header, metadata);
   if (header.format == GaugeFormat::nersc) return nersc_frame(header, metadata);
   if (header.format == GaugeFormat::hdf5) return hdf5_frame(header, metadata);
+  if (header.format == GaugeFormat::npy) return npy_frame(header);
+  if (header.format == GaugeFormat::openqcd) return openqcd_frame(header);
+  if (header.format == GaugeFormat::kyu) return kyu_frame(header);
   return scidac_frame(header, metadata);
+}
+
+LinkOrder order_of(GaugeFormat format) {
+  return format == GaugeFormat::npy       ? LinkOrder::by_direction
+         : format == GaugeFormat::kyu     ? LinkOrder::by_real
+         : format == GaugeFormat::openqcd ? LinkOrder::at_odd_sites
+                                          : LinkOrder::by_site;
+}
+
+bool is_little_endian(GaugeFormat format) {
+  return format == GaugeFormat::milc || format == GaugeFormat::hdf5 || format == GaugeFormat::npy ||
+         format == GaugeFormat::openqcd;
+}
+
+// Writes one block and adds its checksums to `computed`.
+void write_block(const Communicator& communicator, const GaugeHeader& header, int block, const PosixFile& file,
+                 const LinkField& links, std::map<std::string, std::string>& computed) {
+  const auto checksum = checksum_of(header), second = second_checksum_of(header);
+  const std::int64_t site_bytes = block_site_bytes(header);
+  const std::int64_t offset = header.data_offset + block * volume(header.extents) * site_bytes;
+  SiteSlabs(communicator, links.lattice(), site_bytes)
+      .write([&](std::int64_t first_site,
+                 std::span<std::byte> sites) { pack_links(header, block, &links[first_site], sites); },
+             [&](std::int64_t first_site, std::span<std::byte> sites) {
+               file.write(offset + first_site * site_bytes, sites);
+               if (checksum) checksum->add(first_site, sites);
+               if (second) second->add(first_site, sites);
+             });
+  if (checksum) computed.merge(checksum->combine(communicator));
+  if (second) computed.merge(second->combine(communicator));
 }
 
 }  // namespace
@@ -67,7 +102,8 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
   header.extents = links.lattice().global();
   header.precision = precision;
   header.rows = format == GaugeFormat::nersc && value_or(metadata, "DATATYPE", "") == "4D_SU3_GAUGE" ? 2 : 3;
-  header.big_endian = format != GaugeFormat::milc && format != GaugeFormat::hdf5;
+  header.big_endian = !is_little_endian(format);
+  header.order = order_of(format);
   if (format == GaugeFormat::nersc) header.checksums = {{"suma", ""}, {"sumb", ""}};  // to be computed, too
   const auto frame = frame_of(header, metadata);
   require_links_the_format_can_hold(communicator, header, links);
@@ -82,19 +118,13 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
 
     std::optional<PosixFile> file;
     communicator.agree([&] { file.emplace(PosixFile::open_to_write(temporary)); });
-    const auto checksum = checksum_of(header), second = second_checksum_of(header);
-    SiteSlabs(communicator, links.lattice(), bytes_per_site(header))
-        .write(
-            [&](std::int64_t first_site, std::span<std::byte> sites) { pack_links(header, &links[first_site], sites); },
-            [&](std::int64_t first_site, std::span<std::byte> sites) {
-              file->write(header.data_offset + first_site * bytes_per_site(header), sites);
-              checksum->add(first_site, sites);
-              if (second) second->add(first_site, sites);
-            });
+    std::map<std::string, std::string> checksums;
+    if (header.order == LinkOrder::at_odd_sites) write_openqcd_links(communicator, *file, links);
+    if (header.order != LinkOrder::at_odd_sites)
+      for (int block = 0; block < n_blocks(header.order); ++block)
+        write_block(communicator, header, block, *file, links, checksums);
     communicator.agree([&] { file->flush_and_close(); });
 
-    std::map<std::string, std::string> checksums = checksum->combine(communicator);
-    if (second) checksums.merge(second->combine(communicator));
     const GaugeNumbers numbers = numbers_of(communicator, header, links, std::move(checksums));
     communicator.agree([&] {
       if (is_root) frame->finish(temporary, numbers);

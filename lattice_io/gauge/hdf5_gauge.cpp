@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
@@ -37,23 +38,17 @@ class Hdf5Frame : public GaugeFrame {
   Metadata metadata_;
 };
 
-std::string to_text(const std::vector<std::int64_t>& shape) {
-  std::string text = "(";
-  for (const std::int64_t extent : shape) text += (text.size() > 1 ? ", " : "") + std::to_string(extent);
-  return text + ")";
-}
-
 }  // namespace
 
 GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name) {
   const Hdf5Dataset dataset = describe_hdf5_dataset(path, name, "; `dataset` says which of them holds the links");
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3)
-    throw Error(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", to_text(shape));
+    throw Error(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", shape_text(shape));
   GaugeHeader header;
   header.path = path;
   header.format = GaugeFormat::hdf5;
-  header.dataset = name;
+  header.datasets = {name};
   header.precision = dataset.precision;
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   require_usable_extents(path, header.extents);

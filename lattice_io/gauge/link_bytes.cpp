@@ -21,37 +21,65 @@ void complete_link(ColorMatrix<double>& u) {
   }
 }
 
-}  // namespace
+// The reals of a site that one block holds: consecutive in Links, mu, row, column, real and imaginary part.
+struct BlockReals {
+  std::int64_t first, n;
+};
 
-void unpack_links(const GaugeHeader& header, std::span<const std::byte> bytes, Links* sites) {
-  const std::int64_t link_reals = 6 * header.rows, link_bytes = link_reals * bytes_per_real(header.precision);
-  for (const std::byte* from = bytes.data(); from != bytes.data() + bytes.size(); ++sites)
-    for (auto& link : *sites) {
-      decode_reals(from, link_reals, header.precision, header.big_endian, &link.e[0][0].re);
-      if (header.rows == 2) complete_link(link);
-      from += link_bytes;
-    }
+BlockReals reals_of(LinkOrder order, int block) {
+  if (order == LinkOrder::by_direction) return {18 * block, 18};
+  if (order != LinkOrder::by_real) return {0, 72};
+  const int part = block % 2, row = block / 2 % 3, column = block / 6 % 3, mu = block / 18;
+  return {18 * mu + 6 * row + 2 * column + part, 1};
 }
 
-void pack_links(const GaugeHeader& header, const Links* sites, std::span<std::byte> bytes) {
-  const std::int64_t link_reals = 6 * header.rows, link_bytes = link_reals * bytes_per_real(header.precision);
-  for (std::byte* to = bytes.data(); to != bytes.data() + bytes.size(); ++sites)
-    for (const auto& link : *sites) {
-      encode_reals(&link.e[0][0].re, link_reals, header.precision, header.big_endian, to);
-      to += link_bytes;
-    }
+double* doubles_of(Links& site) { return &site[0].e[0][0].re; }
+const double* doubles_of(const Links& site) { return &site[0].e[0][0].re; }
+
+}  // namespace
+
+void unpack_links(const GaugeHeader& header, int block, std::span<const std::byte> bytes, Links* sites) {
+  const std::byte *from = bytes.data(), *end = bytes.data() + bytes.size();
+  if (header.rows == 2) {
+    for (; from != end; ++sites)
+      for (auto& link : *sites) {
+        decode_reals(from, 12, header.precision, header.big_endian, &link.e[0][0].re);
+        complete_link(link);
+        from += 12 * bytes_per_real(header.precision);
+      }
+    return;
+  }
+  const auto [first, n] = reals_of(header.order, block);
+  for (; from != end; ++sites, from += n * bytes_per_real(header.precision))
+    decode_reals(from, n, header.precision, header.big_endian, doubles_of(*sites) + first);
+}
+
+void pack_links(const GaugeHeader& header, int block, const Links* sites, std::span<std::byte> bytes) {
+  std::byte *to = bytes.data(), *end = bytes.data() + bytes.size();
+  if (header.rows == 2) {
+    for (; to != end; ++sites)
+      for (const auto& link : *sites) {
+        encode_reals(&link.e[0][0].re, 12, header.precision, header.big_endian, to);
+        to += 12 * bytes_per_real(header.precision);
+      }
+    return;
+  }
+  const auto [first, n] = reals_of(header.order, block);
+  for (; to != end; ++sites, to += n * bytes_per_real(header.precision))
+    encode_reals(doubles_of(*sites) + first, n, header.precision, header.big_endian, to);
 }
 
 LinkField links_as_stored(const GaugeHeader& header, const LinkField& links) {
   LinkField stored(links.lattice());
 #pragma omp parallel
   {
-    std::vector<std::byte> bytes(std::size_t(bytes_per_site(header)));
+    std::vector<std::byte> bytes(std::size_t(block_site_bytes(header)));
 #pragma omp for schedule(static)
-    for (std::int64_t site = 0; site < links.size(); ++site) {
-      pack_links(header, &links[site], bytes);
-      unpack_links(header, bytes, &stored[site]);
-    }
+    for (std::int64_t site = 0; site < links.size(); ++site)
+      for (int block = 0; block < n_blocks(header.order); ++block) {
+        pack_links(header, block, &links[site], bytes);
+        unpack_links(header, block, bytes, &stored[site]);
+      }
   }
   return stored;
 }

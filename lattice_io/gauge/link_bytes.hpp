@@ -9,11 +9,11 @@
 
 namespace staghorn {
 
-// Unpacks the links of consecutive sites into doubles. The third row of a two-row file is the conjugate of the cross
-// product of the other two.
-void unpack_links(const GaugeHeader& header, std::span<const std::byte> bytes, Links* sites);
-// Packs the links of consecutive sites, rounded to the precision of the file.
-void pack_links(const GaugeHeader& header, const Links* sites, std::span<std::byte> bytes);
+// Unpacks what block `block` (LinkOrder) holds of consecutive sites into doubles. The third row of a two-row file is
+// the conjugate of the cross product of the other two.
+void unpack_links(const GaugeHeader& header, int block, std::span<const std::byte> bytes, Links* sites);
+// Packs them, rounded to the precision of the file.
+void pack_links(const GaugeHeader& header, int block, const Links* sites, std::span<std::byte> bytes);
 // The links as a reader of the file will see them: rounded, the third row rebuilt where it is not stored.
 LinkField links_as_stored(const GaugeHeader& header, const LinkField& links);
 

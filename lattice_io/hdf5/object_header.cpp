@@ -204,4 +204,21 @@ std::vector<Hdf5Message> Hdf5File::object(const std::string& name, const std::st
   }
 }
 
+std::vector<std::string> Hdf5File::members_of(const std::string& name) const {
+  std::map<std::string, std::uint64_t> found = members(root_, "root group");
+  for (std::size_t begin = name.starts_with('/'); begin <= name.size();) {
+    const std::size_t slash = std::min(name.find('/', begin), name.size());
+    const auto member = found.find(name.substr(begin, slash - begin));
+    if (member == found.end()) return {};
+    const std::uint64_t address = member->second;
+    const std::string what = "group " + name.substr(0, slash);
+    if (!is_group(messages(address, path() + ": HDF5 " + what))) return {};
+    found = members(address, what);
+    begin = slash + 1;
+  }
+  std::vector<std::string> names;
+  for (const auto& [member, address] : found) names.push_back(member);
+  return names;
+}
+
 }  // namespace staghorn

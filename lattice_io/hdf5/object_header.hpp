@@ -51,6 +51,8 @@ class Hdf5File {
   // The messages of the dataset `name`, with slashes between groups and the dataset. Throws Error if there is none, or
   // if it is a group: what is there instead, and `advice`.
   std::vector<Hdf5Message> object(const std::string& name, const std::string& advice = "") const;
+  // The members of group `name`, sorted; none if there is no such group.
+  std::vector<std::string> members_of(const std::string& name) const;
   // Whether the root group has a member of that name.
   bool contains(const std::string& name) const { return members(root_, "root group").count(name) > 0; }
 

@@ -7,6 +7,7 @@
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/lime.hpp"
+#include "lattice_io/files/npy.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
 #include "lattice_io/hdf5/object_header.hpp"
@@ -21,7 +22,8 @@ VectorFormat format_of(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
   if (const std::string foreign = foreign_content(start); !foreign.empty())
-    throw Error(path, "colour vectors in HDF5, SciDAC or FNAL's format", foreign);
+    throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", foreign);
+  if (start.starts_with(npy_magic)) return VectorFormat::npy;
   std::byte word[4] = {};
   if (file.size() >= 4) file.read(0, word);
   const auto big = load_word<std::uint32_t>(word, true), little = load_word<std::uint32_t>(word, false);
@@ -42,6 +44,7 @@ VectorHeader read_header(const std::string& path, const std::string& name) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::scidac) return read_scidac_vector_header(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
+  if (format == VectorFormat::npy) return read_npy_vector_header(path);
   const bool from_solution = name == "source" && !contains(path, name) && contains(path, "solution");
   return read_hdf5_vector_header(path, from_solution ? "solution" : name);
 }
@@ -49,6 +52,10 @@ VectorHeader read_header(const std::string& path, const std::string& name) {
 std::optional<VectorHeader> find_header(const std::string& path) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
+  if (format == VectorFormat::npy) {  // seven dimensions are links
+    if (read_npy_header(PosixFile::open_to_read(path)).shape.size() == 7) return std::nullopt;
+    return read_npy_vector_header(path);
+  }
   if (format == VectorFormat::scidac) {
     const ScidacFile scidac = read_scidac_file(PosixFile::open_to_read(path));
     if (scidac.fields.front().datatype.find("ColorVector") == std::string::npos) return std::nullopt;
@@ -63,19 +70,24 @@ std::optional<VectorHeader> find_header(const std::string& path) {
 }  // namespace
 
 std::string to_string(VectorFormat format) {
-  return format == VectorFormat::hdf5 ? "hdf5" : format == VectorFormat::scidac ? "scidac" : "fnal";
+  return format == VectorFormat::hdf5     ? "hdf5"
+         : format == VectorFormat::scidac ? "scidac"
+         : format == VectorFormat::npy    ? "npy"
+                                          : "fnal";
 }
 
 VectorFormat parse_vector_output(const std::string& text) {
   if (text == "hdf5") return VectorFormat::hdf5;
   if (text == "scidac") return VectorFormat::scidac;
-  throw Error("output_format", "hdf5 or scidac", "'" + text + "'");
+  if (text == "npy") return VectorFormat::npy;
+  throw Error("output_format", "hdf5, scidac or npy", "'" + text + "'");
 }
 
 VectorFormat vector_output_by_name(const std::string& path) {
   if (ends_in(path, ".scidac") || ends_in(path, ".lime")) return VectorFormat::scidac;
-  const std::string options = "`output_format` hdf5 or scidac";
-  for (const char* of_links : {".milc", ".nersc", ".ildg"})
+  if (ends_in(path, ".npy")) return VectorFormat::npy;
+  const std::string options = "`output_format` hdf5, scidac or npy";
+  for (const char* of_links : {".milc", ".nersc", ".ildg", ".openqcd", ".kyu"})
     if (ends_in(path, of_links))
       throw Error(path, "a name for colour vectors, as .h5 or .scidac (" + options + " writes them under any name)",
                   std::string("'") + of_links + "', a format of links");
@@ -96,6 +108,7 @@ VectorContents read_vector_contents(const Communicator& communicator, const Vect
                 "a lattice of " + to_string(lattice.global()), to_string(header.extents));
   if (header.format == VectorFormat::scidac) return read_scidac_vectors(communicator, header, lattice);
   if (header.format == VectorFormat::fnal) return read_fnal_propagator(communicator, header, lattice);
+  if (header.format == VectorFormat::npy) return read_npy_vectors(communicator, header, lattice);
   return read_hdf5_vectors(communicator, header, lattice);
 }
 
@@ -122,6 +135,8 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
   output.fill([&](const std::string& temporary) {
     if (format == VectorFormat::scidac)
       write_scidac_vectors(communicator, temporary, fields, file);
+    else if (format == VectorFormat::npy)
+      write_npy_vectors(communicator, temporary, fields, file);
     else
       write_hdf5_vectors(communicator, temporary, fields, file);
   });

@@ -1,7 +1,8 @@
-// Colour-vector files: HDF5 and SciDAC, read and written, and FNAL's staggered propagators, read.
+// Colour-vector files: HDF5, SciDAC and NumPy's arrays, read and written, and FNAL's staggered propagators, read.
 //
 //   HDF5     datasets `/source` and `/solution`, complex of shape (n_rhs, T, Z, Y, X, 3)
 //   SciDAC   QDP_F3_ColorVector or QDP_D3_ColorVector in LIME, n_rhs vectors a site; what MILC and QIO exchange
+//   NumPy    an array (n_rhs, T, Z, Y, X, 3), without a checksum or a description
 //   FNAL     three vectors a site in fp32, one for each colour of the source
 //
 // The format is found from the content, never from the name. Vectors are exchanged as VectorFields (fp64, local sites).
@@ -21,12 +22,12 @@
 
 namespace staghorn {
 
-enum class VectorFormat { hdf5, scidac, fnal };
+enum class VectorFormat { hdf5, scidac, npy, fnal };
 std::string to_string(VectorFormat format);
-// "hdf5" or "scidac", which can be written. Throws Error naming them.
+// "hdf5", "scidac" or "npy", which can be written. Throws Error naming them.
 VectorFormat parse_vector_output(const std::string& text);
-// scidac for names that end in .scidac or .lime, hdf5 for others. Throws Error for endings that speak of another
-// format, as x.npy. Local.
+// scidac for names that end in .scidac or .lime, npy for .npy, hdf5 for others. Throws Error for endings that speak of
+// another format, as x.json. Local.
 VectorFormat vector_output_by_name(const std::string& path);
 
 // What the header says; no vector has been read yet.
@@ -64,9 +65,9 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
                                       const std::string& name, const Lattice& lattice,
                                       std::vector<std::string>* unverified = nullptr);
 
-// Writes all fields in fp64 or fp32: as dataset `name` of HDF5, or as one field of SciDAC with fields.size() vectors a
-// site. `attributes` become attributes, or lines of the record's XML. Temporary name, then rename. The bytes do not
-// depend on the process grid. Collective.
+// Writes all fields in fp64 or fp32: as dataset `name` of HDF5, as one field of SciDAC with fields.size() vectors a
+// site, or as an array of NumPy. `attributes` become attributes, or lines of the record's XML; NumPy has no room.
+// Temporary name, then rename. The bytes do not depend on the process grid. Collective.
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
                    const std::map<std::string, std::string>& attributes, bool force,

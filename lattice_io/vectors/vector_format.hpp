@@ -15,18 +15,22 @@ static_assert(sizeof(ColorVector<double>) == reals_per_vector * sizeof(double));
 VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name);
 VectorHeader read_scidac_vector_header(const std::string& path);
 VectorHeader read_fnal_header(const std::string& path);
+VectorHeader read_npy_vector_header(const std::string& path);
 
 VectorContents read_hdf5_vectors(const Communicator& communicator, const VectorHeader& header, const Lattice& lattice);
 VectorContents read_scidac_vectors(const Communicator& communicator, const VectorHeader& header,
                                    const Lattice& lattice);
 VectorContents read_fnal_propagator(const Communicator& communicator, const VectorHeader& header,
                                     const Lattice& lattice);
+VectorContents read_npy_vectors(const Communicator& communicator, const VectorHeader& header, const Lattice& lattice);
 
 // Fill the empty file `path`. Collective.
 void write_hdf5_vectors(const Communicator& communicator, const std::string& path, std::span<const VectorField> fields,
                         const NewVectorFile& file);
 void write_scidac_vectors(const Communicator& communicator, const std::string& path,
                           std::span<const VectorField> fields, const NewVectorFile& file);
+void write_npy_vectors(const Communicator& communicator, const std::string& path, std::span<const VectorField> fields,
+                       const NewVectorFile& file);  // the numbers alone
 
 constexpr std::uint32_t fnal_magic = 0x71626434;
 

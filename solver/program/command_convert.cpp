@@ -19,7 +19,7 @@ namespace {
 CommandSyntax convert_syntax() {
   CommandSyntax syntax{
       "convert",
-      "staghorn convert IN OUT [--format milc|nersc|ildg|scidac|hdf5] [options]",
+      "staghorn convert IN OUT [--format milc|nersc|ildg|scidac|hdf5|npy|openqcd|kyu] [options]",
       "Reads a gauge configuration, verifies it, and writes it with every checksum and header value of\n"
       "the new format. Links are copied as they are: converting back gives the same links.\n",
       po::options_description(),
@@ -29,10 +29,13 @@ CommandSyntax convert_syntax() {
   options.add_options()("in", po::value<std::string>()->value_name("IN")->required(), "the file to read (any format)")(
       "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
       "format", po::value<std::string>()->value_name("FORMAT"),
-      "milc | nersc | ildg | scidac | hdf5 (default: what the name OUT ends in, as .nersc or .h5)")(
+      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu (default: what the name OUT ends in, as .nersc or "
+      ".h5)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
+              "IN is a file of KYU, without a header: its lattice")(
       "dataset", po::value<std::string>()->value_name("NAME"),
       "of IN in HDF5: the dataset that holds the links (default: links)")(
-      "precision", po::value<std::string>()->value_name("fp32|fp64"), "of the stored numbers (default: as in IN)")(
+      "precision", po::value<std::string>()->value_name("fp32|fp64"),
+      "of the stored numbers (default: as in IN; fp64 for npy, openqcd, kyu)")(
       "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: as in IN, else 3)")(
       "reunitarize", po::bool_switch(), "project the links onto SU(3) before writing")(
       "no-verify", po::bool_switch(), "read IN though its checksums are absent or wrong")(
@@ -58,7 +61,9 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   set_stored_rows(*values, format, rows);
 
   check_writable(communicator, text("out"), given("force"));
-  const GaugeHeader header = read_gauge_header(communicator, text("in"), optional_text(*values, "dataset"));
+  const GaugeHeader header = stored_header(communicator, *values, text("in"));
+  if (!precision)
+    precision = format == GaugeFormat::milc ? header.precision : usual_precision(format, header.precision);
   LinkField links(cut_lattice(communicator, header.extents));
   const GaugeChecks checks = read_gauge(communicator, header, links, !given("no-verify"));
   if (given("reunitarize")) {
@@ -67,10 +72,10 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   }
   std::map<std::string, std::string> metadata = header.fields;
   for (const auto& [name, value] : rows) metadata[name] = value;
-  write_gauge(communicator, text("out"), format, precision.value_or(header.precision), links, metadata, given("force"));
+  write_gauge(communicator, text("out"), format, *precision, links, metadata, given("force"));
   if (!given("quiet"))
     out << text("in") << " (" << to_string(header.format) << ") -> " << text("out") << " (" << to_string(format) << ", "
-        << to_string(precision.value_or(header.precision)) << "), " << to_string(header.extents) << "\n";
+        << to_string(*precision) << "), " << to_string(header.extents) << "\n";
   if (!given("quiet"))
     for (const std::string& text : unverified_checksums(checks.checksums)) out << "UNVERIFIED: " << text << "\n";
   return exit_certified;

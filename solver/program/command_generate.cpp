@@ -60,10 +60,10 @@ CommandSyntax generate_syntax() {
       "names of these files: {n} is the number of sweeps, {n:04} with at least four digits")(
       "output", po::value<std::string>()->value_name("F"), "file to write at the end; required without --save-every")(
       "format", po::value<std::string>()->value_name("FORMAT"),
-      "milc | nersc | ildg | scidac | hdf5 (default: what the name F ends in, as .nersc, else hdf5)")(
-      "precision", po::value<std::string>()->value_name("fp32|fp64"),
-      "of the stored numbers (default: fp64 where the format has it)")("rows", po::value<int>()->value_name("2|3"),
-                                                                       "rows stored per link, NERSC only (default: 3)")(
+      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu (default: what the name F ends in, as .nersc, else "
+      "hdf5)")("precision", po::value<std::string>()->value_name("fp32|fp64"),
+               "of the stored numbers (default: fp64 where the format has it)")(
+      "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: 3)")(
       "force", po::bool_switch(), "replace F if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
   return syntax;
@@ -128,7 +128,7 @@ GenerateCommand read_command(const OptionValues& values) {
     throw UsageError("--output", "a name of its own", "'" + *command.output + "'");
   command.device = text("device");
   command.format = gauge_format_of(values, command.output.value_or(command.save_as.value_or("")), GaugeFormat::hdf5);
-  command.precision = command.format == GaugeFormat::milc ? Precision::fp32 : Precision::fp64;
+  command.precision = usual_precision(command.format, Precision::fp64);
   if (values.count("precision"))
     command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
   set_stored_rows(values, command.format, command.metadata);

@@ -72,17 +72,17 @@ CommandSyntax inspect_syntax() {
                         "links, colour vectors or eigenvectors")("json", po::bool_switch(),
                                                                  "print JSON instead of text")(
       "dataset", po::value<std::string>()->value_name("NAME"),
-      "of HDF5: the dataset that holds links (default: links)")(
+      "of HDF5: the dataset that holds links (default: links)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
+                                                                "FILE is one of KYU, without a header: its lattice")(
       "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
   syntax.options.add(options);
   syntax.positional.add("file", 1);
   return syntax;
 }
 
-Inspection look_at(const Communicator& communicator, const std::string& path,
-                   const std::optional<std::string>& dataset) {
+Inspection look_at(const Communicator& communicator, const std::string& path, const OptionValues& values) {
   Inspection found;
-  found.header = read_gauge_header(communicator, path, dataset);
+  found.header = stored_header(communicator, values, path);
   LinkField links(cut_lattice(communicator, found.header.extents));
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
@@ -168,18 +168,18 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   if (!values) return exit_certified;
   const std::string path = (*values)["file"].as<std::string>();
   const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
-  const std::optional<std::string> dataset = optional_text(*values, "dataset");
-  const auto eigenvectors = dataset ? std::nullopt : find_eigenvectors(communicator, path);
+  const bool holds_links = values->count("dataset") || values->count("kyu");
+  const auto eigenvectors = holds_links ? std::nullopt : find_eigenvectors(communicator, path);
   if (eigenvectors) {
     inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);
     return exit_certified;
   }
-  const auto vectors = dataset ? std::nullopt : find_vectors(communicator, path);
+  const auto vectors = holds_links ? std::nullopt : find_vectors(communicator, path);
   if (vectors) {
     inspect_vectors(communicator, *vectors, as_json, no_verify, out);
     return exit_certified;
   }
-  const Inspection found = look_at(communicator, path, dataset);
+  const Inspection found = look_at(communicator, path, *values);
   (as_json ? print_json : print_text)(out, found);
   if (!no_verify) require_verified(found.header.path, found.gauge.checksums);
   return exit_certified;

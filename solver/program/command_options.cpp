@@ -235,6 +235,13 @@ std::optional<std::string> optional_text(const OptionValues& values, const char*
   return values[name].as<std::string>();
 }
 
+GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path) {
+  const std::optional<std::string> dataset = optional_text(values, "dataset");
+  if (!values.count("kyu")) return read_gauge_header(communicator, path, dataset);
+  if (dataset) throw UsageError("--dataset", "HDF5", "--kyu");
+  return read_kyu_header(communicator, path, extents_of(values, "kyu"));
+}
+
 GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file, std::optional<GaugeFormat> otherwise) {
   if (const auto given = optional_text(values, "format"))
     return parse_value("format", [&] { return parse_gauge_format(*given); });
@@ -247,7 +254,7 @@ GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
   if (!format) format = otherwise;
   if (!format)
     throw UsageError("--format is required, as the name '" + printable(file) +
-                     "' does not end in .milc, .nersc, .ildg, .scidac or .h5");
+                     "' does not end in .milc, .nersc, .ildg, .scidac, .h5, .npy, .openqcd or .kyu");
   return *format;
 }
 

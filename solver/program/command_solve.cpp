@@ -56,8 +56,8 @@ CommandSyntax solve_syntax() {
   add_options(machine, OptionGroup::machine);
   files.add_options()("output", po::value<std::string>()->value_name("F"),
                       "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
-                      "a site in SciDAC")("output-format", po::value<std::string>()->value_name("hdf5|scidac"),
-                                          "of the solution (default: scidac if its name ends in .scidac or .lime, else "
+                      "a site in SciDAC")("output-format", po::value<std::string>()->value_name("hdf5|scidac|npy"),
+                                          "of the solution (default: what its name ends in, as .scidac or .npy, else "
                                           "hdf5)")("report", po::value<std::string>()->value_name("F.json"),
                                                    "write the report; - prints it, and nothing "
                                                    "else")(

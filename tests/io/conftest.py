@@ -25,8 +25,8 @@ def links() -> np.ndarray:
 def inspect(staghorn):
     """inspect(path, ranks=1) -> what `staghorn inspect --json` says of an intact file."""
 
-    def run(path, ranks=1) -> dict:
-        return json.loads(staghorn("inspect", path, "--json", ranks=ranks, check=True).stdout)
+    def run(path, ranks=1, options=()) -> dict:
+        return json.loads(staghorn("inspect", path, "--json", *options, ranks=ranks, check=True).stdout)
 
     return run
 
@@ -36,9 +36,10 @@ def read_links(staghorn, tmp_path_factory):
     """read_links(path, ranks=1) -> the links that the program reads from a file, by way of its HDF5 in fp64."""
     folder = tmp_path_factory.mktemp("links")
 
-    def run(path, ranks=1) -> np.ndarray:
+    def run(path, ranks=1, options=()) -> np.ndarray:
         output = folder / "links.h5"
-        staghorn("convert", path, output, "--format", "hdf5", "--precision", "fp64", "--force", ranks=ranks, check=True)
+        staghorn("convert", path, output, "--format", "hdf5", "--precision", "fp64", "--force", *options, ranks=ranks,
+                 check=True)
         with h5py.File(output) as file:
             return file["links"][...]
 

@@ -5,6 +5,7 @@ Links are complex arrays [T, Z, Y, X, mu, row, column]. Writers return the bytes
 
 from __future__ import annotations
 
+import io
 import struct
 import zlib
 
@@ -146,6 +147,12 @@ def ildg_file(links, bits=32, field="su3gauge", **options) -> bytes:
     return scidac_file(links, bits, ildg=xml, **options)
 
 
+def bare_ildg_file(links, bits=64) -> bytes:
+    """The two records that ILDG asks for, and no other. [ILDG Binary File Format, rev. 1.1, 2005]"""
+    return b"".join(lime_record(kind, data, kind == "ildg-format", kind == "ildg-binary-data")
+                    for kind, _, data in lime_records(ildg_file(links, bits)) if kind in ("ildg-format", "ildg-binary-data"))
+
+
 def scidac_vector_file(vectors, bits=32, **options) -> bytes:
     """vectors: [T, Z, Y, X, 3], or [n, T, Z, Y, X, 3] for n vectors a site."""
     vectors = vectors if vectors.ndim == 6 else vectors[None]
@@ -161,6 +168,57 @@ def fnal_propagator(vectors, byte_order="<", order=0, element_bytes=4) -> tuple[
     sums = [milc_checksums(data, byte_order) for data in slices]
     info = "".join(f'quark.t[{t}].checksum  "{a:x} {b:x}"\n' for t, (a, b) in enumerate(sums))
     return header + b"".join(slices), 'ksprop.time_stamp  "a test"\n' + info
+
+
+def odd_sites(extents):
+    """Coordinates x, y, z, t of the odd sites in openQCD's order: z fastest, then y, x, t."""
+    x, y, z, t = extents
+    t, x, y, z = (axis.ravel() for axis in np.meshgrid(*map(np.arange, (t, x, y, z)), indexing="ij"))
+    odd = (t + x + y + z) % 2 == 1
+    return x[odd], y[odd], z[odd], t[odd]
+
+
+def openqcd_file(links) -> bytes:
+    """[M. Luescher, openQCD, main/README.io]: extents T, X, Y, Z, the plaquette, and eight links at each odd site."""
+    extents = links.shape[3::-1]
+    site = odd_sites(extents)
+    columns = []
+    for mu in (3, 0, 1, 2):
+        behind = [coordinate.copy() for coordinate in site]
+        behind[mu] = (behind[mu] - 1) % extents[mu]
+        for x, y, z, t in (site, behind):
+            columns.append(links[t, z, y, x, mu])
+    header = struct.pack("<4id", extents[3], *extents[:3], 3 * plaquette(links))
+    return header + real_bytes(np.stack(columns, axis=1), 64, "<")
+
+
+def npy_file(links, bits=64, byte_order="<", version=(1, 0)) -> bytes:
+    """PyQUDA's order: the direction first."""
+    buffer = io.BytesIO()
+    numbers = np.ascontiguousarray(np.moveaxis(links, 4, 0)).astype(f"{byte_order}c{bits // 4}")
+    np.lib.format.write_array(buffer, numbers, version=version)
+    return buffer.getvalue()
+
+
+def kyu_file(links) -> bytes:
+    """mu, column, row, real or imaginary part, and then the sites: fp64, big-endian."""
+    reals = np.stack([links.real, links.imag], axis=-1)  # t, z, y, x, mu, row, column, part
+    return reals.transpose(4, 6, 5, 7, 0, 1, 2, 3).astype(">f8").tobytes()
+
+
+def pyquda_hdf5_file(path, links, names="XYZT", dtype=np.complex128, **options):
+    """A group with a dataset for each direction, and an exclusive or of words for each site. Returns `path`."""
+    with h5py.File(path, "w") as file:
+        group = file.create_group("LatticeColorMatrix")
+        group.attrs["Lattice"], group.attrs["Color"] = " ".join(map(str, links.shape[3::-1])), "3"
+        for mu, name in enumerate(names):
+            data = np.ascontiguousarray(links[..., mu, :, :]).astype(dtype)
+            dataset = group.create_dataset(name, data=data, **options)
+            words = np.bitwise_xor.reduce(data.view("<u4").reshape(data.size // 9, -1), axis=1)
+            for period in (29, 31):
+                rotated = rotated_left(words, np.arange(words.size) % period)
+                dataset.attrs[f"sum{period}"] = f"{int(np.bitwise_xor.reduce(rotated)):08x}"
+    return path
 
 
 def h5py_checksums(dataset: np.ndarray) -> dict[str, str]:
@@ -202,6 +260,30 @@ def read_nersc(file: bytes):
     assert abs(float(header["PLAQUETTE"]) - plaquette(links)) < (1e-7 if bits == 32 else 1e-11)
     assert abs(float(header["LINK_TRACE"]) - link_trace(links)) < (1e-7 if bits == 32 else 1e-11)
     return links
+
+
+def read_openqcd(file: bytes):
+    t, x, y, z, stored = struct.unpack("<4id", file[:24])
+    links, extents = np.zeros((t, z, y, x, 4, 3, 3), complex), (x, y, z, t)
+    columns = complex_numbers(file[24:], 64, "<").reshape(-1, 8, 3, 3)
+    site = odd_sites(extents)
+    for k, mu in enumerate((3, 0, 1, 2)):
+        behind = [coordinate.copy() for coordinate in site]
+        behind[mu] = (behind[mu] - 1) % extents[mu]
+        for step, (x, y, z, t) in enumerate((site, behind)):
+            links[t, z, y, x, mu] = columns[:, 2 * k + step]
+    assert abs(stored / 3 - plaquette(links)) < 1e-13
+    return links
+
+
+def read_npy(file: bytes):
+    return np.moveaxis(np.load(io.BytesIO(file)), 0, 4)
+
+
+def read_kyu(file: bytes, extents=EXTENTS):
+    x, y, z, t = extents
+    reals = np.frombuffer(file, ">f8").reshape(4, 3, 3, 2, t, z, y, x).transpose(4, 5, 6, 7, 0, 2, 1, 3)
+    return reals[..., 0] + 1j * reals[..., 1]
 
 
 def lime_records(file: bytes):

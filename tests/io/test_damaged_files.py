@@ -264,3 +264,42 @@ def test_wrong_hdf5_attribute_is_refused(attribute, intact, rejected, tmp_path):
     with h5py.File(path, "r+") as file:
         file["links"].attrs[attribute] = {"suma": "00c0ffee", "plaquette": 0.25}[attribute]
     rejected(path, f"{attribute} stored", "computed")
+
+
+def with_bytes(content, at, new):
+    return content[:at] + new + content[at + len(new):]
+
+
+@pytest.mark.parametrize("name, damage, words", [
+    ("openqcd", lambda c: c[:-8], ["truncated", "4x6x8x10"]),
+    ("openqcd", lambda c: c + bytes(8), ["unknown first bytes"]),
+    ("openqcd", lambda c: with_bytes(c, 16, struct.pack("<d", 1.5)), ["plaquette stored 0.5", "--no-verify"]),
+    ("openqcd", lambda c: with_bytes(c, 24 + 144 * 8 * 77, struct.pack("<d", 0.9)), ["plaquette", "damaged"]),
+    ("npy", lambda c: c[:-8], ["truncated", "bytes"]),
+    ("npy", lambda c: c + bytes(8), ["bytes", "fp64"]),
+    ("npy", lambda c: c.replace(b"(4, 10, 8, 6, 4, 3, 3)", b"(4, 10, 8, 9, 4, 3, 2)"), ["shape"]),
+    ("npy", lambda c: c.replace(b"(4, 10, 8, 6, 4, 3, 3)", b"(4, 10, 8, 6, 4, 3,-3)"), ["shape", "-3"]),
+    ("npy", lambda c: c.replace(b"False", b"True "), ["fortran_order"]),
+    ("npy", lambda c: with_bytes(c, 6, b"\x09"), ["version", "9"]),
+    ("npy", lambda c: with_bytes(c, 8, b"\xff\xff"), ["header"]),
+    ("npy", lambda c: c[:20], ["bytes"]),
+    ("npy", lambda c: c, ["cannot be verified", "no plaquette", "--no-verify"]),
+])
+def test_damaged_openqcd_and_numpy_files_are_refused(name, damage, words, links, rejected, tmp_path):
+    path = tmp_path / "damaged"
+    path.write_bytes(damage(getattr(formats, f"{name}_file")(links)))
+    rejected(path, *words)
+
+
+@pytest.mark.parametrize("lattice, words", [("4x6x8x8", ["4x6x8x8", "KYU", "bytes"]), ("4x6x8x10", ["cannot be verified", "--no-verify"]),
+                                            ("4x6x8x9", ["four even numbers"])])
+def test_kyu_files_must_fit_the_lattice(lattice, words, links, staghorn, expect_error, tmp_path):
+    path = tmp_path / "links.kyu"
+    path.write_bytes(formats.kyu_file(links))
+    expect_error(staghorn("inspect", path, "--kyu", lattice), 1, path, *words)
+
+
+@pytest.mark.parametrize("format", ["openqcd", "kyu"])
+def test_formats_of_fp64_alone_take_no_other(format, staghorn, small_gauge, expect_error, tmp_path):
+    expect_error(staghorn("convert", small_gauge, tmp_path / f"q.{format}", "--precision", "fp32"), 1, "fp64", "fp32")
+    assert not list(tmp_path.iterdir())

@@ -96,7 +96,7 @@ def test_scidac_solutions_have_the_same_bytes_on_any_grid(staghorn, small_gauge,
 
 def test_output_format_is_named_where_it_is_wrong(staghorn, small_gauge, expect_error, tmp_path):
     command = ["solve", "--gauge", small_gauge, *QUICK]
-    expect_error(staghorn(*command, "--output", tmp_path / "x", "--output-format", "nersc"), 2, "--output-format", "hdf5 or scidac")
+    expect_error(staghorn(*command, "--output", tmp_path / "x", "--output-format", "nersc"), 2, "--output-format", "hdf5, scidac or npy")
     expect_error(staghorn(*command, "--output-format", "hdf5"), 2, "--output-format belongs to --output")
 
 
@@ -246,3 +246,34 @@ def test_vector_file_is_no_configuration(staghorn, vectors, expect_error, tmp_pa
     path = tmp_path / "vectors.scidac"
     path.write_bytes(formats.scidac_vector_file(vectors))
     expect_error(staghorn("solve", "--gauge", path, *QUICK), 1, path, "four 3x3 matrices", "ColorVector")
+
+
+@pytest.mark.parametrize("shape", ["one", "many"])
+def test_arrays_of_numpy_are_sources_and_solutions(shape, staghorn, small_gauge, expect_error, tmp_path):
+    """The solution in NumPy's array has the bits of that in HDF5. An array has no checksum: it is read on request alone."""
+    lattice = (10, 8, 6, 4, 3)
+    source = np.random.default_rng(5).normal(size=lattice if shape == "one" else (2, *lattice)) + 0.5j
+    np.save(tmp_path / "b.npy", source)
+    with h5py.File(tmp_path / "b.h5", "w") as file:
+        file["source"] = source
+    solve = ["solve", "--gauge", small_gauge, "--mass", 0.5, "--no-verify"]
+    staghorn(*solve, "--source", f"file:{tmp_path / 'b.npy'}", "--output", tmp_path / "x.npy", "--report", tmp_path / "r.json",
+             check=True)
+    staghorn(*solve, "--source", f"file:{tmp_path / 'b.h5'}", "--output", tmp_path / "x.h5", check=True)
+    with h5py.File(tmp_path / "x.h5") as file:
+        assert np.array_equal(np.load(tmp_path / "x.npy"), file["solution"][()])
+    assert "b.npy" in json.dumps(json.loads((tmp_path / "r.json").read_text())["unverified"])
+    assert f"vectors     {1 if shape == 'one' else 2}" in staghorn("inspect", tmp_path / "b.npy", "--no-verify", check=True).stdout
+    expect_error(staghorn(*solve[:-1], "--source", f"file:{tmp_path / 'b.npy'}"), 1, "b.npy", "no suma", "--no-verify")
+
+
+@pytest.mark.parametrize("array, words", [
+    (np.zeros((10, 8, 6, 4, 4), complex), ["shape", "(10, 8, 6, 4, 4)"]),
+    (np.zeros((10, 8, 6, 3, 3), complex), ["3x6x8x10"]),
+    (np.zeros((10, 8, 6, 4, 3)), ["'<f8'", "complex"]),
+    (np.asfortranarray(np.zeros((10, 8, 6, 4, 3), complex)), ["fortran_order", "ascontiguousarray"]),
+], ids=["colours", "odd", "real", "fortran"])
+def test_other_arrays_of_numpy_are_refused(array, words, staghorn, small_gauge, expect_error, tmp_path):
+    np.save(tmp_path / "b.npy", array)
+    expect_error(staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--source", f"file:{tmp_path / 'b.npy'}", "--no-verify"),
+                 1, "b.npy", *words)

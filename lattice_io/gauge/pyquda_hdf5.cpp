@@ -1,0 +1,70 @@
+// PyQUDA's gauge configurations in HDF5: a group, LatticeColorMatrix, with a dataset for each direction, complex of
+// shape (T, Z, Y, X, 3, 3), whose names PyQUDA's user chose. Each has attributes sum29 and sum31 (checksums.hpp).
+#include <algorithm>
+#include <array>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/files/npy.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+#include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/object_header.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Names = std::array<const char*, 4>;
+constexpr Names known_names[] = {
+    {"0", "1", "2", "3"}, {"1", "2", "3", "4"}, {"X", "Y", "Z", "T"}, {"x", "y", "z", "t"}};
+
+// The names of the four directions in order, if `found` are such.
+std::optional<Names> directions_of(std::vector<std::string> found) {
+  for (const Names& names : known_names) {
+    std::vector<std::string> sorted(names.begin(), names.end());
+    std::sort(sorted.begin(), sorted.end());
+    if (sorted == found) return names;
+  }
+  return std::nullopt;
+}
+
+void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Dataset& dataset) {
+  const std::vector<std::int64_t>& shape = dataset.shape;
+  if (shape.size() != 6 || shape[4] != 3 || shape[5] != 3)
+    throw Error(header.path + ": shape of dataset " + name, "(T, Z, Y, X, 3, 3)", shape_text(shape));
+  Extents extents;
+  for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
+  if (header.datasets.empty()) {
+    header.extents = extents;
+    header.precision = dataset.precision;
+  }
+  if (extents != header.extents || dataset.precision != header.precision)
+    throw Error(header.path + ": dataset " + name,
+                to_string(header.extents) + " sites and " + to_string(header.precision) + " as in the others",
+                to_string(extents) + " and " + to_string(dataset.precision));
+  header.datasets.push_back(name);
+  for (const std::string sum : {"sum29", "sum31"})
+    if (dataset.attributes.count(sum)) header.checksums[sum + " of " + name] = dataset.attributes.at(sum);
+  for (const auto& [key, value] : dataset.attributes) header.fields[name + ": " + key] = value;
+}
+
+}  // namespace
+
+std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name) {
+  const std::vector<std::string> found = Hdf5File(path).members_of(name);
+  if (found.empty()) return std::nullopt;
+  const std::optional<Names> names = directions_of(found);
+  if (!names) return std::nullopt;
+  GaugeHeader header;
+  header.path = path;
+  header.format = GaugeFormat::hdf5;
+  header.order = LinkOrder::by_direction;
+  header.big_endian = false;  // Hdf5SiteReader turns the others round
+  for (const char* direction : *names) {
+    const std::string dataset = name + "/" + direction;
+    take_direction(header, dataset, describe_hdf5_dataset(path, dataset));
+  }
+  require_usable_extents(path, header.extents);
+  return header;
+}
+
+}  // namespace staghorn
