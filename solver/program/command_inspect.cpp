@@ -61,8 +61,8 @@ CommandSyntax inspect_syntax() {
       "inspect",
       "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
-      "colour vectors (HDF5, SciDAC, FNAL propagators) the norm of each, and of solutions what they solve and how "
-      "well; of eigenvectors their values.\n"
+      "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
+      "how well; of eigenvectors their values.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
       po::options_description(),
       {},
