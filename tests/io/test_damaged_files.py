@@ -204,7 +204,7 @@ WRONG = {
     "nersc-extent-of-33-bits": (nersc(DIMENSION_1=4294967300), ["DIMENSION_1", "4294967300"]),
     "nersc-extent-with-letters": (nersc(DIMENSION_1="4b"), ["DIMENSION_1", "4b"]),
     "scidac-checksum": (replaced(formats.scidac_file, b"<suma>", b"<suma>1"), ["suma stored 1"]),
-    "unknown": (lambda u: b"this is not a gauge configuration at all", ["MILC v5, NERSC, ILDG, SciDAC or HDF5"]),
+    "unknown": (lambda u: b"this is not a gauge configuration at all", ["MILC v5, NERSC, ILDG, SciDAC, HDF5, NumPy or openQCD"]),
     "short": (lambda u: b"BEGIN", ["5 bytes"]),
     "hdf5-start-only": (lambda u: b"\x89HDF\r\n\x1a\n" + bytes(100), ["HDF5"]),
 }
