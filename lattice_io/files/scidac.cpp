@@ -40,9 +40,22 @@ void read_private_file_xml(const std::string& path, const std::string& xml, Scid
   if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]) || dims >> rest)
     throw Error(path + ": <dims>", "four extents", "'" + dims.str() + "'");
   set_extents(path, file, extents);
-  const std::string volume_format = xml_value(xml, "volfmt");
-  if (volume_format != "" && volume_format != "0")
-    throw Error(path + ": <volfmt>", "0 (one file)", volume_format + " (parts of a multi-file volume)");
+}
+
+// Whether the file is the first of several: <volfmt> is 1 (QIO's multifile) or 2 (partfile).
+bool is_in_volumes(const std::string& path, const std::string& xml) {
+  return !xml_value(xml, "volfmt").empty() && integer(path, xml, "volfmt", 0, 2) != 0;
+}
+
+void take_volumes(const PosixFile& file, ScidacFile& scidac) {
+  const auto volumes = std::make_shared<const ScidacVolumes>(file.path(), scidac.extents);
+  for (ScidacField& field : scidac.fields) {
+    if (field.bytes_per_site == 0)
+      throw Error(file.path() + ": field of several volumes", "a record scidac-private-record-xml", "none");
+    volumes->require_field(field.number, field.bytes_per_site);
+    field.volumes = volumes;
+    field.data_bytes = volume(scidac.extents) * field.bytes_per_site;
+  }
 }
 
 ScidacField read_private_record_xml(const std::string& path, const std::string& xml) {
@@ -147,11 +160,13 @@ ScidacFile read_scidac_file(const PosixFile& file) {
   const LimeContents contents = read_lime_records(file);
   ScidacFile scidac;
   scidac.trailing_bytes = contents.trailing_bytes;
+  bool in_volumes = false;
   ScidacField next;  // described, data not met yet
   for (const LimeRecord& record : contents.records) {
     if (record.type == "scidac-binary-data" || record.type == "ildg-binary-data") {
       next.data_offset = record.offset;
       next.data_bytes = record.bytes;
+      next.number = scidac.fields.size();
       scidac.fields.push_back(std::move(next));
       next = {};
       continue;
@@ -163,6 +178,7 @@ ScidacFile read_scidac_file(const PosixFile& file) {
     scidac.texts.emplace(record.type, text);
     if (record.type == "scidac-private-file-xml") {
       read_private_file_xml(file.path(), text, scidac);
+      in_volumes = is_in_volumes(file.path(), text);
     } else if (record.type == "scidac-private-record-xml") {
       next = read_private_record_xml(file.path(), text);
     } else if (record.type == "scidac-record-xml") {
@@ -178,7 +194,15 @@ ScidacFile read_scidac_file(const PosixFile& file) {
                 std::to_string(contents.records.size()) + " records without one");
   if (scidac.extents == Extents{})
     throw Error(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
+  if (in_volumes) take_volumes(file, scidac);
   return scidac;
+}
+
+void ScidacField::read(const PosixFile& file, std::int64_t first_site, std::span<std::byte> sites) const {
+  if (volumes)
+    volumes->read(number, bytes_per_site, first_site, sites);
+  else
+    file.read(data_offset + first_site * bytes_per_site, sites);
 }
 
 ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattice& lattice, const PosixFile& file,
@@ -187,7 +211,7 @@ ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattic
   SiteSlabs(communicator, lattice, field.bytes_per_site)
       .read(
           [&](std::int64_t first_site, std::span<std::byte> sites) {
-            file.read(field.data_offset + first_site * field.bytes_per_site, sites);
+            field.read(file, first_site, sites);
             checksum->add(first_site, sites);
           },
           place);

@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -14,6 +15,7 @@
 #include "halo/lattice.hpp"
 #include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/posix_file.hpp"
+#include "lattice_io/files/scidac_volumes.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 
 namespace staghorn {
@@ -22,10 +24,15 @@ namespace staghorn {
 struct ScidacField {
   std::string datatype;  // QDP_F3_ColorMatrix, ...; "" without scidac-private-record-xml
   Precision precision = Precision::fp32;
-  std::int64_t bytes_per_site = 0;  // typesize x datacount as declared; 0 where nothing is declared
-  std::int64_t data_offset = 0, data_bytes = 0;
+  std::int64_t bytes_per_site = 0;               // typesize x datacount as declared; 0 where nothing is declared
+  std::int64_t data_offset = 0, data_bytes = 0;  // of a file in volumes: data_bytes are those of all
+  std::shared_ptr<const ScidacVolumes> volumes;  // of a file in parts; nullptr of others
+  std::size_t number = 0;                        // among the fields of the file
   std::map<std::string, std::string> checksums;  // suma, sumb as stored; empty where the file has none
   std::string record_xml;                        // the user's description of the field
+
+  // Fills `sites` from site first_site on. `file` is the one that was read.
+  void read(const PosixFile& file, std::int64_t first_site, std::span<std::byte> sites) const;
 };
 
 struct ScidacFile {
@@ -36,7 +43,8 @@ struct ScidacFile {
   std::int64_t trailing_bytes = 0;
 };
 
-// Throws Error for a damaged or unsupported file: multi-file volumes, global data, ILDG fields other than su3gauge.
+// Of a file in parts, `file` is the first volume. Throws Error for a damaged or unsupported file: global data, ILDG
+// fields other than su3gauge.
 ScidacFile read_scidac_file(const PosixFile& file);
 // Reads the sites of a field, hands those of this rank to `place`, and compares the checksums. Collective. Throws Error
 // on every rank alike where the file cannot be read.

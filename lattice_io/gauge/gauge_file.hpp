@@ -10,6 +10,7 @@
 #include <complex>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "lattice_io/files/checksums.hpp"
 
 namespace staghorn {
+
+class ScidacVolumes;
 
 enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu };
 std::string to_string(GaugeFormat format);
@@ -53,7 +56,8 @@ struct GaugeHeader {
   LinkOrder order = LinkOrder::by_site;
   std::map<std::string, std::string> fields;  // every header field as text, for `inspect`
 
-  std::int64_t data_offset = -1;                 // byte of the first site; -1 where Hdf5SiteReader reads them
+  std::int64_t data_offset = -1;                 // byte of the first site; -1 where `datasets` or `volumes` have them
+  std::shared_ptr<const ScidacVolumes> volumes;  // of a SciDAC file in parts, whose first field holds the links
   std::map<std::string, std::string> checksums;  // as stored, by the names of GaugeChecks
   std::vector<std::string> warnings;             // header numbers that the format defines and the file lacks
 };

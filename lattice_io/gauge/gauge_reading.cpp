@@ -8,6 +8,7 @@
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/scidac_volumes.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/gauge/link_bytes.hpp"
@@ -49,7 +50,9 @@ class SiteSource {
       for (const std::string& name : header.datasets) hdf5_.emplace_back(describe_hdf5_dataset(header.path, name), 4);
   }
   void fetch(int block, std::int64_t first_site, std::span<std::byte> sites) const {
-    if (file_)
+    if (header_.volumes)
+      header_.volumes->read(0, bytes_per_site(header_), first_site, sites);
+    else if (file_)
       file_->read(header_.data_offset + (block * volume(header_.extents) + first_site) * block_site_bytes(header_),
                   sites);
     else

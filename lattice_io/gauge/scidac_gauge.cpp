@@ -69,7 +69,8 @@ GaugeHeader read_lime_gauge_header(const PosixFile& file) {
   header.format = scidac.is_ildg ? GaugeFormat::ildg : GaugeFormat::scidac;
   header.extents = scidac.extents;
   header.precision = field.precision;
-  header.data_offset = field.data_offset;
+  header.data_offset = field.volumes ? -1 : field.data_offset;
+  header.volumes = field.volumes;
   header.fields = scidac.texts;
   if (field.datatype != "") header.fields["datatype"] = field.datatype;
   require_usable_extents(file.path(), header.extents);

@@ -42,10 +42,11 @@ CommandSyntax eigen_syntax() {
                        "  staghorn solve --gauge l8888.milc --mass 0.001 --eigenvectors e.h5 --output x.h5\n"};
   po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
   const EigenRequest defaults;
-  problem.add_options()("gauge", po::value<std::string>()->value_name("FILE"),
-                        "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content; required, "
-                        "unless --fat and --long are given")("pairs", po::value<int>()->value_name("K"),
-                                                             "how many eigenpairs, from the lowest; required")(
+  problem.add_options()(
+      "gauge", po::value<std::string>()->value_name("FILE"),
+      "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
+      "unless --fat and --long are given")("pairs", po::value<int>()->value_name("K"),
+                                           "how many eigenpairs, from the lowest; required")(
       "tolerance", po::value<std::string>()->value_name("TOL")->default_value(option_text(defaults.tolerance)),
       "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K")(
       "max-calls", po::value<std::string>()->value_name("N")->default_value(option_text(defaults.max_calls)),

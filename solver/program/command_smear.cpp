@@ -34,7 +34,7 @@ CommandSyntax smear_syntax() {
       "                 --phases-in-links milc\n"};
   po::options_description options("Options");
   options.add_options()("gauge", po::value<std::string>()->value_name("FILE")->required(),
-                        "thin links: MILC, NERSC, ILDG, SciDAC or HDF5")(
+                        "thin links: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD")(
       "action", po::value<std::string>()->value_name("asqtad|hisq")->required(), "which improved links to make")(
       "u0", po::value<double>()->value_name("U")->default_value(1.0, "1"), "tadpole factor of asqtad")(
       "naik-epsilon", po::value<double>()->value_name("E")->default_value(0.0, "0"),

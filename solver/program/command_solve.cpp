@@ -45,12 +45,14 @@ CommandSyntax solve_syntax() {
       "  staghorn solve --fat fat.l8 --long long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
-  problem.add_options()("gauge", po::value<std::string>()->value_name("FILE"),
-                        "gauge configuration: MILC, NERSC, ILDG, SciDAC or HDF5, found from its content; required, "
-                        "unless --fat and --long are given");
+  problem.add_options()(
+      "gauge", po::value<std::string>()->value_name("FILE"),
+      "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
+      "unless --fat and --long are given");
   add_options(problem, OptionGroup::problem);
-  problem.add_options()("guess", po::value<std::string>()->value_name("F"),
-                        "start from the /solution of this HDF5 file, or from the vectors of a SciDAC or FNAL file");
+  problem.add_options()(
+      "guess", po::value<std::string>()->value_name("F"),
+      "start from the /solution of this HDF5 file, or from the vectors of a SciDAC, npy or FNAL file");
   add_options(solver, OptionGroup::solver);
   add_options(on_lattice, OptionGroup::lattice_operator);
   add_options(machine, OptionGroup::machine);

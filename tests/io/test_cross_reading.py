@@ -33,6 +33,7 @@ TABLE = {
         "nersc": ("PyQUDA, NumPy", "PyQUDA, NumPy"),
         "ildg": ("PyQUDA, NumPy", "NumPy, MILC"),
         "scidac": ("NumPy", "NumPy, MILC"),
+        "scidac in parts": ("not written", "NumPy"),
         "hdf5": ("h5py", "h5py"),
         "hdf5 of PyQUDA": ("not written", "h5py"),
         "npy": ("PyQUDA, NumPy", "PyQUDA, NumPy"),

@@ -192,7 +192,8 @@ WRONG = {
     "ildg-other-extent": (replaced(formats.ildg_file, b"<lx>4</lx>", b"<lx>6</lx>"), ["4x6x8x10", "6x6x8x10"]),
     "ildg-extent-text": (replaced(formats.ildg_file, b"<lx>4</lx>", b"<lx>?</lx>"), ["<lx>", "?"]),
     "scidac-no-data": (lambda u: formats.scidac_file(u, data_type="something-else"), ["scidac-binary-data"]),
-    "scidac-parts": (lambda u: formats.scidac_file(u, volume_format=1), ["volfmt", "1"]),
+    "scidac-parts": (lambda u: formats.scidac_file(u, volume_format=1), ["several volumes", ".vol0000"]),
+    "scidac-volumes": (lambda u: formats.scidac_file(u, volume_format=3), ["<volfmt>", "3"]),
     "scidac-other-extents": (replaced(formats.scidac_file, b"4 6 8 10", b"4 6 8 20"), ["bytes", "4x6x8x20"]),
     "scidac-overflowing-product": (
         replaced(formats.scidac_file, b"<typesize>72</typesize>", b"<typesize>4611686018427387922</typesize>"),
