@@ -62,7 +62,7 @@ std::optional<VectorHeader> find_header(const std::string& path) {
     return read_scidac_vector_header(path);
   }
   if (contains(path, "links")) return std::nullopt;
-  for (const char* name : {"solution", "source"})
+  for (const char* name : {"solution", "source", "checkpoint"})
     if (contains(path, name)) return read_hdf5_vector_header(path, name);
   return std::nullopt;
 }

@@ -34,7 +34,7 @@ VectorFormat vector_output_by_name(const std::string& path);
 struct VectorHeader {
   std::string path;
   VectorFormat format = VectorFormat::hdf5;
-  std::string dataset;  // of HDF5: "source" or "solution"
+  std::string dataset;  // of HDF5: "source", "solution" or "checkpoint"
   Extents extents{};
   Precision precision = Precision::fp64;  // of the stored numbers
   bool big_endian = false;

@@ -62,7 +62,8 @@ CommandSyntax inspect_syntax() {
       "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
-      "how well; of eigenvectors their values.\n"
+      "how well; of checkpoints which solve they belong to and how far it is; of eigenvectors their "
+      "values.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
       po::options_description(),
       {},

@@ -9,6 +9,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/cut_lattice.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "solver/checkpoint/checkpoint_file.hpp"
 
 namespace staghorn {
 
@@ -45,6 +46,31 @@ Json solution_json(const std::map<std::string, std::string>& fields) {
           {"iterations", numbers("iterations")}};
 }
 
+// What a checkpoint says of the solve that it belongs to, or null for other vectors. Collective.
+Json checkpoint_json(const Communicator& communicator, const VectorHeader& header) {
+  if (header.dataset != "checkpoint") return nullptr;
+  const CheckpointContents contents = read_checkpoint(communicator, header.path);
+  const auto numbers = [&](const char* name) {
+    const auto found = contents.numbers.find(name);
+    return found == contents.numbers.end() ? std::vector<double>() : found->second;
+  };
+  Json json = Json::object();
+  for (const char* name : {"system", "mass", "solver", "numbers", "tolerance", "boundary", "staghorn_version"})
+    json[name] = contents.texts.count(name) ? Json(contents.texts.at(name)) : Json(nullptr);
+  const std::vector<double> iterations = numbers("iterations");
+  json["iterations"] = iterations.empty() ? Json(nullptr) : Json(std::int64_t(iterations.front()));
+  json["sources_done"] = contents.numbers.count("many.done") ? Json(numbers("many.done").size()) : Json(nullptr);
+  return json;
+}
+
+// Attributes of a checkpoint that hold its numbers in hexadecimal are no header.
+std::map<std::string, std::string> header_fields(const VectorHeader& header) {
+  std::map<std::string, std::string> fields = header.fields;
+  if (header.dataset == "checkpoint")
+    std::erase_if(fields, [](const auto& f) { return f.first.starts_with("numbers_"); });
+  return fields;
+}
+
 std::string joined(const Json& list) {
   std::string text;
   for (const Json& item : list) text += (text.empty() ? "" : ", ") + item.dump();
@@ -61,13 +87,26 @@ void print_solution(std::ostream& out, const Json& solution) {
   out << "  residuals   " << joined(solution["residual_true"]) << ", relative, in fp64 by the plain path\n";
 }
 
+void print_checkpoint(std::ostream& out, const Json& checkpoint) {
+  const auto text = [&](const char* name) {
+    return checkpoint[name].is_string() ? checkpoint[name].get<std::string>() : std::string("unknown");
+  };
+  out << "  checkpoint  of a solve: system " << text("system") << ", m = " << text("mass") << ", solver "
+      << text("solver") << " in " << text("numbers") << ", boundary " << text("boundary") << ", to "
+      << text("tolerance") << "\n  written by  Staghorn " << text("staghorn_version");
+  if (!checkpoint["iterations"].is_null()) out << " after " << checkpoint["iterations"] << " iterations";
+  if (!checkpoint["sources_done"].is_null()) out << ", sources done: " << checkpoint["sources_done"];
+  out << "; --resume goes on from it\n";
+}
+
 void print_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents) {
+                const VectorContents& contents, const Json& checkpoint) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << "\n  lattice     " << to_string(header.extents)
       << "  (X x Y x Z x T)\n  vectors     " << header.n_vectors
       << (header.dataset.empty() ? "" : ", dataset /" + header.dataset) << "\n";
   if (const Json solution = solution_json(header.fields); !solution.is_null()) print_solution(out, solution);
+  if (!checkpoint.is_null()) print_checkpoint(out, checkpoint);
   for (std::size_t k = 0; k < norms.size(); ++k)
     out << "    |v" << k << "|^2 = " << shortest_digits(norms[k].all) << "  (even sites "
         << shortest_digits(norms[k].even) << ", odd " << shortest_digits(norms[k].odd) << ")"
@@ -75,11 +114,11 @@ void print_text(std::ostream& out, const VectorHeader& header, const std::vector
   out << "  checks\n";
   for (const auto& [where, results] : contents.checks) print_checks(out, results);
   out << "  header\n";
-  print_fields(out, header.fields);
+  print_fields(out, header_fields(header));
 }
 
 void print_json(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents) {
+                const VectorContents& contents, const Json& checkpoint) {
   Json json{{"file", header.path},
             {"holds", "color vectors"},
             {"format", to_string(header.format)},
@@ -89,10 +128,11 @@ void print_json(std::ostream& out, const VectorHeader& header, const std::vector
             {"big_endian", header.big_endian},
             {"vectors", header.n_vectors},
             {"solution", solution_json(header.fields)},
+            {"checkpoint", checkpoint},
             {"norms", Json::array()},
             {"intact", intact(contents)},
             {"checksums", Json::array()},
-            {"header", header.fields}};
+            {"header", header_fields(header)}};
   for (const Norms2& n : norms)
     json["norms"].push_back({{"norm2", n.all}, {"norm2_even", n.even}, {"norm2_odd", n.odd}});
   for (const auto& [where, results] : contents.checks) {
@@ -125,7 +165,7 @@ void inspect_vectors(const Communicator& communicator, const VectorHeader& heade
   const VectorContents contents = read_vector_contents(communicator, header, lattice);
   std::vector<Norms2> norms;
   for (const VectorField& field : contents.fields) norms.push_back(norms2(communicator, field));
-  (as_json ? print_json : print_text)(out, header, norms, contents);
+  (as_json ? print_json : print_text)(out, header, norms, contents, checkpoint_json(communicator, header));
   if (no_verify) return;
   for (const auto& [where, results] : contents.checks) require_verified(where, results);
 }

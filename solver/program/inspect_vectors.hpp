@@ -1,4 +1,4 @@
-// `staghorn inspect` of colour vectors: what is in the file, and whether it is intact.
+// `staghorn inspect` of colour vectors, checkpoints among them: what is in the file, and whether it is intact.
 #pragma once
 
 #include <iosfwd>

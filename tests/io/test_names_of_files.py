@@ -115,6 +115,22 @@ def test_inspect_explains_a_solution(staghorn, solution, small_gauge):
     assert 0 < found["residual_true"][0] <= found["tolerance"][0] == 1e-10
 
 
+def test_inspect_explains_a_checkpoint(staghorn, small_gauge, tmp_path):
+    state = tmp_path / "state.h5"
+    staghorn("solve", "--gauge", small_gauge, *POINT, "--output", tmp_path / "x.h5", "--checkpoint", state, "--checkpoint-every", 0,
+             check=True)
+    text = staghorn("inspect", state, check=True).stdout
+    for words in ("system full, m = 0.5, solver cg", "to 1e-10", "iterations; --resume goes on from it", "suma        match"):
+        assert words in text, text
+    assert "numbers_0" not in text and len(text) < 4000
+    found = json.loads(staghorn("inspect", state, "--json", check=True).stdout)
+    assert found["dataset"] == "checkpoint" and found["checkpoint"]["iterations"] > 3 and found["checkpoint"]["mass"] == "0.5"
+    content = bytearray(state.read_bytes())
+    content[5000] ^= 1
+    state.write_bytes(content)
+    assert staghorn("inspect", state).returncode == 1
+
+
 @pytest.mark.parametrize("name, format", [
     ("q.nersc", "nersc"), ("q.MILC", "milc"), ("q.ildg", "ildg"), ("q.scidac", "scidac"), ("q.lime", "scidac"),
     ("q.openqcd", "openqcd"), ("q.kyu", "kyu"), ("q.npy", "npy"), ("q.h5", "hdf5"), ("q.hdf5", "hdf5"), ("q", "hdf5"), ("l8888", "hdf5"),
