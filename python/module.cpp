@@ -10,7 +10,7 @@
 #include <nanobind/stl/variant.h>
 
 #include "halo/watch/error.hpp"
-#include "lattice_io/gauge/gauge_file.hpp"
+#include "python/file_functions.hpp"
 #include "python/native_session.hpp"
 #include "solver/request/option_table.hpp"
 
@@ -19,18 +19,6 @@ using namespace staghorn;
 using namespace staghorn::python;
 
 namespace {
-
-nb::dict to_dict(const std::map<std::string, ChecksumResult>& checksums) {
-  nb::dict dict;
-  for (const auto& [name, result] : checksums) {
-    nb::dict entry;
-    entry["stored"] = result.stored;
-    entry["computed"] = result.computed;
-    entry["match"] = result.match;
-    dict[name.c_str()] = entry;
-  }
-  return dict;
-}
 
 nb::dict to_dict(const GaugeSummary& gauge) {
   nb::dict dict;
@@ -43,29 +31,8 @@ nb::dict to_dict(const GaugeSummary& gauge) {
   dict["max_unitarity_deviation"] = gauge.max_unitarity_deviation;
   dict["reunitarized"] = gauge.reunitarized;
   dict["verified"] = gauge.verified();
-  dict["checksums"] = to_dict(gauge.checksums);
+  dict["checksums"] = staghorn::python::to_dict(gauge.checksums);
   return dict;
-}
-
-nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify,
-                          const std::optional<std::string>& dataset) {
-  const GaugeHeader header = read_gauge_header(process.communicator, path, dataset);
-  LinkField links(whole_lattice(header.extents));
-  const GaugeChecks checks = read_gauge(process.communicator, header, links, verify);
-  nb::dict info, fields;
-  for (const auto& [name, text] : header.fields) fields[name.c_str()] = text;
-  nb::list warnings;
-  for (const std::string& warning : checks.warnings) warnings.append(warning);
-  info["format"] = to_string(header.format);
-  info["lattice"] = header.extents;
-  info["precision"] = to_string(header.precision);
-  info["rows"] = header.rows;
-  info["big_endian"] = header.big_endian;
-  info["fields"] = fields;
-  info["checksums"] = to_dict(checks.checksums);
-  info["warnings"] = warnings;
-  return nb::make_tuple(to_array(copied(links.data(), std::size_t(links.bytes())), {}, header.extents, {4, 3, 3}),
-                        info);
 }
 
 // The options of Session and of solve, for their signatures and documentation.
@@ -105,14 +72,7 @@ NB_MODULE(_native, m) {
   const auto process = std::make_shared<Process>();
   m.attr("_process") = process;
 
-  m.def(
-      "read_gauge",
-      [process = std::weak_ptr<Process>(process)](const std::string& path, bool verify,
-                                                  const std::optional<std::string>& dataset) {
-        return read_gauge_file(*process.lock(), path, verify, dataset);
-      },
-      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none());
-
+  add_file_functions(m, process);
   m.def("options", &options);
 
   using Gauge = std::variant<std::string, ComplexArray>;

@@ -20,6 +20,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .context import Context as Context
     from .errors import Error as Error
+    from .files import read_vectors as read_vectors
+    from .files import write_gauge as write_gauge
+    from .files import write_vectors as write_vectors
     from .gauge import Gauge as Gauge
     from .gauge import GaugeInfo as GaugeInfo
     from .plot import plot_residuals as plot_residuals
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
+          **dict.fromkeys(("read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}
 
 __all__ = list(_HOMES)

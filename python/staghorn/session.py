@@ -30,15 +30,15 @@ version: str = _native.version
 
 
 def read_gauge(path: str | os.PathLike[str], verify: bool = True,
-               dataset: str | None = None) -> tuple[ComplexArray, dict[str, Any]]:
+               dataset: str | None = None, kyu: tuple[int, int, int, int] | None = None) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
     a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums and warnings. With `verify` an
     absent or wrong checksum raises Error; without it the mismatch is only listed. `dataset` names the links of an HDF5
-    file that are not in /links.
+    file that are not in /links. `kyu`: the extents X, Y, Z, T of a file of KYU, which has no header.
     """
-    return _native.read_gauge(os.fspath(path), verify, dataset)
+    return _native.read_gauge(os.fspath(path), verify, dataset, kyu)
 
 
 class Session:

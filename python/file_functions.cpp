@@ -1,0 +1,127 @@
+#include "python/file_functions.hpp"
+
+#include <nanobind/stl/array.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+
+#include <cstring>
+
+#include "halo/watch/error.hpp"
+#include "lattice_io/gauge/gauge_file.hpp"
+#include "lattice_io/vectors/vector_file.hpp"
+
+namespace staghorn::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+using Text = std::optional<std::string>;
+
+nb::dict to_dict(const std::map<std::string, std::string>& fields) {
+  nb::dict dict;
+  for (const auto& [name, text] : fields) dict[name.c_str()] = text;
+  return dict;
+}
+
+nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify, const Text& dataset,
+                          const std::optional<Extents>& kyu) {
+  const Communicator& alone = process.communicator;
+  const GaugeHeader header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset);
+  LinkField links(whole_lattice(header.extents));
+  const GaugeChecks checks = read_gauge(alone, header, links, verify);
+  nb::dict info;
+  nb::list warnings;
+  for (const std::string& warning : checks.warnings) warnings.append(warning);
+  info["format"] = to_string(header.format);
+  info["lattice"] = header.extents;
+  info["precision"] = to_string(header.precision);
+  info["rows"] = header.rows;
+  info["big_endian"] = header.big_endian;
+  info["fields"] = to_dict(header.fields);
+  info["checksums"] = python::to_dict(checks.checksums);
+  info["warnings"] = warnings;
+  return nb::make_tuple(to_array(copied(links.data(), std::size_t(links.bytes())), {}, header.extents, {4, 3, 3}),
+                        info);
+}
+
+void write_gauge_file(const Process& process, const std::string& path, const ComplexArray& links, const Text& format,
+                      const Text& precision, bool force) {
+  const GaugeFormat chosen =
+      format ? parse_gauge_format(*format) : gauge_format_by_name(path).value_or(GaugeFormat::hdf5);
+  const LinkField field(views<Links>(whole_lattice(extents_of(links, 0)), links.data(), 1).front());
+  write_gauge(process.communicator, path, chosen,
+              precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {}, force);
+}
+
+nb::tuple read_vector_file(const Process& process, const std::string& path, bool verify) {
+  const std::optional<VectorHeader> header = find_vectors(process.communicator, path);
+  if (!header) throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", "something else");
+  const VectorContents contents = read_vector_contents(process.communicator, *header, whole_lattice(header->extents));
+  nb::list checksums;
+  for (const auto& [where, results] : contents.checks) {
+    if (verify) require_verified(where, results);
+    checksums.append(python::to_dict(results));
+  }
+  const auto bytes = std::size_t(contents.fields.front().bytes());
+  Buffer numbers(contents.fields.size() * bytes);
+  for (std::size_t k = 0; k < contents.fields.size(); ++k)
+    std::memcpy(numbers.data() + k * bytes, contents.fields[k].data(), bytes);
+  nb::dict info;
+  info["format"] = to_string(header->format);
+  info["dataset"] = header->dataset;
+  info["lattice"] = header->extents;
+  info["precision"] = to_string(header->precision);
+  info["fields"] = to_dict(header->fields);
+  info["checksums"] = checksums;
+  return nb::make_tuple(to_array(std::move(numbers), {contents.fields.size()}, header->extents, {3}), info);
+}
+
+void write_vector_file(const Process& process, const std::string& path, const ComplexArray& vectors,
+                       const std::string& name, const Text& format, const std::string& precision, bool force) {
+  const VectorFormat chosen = format ? parse_vector_output(*format) : vector_output_by_name(path);
+  const std::vector<VectorField> fields =
+      views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
+  write_vectors(process.communicator, path, name, fields, parse_precision(precision), {}, force, chosen);
+}
+
+}  // namespace
+
+nb::dict to_dict(const ChecksumResults& checksums) {
+  nb::dict dict;
+  for (const auto& [name, result] : checksums) {
+    nb::dict entry;
+    entry["stored"] = result.stored;
+    entry["computed"] = result.computed;
+    entry["match"] = result.match;
+    dict[name.c_str()] = entry;
+  }
+  return dict;
+}
+
+void add_file_functions(nb::module_& module, const std::weak_ptr<Process>& process) {
+  module.def(
+      "read_gauge",
+      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu) {
+        return read_gauge_file(*process.lock(), path, verify, dataset, kyu);
+      },
+      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none());
+  module.def(
+      "write_gauge",
+      [process](const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,
+                bool force) { write_gauge_file(*process.lock(), path, links, format, precision, force); },
+      nb::arg("path"), nb::arg("links"), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));
+  module.def(
+      "read_vectors",
+      [process](const std::string& path, bool verify) { return read_vector_file(*process.lock(), path, verify); },
+      nb::arg("path"), nb::arg("verify"));
+  module.def(
+      "write_vectors",
+      [process](const std::string& path, const ComplexArray& vectors, const std::string& name, const Text& format,
+                const std::string& precision,
+                bool force) { write_vector_file(*process.lock(), path, vectors, name, format, precision, force); },
+      nb::arg("path"), nb::arg("vectors"), nb::arg("name"), nb::arg("format").none(), nb::arg("precision"),
+      nb::arg("force"));
+}
+
+}  // namespace staghorn::python
