@@ -1,5 +1,6 @@
 #include "lattice_io/files/scidac.hpp"
 
+#include <algorithm>
 #include <sstream>
 
 #include "halo/watch/error.hpp"
@@ -42,6 +43,17 @@ void read_private_file_xml(const std::string& path, const std::string& xml, Scid
   set_extents(path, file, extents);
 }
 
+// MILC writes staggered propagators with the source of each in front, a complex number or a vector a site, maybe of one
+// time slice alone. Its XML is <usqcdSourceInfo>. [QIO, qioxml_usqcd_ksprop.h]
+bool is_source(const ScidacField& field) { return field.record_xml.find("<usqcdSourceInfo") != std::string::npos; }
+
+void leave_out_sources(const std::string& path, ScidacFile& scidac) {
+  const bool has_others = !std::all_of(scidac.fields.begin(), scidac.fields.end(), is_source);
+  if (has_others) scidac.n_sources = std::erase_if(scidac.fields, is_source);
+  for (const ScidacField& field : scidac.fields)
+    if (!field.part.empty()) throw Error(path + ": field", "one on the whole lattice", field.part);
+}
+
 // Whether the file is the first of several: <volfmt> is 1 (QIO's multifile) or 2 (partfile).
 bool is_in_volumes(const std::string& path, const std::string& xml) {
   return !xml_value(xml, "volfmt").empty() && integer(path, xml, "volfmt", 0, 2) != 0;
@@ -66,7 +78,7 @@ ScidacField read_private_record_xml(const std::string& path, const std::string& 
       integer(path, xml, "typesize", 1, largest_site) * integer(path, xml, "datacount", 1, largest_site);
   for (const char* tag : {"globaldata", "recordtype"}) {
     const std::string kind = xml_value(xml, tag);
-    if (kind != "" && kind != "0") throw Error(path + ": <" + tag + ">", "0 (a field on the whole lattice)", kind);
+    if (kind != "" && kind != "0") field.part = std::string("<") + tag + "> " + kind;
   }
   return field;
 }
@@ -166,7 +178,7 @@ ScidacFile read_scidac_file(const PosixFile& file) {
     if (record.type == "scidac-binary-data" || record.type == "ildg-binary-data") {
       next.data_offset = record.offset;
       next.data_bytes = record.bytes;
-      next.number = scidac.fields.size();
+      next.number = scidac.fields.size();  // sources are counted, too
       scidac.fields.push_back(std::move(next));
       next = {};
       continue;
@@ -194,6 +206,7 @@ ScidacFile read_scidac_file(const PosixFile& file) {
                 std::to_string(contents.records.size()) + " records without one");
   if (scidac.extents == Extents{})
     throw Error(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
+  leave_out_sources(file.path(), scidac);
   if (in_volumes) take_volumes(file, scidac);
   return scidac;
 }

@@ -28,6 +28,7 @@ struct ScidacField {
   std::int64_t data_offset = 0, data_bytes = 0;  // of a file in volumes: data_bytes are those of all
   std::shared_ptr<const ScidacVolumes> volumes;  // of a file in parts; nullptr of others
   std::size_t number = 0;                        // among the fields of the file
+  std::string part;                              // what it is instead of a field on the whole lattice; else ""
   std::map<std::string, std::string> checksums;  // suma, sumb as stored; empty where the file has none
   std::string record_xml;                        // the user's description of the field
 
@@ -38,7 +39,8 @@ struct ScidacField {
 struct ScidacFile {
   Extents extents{};
   bool is_ildg = false;
-  std::vector<ScidacField> fields;
+  std::vector<ScidacField> fields;           // without the sources that accompany propagators
+  std::size_t n_sources = 0;                 // how many those are
   std::map<std::string, std::string> texts;  // XML and text records by type (the first of each)
   std::int64_t trailing_bytes = 0;
 };

@@ -54,6 +54,7 @@ VectorHeader read_scidac_vector_header(const std::string& path) {
   header.big_endian = true;
   header.fields = scidac.texts;
   header.fields["datatype"] = scidac.fields.front().datatype;
+  if (scidac.n_sources > 0) header.fields["sources left out"] = std::to_string(scidac.n_sources);
   for (const ScidacField& field : scidac.fields) {
     require_vectors(path, scidac, field);
     header.n_vectors += field.bytes_per_site / vector_bytes_of(field);

@@ -182,6 +182,39 @@ def scidac_vector_file(vectors, bits=32, **options) -> bytes:
     return scidac_records(vectors.shape[4:0:-1], "ColorVector", bits, 6 * bits // 8, len(vectors), data, **options)
 
 
+def ksprop_file(vectors, source="complex", bits=32) -> bytes:
+    """MILC's staggered propagators in SciDAC: for each source colour a source, then the vector. [QIO, qioxml_usqcd_ksprop.h]
+
+    source: "complex" on one time slice, or "vector". vectors: [source colour, T, Z, Y, X, 3].
+    """
+    extents = vectors.shape[4:0:-1]
+    file = scidac_vector_file(vectors[0], bits)
+    head = [lime_record(kind, b"<usqcdKSPropFile><version>1.0</version></usqcdKSPropFile>" if kind == "scidac-file-xml" else data,
+                        bool(flags & 0x8000), bool(flags & 0x4000)) for kind, flags, data in lime_records(file)[:2]]
+    content = b"".join(head)
+
+    def record(numbers, datatype, xml, kind=0):
+        data = real_bytes(numbers, bits, ">")
+        letter, size = {32: "F", 64: "D"}[bits], len(data) // int(np.prod(extents[:3])) // (1 if kind else extents[3])
+        hyper = f"<recordtype>{kind}</recordtype><hyperlower>0 0 0 2</hyperlower>" if kind else ""
+        suma, sumb = scidac_checksums(data, size)
+        return (lime_record("scidac-private-record-xml", f"<scidacRecord><version>1.1</version>{hyper}<datatype>{datatype}</datatype>"
+                            f"<precision>{letter}</precision><colors>3</colors><typesize>{size}</typesize><datacount>1</datacount>"
+                            f"</scidacRecord>", first=True)
+                + lime_record("scidac-record-xml", xml) + lime_record("scidac-binary-data", data)
+                + lime_record("scidac-checksum", f"<scidacChecksum><suma>{suma:x}</suma><sumb>{sumb:x}</sumb></scidacChecksum>", last=True))
+
+    letter = {32: "F", 64: "D"}[bits]
+    for color, vector in enumerate(vectors):
+        about = "<usqcdSourceInfo><version>1.0</version><info>wall</info></usqcdSourceInfo>"
+        if source == "complex":
+            content += record(vector[2, ..., :1], f"QDP_{letter}_Complex", about, kind=2)
+        else:
+            content += record(7 * vector, f"QDP_{letter}3_ColorVector", about)
+        content += record(vector, f"QDP_{letter}3_ColorVector", f"<usqcdInfo><version>1.0</version><color>{color}</color></usqcdInfo>")
+    return content
+
+
 def fnal_propagator(vectors, byte_order="<", order=0, element_bytes=4) -> tuple[bytes, str]:
     """A propagator [source colour, T, Z, Y, X, 3], and MILC's text file of checksums, one pair for each time slice."""
     extents = vectors.shape[4:0:-1]

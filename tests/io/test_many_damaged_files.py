@@ -72,3 +72,18 @@ def test_a_reader_that_takes_damaged_copies_is_seen(small_links, run_built, tmp_
         file["source"] = np.ones((4, 2, 2, 2, 3), complex)
     result = run_built("damaged_inputs", "unverified-source", path, tmp_path, 0, 0, 200, 1, *EXTENTS)
     assert result.returncode == 1 and int(re.search(r"changed (\d+)", result.stdout)[1]) > 20, result.stdout
+
+
+@pytest.mark.parametrize("name, last", [("npy", 128 * 8), ("openqcd", 24 * 8), ("pyquda_hdf5", 1000 * 8)])
+def test_no_damaged_copy_of_a_format_with_weak_checks_ends_the_process(name, last, small_links, run_built, tmp_path):
+    """What these formats cannot notice is read with other values; nothing may end the process or take seconds."""
+    path = tmp_path / name
+    if name == "pyquda_hdf5":
+        formats.pyquda_hdf5_file(path, small_links)
+    else:
+        path.write_bytes(getattr(formats, f"{name}_file")(small_links))
+    (tmp_path / "copies").mkdir()
+    result = run_built("damaged_inputs", "unverified-gauge", path, tmp_path / "copies", 0, last, 3000, 1, *EXTENTS, timeout=100)
+    assert result.returncode in (0, 1), (result.returncode, result.stdout, result.stderr)
+    counts = {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", result.stdout)}
+    assert counts["copies"] == last + 3000 and counts["refused"] > 100

@@ -277,3 +277,26 @@ def test_other_arrays_of_numpy_are_refused(array, words, staghorn, small_gauge, 
     np.save(tmp_path / "b.npy", array)
     expect_error(staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--source", f"file:{tmp_path / 'b.npy'}", "--no-verify"),
                  1, "b.npy", *words)
+
+
+@pytest.mark.parametrize("source", ["complex", "vector"])
+def test_propagators_in_scidac_are_read_without_their_sources(source, staghorn, small_gauge, expect_error, tmp_path):
+    vectors = np.random.default_rng(6).normal(size=(3, 10, 8, 6, 4, 3)) * (1 + 0.25j)
+    (tmp_path / "prop").write_bytes(formats.ksprop_file(vectors, source, 64))
+    np.save(tmp_path / "b.npy", vectors)
+    for name in ("prop", "b.npy"):
+        staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--no-verify", "--source", f"file:{tmp_path / name}",
+                 "--output", tmp_path / f"{name}.x.npy", check=True)
+    assert np.array_equal(np.load(tmp_path / "prop.x.npy"), np.load(tmp_path / "b.npy.x.npy"))
+    text = staghorn("inspect", tmp_path / "prop", check=True).stdout
+    assert "vectors     3" in text and "sources left out = 3" in text and text.count("suma        match") == 3
+    content = bytearray((tmp_path / "prop").read_bytes())
+    content[-5000] ^= 1
+    (tmp_path / "prop").write_bytes(content)
+    expect_error(staghorn("inspect", tmp_path / "prop"), 1, "prop", "suma stored")
+
+
+def test_a_field_of_one_time_slice_is_no_source(staghorn, small_gauge, expect_error, tmp_path):
+    file = formats.scidac_vector_file(np.ones((10, 8, 6, 4, 3)) + 0j).replace(b"<globaldata>0<", b"<globaldata>2<")
+    (tmp_path / "b").write_bytes(file)
+    expect_error(staghorn("inspect", tmp_path / "b"), 1, "one on the whole lattice", "<globaldata> 2")
