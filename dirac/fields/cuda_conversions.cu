@@ -3,6 +3,7 @@
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
+#include "dirac/fields/cuda_sites.cuh"
 #include "dirac/fields/cuda_words.cuh"
 #include "dirac/fields/site_layout.hpp"
 #include "halo/cuda/cuda_check.hpp"
@@ -106,6 +107,29 @@ __global__ void __launch_bounds__(threads)
   put_link<Reals>(to, V, direction, first + begin + slot, reals, misfit);
 }
 
+// A block takes 32 sites with four links each. Bytes per site: 576 read, and what is stored.
+template <class Stored, int Reals>
+__global__ void __launch_bounds__(threads)
+    pack_link_field_kernel(Stored* to, int V, unsigned count, const double2* links, Rows rows, unsigned parity,
+                           double factor, unsigned long long* misfit) {
+  constexpr int slots = threads / 4, words = BlockOfPlain<Links>::words;
+  __shared__ BlockOfPlain<ColorMatrix<double>> block;
+  __shared__ unsigned sites[slots];
+  const unsigned begin = blockIdx.x * slots;
+  const int here = int(min(unsigned(slots), count - begin));
+  if (int(threadIdx.x) < here) sites[threadIdx.x] = site_of(begin + threadIdx.x, parity, rows);
+  __syncthreads();
+  for (int k = threadIdx.x; k < words * here; k += threads)
+    block.word[k] = links[std::size_t(sites[k / words]) * words + std::size_t(k % words)];
+  __syncthreads();
+  const int slot = int(threadIdx.x) % slots, direction = int(threadIdx.x) / slots;
+  if (slot >= here) return;
+  double reals[18];
+#pragma unroll
+  for (int i = 0; i < 18; ++i) reals[i] = factor * block.object(slot * 4 + direction)[i];
+  put_link<Reals>(to, V, direction, int(begin) + slot, reals, misfit);
+}
+
 // blockIdx.y is the direction.
 template <class Stored, int Reals>
 __global__ void __launch_bounds__(threads)
@@ -159,6 +183,20 @@ void cuda_pack_links(Precision precision, Reconstruct reconstruct, void* to, int
     });
   });
   STAGHORN_CUDA_CHECK_LAUNCH(pack_links_kernel);
+}
+
+void cuda_pack_link_field(Precision precision, Reconstruct reconstruct, void* to, int V, Parity parity,
+                          const LinkField& links, double factor, std::uint64_t* misfit) {
+  const unsigned count = unsigned(links.size() / 2);
+  const auto* from = reinterpret_cast<const double2*>(links.data());
+  with_stored(precision, to, [&]<class Stored>(Stored* stored) {
+    with_link_form(reconstruct, [&]<int Reals>(std::integral_constant<int, Reals>) {
+      cuda::pack_link_field_kernel<Stored, Reals>
+          <<<(count + 31) / 32, cuda::threads>>>(stored, V, count, from, cuda::rows_of(links.lattice().local()),
+                                                 unsigned(parity), factor, cuda::counter(misfit));
+    });
+  });
+  STAGHORN_CUDA_CHECK_LAUNCH(pack_link_field_kernel);
 }
 
 void cuda_convert_links(Precision precision, Reconstruct reconstruct, void* to, const void* from, int V, int count,

@@ -3,8 +3,9 @@
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/cuda_plain_vectors.hpp"
+#include "dirac/fields/cuda_sites.cuh"
 #include "dirac/fields/cuda_words.cuh"
-#include "dirac/fields/norm_ratio.hpp"
+#include "dirac/fields/site_combination.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
@@ -17,21 +18,6 @@ constexpr unsigned most_blocks = 4096;  // of kernels whose threads go through s
 
 unsigned sites_of(const Extents& local) { return unsigned(volume(local)); }  // below 2^32: slots are 31 bits
 unsigned blocks_for(std::int64_t items) { return unsigned((items + threads - 1) / threads); }
-
-struct Rows {
-  unsigned x, y, z;  // local extents
-};
-Rows rows_of(const Extents& local) { return {unsigned(local[0]), unsigned(local[1]), unsigned(local[2])}; }
-
-__device__ __forceinline__ unsigned parity_of(unsigned site, const Rows& rows) {
-  const unsigned row = site / rows.x, plane = row / rows.y;
-  return (site % rows.x + row % rows.y + plane % rows.z + plane / rows.z) & 1;
-}
-
-// The site of a slot: the sites of one parity in lexicographic order.
-__device__ __forceinline__ unsigned site_of(unsigned slot, unsigned parity, const Rows& rows) {
-  return 2 * slot + (parity_of(2 * slot, rows) != parity);
-}
 
 // What a kernel found, in device memory, zero at first.
 template <class Found>
@@ -173,6 +159,24 @@ __global__ void __launch_bounds__(threads)
   if (site < sites) r[site] = norm_ratio(r[site], x[site]);
 }
 
+__global__ void __launch_bounds__(threads)
+    combine_kernel(SiteCombination which, ColorVector<double>* y, const ColorVector<double>* a, double s,
+                   unsigned sites, Rows rows, int parity) {
+  const unsigned site = blockIdx.x * threads + threadIdx.x;
+  if (site >= sites || (parity >= 0 && int(parity_of(site, rows)) != parity)) return;
+  switch (which) {
+    case SiteCombination::plus_multiple:
+      y[site] = plus_multiple(y[site], s, a[site]);
+      break;
+    case SiteCombination::multiple_minus:
+      y[site] = multiple_minus(s, a[site], y[site]);
+      break;
+    case SiteCombination::difference_over:
+      y[site] = difference_over(a[site], y[site], s);
+      break;
+  }
+}
+
 template <class Stored>
 __global__ void __launch_bounds__(threads) pack_plain_kernel(Stored* field, unsigned V, const ColorVector<double>* v,
                                                              unsigned slots, Rows rows, unsigned parity, double scale) {
@@ -264,6 +268,14 @@ void cuda_divide_norms(ColorVector<double>* r, const ColorVector<double>* x, con
   const unsigned sites = cuda::sites_of(local);
   cuda::divide_norms_kernel<<<cuda::blocks_for(sites), cuda::threads>>>(r, x, sites);
   STAGHORN_CUDA_CHECK_LAUNCH(divide_norms_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
+void cuda_combine(SiteCombination which, ColorVector<double>* y, const ColorVector<double>* a, double s,
+                  const Extents& local, int parity) {
+  const unsigned sites = cuda::sites_of(local);
+  cuda::combine_kernel<<<cuda::blocks_for(sites), cuda::threads>>>(which, y, a, s, sites, cuda::rows_of(local), parity);
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 

@@ -30,6 +30,11 @@ std::int64_t cuda_first_not_finite(const ColorVector<double>* v, const Extents& 
 // v = 0 on the sites of one parity.
 void cuda_clear_parity(ColorVector<double>* v, const Extents& local, Parity parity);
 
+// y(x) = y + s a, s a - y, or (a - y) / s (site_combination.hpp) on the sites of `parity`, 0 or 1; -1: on all.
+enum class SiteCombination { plus_multiple, multiple_minus, difference_over };
+void cuda_combine(SiteCombination which, ColorVector<double>* y, const ColorVector<double>* a, double s,
+                  const Extents& local, int parity);
+
 // r(x) = norm_ratio(r(x), x(x)) at all sites.
 void cuda_divide_norms(ColorVector<double>* r, const ColorVector<double>* x, const Extents& local);
 

@@ -6,7 +6,7 @@
 #include "dirac/algebra/exact_sum.hpp"
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/cuda_plain_vectors.hpp"
-#include "dirac/fields/norm_ratio.hpp"
+#include "dirac/fields/site_combination.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -33,6 +33,14 @@ void add_norms(const ColorVector<double>* row, int n, int parity, const SumGrid 
 STAGHORN_FMA_CLONES
 void divide_norms(ColorVector<double>* r, const ColorVector<double>* x, int n) {
   for (int k = 0; k < n; ++k) r[k] = norm_ratio(r[k], x[k]);
+}
+
+// Calls work(site) for the sites of one parity.
+template <class Work>
+void for_sites(const VectorField& v, Parity parity, const Work& work) {
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < v.size(); ++site)
+    if (Lattice::parity_of(v.lattice().site_coordinates(site)) == parity) work(site);
 }
 
 #pragma omp declare reduction(merge:ExactPartial : omp_out.merge(omp_in))
@@ -98,20 +106,27 @@ Complex<double> dot(const Communicator& communicator, const VectorField& a, cons
 }
 
 void add(VectorField& y, double factor, const VectorField& a) {
+  if (y.space() == MemorySpace::cuda)
+    return cuda_combine(SiteCombination::plus_multiple, y.data(), a.data(), factor, y.lattice().local(), -1);
 #pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < y.size(); ++site)
-    for (int c = 0; c < 3; ++c) {
-      Complex<double>& to = y[site].c[c];
-      to.re = std::fma(factor, a[site].c[c].re, to.re);
-      to.im = std::fma(factor, a[site].c[c].im, to.im);
-    }
+  for (std::int64_t site = 0; site < y.size(); ++site) y[site] = plus_multiple(y[site], factor, a[site]);
+}
+
+void subtract_from_multiple(VectorField& y, double s, const VectorField& a, Parity parity) {
+  if (y.space() == MemorySpace::cuda)
+    return cuda_combine(SiteCombination::multiple_minus, y.data(), a.data(), s, y.lattice().local(), int(parity));
+  for_sites(y, parity, [&](std::int64_t site) { y[site] = multiple_minus(s, a[site], y[site]); });
+}
+
+void divide_difference(VectorField& y, const VectorField& a, double s, Parity parity) {
+  if (y.space() == MemorySpace::cuda)
+    return cuda_combine(SiteCombination::difference_over, y.data(), a.data(), s, y.lattice().local(), int(parity));
+  for_sites(y, parity, [&](std::int64_t site) { y[site] = difference_over(a[site], y[site], s); });
 }
 
 void clear_parity(VectorField& a, Parity parity) {
   if (a.space() == MemorySpace::cuda) return cuda_clear_parity(a.data(), a.lattice().local(), parity);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < a.size(); ++site)
-    if (Lattice::parity_of(a.lattice().site_coordinates(site)) == parity) a[site] = {};
+  for_sites(a, parity, [&](std::int64_t site) { a[site] = {}; });
 }
 
 bool is_zero(const Communicator& communicator, const VectorField& a) {
@@ -154,6 +169,9 @@ std::int64_t cuda_first_not_zero(const ColorVector<double>*, const Extents&, int
 std::int64_t cuda_first_not_finite(const ColorVector<double>*, const Extents&, int) { refuse(); }
 void cuda_clear_parity(ColorVector<double>*, const Extents&, Parity) { refuse(); }
 void cuda_divide_norms(ColorVector<double>*, const ColorVector<double>*, const Extents&) { refuse(); }
+void cuda_combine(SiteCombination, ColorVector<double>*, const ColorVector<double>*, double, const Extents&, int) {
+  refuse();
+}
 void cuda_pack_plain(Precision, void*, int, const ColorVector<double>*, const Extents&, Parity, double) { refuse(); }
 void cuda_unpack_plain(Precision, const void*, int, ColorVector<double>*, const Extents&, Parity) { refuse(); }
 void cuda_add_plain(Precision, const void*, int, double, ColorVector<double>*, const Extents&, Parity) { refuse(); }

@@ -1,6 +1,6 @@
 // Norms, products and zeros of plain vector fields. Sums are exact and rounded once, so they have the same bits on
-// every process grid and number of threads, and on a GPU. Fields lie on the host or on a GPU, those of dot on
-// the host.
+// every process grid and number of threads, and on a GPU. All fields of a call lie on the host
+// or all on one GPU, those of dot on the host.
 #pragma once
 
 #include <optional>
@@ -33,8 +33,12 @@ double heavy_quark_residual(const Communicator& communicator, const VectorField&
 // sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
 
-// y += factor a, on the host. Local.
+// y += factor a. Local.
 void add(VectorField& y, double factor, const VectorField& a);
+
+// On the sites of one parity: y = s a - y, and y = (a - y) / s. Local.
+void subtract_from_multiple(VectorField& y, double s, const VectorField& a, Parity parity);
+void divide_difference(VectorField& y, const VectorField& a, double s, Parity parity);
 
 // a = 0 on the sites of one parity. Local.
 void clear_parity(VectorField& a, Parity parity);

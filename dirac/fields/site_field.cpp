@@ -2,6 +2,7 @@
 
 #include <type_traits>
 
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/activity.hpp"
 
 namespace staghorn {
@@ -50,17 +51,37 @@ std::vector<Site> exchange_face(const Communicator& communicator, const Lattice&
   return incoming;
 }
 
+namespace {
+
+// The sites of a slice, on the host.
+template <class Site>
+std::vector<Site> sites_of(const SiteField<Site>& field, int mu, int direction, int depth) {
+  const Slice slice = outgoing_slice(field.lattice(), mu, direction, depth);
+  std::vector<Site> sites(std::size_t(slice.size()));
+  if (field.space() == MemorySpace::cuda) {
+    std::size_t row = 1;
+    for (int nu = 0; nu < mu; ++nu) row *= std::size_t(field.lattice().local()[nu]);
+    const std::size_t extent = std::size_t(field.lattice().local()[mu]);
+    cuda::copy_rows_to_host(sites.data(), field.data() + slice[0], row * sizeof(Site), row * extent * sizeof(Site),
+                            sites.size() / row);
+  } else {
+    for (std::int64_t i = 0; i < slice.size(); ++i) sites[std::size_t(i)] = field[slice[i]];
+  }
+  return sites;
+}
+
+}  // namespace
+
 template <class Site>
 NeighbourSites<Site>::NeighbourSites(const Communicator& communicator, const SiteField<Site>& field, int mu,
                                      int direction, int steps)
     : field_(&field), extent_(field.lattice().local()[mu]), direction_(direction), steps_(steps) {
   const Lattice& lattice = field.lattice();
   for (int nu = 0; nu < mu; ++nu) stride_ *= lattice.local()[nu];
-  if (lattice.grid()[mu] == 1) return;
+  if (lattice.grid()[mu] == 1 && field.space() != MemorySpace::cuda) return;
   for (int depth = 0; depth < steps; ++depth) {
-    const Slice slice = outgoing_slice(lattice, mu, direction, depth);
-    std::vector<Site> outgoing(std::size_t(slice.size()));
-    for (std::int64_t i = 0; i < slice.size(); ++i) outgoing[i] = field[slice[i]];
+    std::vector<Site> outgoing;
+    communicator.agree([&] { outgoing = sites_of(field, mu, direction, depth); });
     ghosts_.push_back(exchange_face(communicator, lattice, mu, direction, outgoing));
   }
 }

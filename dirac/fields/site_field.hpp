@@ -92,7 +92,8 @@ std::vector<Site> exchange_face(const Communicator& communicator, const Lattice&
 // The sites `steps` away: neighbour[x] = field(x + direction * steps * mu), periodic over the global lattice. Reads the
 // field in place; only the slices that another rank holds are fetched, once, when the view is made (collective). So
 // where mu is cut these slices are a snapshot: make a new view after changing the field. `field` must outlive the view.
-// `steps` is at most the local extent. Access is local.
+// `steps` is at most the local extent. Of a field on a GPU only the sites beyond the first or last slices of this rank
+// can be read. Access is local.
 template <class Site>
 class NeighbourSites {
  public:

@@ -5,8 +5,11 @@
 #include <cmath>
 
 #include "dirac/algebra/exact_sum.hpp"
+#include "dirac/gauge/cuda_links.hpp"
+#include "dirac/gauge/link_deviation.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
 #include "halo/watch/activity.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -33,23 +36,10 @@ void sum_plaquettes(const LinkField& links, const AheadLinks& ahead, double* spa
   }
 }
 
-STAGHORN_INLINE double norm2(double re, double im) { return multiply_add(re, re, im * im); }
-
-// Returns the larger number; NaN if one of them is NaN.
-STAGHORN_INLINE void grow(double& largest, double value) {
-  if (value > largest || std::isnan(value)) largest = value;
-}
-
-// The largest |(U U^dagger - 1)_ij|^2 and |det U - 1|^2 of the links of a site; NaN stays NaN.
+// The largest deviations of the links of a site; NaN stays NaN.
 STAGHORN_FMA_CLONES
 void deviations2(const Links& links, double& unitarity, double& determinant_deviation) {
-  for (const Matrix& u : links) {
-    const Matrix product = u * adjoint(u);
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j) grow(unitarity, norm2(product.e[i][j].re - (i == j), product.e[i][j].im));
-    const Complex<double> det = determinant(u);
-    grow(determinant_deviation, norm2(det.re - 1, det.im));
-  }
+  for (const Matrix& u : links) grow_deviations2(u, unitarity, determinant_deviation);
 }
 
 STAGHORN_FMA_CLONES
@@ -105,27 +95,42 @@ std::complex<double> link_trace(const Communicator& communicator, const LinkFiel
   return {exact_sum(communicator, {re.data(), n}) / count, exact_sum(communicator, {im.data(), n}) / count};
 }
 
-UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links) {
-  double unitarity = 0, determinant_deviation = 0;
+namespace {
+
+// On the host.
+Deviations2 largest_deviations2(const LinkField& links) {
+  Deviations2 largest;
 #pragma omp parallel
   {
-    double mine = 0, mine_determinant = 0;
+    Deviations2 mine;
 #pragma omp for nowait
-    for (std::int64_t x = 0; x < links.size(); ++x) deviations2(links[x], mine, mine_determinant);
+    for (std::int64_t x = 0; x < links.size(); ++x) deviations2(links[x], mine.unitarity, mine.determinant);
 #pragma omp critical(staghorn_check_unitarity)
     {
-      grow(unitarity, mine);
-      grow(determinant_deviation, mine_determinant);
+      grow(largest.unitarity, mine.unitarity);
+      grow(largest.determinant, mine.determinant);
     }
   }
+  return largest;
+}
+
+}  // namespace
+
+UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links) {
+  Deviations2 largest;
+  if (links.space() == MemorySpace::cuda)
+    communicator.agree([&] { largest = cuda_largest_deviations2(links); });
+  else
+    largest = largest_deviations2(links);
   UnitarityCheck check;
-  check.max_deviation = std::sqrt(communicator.max(unitarity));  // the root of the largest is the largest root
-  check.max_determinant_deviation = std::sqrt(communicator.max(determinant_deviation));
+  check.max_deviation = std::sqrt(communicator.max(largest.unitarity));  // the root of the largest is the largest root
+  check.max_determinant_deviation = std::sqrt(communicator.max(largest.determinant));
   check.finite = std::isfinite(check.max_deviation) && std::isfinite(check.max_determinant_deviation);
   return check;
 }
 
 void reunitarize(LinkField& links) {
+  if (links.space() == MemorySpace::cuda) return cuda_reunitarize(links);
 #pragma omp parallel for
   for (std::int64_t x = 0; x < links.size(); ++x) project(links[x]);
 }
@@ -137,5 +142,15 @@ void gauge_transform(const Communicator& communicator, LinkField& links, const M
     for (std::int64_t x = 0; x < links.size(); ++x) transform(links[x][mu], g[x], ahead[x]);
   }
 }
+
+#ifndef STAGHORN_CUDA
+namespace {
+[[noreturn]] void refuse() { throw Error("this build of Staghorn has no links on GPUs"); }
+}  // namespace
+
+Deviations2 cuda_largest_deviations2(const LinkField&) { refuse(); }
+void cuda_reunitarize(LinkField&) { refuse(); }
+void cuda_scale_directions(LinkField&, const std::array<double, 4>&) { refuse(); }
+#endif
 
 }  // namespace staghorn

@@ -28,6 +28,7 @@ struct UnitarityCheck {
   double max_determinant_deviation = 0;  // max |det U - 1|
   bool finite = true;                    // no NaN or infinity
 };
+// Links on the host or on a GPU, as of reunitarize.
 UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links);
 
 // Projects every link onto SU(3): Gram-Schmidt on the first two rows, third row their conjugate cross product. Local.

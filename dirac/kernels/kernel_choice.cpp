@@ -51,6 +51,9 @@ void cuda_convert_vectors(Precision, void*, Precision, const void*, int, int) { 
 void cuda_pack_links(Precision, Reconstruct, void*, int, int, int, int, const ColorMatrix<double>*, std::uint64_t*) {
   refuse();
 }
+void cuda_pack_link_field(Precision, Reconstruct, void*, int, Parity, const LinkField&, double, std::uint64_t*) {
+  refuse();
+}
 void cuda_convert_links(Precision, Reconstruct, void*, const void*, int, int, int, double, std::uint64_t*) { refuse(); }
 const KernelTable& cuda_kernels() { refuse(); }
 #endif

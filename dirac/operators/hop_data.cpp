@@ -30,16 +30,45 @@ Buffer boundary_list(const OperatorOptions& options, const FaceSites& faces) {
   return device;
 }
 
+// How one set of links gets into its kernel form.
+struct Packing {
+  const Communicator& communicator;
+  const LinkField& links;
+  const SiteLayout& layout;
+  KernelLinkForm form;
+  const KernelLinks* full;  // on the same GPU, which has the same links in fp64 with 18 reals; nullptr: none
+
+  Packing(const Communicator& communicator, const LinkField& links, LinkSet set, const HopData& data,
+          const HopData* from)
+      : communicator(communicator),
+        links(links),
+        layout(data.layout),
+        form{data.options.precision, data.options.form().of(set), set, data.options.stencil == Stencil::improved} {
+    const bool is_full = from && from->options.cuda_device >= 0 &&
+                         from->options.cuda_device == data.options.cuda_device &&
+                         from->options.stencil == data.options.stencil && from->options.precision == Precision::fp64 &&
+                         from->options.form().of(set) == Reconstruct::none18;
+    full = is_full ? &from->of(set) : nullptr;
+  }
+
+  KernelLinks made(const HopData& data, PinnedPieces& pieces) const {
+    if (space_of(data.options) == MemorySpace::host) return {communicator, links, layout, form, data.tables};
+    if (full) return {communicator, links, *full, layout, form};
+    return {communicator, links, layout, form, pieces};
+  }
+  void put_into(KernelLinks& kept, const HopData& data, PinnedPieces& pieces) const {
+    if (space_of(data.options) == MemorySpace::host)
+      kept.copy_from(made(data, pieces));
+    else if (full)
+      kept.convert(communicator, links, *full, layout, form);
+    else
+      kept.pack(communicator, links, layout, form, pieces);
+  }
+};
+
 KernelLinks make_links(const Communicator& communicator, const LinkField& links, LinkSet set, const HopData& data,
                        const HopData* from, PinnedPieces& pieces) {
-  const OperatorOptions& options = data.options;
-  const KernelLinkForm form{options.precision, options.form().of(set), set, options.stencil == Stencil::improved};
-  if (space_of(options) == MemorySpace::host) return KernelLinks(communicator, links, data.layout, form, data.tables);
-  const bool full = from && from->options.cuda_device == options.cuda_device &&
-                    from->options.stencil == options.stencil && from->options.precision == Precision::fp64 &&
-                    from->options.form().of(set) == Reconstruct::none18;
-  if (full) return KernelLinks(communicator, links, from->of(set), data.layout, form);
-  return KernelLinks(communicator, links, data.layout, form, pieces);
+  return Packing(communicator, links, set, data, from).made(data, pieces);
 }
 
 std::optional<KernelLinks> make_naik_links(const Communicator& communicator, const OperatorLinks& links,
@@ -61,6 +90,13 @@ HopData::HopData(const Communicator& communicator, const OperatorLinks& links, c
       links(make_links(communicator, links.near, LinkSet::near, *this, from, pieces)),
       naik(make_naik_links(communicator, links, *this, from, pieces)),
       naik_scale(links.naik_scale) {}
+
+void HopData::reload(const Communicator& communicator, const OperatorLinks& other, const HopData* from,
+                     PinnedPieces& pieces) {
+  Packing(communicator, other.near, LinkSet::near, *this, from).put_into(links, *this, pieces);
+  if (naik) Packing(communicator, *other.naik, LinkSet::naik, *this, from).put_into(*naik, *this, pieces);
+  naik_scale = other.naik_scale;
+}
 
 bool HopData::serves(const OperatorOptions& other) const {
   return options.cuda_device == other.cuda_device && options.precision == other.precision &&

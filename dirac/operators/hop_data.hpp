@@ -20,6 +20,9 @@ struct HopData {
   HopData(const Communicator& communicator, const OperatorLinks& links, const SiteLayout& layout,
           const OperatorOptions& options, const HopData* from, PinnedPieces& pieces);
 
+  // Other links of the same action, in place: addresses stay. After an Error the links are lost. Collective.
+  void reload(const Communicator& communicator, const OperatorLinks& links, const HopData* from, PinnedPieces& pieces);
+
   // Whether an operator with the options `other` reads exactly this data. Local.
   bool serves(const OperatorOptions& other) const;
 

@@ -74,11 +74,7 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
 void StaggeredOperator::State::reload(const OperatorLinks& links, const HopData* from) {
   if (links.stencil() != options.stencil)
     throw Error("links that are reloaded", "those of the same action", "links of another action");
-  const HopData fresh(communicator, links, layout, options, from, pieces);
-  HopData& kept = const_cast<HopData&>(*data);
-  kept.links.copy_from(fresh.links);  // in place: views and graphs keep addresses
-  if (kept.naik) kept.naik->copy_from(*fresh.naik);
-  kept.naik_scale = fresh.naik_scale;
+  const_cast<HopData&>(*data).reload(communicator, links, from, pieces);  // views and graphs keep addresses
 }
 
 void StaggeredOperator::State::refresh_scales() {

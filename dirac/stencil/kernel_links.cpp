@@ -31,6 +31,7 @@ ColorMatrix<double> scaled(ColorMatrix<double> u, double factor) {
 
 // |re| and |im| of all links are at most this; NaN if one is NaN. 1 for links that are all zero. Collective.
 double largest_real(const Communicator& communicator, const LinkField& links) {
+  if (links.space() == MemorySpace::cuda) return largest_real(communicator, LinkField(links, MemorySpace::host));
   double largest = 0;
   bool is_nan = false;
 #pragma omp parallel for schedule(static) reduction(max : largest) reduction(|| : is_nan)
@@ -108,7 +109,13 @@ void refuse_misfit(const Communicator& communicator, const LinkField& links, Lin
     const std::int64_t site = misfit / 4;
     const int mu = int(misfit % 4);
     double largest = 0;  // stays NaN once it is
-    for (const auto& row : links[site][mu].e)
+    ColorMatrix<double> link;
+    const ColorMatrix<double>* const there = &links.data()[site][std::size_t(mu)];
+    if (links.space() == MemorySpace::cuda)
+      cuda::copy_to_host(&link, there, sizeof link);
+    else
+      link = *there;
+    for (const auto& row : link.e)
       for (const Complex<double>& e : row)
         for (const double real : {e.re, e.im})
           if (!std::isnan(largest) && !(std::fabs(real) <= largest)) largest = std::fabs(real);
@@ -120,6 +127,12 @@ void refuse_misfit(const Communicator& communicator, const LinkField& links, Lin
                 std::string("|re|, |im| <= 1 in a matrix of ") + (naik ? "U(3)" : "SU(3)"),
                 "at most " + three_digits(largest));
   });
+}
+
+// The buffer, of so many bytes on the GPU: the one that is there, or a new one.
+Buffer& room(Buffer& buffer, std::size_t bytes) {
+  if (buffer.bytes() != bytes) buffer = Buffer(bytes, MemorySpace::cuda);
+  return buffer;
 }
 
 // The place on the GPU where kernels leave which link has no stored form (cuda_conversions.hpp).
@@ -175,8 +188,13 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
-                         const KernelLinkForm& form, PinnedPieces& pieces)
-    : scale_(scale_of(communicator, links, form)) {
+                         const KernelLinkForm& form, PinnedPieces& pieces) {
+  pack(communicator, links, layout, form, pieces);
+}
+
+void KernelLinks::pack(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+                       const KernelLinkForm& form, PinnedPieces& pieces) {
+  scale_ = scale_of(communicator, links, form);
   const auto [precision, reconstruct, set, sized] = form;
   const Lattice& lattice = layout.lattice();
   const int reals = reals_per_link(reconstruct);
@@ -184,19 +202,24 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
   const std::size_t link_bytes = reals * bytes_per_real(precision);
   std::int64_t misfit = no_link;
   for (const Parity parity : {Parity::even, Parity::odd}) {
-    Buffer& packed = links_[int(parity)] = Buffer(4 * std::size_t(layout.lanes()) * link_bytes, MemorySpace::cuda);
+    Buffer& packed = room(links_[int(parity)], 4 * std::size_t(layout.lanes()) * link_bytes);
     DeviceMisfit on_device(precision);
-    send_sites<Links>(
-        pieces, lattice, parity,
-        [&](std::int64_t site, Links& u) {
-          for (int mu = 0; mu < 4; ++mu) u[mu] = scaled(links[site][mu], factor);
-        },
-        [&](const Links* piece, std::int64_t first, std::int64_t count) {
-          cuda_pack_links(precision, reconstruct, packed.data(), layout.lanes(), int(first), int(count), 4,
-                          piece->data(), on_device.place());
-        });
+    if (links.space() == MemorySpace::cuda)
+      cuda_pack_link_field(precision, reconstruct, packed.data(), layout.lanes(), parity, links, factor,
+                           on_device.place());
+    else
+      send_sites<Links>(
+          pieces, lattice, parity,
+          [&](std::int64_t site, Links& u) {
+            for (int mu = 0; mu < 4; ++mu) u[mu] = scaled(links[site][mu], factor);
+          },
+          [&](const Links* piece, std::int64_t first, std::int64_t count) {
+            cuda_pack_links(precision, reconstruct, packed.data(), layout.lanes(), int(first), int(count), 4,
+                            piece->data(), on_device.place());
+          });
     misfit = std::min(misfit, on_device.link(layout, parity));
   }
+  cuda::synchronize();
   if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
   for (int mu = 0; mu < 4; ++mu) {
     if (!lattice.partitioned(mu)) continue;
@@ -204,7 +227,7 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
     for (const Parity target : {Parity::even, Parity::odd}) {
       const std::vector<Slot> face = face_sites(layout, target, steps_of(set)).slots[2 * mu];
       const int n = int(face.size());
-      Buffer& ghosts = ghost_links_[int(target)][mu] = Buffer(n * link_bytes, MemorySpace::cuda);
+      Buffer& ghosts = room(ghost_links_[int(target)][mu], n * link_bytes);
       pieces.send<ColorMatrix<double>>(
           n, 1,
           [&](ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
@@ -223,29 +246,33 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
 }
 
 KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
-                         const SiteLayout& layout, const KernelLinkForm& form)
-    : scale_(scale_of(communicator, links, form)) {
+                         const SiteLayout& layout, const KernelLinkForm& form) {
+  convert(communicator, links, full, layout, form);
+}
+
+void KernelLinks::convert(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
+                          const SiteLayout& layout, const KernelLinkForm& form) {
+  scale_ = scale_of(communicator, links, form);
   const auto [precision, reconstruct, set, sized] = form;
   const double factor = 1 / scale_;
   const std::size_t link_bytes = std::size_t(reals_per_link(reconstruct)) * bytes_per_real(precision);
-  const auto converted = [&, precision = precision, reconstruct = reconstruct](const Buffer& from, int sites,
-                                                                               int directions, std::uint64_t* misfit) {
+  const auto convert_to = [&, precision = precision, reconstruct = reconstruct](
+                              Buffer& to, const Buffer& from, int sites, int directions, std::uint64_t* misfit) {
     constexpr std::size_t bytes_per_full_link = 18 * sizeof(double);
     const std::size_t n = from.bytes() / bytes_per_full_link;
-    Buffer to(n * link_bytes, MemorySpace::cuda);
+    room(to, n * link_bytes);
     if (n > 0)
       cuda_convert_links(precision, reconstruct, to.data(), from.data(), int(n / std::size_t(directions)), sites,
                          directions, factor, misfit);
-    return to;
   };
   std::int64_t misfit = no_link;
   const int half_volume = int(layout.lattice().local_volume() / 2);
   for (const Parity parity : {Parity::even, Parity::odd}) {
     DeviceMisfit on_device(precision);
-    links_[int(parity)] = converted(full.links_[int(parity)], half_volume, 4, on_device.place());
+    convert_to(links_[int(parity)], full.links_[int(parity)], half_volume, 4, on_device.place());
     for (int mu = 0; mu < 4; ++mu)
-      ghost_links_[int(parity)][mu] = converted(full.ghost_links_[int(parity)][mu],
-                                                steps_of(set) * half_volume / layout.lattice().local()[mu], 1, nullptr);
+      convert_to(ghost_links_[int(parity)][mu], full.ghost_links_[int(parity)][mu],
+                 steps_of(set) * half_volume / layout.lattice().local()[mu], 1, nullptr);
     misfit = std::min(misfit, on_device.link(layout, parity));
   }
   cuda::synchronize();

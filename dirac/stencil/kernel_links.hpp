@@ -31,7 +31,8 @@ class KernelLinks {
   KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
               const KernelLinkForm& form, const std::array<NeighbourTable, 2>& tables);
 
-  // Packs `links` for the GPU, and the links behind the faces x_mu = 0 that are cut. Collective.
+  // Packs `links`, which lie on the host or on the GPU, for the GPU, and the links behind the faces x_mu = 0 that are
+  // cut. Collective.
   KernelLinks(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
               const KernelLinkForm& form, PinnedPieces& pieces);
 
@@ -39,6 +40,12 @@ class KernelLinks {
   // again. Collective.
   KernelLinks(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
               const SiteLayout& layout, const KernelLinkForm& form);
+
+  // The last two again, for other links of the same layout and form; addresses stay. After an Error the links are lost.
+  void pack(const Communicator& communicator, const LinkField& links, const SiteLayout& layout,
+            const KernelLinkForm& form, PinnedPieces& pieces);
+  void convert(const Communicator& communicator, const LinkField& links, const KernelLinks& full,
+               const SiteLayout& layout, const KernelLinkForm& form);
 
   const void* links(Parity parity) const { return links_[int(parity)].data(); }
   const void* special_links(Parity target) const { return special_links_[int(target)].data(); }

@@ -72,6 +72,9 @@ void copy_to_device(void* to, const void* from, std::size_t bytes) {
 void copy_to_host(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToHost));
 }
+void copy_rows_to_host(void* to, const void* from, std::size_t row_bytes, std::size_t stride, std::size_t rows) {
+  STAGHORN_CUDA_CHECK(cudaMemcpy2D(to, row_bytes, from, stride, row_bytes, rows, cudaMemcpyDeviceToHost));
+}
 void copy_on_device(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice));
 }
@@ -167,6 +170,7 @@ void release(void*) noexcept {}
 void set_zero(void*, std::size_t) { refuse(); }
 void copy_to_device(void*, const void*, std::size_t) { refuse(); }
 void copy_to_host(void*, const void*, std::size_t) { refuse(); }
+void copy_rows_to_host(void*, const void*, std::size_t, std::size_t, std::size_t) { refuse(); }
 void copy_on_device(void*, const void*, std::size_t) { refuse(); }
 void copy(void*, const void*, std::size_t) { refuse(); }
 void queue_copy(void*, const void*, std::size_t) { refuse(); }

@@ -24,6 +24,8 @@ void set_zero(void* data, std::size_t bytes);
 void copy_to_device(void* to, const void* from, std::size_t bytes);
 void copy_to_host(void* to, const void* from, std::size_t bytes);
 void copy_on_device(void* to, const void* from, std::size_t bytes);
+// `rows` pieces of `row_bytes`, `stride` bytes apart on the device and together on the host.
+void copy_rows_to_host(void* to, const void* from, std::size_t row_bytes, std::size_t stride, std::size_t rows);
 // Copies between any two places that the device can reach: own, peer's or pinned memory. On the default stream.
 void copy(void* to, const void* from, std::size_t bytes);
 void queue_copy(void* to, const void* from, std::size_t bytes);  // as copy(); the host does not wait

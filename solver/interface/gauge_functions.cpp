@@ -84,14 +84,14 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   const auto held = held_by(handle);
   const Use use(*held->context);
   const Context& context = *held->context->context;
+  const int cuda_device = context.cuda_device();
   staghorn_vectors layout{};
-  std::vector<VectorField> field;
+  HostVectors host;
+  std::optional<OperatorLinks> links;
   context.communicator().agree([&] {
     layout = read_struct(vectors, "vectors");
     check(layout);
-    if (layout.memory == STAGHORN_DEVICE)
-      throw Error(ErrorKind::unsupported, "vectors.memory of a hop", "memory of the host", "STAGHORN_DEVICE");
-    vectors_of_host(layout, -1);
+    host = vectors_of_host(layout, cuda_device);
     require_links(*held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     check_choice("n", n, 1, max_rhs);
@@ -100,20 +100,22 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
     check_pointer("in", in);
     check_pointer("out", out);
     for (int i = 0; i < n; ++i) {
-      check_pointer("in[i]", in[i]);
-      check_pointer("out[i]", out[i]);
+      check_memory("in[i]", in[i], layout.memory, cuda_device);
+      check_memory("out[i]", out[i], layout.memory, cuda_device);
     }
-    field.assign(2, VectorField(context.lattice()));
+    if (host.space == MemorySpace::cuda) held->await_host();
+    held->make_fields(std::max<std::size_t>(held->sources.size(), 1), std::max<std::size_t>(held->solutions.size(), 1),
+                      host.space);
+    links.emplace(held->gauge->plain_links(host.space));
   });
   const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
   const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
-  const HostVectors host = vectors_of_host(layout, -1);
   const VectorSigns signs = signs_of_host(layout, &held->signs);
   for (int i = 0; i < n; ++i) {
-    read_vector(host, signs, source, in[i], field[0]);
-    plain_hop(context.communicator(), held->gauge->operator_links(), held->gauge->options().boundary, field[1],
-              field[0], parity);
-    write_vector(host, signs, parity, field[1], out[i]);
+    VectorField &from = held->sources[0], &to = held->solutions[0];
+    read_vector(host, signs, source, in[i], from);
+    plain_hop(context.communicator(), *links, held->gauge->options().boundary, to, from, parity);
+    write_vector(host, signs, parity, to, out[i]);
   }
 }
 

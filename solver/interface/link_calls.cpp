@@ -20,20 +20,18 @@ struct HostArgument {
 };
 
 // Local.
-HostArgument read(const LinksArgument& argument, LinkKind kind) {
+HostArgument read(const LinksArgument& argument, LinkKind kind, int cuda_device) {
   HostArgument host;
   host.links = read_struct(argument.given, argument.name);
   check(host.links);
   check_reals("links.reals", host.links.reals, kind);
   if (kind != LinkKind::naik && host.links.coefficient != 0)
     throw Error(ErrorKind::argument, "links.coefficient", "0, except of long links", host.links.coefficient);
-  if (host.links.memory == STAGHORN_DEVICE)
-    throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
-  host.layout = links_of_host(host.links, -1, kind == LinkKind::naik ? 3 : 1);
+  host.layout = links_of_host(host.links, cuda_device, kind == LinkKind::naik ? 3 : 1);
   check_pointer(argument.name, argument.u);
   const int pointers = host.links.order == STAGHORN_QDP ? 4 : 1;
   for (int mu = 0; mu < pointers; ++mu) {
-    check_pointer((std::string(argument.name) + "[mu]").c_str(), argument.u[mu]);
+    check_memory((std::string(argument.name) + "[mu]").c_str(), argument.u[mu], host.links.memory, cuda_device);
     host.buffers[std::size_t(mu)] = argument.u[mu];
   }
   return host;
@@ -47,6 +45,12 @@ bool is_unchanged(const staghorn_links& now, const staghorn_links& before) {
 const Communicator& ranks(const HeldGauge& held) { return held.context->context->communicator(); }
 
 std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as given" : to_string(layout.phases); }
+
+// Where links are written to, beside where those of the host lie. Phases are searched for, and fat links are made, on
+// the host.
+MemorySpace space_for(const HostLinks& layout, bool improved) {
+  return layout.as_given || improved ? MemorySpace::host : layout.space;
+}
 
 // Links that carry a factor or a phase are used as they are.
 LinkDemand demand_of(const TakenLinks& taken, int reals) {
@@ -63,12 +67,17 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   HostArgument host;
   bool unchanged = false;
   ranks(held).agree([&] {
-    host = read(thin, improved ? LinkKind::fat : LinkKind::thin);
+    host = read(thin, improved ? LinkKind::fat : LinkKind::thin, held.context->context->cuda_device());
     unchanged = !held.long_links && held.gauge->has_links() && is_unchanged(host.links, held.links);
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
   if (!ranks(held).any(!unchanged)) return false;
-  TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, held.gauge->writable_links());
+  LinkField* room = nullptr;
+  ranks(held).agree([&] {
+    if (host.layout.space == MemorySpace::cuda) held.await_host();
+    room = &held.gauge->writable_links(space_for(host.layout, improved));
+  });
+  TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, *room);
   LinksTaken links{.boundary = taken.boundary,
                    .reals = improved ? held.long_reals : form_of(host.links.reals),
                    .demand = demand_of(taken, host.links.reals),
@@ -87,8 +96,10 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
   HostArgument of_fat, of_long;
   bool unchanged = false;
   ranks(held).agree([&] {
-    of_fat = read(fat, LinkKind::thin);  // thin ones where long links are zero
-    of_long = read(naik, LinkKind::naik);
+    const int cuda_device = held.context->context->cuda_device();
+    of_fat = read(fat, LinkKind::thin, cuda_device);  // thin ones where long links are zero
+    of_long = read(naik, LinkKind::naik, cuda_device);
+    if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();
     unchanged = held.long_links && held.gauge->has_links() && is_unchanged(of_fat.links, held.links) &&
                 is_unchanged(of_long.links, *held.long_links);
   });

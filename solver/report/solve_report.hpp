@@ -28,8 +28,11 @@ struct RhsReport {
   long shift_iterations = 0;     // of these in multi-shift CG, until this mass was done
   double residual_iterated = 0;  // relative, as CG believed
   double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
-  double residual_hq = 0;        // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
-  double attainable = 0;  // relative residual that rounding in fp64 leaves: eps (|M| |x| + |b|) / |b|; 0: not known
+  // Of a full system that stops on the residual of its even half: that residual, recomputed likewise. Then
+  // residual_iterated and residual_hq are of that half too.
+  std::optional<double> residual_parity{};
+  double residual_hq = 0;  // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
+  double attainable = 0;   // relative residual that rounding in fp64 leaves: eps (|M| |x| + |b|) / |b|; 0: not known
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
   int earlier_solutions = 0;                        // that its guess was made from
   std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`

@@ -14,6 +14,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"iterations", rhs.iterations},
           {"residual_iterated", rhs.residual_iterated},
           {"residual_true", rhs.residual_true},
+          {"residual_parity", or_null(rhs.residual_parity)},
           {"residual_hq", rhs.residual_hq},
           {"attainable", rhs.attainable > 0 ? Json(rhs.attainable) : Json(nullptr)},
           {"norm2", rhs.norm2},

@@ -109,6 +109,8 @@ void check_request(const SolveRequest& request, Precision precision) {
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
   if (request.tolerance_hq && !(*request.tolerance_hq > 0 && *request.tolerance_hq < 1))
     throw Error("tolerance_hq", "a residual between 0 and 1", *request.tolerance_hq);
+  if (request.stop == StopOn::parity && (several || request.rational))
+    throw Error("stop", "on the system, with several masses or a rational function", "on its parity system");
   if (!request.naik_epsilons.empty() && request.naik_epsilons.size() != request.masses.size())
     throw Error("naik_epsilons", std::to_string(request.masses.size()) + ", one for each mass",
                 request.naik_epsilons.size());

@@ -19,6 +19,9 @@ namespace staghorn {
 
 enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
 
+// Which residual the tolerance of a full system is on: its own, or that of its even half, A x_e = 2m b_e - D b_o.
+enum class StopOn { system, parity };
+
 // Staggered phases of the sources that come in and of the solutions that go out; the solve itself uses CPS phases.
 enum class PhaseConvention { cps, milc };
 
@@ -96,8 +99,9 @@ struct SolveRequest {
   System system = System::full;
   std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
   std::optional<double>
-      tolerance_hq;             // on Fermilab's residual too (heavy_quark_residual in dirac/fields/plain_algebra.hpp)
-  long max_iterations = 10000;  // of CG, per right-hand side
+      tolerance_hq;              // on Fermilab's residual too (heavy_quark_residual in dirac/fields/plain_algebra.hpp)
+  StopOn stop = StopOn::system;  // where the system is full; not with several masses
+  long max_iterations = 10000;   // of CG, per right-hand side
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
   std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
   double checkpoint_every = 600;                  // seconds between two checkpoints

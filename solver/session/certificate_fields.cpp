@@ -50,18 +50,22 @@ MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on
   return there ? MemorySpace::cuda : MemorySpace::host;
 }
 
-void CertificateFields::make(MemorySpace space, const OperatorLinks& links) {
+void CertificateFields::make(MemorySpace space, const Lattice& lattice) {
   if (residual_ && residual_->space() != space) residual_.reset();
-  if (!residual_) residual_.emplace(links.lattice(), space);
-  if (space != MemorySpace::cuda || links_are_current_) return;
-  copy_links(links_, &links.near);
+  if (!residual_) residual_.emplace(lattice, space);
+}
+
+void CertificateFields::bring_links(const OperatorLinks& links) {
+  if (links_are_current_) return;
+  const bool there = links.near.space() == MemorySpace::cuda;
+  copy_links(links_, there ? nullptr : &links.near);
   copy_links(naik_, links.naik);
   links_are_current_ = true;
 }
 
-OperatorLinks CertificateFields::links(const OperatorLinks& links) const {
-  if (space() != MemorySpace::cuda) return links;
-  return naik_ ? OperatorLinks(*links_, *naik_, links.naik_scale) : OperatorLinks(*links_);
+OperatorLinks CertificateFields::links_on_gpu(const OperatorLinks& links) const {
+  const LinkField& near = links_ ? *links_ : links.near;
+  return naik_ ? OperatorLinks(near, *naik_, links.naik_scale) : OperatorLinks(near);
 }
 
 std::span<const VectorField> CertificateFields::bring_sources(std::span<const VectorField> given) {

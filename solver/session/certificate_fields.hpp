@@ -22,16 +22,17 @@ MemorySpace certificate_space(CertificatePlace place, MemorySpace given, bool on
 
 class CertificateFields {
  public:
-  // Makes the residual in `space`, and there a copy of `links` if that is a GPU. What is there already stays: links
-  // travel once, and again after links_changed. Local.
-  void make(MemorySpace space, const OperatorLinks& links);
+  // Makes the residual in `space`, unless it is there. Local.
+  void make(MemorySpace space, const Lattice& lattice);
+  // Copies those of `links` that lie on the host to the GPU: once, and again after links_changed. Local.
+  void bring_links(const OperatorLinks& links);
   void links_changed() { links_are_current_ = false; }
 
   bool made() const { return residual_.has_value(); }
   MemorySpace space() const { return residual_->space(); }
   VectorField& residual() { return *residual_; }
-  // `links`, or the copy on the GPU.
-  OperatorLinks links(const OperatorLinks& links) const;
+  // `links` on the GPU: themselves or the copies of bring_links.
+  OperatorLinks links_on_gpu(const OperatorLinks& links) const;
 
   // The given fields, or copies of them where the certificate runs. give_back writes solutions to where they came from.
   std::span<const VectorField> bring_sources(std::span<const VectorField> given);
@@ -42,7 +43,7 @@ class CertificateFields {
 
  private:
   std::optional<VectorField> residual_;
-  std::optional<LinkField> links_, naik_;  // on the GPU
+  std::optional<LinkField> links_, naik_;  // copies on the GPU
   bool links_are_current_ = false;
   std::vector<VectorField> sources_, solutions_;  // copies
 };

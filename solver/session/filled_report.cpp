@@ -69,16 +69,17 @@ void Gauge::fill_times(SolveReport& report, const CertifiedSolve& done, double s
 }
 
 void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vector_bytes, double source_bytes) const {
-  report.memory_bytes = {{"links", double(precise_->link_bytes())},
-                         {"sloppy_links", sloppy_ ? double(sloppy_->link_bytes()) : 0},
-                         {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
-                         {"vectors", vector_bytes},
-                         {"certificate_links", double(links_.bytes() + (improved_ ? improved_->naik.bytes() : 0) +
-                                                      (thin_ ? thin_->bytes() : 0))},
-                         {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
-                         {"device_certificate", double(certificate_.bytes(MemorySpace::cuda))},
-                         {"sources_solutions", source_bytes},
-                         {"peak_resident", peak_resident_bytes()}};
+  report.memory_bytes = {
+      {"links", double(precise_->link_bytes())},
+      {"sloppy_links", sloppy_ ? double(sloppy_->link_bytes()) : 0},
+      {"halo", double(precise_->halo_bytes() + (sloppy_ ? sloppy_->halo_bytes() : 0))},
+      {"vectors", vector_bytes},
+      {"certificate_links",
+       double(links_.bytes_on_host() + (improved_ ? improved_->naik.bytes() : 0) + (thin_ ? thin_->bytes() : 0))},
+      {"certificate_vectors", double(certificate_.bytes(MemorySpace::host))},
+      {"device_certificate", certificate_bytes(MemorySpace::cuda)},
+      {"sources_solutions", source_bytes},
+      {"peak_resident", peak_resident_bytes()}};
   if (deflation_) report.memory_bytes["eigenvectors"] = double(deflation_->bytes());
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);

@@ -50,14 +50,14 @@ void Gauge::check_links() {
   forget_eigenpairs();
   certificate_.links_changed();
   measured_ = false;
-  unitarity_ = check_unitarity(all, links_);
+  unitarity_ = check_unitarity(all, links_.as_they_came());
   const std::string name = origin_.file.empty() ? "links" : origin_.file;
   if (!unitarity_.finite) throw Error(name, "finite links", "NaN or infinity among them");
   // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
   projected_ = options_.reunitarize || options_.links != Reconstruct::none18;
   if (demand_ == LinkDemand::special_unitary) require_su3(name, unitarity_, projected_);
   if (projected_) {
-    reunitarize(links_);
+    reunitarize(links_.in_place());
     origin_.checks.plaquette.reset();  // those were of other links
     origin_.checks.link_trace.reset();
   }
@@ -73,7 +73,7 @@ void Gauge::check_links() {
 
 const GaugeSummary& Gauge::measured() {
   if (measured_) return summary_;
-  GaugeSummary whole = summarize_gauge(context_.communicator(), links_, unitarity_, origin_.checks);
+  GaugeSummary whole = summarize_gauge(context_.communicator(), links(), unitarity_, origin_.checks);
   whole.file = summary_.file;
   whole.format = summary_.format;
   whole.reunitarized = summary_.reunitarized;
@@ -84,12 +84,12 @@ const GaugeSummary& Gauge::measured() {
 
 void Gauge::improve() {
   measured();  // observables are those of the thin links
-  thin_hash_ = site_hash(context_.communicator(), links_);
+  thin_hash_ = site_hash(context_.communicator(), links());
   forget_operators();
   forget_eigenpairs();
   certificate_.links_changed();
-  if (options_.keep_thin_links) thin_ = links_;
-  improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
+  if (options_.keep_thin_links) thin_ = links();
+  improved_ = improve_links(context_.communicator(), links_.in_place(), options_, context_.cuda_device());
 }
 
 void Gauge::set_epsilon(double epsilon) {
@@ -97,8 +97,8 @@ void Gauge::set_epsilon(double epsilon) {
   forget_operators();
   certificate_.links_changed();
   options_.quarks.naik_epsilon = epsilon;
-  links_ = *thin_;
-  improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
+  links_.room_in(MemorySpace::host) = *thin_;
+  improved_ = improve_links(context_.communicator(), links_.in_place(), options_, context_.cuda_device());
 }
 
 void Gauge::add_naik_links(ImprovedGauge improved) {
@@ -123,13 +123,7 @@ void Gauge::take(const LinksTaken& links) {
   demand_ = links.quarks.in_memory ? LinkDemand::finite : links.demand;
   check_links();
   if (is_pair) improve_in_place(links);
-  if (!precise_) return;
-  try {
-    pack_links();
-  } catch (...) {
-    forget_operators();
-    throw;
-  }
+  if (precise_) pack_links();
 }
 
 // Thin links that are here become fat ones, or fat links and those beside them are checked as a pair. The operators
@@ -140,13 +134,13 @@ void Gauge::improve_in_place(const LinksTaken& links) {
   const std::optional<Reconstruct> iterated = options_.sloppy_naik_links;
   options_.sloppy_naik_links.reset();
   if (links.quarks.in_memory) {
-    complete_pair(context_.communicator(), links_, *improved_, links.naik_sign, links.naik_scale, options_);
+    complete_pair(context_.communicator(), links_.in_place(), *improved_, links.naik_sign, links.naik_scale, options_);
     improved_->summary.phases_in_links = links.phases_in_links;
   } else {
     measured();  // observables are those of the thin links
-    thin_hash_ = site_hash(context_.communicator(), links_);
-    if (options_.keep_thin_links) thin_ = links_;
-    improved_ = improve_links(context_.communicator(), links_, options_, context_.cuda_device());
+    thin_hash_ = site_hash(context_.communicator(), links_.on_host());
+    if (options_.keep_thin_links) thin_ = links_.on_host();
+    improved_ = improve_links(context_.communicator(), links_.in_place(), options_, context_.cuda_device());
   }
   // What is iterated with stays as it was asked for, unless these links are not unitary.
   if (iterated && options_.sloppy && options_.sloppy_naik_links != Reconstruct::none18)
@@ -155,9 +149,20 @@ void Gauge::improve_in_place(const LinksTaken& links) {
   has_links_ = true;
 }
 
+OperatorLinks Gauge::plain_links(MemorySpace space) {
+  if (space != MemorySpace::cuda) return staghorn::operator_links(links(), improved_);
+  certificate_.bring_links(operator_links());
+  return certificate_.links_on_gpu(operator_links());
+}
+
 void Gauge::pack_links() {
-  precise_->reload(operator_links());
-  if (sloppy_) sloppy_->reload(operator_links(), precise_->hop_data());
+  try {
+    precise_->reload(operator_links());
+    if (sloppy_) sloppy_->reload(operator_links(), precise_->hop_data());
+  } catch (...) {
+    forget_operators();  // some links may be those of before
+    throw;
+  }
 }
 
 void Gauge::forget_operators() {
@@ -170,7 +175,7 @@ EigenpairIdentity Gauge::eigenpair_identity() const {
   const Communicator& all = context_.communicator();
   EigenpairIdentity identity = identity_of_options(options_);
   const bool made = improved_ && !options_.quarks.stored() && !options_.quarks.in_memory;
-  identity["links_hash"] = hash_text(made ? thin_hash_ : site_hash(all, links_));
+  identity["links_hash"] = hash_text(made ? thin_hash_ : site_hash(all, links()));
   if (improved_ && !made) {
     identity["long_links_hash"] = hash_text(site_hash(all, improved_->naik));
     identity["naik_scale"] = option_text(improved_->naik_scale);
@@ -190,9 +195,10 @@ void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
       certificate_space(options_.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
   all.agree([&] {
     loaded = std::make_unique<Deflation>(all, std::move(pairs), kernels);
-    certificate_.make(where, operator_links());
+    certificate_.make(where, lattice());
+    plain_links(where);
   });
-  const EigenpairCertificate found = loaded->certify(certificate_.links(operator_links()), options_.boundary);
+  const EigenpairCertificate found = loaded->certify(plain_links(where), options_.boundary);
   require_eigenpairs(header.path, header.residuals, found, loaded->pairs());
   deflation_summary_ = {};
   deflation_summary_.file = header.path;
@@ -247,9 +253,14 @@ SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const
 MemoryBudget Gauge::held_memory(const MemoryEstimate& estimate, double of_operators) const {
   const double held = estimate.objects.at("certificate_links") + double(certificate_.bytes(MemorySpace::host));
   const double there = of_operators + (deflation_ ? double(deflation_->bytes()) : 0);
-  const double held_on_gpu = there + double(certificate_.bytes(MemorySpace::cuda));
+  const double held_on_gpu =
+      there + std::min(certificate_bytes(MemorySpace::cuda), estimate.objects.at("device_certificate"));
   const bool on_gpu = context_.cuda_device() >= 0;
   return {on_gpu ? held : held + there, on_gpu ? held_on_gpu : 0};
+}
+
+double Gauge::certificate_bytes(MemorySpace space) const {
+  return double(certificate_.bytes(space) + (space == MemorySpace::cuda ? links_.bytes_on_gpu() : 0));
 }
 
 void Gauge::make_operators(const SolveShape& wanted_shape) {
@@ -284,7 +295,8 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
       if (deflation_ && !entry.deflates) solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
       pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context_.loop());
     }
-    certificate_.make(certificate, operator_links());
+    certificate_.make(certificate, lattice());
+    plain_links(certificate);
   });
   if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
 }
@@ -300,10 +312,14 @@ Gauge::BatchParts Gauge::prepare_batch(int columns, std::size_t n_sources, Syste
   }
   pass_.reset();  // its vectors would stand beside those of the tile
   if (!precise_ || precise_->options().n_rhs != wanted.n_rhs) make_operators(wanted);
-  all.agree([&] { certificate_.make(certificate, operator_links()); });
+  std::optional<OperatorLinks> plain;
+  all.agree([&] {
+    certificate_.make(certificate, lattice());
+    plain.emplace(plain_links(certificate));
+  });
   precise_->reset_times();
   if (sloppy_) sloppy_->reset_times();
-  return {*precise_, sloppy_.get(), certificate_, operator_links()};
+  return {*precise_, sloppy_.get(), certificate_, operator_links(), *plain};
 }
 
 }  // namespace staghorn

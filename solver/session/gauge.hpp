@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "dirac/fields/placed_links.hpp"
 #include "dirac/operators/plain_operator.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
@@ -70,19 +71,21 @@ class Gauge {
         LinkDemand demand = LinkDemand::special_unitary);
 
   const Context& context() const { return context_; }
-  const LinkField& links() const { return links_; }  // fp64, uncompressed, as used: thin or fat
+  // fp64, uncompressed, as used: thin or fat. On the host; the first call after links came to a GPU copies them.
+  const LinkField& links() const { return links_.on_host(); }
   const SessionOptions& options() const { return options_; }
   LinkDemand demand() const { return demand_; }
   const UnitarityCheck& unitarity() const { return unitarity_; }  // before any projection
   // With plaquettes and link trace, which the first call computes.
   const GaugeSummary& measured();
 
-  // Links in place: the caller writes into `writable_links`, of a pair also into `writable_naik_links`, then `take`
+  // Links in place: the caller writes into `writable_links`, which are on the host or, only thin ones that no action
+  // changes, on the context's GPU; of a pair also into `writable_naik_links`. Then `take`
   // checks and projects them as the constructor does. Operators stay where boundary, reals and kind of quarks do. There
   // are no links in between, nor after an Error of `take`: `has_links` is false until it succeeds.
-  LinkField& writable_links() {
+  LinkField& writable_links(MemorySpace space = MemorySpace::host) {
     has_links_ = false;
-    return links_;
+    return links_.room_in(space);
   }
   LinkField& writable_naik_links();
   void take(const LinksTaken& links);
@@ -93,8 +96,11 @@ class Gauge {
   void improve();
   // The links that are here are fat ones, and belong to these.
   void add_naik_links(ImprovedGauge improved);
-  // What kernels and certificate read.
-  OperatorLinks operator_links() const { return staghorn::operator_links(links_, improved_); }
+  // What kernels are packed from: links where they came to.
+  OperatorLinks operator_links() const { return staghorn::operator_links(links_.as_they_came(), improved_); }
+  // What the plain operator reads where its fields lie in `space`. Copies in the other place stay until links change.
+  // Throws Error where there is no memory for them. Local.
+  OperatorLinks plain_links(MemorySpace space);
   // The links as an operator of the solves packed them, to be shared; nothing before the first solve.
   std::shared_ptr<const HopData> packed_links() const { return precise_ ? precise_->hop_data() : nullptr; }
   double read_seconds() const { return origin_.seconds; }
@@ -134,7 +140,7 @@ class Gauge {
     StaggeredOperator& precise;
     StaggeredOperator* sloppy;  // nullptr without mixed precision
     CertificateFields& certificate;
-    OperatorLinks links;
+    OperatorLinks links, plain;  // that kernels are packed from, and of the certificate
   };
   BatchParts prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate);
   // What a checkpoint belongs to, text by text: version, links, sources, request. Throws Error for a solver without
@@ -150,6 +156,9 @@ class Gauge {
 
  private:
   const Lattice& lattice() const { return links_.lattice(); }
+  SolveReport solve_on_parity(const SolveRequest& request, std::span<const VectorField> sources,
+                              std::span<VectorField> solutions, const ShowProgress& progress,
+                              const SolveHabits& habits);
   void check_links();
   void improve_in_place(const LinksTaken& links);
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
@@ -183,6 +192,7 @@ class Gauge {
                                      const bool* interrupted);
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
+  double certificate_bytes(MemorySpace space) const;  // held there beside the host's links, this rank
   MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;
 
   // The hashes of sources, for `identity_of`.
@@ -197,7 +207,7 @@ class Gauge {
 
   const Context& context_;
   SessionOptions options_;
-  LinkField links_;                        // thin ones, or the fat ones of improved quarks
+  PlacedLinks links_;                      // thin ones, or the fat ones of improved quarks
   std::optional<ImprovedGauge> improved_;  // Naik links beside them
   std::optional<LinkField> thin_;          // that these were made from, where options say so
   LinkOrigin origin_;

@@ -32,7 +32,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
   std::map<std::string, std::string> identity = {
       {"staghorn_version", version()},
       {"lattice", to_string(lattice().global())},
-      {"links_hash", hash_text(site_hash(all, links_))},
+      {"links_hash", hash_text(site_hash(all, links()))},
       {"sources_hash", sources_hash},
       {"boundary", to_string(options_.boundary)},
       {"numbers", describe_numbers(options_)},
@@ -56,6 +56,8 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const Communicator& all = context_.communicator();
   const std::size_t n_rhs = sources.size();
   check_request(request, options_.precision);
+  if (request.stop == StopOn::parity && request.system == System::full)
+    return solve_on_parity(request, sources, solutions, progress, habits);
   check_fields(all, lattice(), sources, solutions);
   // The sums of block CG are Gram matrices, which do not pass through the operator.
   for (const Injection& injection : request.inject)
@@ -72,7 +74,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   if (request.chronological > 0) {
     if (common_space(sources, solutions) != MemorySpace::host)
       throw Error("chronological", "fields on the host", "fields on a GPU");
-    guessed = earlier_.guess(all, operator_links(), options_.boundary, request, sources, solutions);
+    guessed = earlier_.guess(all, plain_links(MemorySpace::host), options_.boundary, request, sources, solutions);
   }
 
   const Stopwatch setting_up;
@@ -88,11 +90,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  CertifiedSolve done =
-      certified_solve({all, certificate_.links(operator_links()), options_.boundary, options_.precision, *pass_,
-                       certificate_.residual(), habits.interrupted, checkpoints ? &*checkpoints : nullptr,
-                       deflation(request), [this] { pack_links(); }},
-                      request, brought_sources, b2, brought_solutions, progress);
+  CertifiedSolve done = certified_solve(
+      {all, plain_links(certificate), options_.boundary, options_.precision, *pass_, certificate_.residual(),
+       habits.interrupted, checkpoints ? &*checkpoints : nullptr, deflation(request), [this] { pack_links(); }},
+      request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));

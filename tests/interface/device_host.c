@@ -108,6 +108,66 @@ static void pointers(void) {
   }
   device_free(junk);
 
+  /* Stop on the residual of the even half, and the sum of several shifts. */
+  p.s.request.stop = STAGHORN_STOP_ON_PARITY;
+  CHECK(solve(&p, gauge, STAGHORN_HOST, p.b, p.x, NULL) == STAGHORN_OK, "stop on parity");
+  const double parity = p.s.result.residual_parity, whole = p.s.result.residual_true;
+  CHECK(solve(&p, gauge, STAGHORN_DEVICE, p.there_b, p.there_x, there_dx) == STAGHORN_OK, "stop on parity");
+  device_read(found, p.there_x, p.vector_bytes);
+  CHECK(memcmp(found, p.x, p.vector_bytes) == 0, "x of a stop on parity");
+  CHECK(parity == p.s.result.residual_parity && whole == p.s.result.residual_true && whole > parity, "residuals");
+  p.s.request.stop = STAGHORN_STOP_ON_SYSTEM;
+  const double shift[3] = {0, 0.1, 0.7}, alpha[3] = {1.5, -0.25, 3};
+  staghorn_result of_shifts[3] = {p.s.result, p.s.result, p.s.result};
+  for (int memory = STAGHORN_HOST; memory <= STAGHORN_DEVICE; memory += 2) {
+    void *sums[1] = {memory == STAGHORN_HOST ? (void *)p.x : p.there_x};
+    p.s.vectors.memory = memory; /* onto the x of before, the same in both */
+    CHECK(staghorn_multishift(gauge, &p.s.request, &p.s.vectors, 3, shift, NULL, alpha,
+                              memory == STAGHORN_HOST ? (void *)p.b : p.there_b, sums, NULL, of_shifts) == STAGHORN_OK,
+          "several shifts");
+  }
+  device_read(found, p.there_x, p.vector_bytes);
+  CHECK(memcmp(found, p.x, p.vector_bytes) == 0, "the sum of several shifts");
+
+  /* Other links, from the GPU; a NaN among them is refused. */
+  double *other = host_links(&p.l, 77);
+  void *there_links = device_copy_of(other, p.link_bytes);
+  const void *links_here[4] = {other, NULL, NULL, NULL}, *links_there[4] = {there_links, NULL, NULL, NULL};
+  for (int reals = 18; reals >= 8; reals -= reals == 18 ? 6 : 4) {
+    p.s.links.reals = reals;
+    p.s.request.sloppy = reals == 18 ? STAGHORN_NO_SLOPPY : STAGHORN_FP16;
+    CHECK(staghorn_gauge_update(gauge, &p.s.links, links_here) == STAGHORN_OK, "links of the host");
+    CHECK(solve(&p, gauge, STAGHORN_HOST, p.b, p.x, NULL) == STAGHORN_OK, "links of the host");
+    staghorn_gauge_info of_host, of_gpu;
+    staghorn_defaults(&of_host, sizeof of_host, STAGHORN_GAUGE_INFO);
+    staghorn_defaults(&of_gpu, sizeof of_gpu, STAGHORN_GAUGE_INFO);
+    CHECK(staghorn_gauge_get(gauge, &of_host) == STAGHORN_OK, "info");
+    p.s.links.memory = STAGHORN_DEVICE;
+    CHECK(staghorn_gauge_update(gauge, &p.s.links, links_there) == STAGHORN_OK, "links of the GPU");
+    CHECK(solve(&p, gauge, STAGHORN_DEVICE, p.there_b, p.there_x, NULL) == STAGHORN_OK, "links of the GPU");
+    device_read(found, p.there_x, p.vector_bytes);
+    CHECK(memcmp(found, p.x, p.vector_bytes) == 0, "links of the GPU, %d reals", reals);
+    CHECK(solve(&p, gauge, STAGHORN_HOST, p.b, found, NULL) == STAGHORN_OK, "judged on the host");
+    CHECK(memcmp(found, p.x, p.vector_bytes) == 0, "judged on the host, %d reals", reals);
+    CHECK(staghorn_gauge_get(gauge, &of_gpu) == STAGHORN_OK, "info");
+    of_gpu.loads = of_host.loads;
+    CHECK(memcmp(&of_gpu, &of_host, sizeof of_gpu) == 0, "info, %d reals", reals);
+    CHECK(staghorn_gauge_update(gauge, &p.s.links, links_here) == STAGHORN_E_ARGUMENT, "links of the host");
+    p.s.links.memory = STAGHORN_HOST;
+    CHECK(staghorn_gauge_update(gauge, &p.s.links, links_there) == STAGHORN_E_ARGUMENT, "links of the GPU");
+  }
+  other[72 * 7 + 5] = NAN;
+  device_write(there_links, other, p.link_bytes);
+  p.s.links.memory = STAGHORN_DEVICE;
+  CHECK(staghorn_gauge_update(gauge, &p.s.links, links_there) == STAGHORN_E_VALUE, "NaN");
+  CHECK(solve(&p, gauge, STAGHORN_DEVICE, p.there_b, p.there_x, NULL) == STAGHORN_E_STATE, "no links");
+  p.s.links.memory = STAGHORN_HOST;
+  p.s.links.reals = 0;
+  p.s.request.sloppy = STAGHORN_NO_SLOPPY;
+  const void *first_links[4] = {p.u, NULL, NULL, NULL};
+  CHECK(staghorn_gauge_update(gauge, &p.s.links, first_links) == STAGHORN_OK, "the links of before");
+  device_free(there_links);
+
   memset(p.x, 0, p.vector_bytes);
   CHECK(solve(&p, gauge, STAGHORN_PINNED, pinned, p.x, NULL) == STAGHORN_E_ARGUMENT, "x is not pinned");
   double *pinned_x = pinned_copy_of(p.x, p.vector_bytes);
@@ -249,6 +309,40 @@ static void speed(const int n[4], long iterations) {
           names[kind], memory == STAGHORN_DEVICE ? "device" : "host", 1e3 * best, 1e3 * cg, 1e3 * certify,
           1e3 * convert, 100 * (best / cg - 1), (long)p.s.result.iterations);
     }
+  /* Updates, each followed by a solve: the first makes what later ones find. */
+  const void *fields_here[4] = {p.u, NULL, NULL, NULL};
+  void *there_links = device_copy_of(p.u, p.link_bytes);
+  const void *fields_there[4] = {there_links, NULL, NULL, NULL};
+  p.s.request.max_iterations = 1;
+  for (int kind = 0; kind < 3; ++kind)
+    for (int memory = STAGHORN_HOST; memory <= STAGHORN_DEVICE; memory += 2) {
+      p.s.request.sloppy = sloppy[kind];
+      p.s.links.memory = memory;
+      double best = 1e30, with_solve = 1e30;
+      for (int round = 0; round < 5; ++round) {
+        begin = now();
+        CHECK(staghorn_gauge_update(gauge, &p.s.links, memory == STAGHORN_HOST ? fields_here : fields_there) == 0,
+              "update");
+        const double took = now() - begin;
+        CHECK(solve(&p, gauge, STAGHORN_DEVICE, p.there_b, p.there_x, NULL) >= 0, "after an update");
+        if (took < best) best = took;
+        if (now() - begin < with_solve) with_solve = now() - begin;
+      }
+      printf("%-9s update from the %-6s %8.2f ms, with a solve of one iteration %8.2f ms\n", names[kind],
+             memory == STAGHORN_HOST ? "host" : "GPU", 1e3 * best, 1e3 * with_solve);
+    }
+  double hops = 1e30;
+  p.s.vectors.memory = STAGHORN_DEVICE;
+  for (int round = 0; round < 5; ++round) {
+    const void *in[1] = {p.there_b};
+    void *out[1] = {p.there_x};
+    begin = now();
+    CHECK(staghorn_hop(gauge, &p.s.vectors, STAGHORN_FULL, 1, in, out) == STAGHORN_OK, "hop");
+    if (now() - begin < hops) hops = now() - begin;
+  }
+  printf("hop of device vectors                       %8.2f ms\n", 1e3 * hops);
+  device_free(there_links);
+  p.s.links.memory = STAGHORN_HOST;
   p.s.links.generation = 5;
   const void *fields[4] = {p.u, NULL, NULL, NULL};
   staghorn_gauge_update(gauge, &p.s.links, fields);

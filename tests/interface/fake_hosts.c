@@ -2,17 +2,21 @@
  *
  *   fake_hosts GX GY GZ GT      ranks lie in the grid backwards, t fastest; 1 1 1 1: one process without MPI's help
  *   fake_hosts improved GX ...  the same with fat and long links
+ *   fake_hosts device GX ...    as the first, with all fields in the memory of GPU 0, and D of the source there
+ *   fake_hosts improved-device  the same with fat and long links
  *   fake_hosts dump FILE        links, source and solution of the plain host, as raw doubles, for NumPy
  *
  * The solution of each host has the bits of the plain one's: lexicographic fields, no phases, one process. Hosts that
  * lie about order or phases do not. Sources and links lie on pages that cannot be written. Exit status 1 if a check
- * fails. */
+ * fails, 77 where there is no GPU. */
 #define _GNU_SOURCE
 #include <staghorn_mpi.h>
 
+#include "device_memory.h"
 #include "fake_host_fields.h"
 
 static int failures, rank;
+static int on_gpu; /* fields lie there, and contexts compute there */
 #define CHECK(condition, ...)                                               \
   do {                                                                      \
     if (!(condition)) {                                                     \
@@ -22,6 +26,37 @@ static int failures, rank;
       ++failures;                                                           \
     }                                                                       \
   } while (0)
+
+/* The memory itself, or a copy on the GPU, which `give_back` copies home where it was changed and frees. */
+static void *placed(const guarded_memory *m) {
+  if (!m->at) return NULL;
+  return on_gpu ? device_copy_of(m->at, m->bytes) : m->at;
+}
+static void give_back(void *there, guarded_memory *changed) {
+  if (!on_gpu || !there) return;
+  if (changed) device_read(changed->at, there, changed->bytes);
+  device_free(there);
+}
+
+/* D of the source is the same from either memory. */
+static void hop_is_that_of_the_host(staghorn_gauge *gauge, const staghorn_vectors *vectors, const host *h,
+                                    const host_lattice *l, const guarded_memory *b, const void *there) {
+  const int targets[3] = {STAGHORN_FULL, STAGHORN_ODD, STAGHORN_EVEN};
+  guarded_memory here = make_vector(h, l), found = make_vector(h, l);
+  void *out = placed(&found);
+  staghorn_vectors of_host = *vectors;
+  of_host.memory = STAGHORN_HOST;
+  const void *from[1] = {b->at}, *from_there[1] = {there};
+  void *to[1] = {here.at}, *to_there[1] = {out};
+  int status = staghorn_hop(gauge, &of_host, targets[h->system], 1, from, to);
+  CHECK(status == STAGHORN_OK, "%d: hop of the host", status);
+  status = staghorn_hop(gauge, vectors, targets[h->system], 1, from_there, to_there);
+  CHECK(status == STAGHORN_OK, "%d: hop on the GPU", status);
+  give_back(out, &found);
+  CHECK(memcmp(here.at, found.at, here.bytes) == 0, "D differs");
+  memory_free(&here);
+  memory_free(&found);
+}
 
 /* Solves for a host; x receives the solution as it lies in its memory. Returns the status. */
 static int solve(staghorn_context *context, const host *h, const host_lattice *l, guarded_memory *x) {
@@ -34,14 +69,18 @@ static int solve(staghorn_context *context, const host *h, const host_lattice *l
   staghorn_defaults(&result, sizeof result, STAGHORN_RESULT);
   guarded_memory u[4] = {{0}}, v[4] = {{0}};
   fill_links(h, l, plain_links, 1, u);
-  const void *pointers[4] = {u[0].at, u[1].at, u[2].at, u[3].at};
+  void *there[4] = {placed(&u[0]), placed(&u[1]), placed(&u[2]), placed(&u[3])};
+  const void *pointers[4] = {there[0], there[1], there[2], there[3]};
   int status;
+  links.memory = vectors.memory = on_gpu ? STAGHORN_DEVICE : STAGHORN_HOST;
   if (plain_long) {
     staghorn_links long_links = links;
     links.reals = 0;
     fill_links(h, l, plain_long, 3, v);
-    const void *long_pointers[4] = {v[0].at, v[1].at, v[2].at, v[3].at};
+    void *long_there[4] = {placed(&v[0]), placed(&v[1]), placed(&v[2]), placed(&v[3])};
+    const void *long_pointers[4] = {long_there[0], long_there[1], long_there[2], long_there[3]};
     status = staghorn_gauge_create_improved(context, &links, pointers, &long_links, long_pointers, &gauge);
+    for (int mu = 0; mu < 4; ++mu) give_back(long_there[mu], NULL);
   } else {
     status = staghorn_gauge_create(context, &links, pointers, &gauge);
   }
@@ -50,14 +89,19 @@ static int solve(staghorn_context *context, const host *h, const host_lattice *l
     guarded_memory b = make_vector(h, l);
     fill_vector(h, l, plain_source, &b);
     memory_lock(&b);
-    const void *sources[1] = {b.at};
-    void *solutions[1] = {x->at};
+    void *source = placed(&b), *solution = placed(x);
+    const void *sources[1] = {source};
+    void *solutions[1] = {solution};
+    if (on_gpu) hop_is_that_of_the_host(gauge, &vectors, h, l, &b, source);
     status = staghorn_solve(gauge, &request, &vectors, 1, sources, solutions, NULL, &result);
+    give_back(source, NULL);
+    give_back(solution, x);
     if (status == STAGHORN_OK) CHECK(result.residual_true <= tolerance, "%g", result.residual_true);
     staghorn_gauge_destroy(&gauge);
     memory_free(&b);
   }
   for (int mu = 0; mu < 4; ++mu) {
+    give_back(there[mu], NULL);
     if (u[mu].pages) memory_free(&u[mu]);
     if (v[mu].pages) memory_free(&v[mu]);
   }
@@ -72,6 +116,7 @@ static staghorn_context *one_process(void) {
   staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
   for (int mu = 0; mu < 4; ++mu) geometry.global[mu] = whole.n[mu];
   options.threads = 1;
+  if (on_gpu) options.device = 0;
   const int status = staghorn_context_create(&context, &geometry, &options);
   CHECK(status == STAGHORN_OK, "%d", status);
   return context;
@@ -146,6 +191,8 @@ static void use_point_source(double **source, double **solution) {
 
 /* The solution of a host with plain fields in one process. */
 static double *solve_alone(const host *h) {
+  const int fields_on_gpu = on_gpu;
+  on_gpu = 0;
   staghorn_context *alone = one_process();
   guarded_memory x;
   const int status = solve(alone, h, &whole, &x);
@@ -154,6 +201,7 @@ static double *solve_alone(const host *h) {
   memcpy(copy, x.at, x.bytes);
   memory_free(&x);
   staghorn_context_destroy(&alone);
+  on_gpu = fields_on_gpu;
   return copy;
 }
 
@@ -384,6 +432,7 @@ static staghorn_context *over_ranks(char **grid, int ranks, host_lattice *l) {
   staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY);
   staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS);
   options.threads = 1;
+  if (on_gpu) options.device = 0;
   int place = ranks - 1 - rank;
   for (int mu = 3; mu >= 0; --mu) {
     geometry.global[mu] = whole.n[mu];
@@ -402,24 +451,27 @@ static staghorn_context *over_ranks(char **grid, int ranks, host_lattice *l) {
 }
 
 int main(int argc, char **argv) {
-  const int improved = argc > 1 && strcmp(argv[1], "improved") == 0;
+  const int improved = argc > 1 && strncmp(argv[1], "improved", 8) == 0;
+  const int device = argc > 1 && strstr(argv[1], "device") != NULL, words = improved || device;
   make_problem(improved);
   solve_plainly();
   if (argc == 3 && strcmp(argv[1], "dump") == 0) return dump(argv[2]);
-  if (argc != 5 + improved) return 2;
+  if (argc != 5 + words) return 2;
+  if (device && !device_open()) return 77;
+  on_gpu = device;
   int ranks, provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
   host_lattice l;
-  staghorn_context *context = ranks == 1 ? one_process() : over_ranks(argv + 1 + improved, ranks, &l);
+  staghorn_context *context = ranks == 1 ? one_process() : over_ranks(argv + 1 + words, ranks, &l);
   if (ranks == 1) l = whole;
   if (context) {
-    all_hosts(context, &l, ranks == 1 && !improved);
-    links_as_given_have_the_plain_bits(context, &l, ranks == 1 && !improved ? 1 : 11);
+    all_hosts(context, &l, ranks == 1 && !words);
+    links_as_given_have_the_plain_bits(context, &l, ranks == 1 && !words ? 1 : 11);
     lies_are_seen(context, &l);
     if (!improved) {
-      fields_are_converted(context, &l);
+      if (!device) fields_are_converted(context, &l);
       a_wrong_sign_is_refused(context, &l);
       if (ranks <= 2) twists_have_the_bits_of_one_process(context, &l);
     }

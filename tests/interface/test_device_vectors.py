@@ -15,6 +15,14 @@ def ran(result) -> str:
     return result.stdout
 
 
+@pytest.mark.mpi
+@pytest.mark.parametrize("kind, grid", [("device", "1 1 1 1"), ("device", "1 2 1 2"), ("improved-device", "1 1 1 1")])
+def test_fields_of_every_order_and_convention_may_lie_on_a_gpu(run_built, kind, grid):
+    cut = grid.split()
+    ranks = 1 if grid == "1 1 1 1" else 4
+    ran(run_built("fake_hosts", kind, *cut, ranks=ranks, threads=1))
+
+
 def test_wrong_pointers_are_refused_and_streams_are_awaited(run_built):
     ran(run_built("device_host", "pointers", threads=2))
 

@@ -1,4 +1,5 @@
-// One thread a site. Bytes: a vector is read and written once, 48 or 24 and 48 bytes a site.
+// One thread a site, or a link. Bytes: a vector is read and written once, 48 or 24 and 48 bytes a site. Links likewise,
+// 576 or 288 and 576.
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "solver/interface/layouts/cuda_layouts.hpp"
@@ -77,7 +78,64 @@ VectorTask task_of(const HostVectors& layout, const VectorSigns& signs, std::opt
           sites ? int(*sites) : -1, std::uint32_t(lattice.local_volume())};
 }
 
+// What the kernel of links needs.
+struct LinkTask {
+  LinkPlaces places;
+  LinkSigns signs;
+  LinkTurn turn;
+  Geometry geometry;
+  const char* host[4];
+  std::uint32_t sites;
+};
+
+// Links of a block leave together, as their places in `out` are.
+template <class Real>
+__global__ void __launch_bounds__(threads)
+    read_links_kernel(const __grid_constant__ LinkTask task, ColorMatrix<double>* out) {
+  constexpr int words = sizeof(ColorMatrix<double>) / sizeof(double2);
+  __shared__ double2 word[words * threads];
+  const std::uint32_t site = blockIdx.x * (threads / 4) + threadIdx.x / 4;
+  const int mu = int(threadIdx.x % 4);
+  if (site < task.sites) {
+    const Coordinates x = task.geometry.coordinates(site);
+    const char* const from = task.host[task.places.buffer(mu)] + task.places.of(mu, x);
+    const Real* const reals = reinterpret_cast<const Real*>(from);
+    ColorMatrix<double> u;
+#pragma unroll
+    for (int i = 0; i < 9; ++i) u.e[i / 3][i % 3] = {double(reals[2 * i]), double(reals[2 * i + 1])};
+    u = task.turn.of(u);
+    multiply(u, task.signs.at(mu, task.geometry.global(x)));
+#pragma unroll
+    for (int i = 0; i < 9; ++i)
+      word[words * threadIdx.x + i] = make_double2(u.e[i / 3][i % 3].re, u.e[i / 3][i % 3].im);
+  }
+  __syncthreads();
+  const std::uint32_t first = blockIdx.x * (threads / 4);
+  const int here = 4 * words * int(min(std::uint32_t(threads / 4), task.sites - first));
+  double2* const to = reinterpret_cast<double2*>(out) + std::size_t(first) * 4 * words;
+  for (int k = int(threadIdx.x); k < here; k += threads) to[k] = word[k];
+}
+
 }  // namespace
+
+void cuda_read_links(const HostLinks& layout, const std::array<const void*, 4>& host, LinkField& out) {
+  const Lattice& lattice = out.lattice();
+  LinkTask task = {places_of(layout, lattice.local()),
+                   signs_of(layout, lattice.global()),
+                   turn_of(layout),
+                   geometry_of(lattice),
+                   {},
+                   std::uint32_t(lattice.local_volume())};
+  for (int mu = 0; mu < 4; ++mu) task.host[mu] = static_cast<const char*>(host[std::size_t(mu)]);
+  auto* const to = reinterpret_cast<ColorMatrix<double>*>(out.data());
+  const unsigned blocks = (task.sites + threads / 4 - 1) / (threads / 4);
+  if (layout.real == HostReal::fp64)
+    read_links_kernel<double><<<blocks, threads>>>(task, to);
+  else
+    read_links_kernel<float><<<blocks, threads>>>(task, to);
+  STAGHORN_CUDA_CHECK_LAUNCH(read_links_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
 
 void cuda_read_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                       const void* host, VectorField& out) {

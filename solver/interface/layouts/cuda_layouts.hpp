@@ -19,4 +19,7 @@ void cuda_read_vector(const HostVectors& layout, const VectorSigns& signs, std::
 void cuda_write_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                        const VectorField& in, void* host);
 
+// Reads links as read_links does. Buffers are aligned to their reals.
+void cuda_read_links(const HostLinks& layout, const std::array<const void*, 4>& host, LinkField& out);
+
 }  // namespace staghorn

@@ -3,7 +3,9 @@
 #include <cstring>
 
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/gauge/cuda_links.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/layouts/cuda_layouts.hpp"
 #include "solver/interface/layouts/given_phases.hpp"
 
 namespace staghorn {
@@ -69,6 +71,7 @@ bool holds_phase(const HostLinks& layout, int mu) { return layout.boundary_in &&
 
 void scale_directions(LinkField& links, const std::array<double, 4>& scale) {
   if (scale == std::array<double, 4>{1, 1, 1, 1}) return;
+  if (links.space() == MemorySpace::cuda) return cuda_scale_directions(links, scale);
   for_all_sites(links.lattice(), [&](std::int64_t site, const Coordinates&) {
     for (std::size_t mu = 0; mu < 4; ++mu) multiply(links[site][mu], scale[mu]);
   });
@@ -79,6 +82,13 @@ void scale_directions(LinkField& links, const std::array<double, 4>& scale) {
 void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out) {
   const Lattice& lattice = out.lattice();
   const Layout layout(links, lattice);
+  if (out.space() == MemorySpace::cuda) return cuda_read_links(links, host, out);
+  if (links.space == MemorySpace::cuda) {
+    LinkField there(lattice, MemorySpace::cuda);
+    cuda_read_links(links, host, there);
+    out = there;
+    return;
+  }
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates& x) {
     const Coordinates global = lattice.to_global(x);
     for (int mu = 0; mu < 4; ++mu) {

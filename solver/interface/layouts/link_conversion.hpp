@@ -7,7 +7,7 @@
 
 namespace staghorn {
 
-// Buffers of a host's links: one for each direction in order `qdp`, else the first only.
+// Buffers of a host's links, where its layout says: one for each direction in order `qdp`, else the first only.
 using LinkBuffers = std::array<const void*, 4>;
 
 // What a solver needs to know of links that were taken from a host.
@@ -18,8 +18,9 @@ struct TakenLinks {
 };
 
 // Reads links into `out`, without dagger, phases and signs of the boundary, multiplied by `scale`. A boundary phase
-// that is no sign stays in the links, and the result's boundary has none in that direction. Links as given are searched
-// for their signs (given_phases.hpp). Throws Error where the layout makes no sense, and where links as given are none
+// that is no sign stays in the links, and the result's boundary has none in that direction. `out` lies on the host, or
+// on the GPU that the buffers lie on; links as given go to the host, where they are searched for their signs
+// (given_phases.hpp). Throws Error where the layout makes no sense, and where links as given are none
 // of staggered quarks. Collective.
 TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
                       LinkField& out);

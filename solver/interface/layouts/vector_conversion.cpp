@@ -105,6 +105,7 @@ void cuda_read_vector(const HostVectors&, const VectorSigns&, std::optional<Pari
 void cuda_write_vector(const HostVectors&, const VectorSigns&, std::optional<Parity>, const VectorField&, void*) {
   refuse();
 }
+void cuda_read_links(const HostLinks&, const std::array<const void*, 4>&, LinkField&) { refuse(); }
 #endif
 
 }  // namespace staghorn

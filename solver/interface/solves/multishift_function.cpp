@@ -128,16 +128,13 @@ class RunningShifts {
     }
   }
 
-  // x[0] += sum alpha[i] x[i], in this order, on the host.
+  // x[0] += sum alpha[i] x[i], in this order.
   void give_sum() {
     all().agree([&] {
-      VectorField& there = held_.sources[0];  // the source is not needed any more
-      held_.staged.read(arguments().host, arguments().of_solutions(), arguments().sites(), call_.x[0], there);
-      VectorField sum(there, MemorySpace::host);
-      for (std::size_t i = 0; i < held_.solutions.size(); ++i)
-        add(sum, call_.alpha[i], VectorField(held_.solutions[i], MemorySpace::host));
-      there = sum;
-      held_.staged.write(arguments().host, arguments().of_solutions(), arguments().sites(), there, call_.x[0]);
+      VectorField& sum = held_.sources[0];  // the source is not needed any more
+      held_.staged.read(arguments().host, arguments().of_solutions(), arguments().sites(), call_.x[0], sum);
+      for (std::size_t i = 0; i < held_.solutions.size(); ++i) add(sum, call_.alpha[i], held_.solutions[i]);
+      held_.staged.write(arguments().host, arguments().of_solutions(), arguments().sites(), sum, call_.x[0]);
     });
   }
 

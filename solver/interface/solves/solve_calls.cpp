@@ -21,21 +21,6 @@ void alternate(VectorField& v) {
   read_vector(plain, signs, std::nullopt, v.data(), v);
 }
 
-// out = D in on the sites of `target`; by links on the host. Collective.
-void hop(const Gauge& gauge, VectorField& out, const VectorField& in, std::optional<Parity> target) {
-  const Communicator& all = gauge.context().communicator();
-  const OperatorLinks links = gauge.operator_links();
-  const Boundary& boundary = gauge.options().boundary;
-  if (in.space() != MemorySpace::cuda) return plain_hop(all, links, boundary, out, in, target);
-  std::optional<VectorField> from, to;
-  all.agree([&] {
-    from.emplace(in, MemorySpace::host);
-    to.emplace(out, MemorySpace::host);
-  });
-  plain_hop(all, links, boundary, *to, *from, target);
-  all.agree([&] { out = *to; });
-}
-
 }  // namespace
 
 void SolveArguments::read(const staghorn_request* request_given, const staghorn_vectors* vectors_given,
@@ -48,11 +33,8 @@ void SolveArguments::read(const staghorn_request* request_given, const staghorn_
   host = vectors_of_host(layout, context.cuda_device());
   signs = signs_of_host(layout, &held.signs);
   check_half(layout, sites());
-  if (stops_on_parity() && host.space == MemorySpace::cuda)
-    throw Error(ErrorKind::unsupported, "request.stop", "STAGHORN_STOP_ON_SYSTEM for vectors on a GPU",
-                "STAGHORN_STOP_ON_PARITY");
   space = host.space;
-  if (held.gauge->options().certificate == CertificatePlace::device && !stops_on_parity() &&
+  if (held.gauge->options().certificate == CertificatePlace::device &&
       can_be_staged(host, context.lattice().local(), sites().has_value()))
     space = MemorySpace::cuda;
 }
@@ -109,6 +91,7 @@ SolveRequest request_of(const SolveArguments& arguments) {
   request.tolerance = given.tolerance;
   request.max_iterations = given.max_iterations;
   request.system = arguments.system();
+  if (arguments.stops_on_parity()) request.stop = StopOn::parity;
   return request;
 }
 
@@ -123,7 +106,7 @@ staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs,
   result.updates = std::int64_t(rhs.updates.size());
   result.residual_iterated = rhs.residual_iterated;
   result.residual_true = rhs.residual_true;
-  if (sites) result.residual_parity = rhs.residual_true;
+  result.residual_parity = sites ? rhs.residual_true : rhs.residual_parity.value_or(0);
   result.source_norm2 = b2 / (scale * scale);
   result.solution_norm2 = !sites ? rhs.norm2 : *sites == Parity::even ? rhs.norm2_even : rhs.norm2_odd;
   return result;
@@ -132,7 +115,10 @@ staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs,
 void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, VectorField& dx, void* to) {
   const Communicator& all = held.context->context->communicator();
   if (arguments.of_solutions().alternating) all.agree([&] { alternate(x); });
-  hop(*held.gauge, dx, x, arguments.others());
+  Gauge& gauge = *held.gauge;
+  std::optional<OperatorLinks> links;
+  all.agree([&] { links.emplace(gauge.plain_links(x.space())); });
+  plain_hop(all, *links, gauge.options().boundary, dx, x, arguments.others());
   all.agree([&] { held.staged.write(arguments.host, arguments.signs, arguments.others(), dx, to); });
 }
 

@@ -49,51 +49,6 @@ struct SolveCall {
   }
 };
 
-// The full system by its even half: b' = 2m b_e - D b_o stands in for b, and x_o follows from x_e.
-class EvenHalf {
- public:
-  EvenHalf(const Context& context, const Gauge& gauge, double mass)
-      : context_(context), gauge_(gauge), two_m_(2 * mass) {}
-
-  // b' on even sites of a field of its own. Collective.
-  VectorField source(const VectorField& b) const {
-    VectorField made(b.lattice());
-    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, made, b, Parity::even);
-    for_sites(
-        made, Parity::even,
-        [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
-          for (int c = 0; c < 3; ++c)
-            to.c[c] = {std::fma(two_m_, of_b.c[c].re, -to.c[c].re), std::fma(two_m_, of_b.c[c].im, -to.c[c].im)};
-        },
-        b);
-    return made;
-  }
-
-  // x_o = (b_o - D x_e) / 2m. Collective.
-  void complete(VectorField& x, const VectorField& b) const {
-    plain_hop(context_.communicator(), gauge_.operator_links(), gauge_.options().boundary, x, x, Parity::odd);
-    for_sites(
-        x, Parity::odd,
-        [&](ColorVector<double>& to, const ColorVector<double>& of_b) {
-          for (int c = 0; c < 3; ++c)
-            to.c[c] = {(of_b.c[c].re - to.c[c].re) / two_m_, (of_b.c[c].im - to.c[c].im) / two_m_};
-        },
-        b);
-  }
-
- private:
-  template <class Work>
-  static void for_sites(VectorField& to, Parity parity, const Work& work, const VectorField& b) {
-#pragma omp parallel for schedule(static)
-    for (std::int64_t site = 0; site < to.size(); ++site)
-      if (Lattice::parity_of(to.lattice().site_coordinates(site)) == parity) work(to[site], b[site]);
-  }
-
-  const Context& context_;
-  const Gauge& gauge_;
-  double two_m_;
-};
-
 // A call while it runs. Collective throughout.
 class RunningSolve {
  public:
@@ -108,21 +63,11 @@ class RunningSolve {
       set_numbers(gauge, arguments().request);
       take_fields();
     });
-    const EvenHalf half(context(), gauge, arguments().request.mass);
-    SolveRequest request = request_of(arguments());
-    if (arguments().stops_on_parity()) request.system = System::even;  // solved as that system
-    std::vector<VectorField> even_sources;
-    if (arguments().stops_on_parity()) {
-      check_request(request);
-      for (const VectorField& b : held_.sources) even_sources.push_back(half.source(b));
-    }
+    const SolveRequest request = request_of(arguments());
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
-    SolveReport report = gauge.solve(request, arguments().stops_on_parity() ? even_sources : held_.sources,
-                                     held_.solutions, progress.show(), {true, progress.stopped()});
-    for (int i = 0; i < call_.n; ++i) {
-      if (arguments().stops_on_parity()) half.complete(held_.solutions[i], held_.sources[i]);
-      finish(i, report.rhs[std::size_t(i)], *progress.stopped());
-    }
+    SolveReport report =
+        gauge.solve(request, held_.sources, held_.solutions, progress.show(), {true, progress.stopped()});
+    for (int i = 0; i < call_.n; ++i) finish(i, report.rhs[std::size_t(i)], *progress.stopped());
     give_fields();
     const double seconds = all().max(whole.seconds());
     int worst = STAGHORN_OK;
@@ -140,11 +85,6 @@ class RunningSolve {
   const Context& context() const { return *held_.context->context; }
   const Communicator& all() const { return context().communicator(); }
   const SolveArguments& arguments() const { return call_.arguments; }
-
-  // 2m + D of a full system that stops on parity is solved as an even one, which allows a mass of 0. Local.
-  void check_request(const SolveRequest& request) const {
-    if (!(request.mass > 0)) throw Error("mass", "a number above 0 for the full system", request.mass);
-  }
 
   void take_fields() {
     const std::size_t n = std::size_t(call_.n);
@@ -165,19 +105,8 @@ class RunningSolve {
 
   // What the host is told of one right-hand side.
   void finish(int i, const RhsReport& rhs, bool stopped) {
-    const VectorField &b = held_.sources[std::size_t(i)], &x = held_.solutions[std::size_t(i)];
-    const double b2 = norm2(all(), b, arguments().sites());
-    staghorn_result& result = results_[std::size_t(i)] = result_of(arguments(), rhs, b2, stopped);
-    if (!arguments().stops_on_parity()) return;
-    result.residual_parity = rhs.residual_true;
-    result.residual_true = b2 == 0 ? 0 : std::sqrt(full_residual_norm2(x, b) / b2);
-    result.solution_norm2 = norm2(all(), x, arguments().sites());
-  }
-
-  double full_residual_norm2(const VectorField& x, const VectorField& b) const {
-    VectorField r(context().lattice());
-    const Gauge& gauge = *held_.gauge;
-    return full_residual(all(), gauge.operator_links(), gauge.options().boundary, arguments().request.mass, x, b, r);
+    const double b2 = norm2(all(), held_.sources[std::size_t(i)], arguments().sites());
+    results_[std::size_t(i)] = result_of(arguments(), rhs, b2, stopped);
   }
 
   void give_fields() {

@@ -137,11 +137,11 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   bool accurate = false;
   if (found.pairs.count() > 0) {
     const bool on_gpu = context.cuda_device() >= 0;
-    CertificateFields fields;
-    all.agree([&] { fields.make(on_gpu ? MemorySpace::cuda : MemorySpace::host, gauge.operator_links()); });
+    std::optional<OperatorLinks> links;
+    all.agree([&] { links.emplace(gauge.plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
     const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());
     const EigenpairCertificate certificate =
-        certify_eigenpairs(all, fields.links(gauge.operator_links()), gauge.options().boundary, algebra, found.pairs);
+        certify_eigenpairs(all, *links, gauge.options().boundary, algebra, found.pairs);
     report.certified_residual = certificate.largest_residual;
     report.orthogonality = certificate.orthogonality;
     accurate =

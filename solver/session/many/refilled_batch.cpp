@@ -52,16 +52,9 @@ std::size_t RefilledBatch::place(std::size_t source, VectorField b) {
   all.agree([&] {
     const MemorySpace space = parts_.certificate.space();
     auto made = std::make_unique<BatchColumn>(source, single_, context_.loop(), [&](EvenOddPass& pass) {
-      return CertifiedWork{all,
-                           parts_.certificate.links(parts_.links),
-                           options_.boundary,
-                           options_.precision,
-                           pass,
-                           parts_.certificate.residual(),
-                           nullptr,
-                           nullptr,
-                           nullptr,
-                           pack_links_};
+      return CertifiedWork{
+          all,     parts_.plain, options_.boundary, options_.precision, pass, parts_.certificate.residual(),
+          nullptr, nullptr,      nullptr,           pack_links_};
     });
     made->x.emplace_back(b.lattice(), space);
     if (b.space() == space)

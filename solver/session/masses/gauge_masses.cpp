@@ -117,10 +117,10 @@ void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) con
   double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
   if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
   if (deflation_) there += double(deflation_->bytes());
-  const double held = double(links_.bytes()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
+  const double held = double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
                       double(certificate_.bytes(MemorySpace::host)) + field_bytes + (on_gpu ? 0 : there);
   require_memory(context_.communicator(), shifted, context_.cuda_device(),
-                 {held, on_gpu ? there + double(certificate_.bytes(MemorySpace::cuda)) : 0});
+                 {held, on_gpu ? there + certificate_bytes(MemorySpace::cuda) : 0});
 }
 
 void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request, std::span<const VectorField> sources,
@@ -214,7 +214,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   batch.reset();  // polishing does not need it
 
   const CertifiedWork with{all,
-                           certificate_.links(operator_links()),
+                           plain_links(certificate),
                            options_.boundary,
                            options_.precision,
                            *pass_,

@@ -1,0 +1,39 @@
+// What two vectors at a site make together. One text for CPU and GPU.
+#pragma once
+
+#include <cmath>
+
+#include "dirac/algebra/su3_matrix.hpp"
+
+namespace staghorn {
+
+// y + s a, rounded once.
+STAGHORN_INLINE ColorVector<double> plus_multiple(const ColorVector<double>& y, double s,
+                                                  const ColorVector<double>& a) {
+  ColorVector<double> sum;
+  for (int c = 0; c < 3; ++c) sum.c[c] = {multiply_add(s, a.c[c].re, y.c[c].re), multiply_add(s, a.c[c].im, y.c[c].im)};
+  return sum;
+}
+
+// s a - y, rounded once: the even source 2m b_e - D b_o from y = D b_o.
+STAGHORN_INLINE ColorVector<double> multiple_minus(double s, const ColorVector<double>& a,
+                                                   const ColorVector<double>& y) {
+  return plus_multiple({{{-y.c[0].re, -y.c[0].im}, {-y.c[1].re, -y.c[1].im}, {-y.c[2].re, -y.c[2].im}}}, s, a);
+}
+
+// (a - y) / s: the odd solution (b_o - D x_e) / 2m from y = D x_e.
+STAGHORN_INLINE ColorVector<double> difference_over(const ColorVector<double>& a, const ColorVector<double>& y,
+                                                    double s) {
+  ColorVector<double> ratio;
+  for (int c = 0; c < 3; ++c) ratio.c[c] = {(a.c[c].re - y.c[c].re) / s, (a.c[c].im - y.c[c].im) / s};
+  return ratio;
+}
+
+// A vector of the norm |r| / |x|, or of norm 1 where x is zero.
+template <class Real>
+STAGHORN_INLINE ColorVector<Real> norm_ratio(const ColorVector<Real>& r, const ColorVector<Real>& x) {
+  const Real x2 = norm2(x);
+  return {{{x2 == 0 ? Real(1) : std::sqrt(norm2(r) / x2), 0}, {0, 0}, {0, 0}}};
+}
+
+}  // namespace staghorn
