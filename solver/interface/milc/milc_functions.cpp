@@ -75,18 +75,12 @@ void take_worst(staghorn_result& worst, const staghorn_result& one) {
   worst.residual_hq = std::fmax(worst.residual_hq, one.residual_hq);
 }
 
-// A call of qudaInvert or qudaInvertMsrc.
-struct Inversion {
-  const char* function;
-  int external_precision, quda_precision;
-  double mass;
-  const QudaInvertArgs_t& args;
-  double target_residual, target_relative_residual;
-  const void *fat, *lng;
-  void *const *sources, *const *solutions;
-  int n;
-
-  void solve(double* residual, double* relative_residual, int* iterations) const {
+// What qudaInvert and qudaInvertMsrc do, which differ in their names and in how many right-hand sides they have.
+void invert(const char* function, int external_precision, int quda_precision, double mass, const QudaInvertArgs_t& args,
+            double target_residual, double target_relative_residual, const void* fat, const void* lng,
+            void* const* sources, void* const* solutions, double* residual, double* relative_residual, int* iterations,
+            int n) {
+  run(function, [&] {
     const Line line(function);
     for (const auto& [name, pointer] : {std::pair<const char*, const void*>{"residual", residual},
                                         {"relative_residual", relative_residual},
@@ -115,8 +109,8 @@ struct Inversion {
     *relative_residual = worst.residual_hq;
     *iterations = int(worst.iterations);
     line.write(worst, status);
-  }
-};
+  });
+}
 
 }  // namespace
 
@@ -168,42 +162,16 @@ void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* 
 void qudaInvert(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args, double target_residual,
                 double target_relative_residual, const void* fat, const void* lng, void* source, void* solution,
                 double* residual, double* relative_residual, int* iterations) {
-  run("qudaInvert", [&] {
-    const Inversion call{"qudaInvert",
-                         external_precision,
-                         quda_precision,
-                         mass,
-                         args,
-                         target_residual,
-                         target_relative_residual,
-                         fat,
-                         lng,
-                         &source,
-                         &solution,
-                         1};
-    call.solve(residual, relative_residual, iterations);
-  });
+  invert("qudaInvert", external_precision, quda_precision, mass, args, target_residual, target_relative_residual, fat,
+         lng, &source, &solution, residual, relative_residual, iterations, 1);
 }
 
 void qudaInvertMsrc(int external_precision, int quda_precision, double mass, QudaInvertArgs_t args,
                     double target_residual, double target_relative_residual, const void* fat, const void* lng,
                     void** sources, void** solutions, double* residual, double* relative_residual, int* iterations,
                     int n) {
-  run("qudaInvertMsrc", [&] {
-    const Inversion call{"qudaInvertMsrc",
-                         external_precision,
-                         quda_precision,
-                         mass,
-                         args,
-                         target_residual,
-                         target_relative_residual,
-                         fat,
-                         lng,
-                         sources,
-                         solutions,
-                         n};
-    call.solve(residual, relative_residual, iterations);
-  });
+  invert("qudaInvertMsrc", external_precision, quda_precision, mass, args, target_residual, target_relative_residual,
+         fat, lng, sources, solutions, residual, relative_residual, iterations, n);
 }
 
 void qudaMultishiftInvert(int external_precision, int quda_precision, int n, double* offsets, QudaInvertArgs_t args,
