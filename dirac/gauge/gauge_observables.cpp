@@ -118,10 +118,9 @@ Deviations2 largest_deviations2(const LinkField& links) {
 
 UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField& links) {
   Deviations2 largest;
-  if (links.space() == MemorySpace::cuda)
-    communicator.agree([&] { largest = cuda_largest_deviations2(links); });
-  else
-    largest = largest_deviations2(links);
+  communicator.agree([&] {
+    largest = links.space() == MemorySpace::cuda ? cuda_largest_deviations2(links) : largest_deviations2(links);
+  });
   UnitarityCheck check;
   check.max_deviation = std::sqrt(communicator.max(largest.unitarity));  // the root of the largest is the largest root
   check.max_determinant_deviation = std::sqrt(communicator.max(largest.determinant));

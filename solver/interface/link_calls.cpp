@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/layouts/pair_conversion.hpp"
@@ -46,10 +47,18 @@ const Communicator& ranks(const HeldGauge& held) { return held.context->context-
 
 std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as given" : to_string(layout.phases); }
 
-// Where links are written to, beside where those of the host lie. Phases are searched for, and fat links are made, on
-// the host.
-MemorySpace space_for(const HostLinks& layout, bool improved) {
-  return layout.as_given || improved ? MemorySpace::host : layout.space;
+// Where links are written to. Phases are searched for, and fat links are made, on the host. Thin links of the host go
+// to the GPU as they lie if certificates run there, and if there is room. Collective.
+MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool improved) {
+  if (layout.as_given || improved || layout.space == MemorySpace::cuda)
+    return layout.as_given || improved ? MemorySpace::host : MemorySpace::cuda;
+  bool goes = held.gauge->certifies_on_gpu();
+  if (goes) {
+    constexpr double spared = 1.1;
+    const std::int64_t bytes = bytes_to_convert_there(layout, held.context->context->lattice().local());
+    goes = bytes > 0 && spared * double(bytes + held.gauge->bytes_of_links_there()) < double(cuda::free_bytes());
+  }
+  return ranks(held).any(!goes) ? MemorySpace::host : MemorySpace::cuda;
 }
 
 // Links that carry a factor or a phase are used as they are.
@@ -72,10 +81,11 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
   if (!ranks(held).any(!unchanged)) return false;
+  const MemorySpace space = space_for(held, host.layout, improved);
   LinkField* room = nullptr;
   ranks(held).agree([&] {
     if (host.layout.space == MemorySpace::cuda) held.await_host();
-    room = &held.gauge->writable_links(space_for(host.layout, improved));
+    room = &held.gauge->writable_links(space);
   });
   TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, *room);
   LinksTaken links{.boundary = taken.boundary,

@@ -149,6 +149,12 @@ void Gauge::improve_in_place(const LinksTaken& links) {
   has_links_ = true;
 }
 
+bool Gauge::certifies_on_gpu() const {
+  if (context_.cuda_device() < 0 || options_.certificate == CertificatePlace::host) return false;
+  if (options_.certificate == CertificatePlace::device) return true;
+  return certificate_.made() && certificate_.space() == MemorySpace::cuda;
+}
+
 OperatorLinks Gauge::plain_links(MemorySpace space) {
   if (space != MemorySpace::cuda) return staghorn::operator_links(links(), improved_);
   certificate_.bring_links(operator_links());

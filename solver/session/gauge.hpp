@@ -90,6 +90,10 @@ class Gauge {
   LinkField& writable_naik_links();
   void take(const LinksTaken& links);
   bool has_links() const { return has_links_; }
+  // Whether certificates run on a GPU: as the options say, or as the last one did. Local.
+  bool certifies_on_gpu() const;
+  // Bytes of a GPU that links there take beside what is held already. Local.
+  std::int64_t bytes_of_links_there() const { return links_.bytes_on_host() - links_.bytes_on_gpu(); }
   void set_read_seconds(double seconds) { origin_.seconds = seconds; }
 
   // Makes the links of improved quarks from the thin ones that are here, as the options say.

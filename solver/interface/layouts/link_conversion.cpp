@@ -7,6 +7,7 @@
 #include "halo/watch/error.hpp"
 #include "solver/interface/layouts/cuda_layouts.hpp"
 #include "solver/interface/layouts/given_phases.hpp"
+#include "solver/interface/layouts/staged_bytes.hpp"
 
 namespace staghorn {
 
@@ -77,11 +78,41 @@ void scale_directions(LinkField& links, const std::array<double, 4>& scale) {
   });
 }
 
+// Buffers of the host to the GPU as they lie, and converted there. The memory that this takes is freed at once.
+void read_links_there(const HostLinks& layout, const LinkBuffers& host, LinkField& out) {
+  HostLinks there = layout;
+  there.space = MemorySpace::cuda;
+  const std::int64_t each = buffer_bytes(layout, out.lattice().local());
+  StagedBytes staged;
+  std::byte* const room = staged.room(each * buffers_of(layout.order));
+  LinkBuffers buffers{};
+  for (int k = 0; k < buffers_of(layout.order); ++k) {
+    std::byte* const to = room + k * each;
+    staged.send(to, host[std::size_t(k)], each);
+    buffers[std::size_t(k)] = to;
+  }
+  cuda_read_links(there, buffers, out);
+}
+
 }  // namespace
+
+std::int64_t bytes_to_convert_there(const HostLinks& layout, const Extents& local) {
+  HostLinks packed = layout, there = layout;
+  packed.site_stride = packed.link_offset = 0;
+  there.space = MemorySpace::cuda;
+  if (stride_of(layout) > 2 * stride_of(packed)) return 0;
+  try {
+    check_layout(there);
+  } catch (const Error&) {
+    return 0;  // numbers that a GPU does not read
+  }
+  return buffer_bytes(layout, local) * buffers_of(layout.order);
+}
 
 void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out) {
   const Lattice& lattice = out.lattice();
   const Layout layout(links, lattice);
+  if (out.space() == MemorySpace::cuda && links.space != MemorySpace::cuda) return read_links_there(links, host, out);
   if (out.space() == MemorySpace::cuda) return cuda_read_links(links, host, out);
   if (links.space == MemorySpace::cuda) {
     LinkField there(lattice, MemorySpace::cuda);

@@ -25,6 +25,10 @@ struct TakenLinks {
 TakenLinks take_links(const Communicator& communicator, const HostLinks& layout, const LinkBuffers& host,
                       LinkField& out);
 
+// Bytes that have to be free on a GPU for links of the host to be read into a field there: they travel as they lie. 0
+// where the host reads them better, since most bytes are others, or no GPU can. Local.
+std::int64_t bytes_to_convert_there(const HostLinks& layout, const Extents& local);
+
 // What comes first of that, and all of it for links of several steps: no search for signs, no `scale`. Local.
 void read_links(const HostLinks& layout, const LinkBuffers& host, LinkField& out);
 // The boundary and the signs of vectors where phases are known, as take_links returns them. Local.

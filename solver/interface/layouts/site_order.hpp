@@ -73,6 +73,8 @@ constexpr std::int64_t link_site(SiteOrder order, const Extents& n, const Coordi
 
 // Whether links of one direction lie together, [mu][site]; else the four links of a site do, [site][mu].
 constexpr bool by_direction(SiteOrder order) { return order == SiteOrder::qdp || order == SiteOrder::cps_stag_block; }
+// How many buffers the links of a host have.
+constexpr int buffers_of(SiteOrder order) { return order == SiteOrder::qdp ? 4 : 1; }
 // Whether links are stored as [column][row].
 constexpr bool transposed(SiteOrder order) { return order == SiteOrder::cps_wilson; }
 // Whether links are stored as (eta U)^dagger whatever else is said of them.

@@ -1,12 +1,10 @@
 // Vectors of a host on their way to a GPU and back, as they lie in the host's memory: kernels convert them there, and
-// only the numbers that are asked travel, in pieces through pinned memory, which all threads fill. Local.
+// only the numbers that are asked travel. Local.
 #pragma once
 
-#include <cstdint>
 #include <optional>
 
-#include "halo/buffer.hpp"
-#include "halo/pinned_pieces.hpp"
+#include "solver/interface/layouts/staged_bytes.hpp"
 #include "solver/interface/layouts/vector_conversion.hpp"
 
 namespace staghorn {
@@ -25,11 +23,7 @@ class StagedVectors {
              void* host);
 
  private:
-  // Memory on the GPU for a buffer of the host.
-  std::byte* place(std::int64_t bytes);
-
-  Buffer there_;
-  PinnedPieces pieces_;
+  StagedBytes bytes_;
 };
 
 }  // namespace staghorn
