@@ -10,9 +10,9 @@
 #include <staghorn.h>
 #include <time.h>
 
-#include "device_memory.h"
-#include "host.h"
-#include "structs.h"
+#include "hosts/device_memory.h"
+#include "hosts/host.h"
+#include "hosts/structs.h"
 
 static int failures;
 #define CHECK(condition, ...)                                \

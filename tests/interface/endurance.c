@@ -7,8 +7,8 @@
 #include <mpi.h>
 #include <staghorn_mpi.h>
 
-#include "host.h"
-#include "structs.h"
+#include "hosts/host.h"
+#include "hosts/structs.h"
 
 static long resident_kibibytes(void) {
   FILE *file = fopen("/proc/self/status", "r");

@@ -12,8 +12,8 @@
 #define _GNU_SOURCE
 #include <staghorn_mpi.h>
 
-#include "device_memory.h"
-#include "fake_host_fields.h"
+#include "hosts/device_memory.h"
+#include "hosts/fake_host_fields.h"
 
 static int failures, rank;
 static int on_gpu; /* fields lie there, and contexts compute there */

@@ -6,7 +6,7 @@
  * Prints how often each status came. The sanitizers look for the rest. */
 #include <staghorn.h>
 
-#include "host.h"
+#include "hosts/host.h"
 
 enum { room = 4096 }; /* behind each struct, for sizes that lie */
 static uint64_t state;

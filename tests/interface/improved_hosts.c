@@ -6,17 +6,9 @@
  *   improved_hosts action QUARKS LINKS SOURCE X LX LY LZ LT MASS
  *                                      the same from thin links */
 #define _GNU_SOURCE
-#include "fake_host_fields.h"
-#include "structs.h"
-
-static int failures;
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, staghorn_last_error()); \
-      ++failures;                                                                        \
-    }                                                                                    \
-  } while (0)
+#include "hosts/checks.h"
+#include "hosts/fake_host_fields.h"
+#include "hosts/structs.h"
 
 static host_structs s;
 static staghorn_context *context;

@@ -7,8 +7,8 @@
  * Rank 0 prints the status and a hash of all bits of the solution, which does not depend on who holds which site. */
 #include <staghorn_mpi.h>
 
-#include "host.h"
-#include "structs.h"
+#include "hosts/host.h"
+#include "hosts/structs.h"
 
 static int stop_on_first_rank(void *data, int64_t iteration, double residual) {
   (void)residual;

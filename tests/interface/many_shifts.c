@@ -5,17 +5,9 @@
  * and source of files `links` and `source` beside X, raw doubles */
 #include <staghorn.h>
 
-#include "host.h"
-#include "structs.h"
-
-static int failures;
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, staghorn_last_error()); \
-      ++failures;                                                                        \
-    }                                                                                    \
-  } while (0)
+#include "hosts/checks.h"
+#include "hosts/host.h"
+#include "hosts/structs.h"
 
 enum { most = 34 };
 static const host_lattice lattice = {{4, 6, 4, 8}, {4, 6, 4, 8}, {0, 0, 0, 0}};

@@ -6,17 +6,9 @@
 #include <staghorn.h>
 #include <sys/mman.h>
 
-#include "host.h"
-#include "structs.h"
-
-static int failures;
-#define CHECK(condition)                                                                 \
-  do {                                                                                   \
-    if (!(condition)) {                                                                  \
-      printf("%s:%d: %s (%s)\n", __FILE__, __LINE__, #condition, staghorn_last_error()); \
-      ++failures;                                                                        \
-    }                                                                                    \
-  } while (0)
+#include "hosts/checks.h"
+#include "hosts/host.h"
+#include "hosts/structs.h"
 
 static const host_lattice small = {{4, 6, 8, 4}, {4, 6, 8, 4}, {0, 0, 0, 0}};
 

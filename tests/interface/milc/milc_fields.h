@@ -4,7 +4,7 @@
 #ifndef MILC_FIELDS_H
 #define MILC_FIELDS_H
 
-#include "../fake_hosts.h"
+#include "../hosts/fake_hosts.h"
 
 /* The whole lattice, and links and a source on it as every rank knows them: plain U without phases, x fastest, numbers
  * that float can hold. */

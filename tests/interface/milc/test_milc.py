@@ -202,8 +202,7 @@ def test_hosts_link_the_installed_library_as_the_page_says(installed, tmp_path):
 
     for name in ("random_calls.c", "milc_fields.h"):
         shutil.copy(source.parent / name, tmp_path)
-    for name in ("fake_hosts.h", "host.h"):
-        shutil.copy(source.parent.parent / name, tmp_path.parent)
+    shutil.copytree(source.parent.parent / "hosts", tmp_path.parent / "hosts", dirs_exist_ok=True)
     (tmp_path / "CMakeLists.txt").write_text(PROJECT)
     run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={installed}",
         *[f"-DCMAKE_DISABLE_FIND_PACKAGE_{name}=ON" for name in ("CUDAToolkit", "nlohmann_json", "MPI", "OpenMP", "ZLIB")])
