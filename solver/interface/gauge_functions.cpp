@@ -104,8 +104,7 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
       check_memory("out[i]", out[i], layout.memory, cuda_device);
     }
     if (host.space == MemorySpace::cuda) held->await_host();
-    held->make_fields(std::max<std::size_t>(held->sources.size(), 1), std::max<std::size_t>(held->solutions.size(), 1),
-                      host.space);
+    held->make_a_field(host.space);
     links.emplace(held->gauge->plain_links(host.space));
   });
   const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));

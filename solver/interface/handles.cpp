@@ -75,6 +75,13 @@ void HeldGauge::make_fields(std::size_t n_sources, std::size_t n_solutions, Memo
   make(solutions, n_solutions);
 }
 
+void HeldGauge::make_a_field(MemorySpace space) {
+  const auto count = [&](const std::vector<VectorField>& fields) {
+    return fields.empty() || fields.front().space() != space ? std::size_t{1} : fields.size();
+  };
+  make_fields(count(sources), count(solutions), space);
+}
+
 void HeldGauge::await_host() const { cuda::wait_for_stream(context->options.stream); }
 
 void require_links(const HeldGauge& held) {

@@ -41,6 +41,8 @@ struct HeldGauge {
 
   // Makes `sources` and `solutions` so many fields in `space`, unless they are. Local.
   void make_fields(std::size_t n_sources, std::size_t n_solutions, MemorySpace space);
+  // Makes at least one of each there; those that are there already stay. Local.
+  void make_a_field(MemorySpace space);
   // Waits until fields of the host on the GPU are ready, in the order of the host's stream. Local.
   void await_host() const;
 };

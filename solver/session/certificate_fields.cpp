@@ -63,6 +63,12 @@ void CertificateFields::bring_links(const OperatorLinks& links) {
   links_are_current_ = true;
 }
 
+void CertificateFields::drop_links() {
+  links_.reset();
+  naik_.reset();
+  links_are_current_ = false;
+}
+
 OperatorLinks CertificateFields::links_on_gpu(const OperatorLinks& links) const {
   const LinkField& near = links_ ? *links_ : links.near;
   return naik_ ? OperatorLinks(near, *naik_, links.naik_scale) : OperatorLinks(near);

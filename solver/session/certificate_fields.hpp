@@ -27,6 +27,7 @@ class CertificateFields {
   // Copies those of `links` that lie on the host to the GPU: once, and again after links_changed. Local.
   void bring_links(const OperatorLinks& links);
   void links_changed() { links_are_current_ = false; }
+  void drop_links();  // frees the copies
 
   bool made() const { return residual_.has_value(); }
   MemorySpace space() const { return residual_->space(); }

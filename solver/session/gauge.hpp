@@ -85,6 +85,7 @@ class Gauge {
   // are no links in between, nor after an Error of `take`: `has_links` is false until it succeeds.
   LinkField& writable_links(MemorySpace space = MemorySpace::host) {
     has_links_ = false;
+    if (space == MemorySpace::cuda) certificate_.drop_links();  // of other links
     return links_.room_in(space);
   }
   LinkField& writable_naik_links();

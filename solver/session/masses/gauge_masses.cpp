@@ -119,8 +119,9 @@ void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) con
   if (deflation_) there += double(deflation_->bytes());
   const double held = double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
                       double(certificate_.bytes(MemorySpace::host)) + field_bytes + (on_gpu ? 0 : there);
-  require_memory(context_.communicator(), shifted, context_.cuda_device(),
-                 {held, on_gpu ? there + certificate_bytes(MemorySpace::cuda) : 0});
+  const double of_certificate =
+      std::min(certificate_bytes(MemorySpace::cuda), estimate_memory(shifted).objects.at("device_certificate"));
+  require_memory(context_.communicator(), shifted, context_.cuda_device(), {held, on_gpu ? there + of_certificate : 0});
 }
 
 void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request, std::span<const VectorField> sources,
