@@ -41,7 +41,8 @@ GaugeHeader read_milc_header(const PosixFile& file);
 GaugeHeader read_nersc_header(const PosixFile& file);
 GaugeHeader read_lime_gauge_header(const PosixFile& file);  // ILDG or SciDAC
 GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name);
-// The links of PyQUDA's group `name`; nothing if `path` has no group of that name with four datasets of matrices.
+// The links of PyQUDA's group `name`; nothing if `path` has no group of that name with four members. Throws Error where
+// these are not the directions.
 std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name);
 GaugeHeader read_npy_gauge_header(const PosixFile& file);
 // Nothing if the file is none of openQCD: four extents that the file's size fits.

@@ -4,6 +4,7 @@
 #include <array>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
@@ -51,9 +52,12 @@ void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Data
 
 std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name) {
   const std::vector<std::string> found = Hdf5File(path).members_of(name);
-  if (found.empty()) return std::nullopt;
+  if (found.size() != 4) return std::nullopt;
   const std::optional<Names> names = directions_of(found);
-  if (!names) return std::nullopt;
+  if (!names)
+    throw Error(path + ": datasets of group " + name,
+                "directions in order by the names 0, 1, 2, 3 or 1, 2, 3, 4 or X, Y, Z, T or x, y, z, t",
+                printable(found[0] + ", " + found[1] + ", " + found[2] + ", " + found[3]).substr(0, 200));
   GaugeHeader header;
   header.path = path;
   header.format = GaugeFormat::hdf5;

@@ -47,6 +47,11 @@ def lost_direction(file):
     del file["LatticeColorMatrix/T"]
 
 
+def other_names(file):
+    for direction, name in zip("XYZT", ("up", "down", "left", "right")):
+        file.move(f"LatticeColorMatrix/{direction}", f"LatticeColorMatrix/{name}")
+
+
 def other_extents(file):
     shorter = file["LatticeColorMatrix/Y"][:-2]
     del file["LatticeColorMatrix/Y"]
@@ -57,6 +62,7 @@ def other_extents(file):
     (damaged_number, ["damaged", "sum29 of LatticeColorMatrix/Z"]),
     (lost_checksum, ["no sum31 of LatticeColorMatrix/Z"]),
     (lost_direction, ["dataset links", "LatticeColorMatrix"]),
+    (other_names, ["group LatticeColorMatrix", "X, Y, Z, T", "found down, left, right, up"]),
     (other_extents, ["dataset LatticeColorMatrix/Y", "4x6x8x10", "4x6x8x8"]),
 ])
 def test_damaged_pyquda_hdf5_is_refused(damage, words, links, rejected, tmp_path):
