@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 SMALL, MIDDLE, LARGE = (16, 16, 16, 32), (24, 24, 24, 48), (32, 32, 32, 64)
 LARGE_HOP, LARGEST = (48, 48, 48, 48), (48, 48, 48, 96)
+FURTHER = ((28, 28, 28, 96), (36, 36, 36, 48), (64, 64, 64, 96))  # shapes and sizes of production beside these
 CPU_LARGE, EACH_GPU = (32, 32, 32, 16), (32, 32, 32, 32)
 BYTES = {"fp64": 8, "fp32": 4, "fp16": 2}
 LINKS = (18, 12, 8)
