@@ -44,6 +44,7 @@ install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver
               solver/interface/staghorn.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 set(interface_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
+install(FILES docs/guide/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/staghorn)
 install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${interface_folder})
 configure_package_config_file(cmake/StaghornConfig.cmake.in ${CMAKE_BINARY_DIR}/StaghornConfig.cmake
                               INSTALL_DESTINATION ${interface_folder})

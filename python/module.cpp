@@ -8,10 +8,12 @@
 #include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
+#include <nanobind/stl/vector.h>
 
 #include "halo/watch/error.hpp"
 #include "python/file_functions.hpp"
 #include "python/native_session.hpp"
+#include "solver/report/html/html_report.hpp"
 #include "solver/request/option_table.hpp"
 
 namespace nb = nanobind;
@@ -74,6 +76,14 @@ NB_MODULE(_native, m) {
 
   add_file_functions(m, process);
   m.def("options", &options);
+  m.def(
+      "html_report",
+      [](const std::vector<std::pair<std::string, std::string>>& named) {
+        std::vector<NamedReport> reports;
+        for (const auto& [name, json] : named) reports.push_back({name, json});
+        return html_report(reports);
+      },
+      nb::arg("reports"));
 
   using Gauge = std::variant<std::string, ComplexArray>;
   nb::class_<NativeSession>(m, "Session")

@@ -31,6 +31,12 @@ std::string device_name(int index) {
   return properties.name;
 }
 
+std::size_t cache_bytes(int index) {
+  int bytes = 0;
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&bytes, cudaDevAttrL2CacheSize, index));
+  return std::size_t(bytes);
+}
+
 std::string device_architecture(int index) {
   const auto attribute = [&](cudaDeviceAttr which) {
     int value = 0;
@@ -163,6 +169,7 @@ void select_device(int) { refuse(); }
 int selected_device() { refuse(); }
 std::string device_name(int) { refuse(); }
 std::string device_architecture(int) { refuse(); }
+std::size_t cache_bytes(int) { refuse(); }
 std::string device_identity(int) { refuse(); }
 std::size_t free_bytes() { refuse(); }
 void* allocate(std::size_t) { refuse(); }

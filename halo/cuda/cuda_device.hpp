@@ -16,6 +16,7 @@ int selected_device();  // of this thread
 std::string device_name(int index);
 std::string device_architecture(int index);  // "sm_90 with 132 processors"
 std::string device_identity(int index);      // PCI bus id: tells whether two ranks use the same GPU
+std::size_t cache_bytes(int index);          // of its last level, L2
 std::size_t free_bytes();                    // on the selected device
 
 void* allocate(std::size_t bytes);  // zero-filled

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from .files import write_vectors as write_vectors
     from .gauge import Gauge as Gauge
     from .gauge import GaugeInfo as GaugeInfo
+    from .page import html_report as html_report
     from .plot import plot_residuals as plot_residuals
     from .plot import residual_plot as residual_plot
     from .report import Report as Report
@@ -36,7 +37,7 @@ if TYPE_CHECKING:
     __version__: str
 
 # Name -> the module that has it.
-_HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors",
+_HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}

@@ -35,7 +35,8 @@ struct BenchmarkResult {
   TimeTable times{};                        // of `exchange`: one hop by phase, and what was hidden
   FaceRates faces{};                        // of `exchange`: faces and sums on their own
   LaunchTuning tuning{};
-  std::string loop{};  // CG: what its loop ran as (krylov/loop_form.hpp)
+  std::string loop{};     // CG: what its loop ran as (krylov/loop_form.hpp)
+  bool in_cache = false;  // what one call moves fits into the caches: gb_s is not a figure of the memory
 };
 
 struct BenchmarkOptions {

@@ -11,6 +11,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/device_choice.hpp"
+#include "halo/thread_count.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
@@ -18,11 +19,13 @@
 #include "solver/bench/bench_report.hpp"
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/benchmark_scaling.hpp"
+#include "solver/bench/cache_size.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/request/operator_request.hpp"
 
 namespace staghorn {
@@ -210,22 +213,34 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
                 communicator.size(), omp_get_max_threads(), stream_read * 1e-9, copy * 1e-9);
   out << line << std::flush;
 
+  if (options.cuda_device < 0)
+    if (const std::string advice = advice_on_binding(workers, omp_get_max_threads()); !advice.empty())
+      out << "note: " << advice << "\n";
+
   nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  const double cache = last_level_cache(workers, options.cuda_device);
+  const auto mark = [&](BenchmarkResult& r, int ranks) {
+    r.in_cache = fits_into_cache(r.gb_s, r.microseconds, cache * ranks / workers.size());
+  };
   const auto present = [&](const auto& measured, auto... ratio) {
     print_table(out, measured, ratio...);
     print_transports(out, measured);
     print_tuning(out, measured);
     for (const auto& result : measured) results.push_back(to_json(result));
   };
-  if (measure)
-    present(measure(workers, placed->lattice, options, stream_read));
-  else if (scaling)
-    present(benchmark_scaling(communicator, cut, options, machine, stream_read, out), "efficiency");
-  else
-    present(benchmark_mapping(communicator, cut, options, machine, stream_read), "speed-up");
+  if (measure) {
+    std::vector<BenchmarkResult> measured = measure(workers, placed->lattice, options, stream_read);
+    for (BenchmarkResult& r : measured) mark(r, workers.size());
+    present(measured);
+  } else {
+    std::vector<CutResult> measured = scaling ? benchmark_scaling(communicator, cut, options, machine, stream_read, out)
+                                              : benchmark_mapping(communicator, cut, options, machine, stream_read);
+    for (CutResult& r : measured) mark(r.cg, r.ranks);
+    present(measured, scaling ? "efficiency" : "speed-up");
+  }
 
   if (values.count("json")) {
-    nlohmann::ordered_json json;
+    nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
     for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
     json["device"] = describe_device(options.cuda_device);
     json["what"] = what;
@@ -241,6 +256,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     json["threads"] = omp_get_max_threads();
     json["stream_read_gb_s"] = stream_read * 1e-9;
     json["copy_gb_s"] = copy * 1e-9;
+    json["cache_bytes"] = std::int64_t(cache);
     json["results"] = results;
     write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
   }

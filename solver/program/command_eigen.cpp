@@ -176,6 +176,7 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
 
   Session session(communicator, command.gauge, command.options.session);
   print_machine(messages, session, omp_get_max_threads());
+  print_advice_on_binding(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const bool live = standard_output_is_terminal();
   Stopwatch since_shown;

@@ -234,6 +234,7 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
                                : expected_solve(request, source));
   print_machine(messages, session, omp_get_max_threads());
+  print_advice_on_binding(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
   const SolveReport report =
       many.asked() ? solve_streamed(session, command, messages, out) : solve_at_once(session, command, messages, out);

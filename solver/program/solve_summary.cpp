@@ -3,6 +3,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "halo/thread_count.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/provenance.hpp"
 
@@ -123,6 +124,12 @@ void print_machine(std::ostream& out, const Session& session, int threads) {
   out << "staghorn " << version() << ": " << session.device()
       << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << describe_numbers(options) << ", " << ranks
       << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads) << std::endl;
+}
+
+void print_advice_on_binding(std::ostream& out, const Session& session, int threads) {
+  if (session.device() != "cpu") return;
+  const std::string advice = advice_on_binding(session.communicator(), threads);
+  if (!advice.empty()) out << "  note: " << advice << "\n";
 }
 
 void print_gauge(std::ostream& out, const Session& session) {

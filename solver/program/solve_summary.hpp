@@ -9,6 +9,8 @@ namespace staghorn {
 
 // "staghorn 0.1.0: cpu, fp64, 18 reals a link, 1 rank x 2 threads". Local.
 void print_machine(std::ostream& out, const Session& session, int threads);
+// A note if bindings leave cores idle that a solve on CPUs would use; nothing on a GPU. Collective.
+void print_advice_on_binding(std::ostream& out, const Session& session, int threads);
 // The gauge field and how it is cut. Local.
 void print_gauge(std::ostream& out, const Session& session);
 // Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.

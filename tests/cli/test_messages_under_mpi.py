@@ -55,3 +55,21 @@ def test_ranks_share_the_cores_where_threads_are_not_set(solve):
 def test_whole_files_are_the_same_on_any_number_of_ranks(solve):
     one, four = (solve(ranks=ranks, name=f"ranks{ranks}", env={"SOURCE_DATE_EPOCH": "0"}) for ranks in (1, 4))
     assert one.output_path.read_bytes() == four.output_path.read_bytes()
+
+
+def test_bindings_that_leave_cores_idle_are_told_of(program, small_gauge):
+    """mpirun's own binding gives one rank one core."""
+    import os
+    import subprocess
+
+    cores = len(os.sched_getaffinity(0))
+    if cores < 2:
+        pytest.skip("one core")
+    environment = {name: value for name, value in os.environ.items() if name != "OMP_NUM_THREADS"}
+    environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    for binding, told in (("core", True), ("none", False)):
+        result = subprocess.run(["mpirun", "-n", "1", "--bind-to", binding, program, "solve", "--gauge", small_gauge, "--mass", "0.5", "--color", "0"],
+                                capture_output=True, text=True, env=environment, timeout=120)
+        assert result.returncode == 0, result.stderr
+        assert (f"note: 1 rank is bound to 1 of its {cores} cores: start with mpirun --bind-to none" in result.stdout) == told
+        assert f"1 rank x {1 if told else cores} thread" in result.stdout

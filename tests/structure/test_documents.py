@@ -32,7 +32,7 @@ def test_links_between_documents_resolve():
 
 
 def test_documents_that_are_named_exist():
-    names = re.compile(r"(?<![\w./-])docs/[\w/-]+\.\w+")
+    names = re.compile(r"(?<![\w./-])docs/[\w/-]+(?:\.\w+)+")
     named = [(path, name) for path in files(*TEXT) for name in names.findall(path.read_text(errors="replace"))]
     assert len(named) > 5
     assert not sorted({f"{path.relative_to(ROOT)}: {name}" for path, name in named if not (ROOT / name).exists()})

@@ -1,0 +1,40 @@
+"""Reports as one page of HTML: what `staghorn report` does, from Python."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from .errors import Error
+from .plot.reports import Reports, differences, report_of
+from .report import Report
+from .waiting_threads import short_spin
+
+
+def html_report(reports: Reports, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None) -> str:
+    """One page of HTML with outcome, certificate, residuals, times, speed, memory and provenance of each report, side by side.
+
+    reports  one or several, of solves, eigenpairs or benches: Report, dict or path
+    path     a file to write the page to, in place of what is there; None: it is only returned
+    names    heads of the columns; by default paths, or what tells the reports apart
+
+    The page needs no network and has the JSON of each report inside. Returns the page. Raises Error where a report is none.
+    """
+    with short_spin():  # the compiled module loads libgomp
+        from . import _native
+    listed: list[Any] = [reports] if isinstance(reports, (Report, Mapping, str, os.PathLike)) else list(reports)
+    found = [report_of(report) for report in listed]
+    if names is None:
+        told = differences(found) if len(found) > 1 else ["report"]
+        heads = [os.fspath(one) if isinstance(one, (str, os.PathLike)) else name for one, name in zip(listed, told)]
+    else:
+        heads = list(names)
+    if len(heads) != len(found):
+        raise Error(f"names: expected {len(found)}, one for each report, found {len(heads)}", "argument")
+    page = _native.html_report([(name, json.dumps(report)) for name, report in zip(heads, found)])
+    if path is not None:
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(page)
+    return page

@@ -1,0 +1,392 @@
+#include "solver/report/html/html_report.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <functional>
+#include <set>
+
+#include "halo/watch/error.hpp"
+#include "solver/report/html/line_plot.hpp"
+#include "solver/report/html/page_style.hpp"
+#include "solver/report/html/report_words.hpp"
+
+namespace staghorn {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+using Kind = ReadReport::Kind;
+using Reports = std::vector<ReadReport>;
+
+constexpr std::size_t longest_unbroken = 40;  // characters of a cell
+
+std::string cell(const std::string& text, const std::string& tag = "td") {
+  const bool breaks = tag == "td" && text.size() > longest_unbroken;
+  return "<" + tag + (breaks ? " class=\"long\">" : ">") + html_text(text) + "</" + tag + ">";
+}
+
+std::string section(const std::string& title, const std::string& inside) {
+  return inside.empty() ? "" : "<section><h2>" + html_text(title) + "</h2>\n" + inside + "</section>\n";
+}
+
+std::string table(const std::string& rows) { return "<div class=\"wide\"><table>\n" + rows + "</table></div>\n"; }
+
+Reports of_kind(const Reports& reports, Kind kind) {
+  Reports found;
+  std::copy_if(reports.begin(), reports.end(), std::back_inserter(found),
+               [&](const ReadReport& report) { return report.kind == kind; });
+  return found;
+}
+
+// One row for each value, one column for each report. A row without any value is left out.
+struct Row {
+  std::string head;
+  std::function<std::string(const Json&)> words;
+};
+
+Row row(const std::string& head, const std::string& path) {
+  return {head, [path](const Json& json) { return words_of(at(json, path)); }};
+}
+
+std::string side_by_side(const Reports& reports, const std::vector<Row>& rows) {
+  std::string text = "<tr><th></th>";
+  for (const ReadReport& report : reports) text += cell(report.name, "th");
+  text += "</tr>\n";
+  bool any = false;
+  for (const Row& row : rows) {
+    std::string cells;
+    bool told = false;
+    for (const ReadReport& report : reports) {
+      const std::string words = row.words(report.json);
+      told = told || (words != "-" && !words.empty());
+      cells += cell(words);
+    }
+    if (told) text += "<tr>" + cell(row.head, "th") + cells + "</tr>\n";
+    any = any || told;
+  }
+  return any ? table(text) : "";
+}
+
+// Entries of an object such as `seconds`, which reports may have in part.
+std::vector<Row> rows_of_object(const Reports& reports, const std::string& key,
+                                const std::function<std::string(const Json&)>& words) {
+  std::vector<Row> rows;
+  std::set<std::string> seen;
+  for (const ReadReport& report : reports)
+    for (const Json entries = at(report.json, key); const auto& [name, value] : entries.items())
+      if (seen.insert(name).second)
+        rows.push_back({name, [key, name = name, words](const Json& json) {
+                          const Json found = at(json, key);
+                          return found.contains(name) ? words(found[name]) : std::string("-");
+                        }});
+  return rows;
+}
+
+std::string seconds(const Json& value) { return value.is_number() ? words_of(value) + " s" : "-"; }
+std::string megabytes(const Json& value) {
+  return value.is_number() ? words_of(Json(value.get<double>() * 1e-6)) + " MB" : "-";
+}
+
+std::string extreme(const Json& solve, const char* key, bool largest) {
+  Json found;
+  for (const Json& rhs : solve["rhs"])
+    if (const Json value = at(rhs, key);
+        value.is_number() && (found.is_null() || (largest ? value > found : value < found)))
+      found = value;
+  return words_of(found);
+}
+
+std::string outcome_badges(const Reports& reports) {
+  std::string text;
+  for (const ReadReport& report : reports) {
+    const std::string outcome = report.kind == Kind::bench ? "" : words_of(at(report.json, "outcome"));
+    const bool good = outcome == "certified" || outcome.empty();
+    text += std::string("<p class=\"badge ") + (good ? "good" : "bad") + "\"><b>" + html_text(report.name) + "</b> " +
+            html_text(outcome.empty() ? "bench " + words_of(at(report.json, "what")) : outcome) + "</p>\n";
+    if (const std::string why = words_of(at(report.json, "explanation")); why != "-" && !why.empty())
+      text += "<p class=\"why\">" + html_text(why) + "</p>\n";
+    if (at(report.json, "verified") == false)
+      text += "<p class=\"why\">UNVERIFIED: a file was read without checksums that agree.</p>\n";
+  }
+  return text;
+}
+
+std::string asked_and_found(const Reports& solves) {
+  return side_by_side(solves,
+                      {row("outcome", "outcome"),
+                       row("equation", "conventions/equation"),
+                       row("system", "system"),
+                       row("action", "action"),
+                       row("mass", "mass"),
+                       row("masses", "masses"),
+                       row("source", "source"),
+                       row("lattice", "lattice"),
+                       row("boundary", "boundary"),
+                       row("phases", "conventions/phases"),
+                       row("tolerance", "tolerance"),
+                       {"largest recomputed residual", [](const Json& j) { return extreme(j, "residual_true", true); }},
+                       {"right-hand sides", [](const Json& j) { return std::to_string(j["rhs"].size()); }},
+                       {"most iterations", [](const Json& j) { return extreme(j, "iterations", true); }},
+                       row("eigenvalues of A from about", "spectrum/smallest"),
+                       row("to", "spectrum/largest"),
+                       row("condition number", "spectrum/condition"),
+                       row("eigenpairs deflated", "deflation/pairs"),
+                       row("checkpoints written", "checkpoint/written"),
+                       row("resumed from", "checkpoint/resumed_from"),
+                       row("took over", "took_over")});
+}
+
+std::string certificate(const ReadReport& solve) {
+  const std::pair<const char*, const char*> columns[] = {{"source", "source"},
+                                                         {"mass", "mass"},
+                                                         {"colour", "color"},
+                                                         {"outcome", "outcome"},
+                                                         {"iterations", "iterations"},
+                                                         {"residual by CG", "residual_iterated"},
+                                                         {"recomputed in fp64", "residual_true"},
+                                                         {"heavy quarks", "residual_hq"},
+                                                         {"attainable", "attainable"},
+                                                         {"|x|^2", "norm2"}};
+  std::string text = "<tr><th>rhs</th>";
+  std::vector<const char*> shown;
+  for (const auto& [head, key] : columns)
+    if (std::any_of(solve.json["rhs"].begin(), solve.json["rhs"].end(),
+                    [&, key = key](const Json& rhs) { return !at(rhs, key).is_null(); })) {
+      shown.push_back(key);
+      text += cell(head, "th");
+    }
+  text += "</tr>\n";
+  std::size_t number = 0;
+  for (const Json& rhs : solve.json["rhs"]) {
+    text += "<tr>" + cell(std::to_string(number++));
+    for (const char* key : shown) text += cell(words_of(at(rhs, key)));
+    text += "</tr>\n";
+  }
+  return "<h3>" + html_text(solve.name) +
+         "</h3>\n<p>|b - M x| / |b| (systems even and odd: A in place of M), recomputed " +
+         html_text("on the " + words_of(at(solve.json, "certificate"))) +
+         " in double precision with uncompressed links by the plain operator.</p>\n" + table(text);
+}
+
+std::string residual_plot(const Reports& solves) {
+  LinePlot plot{"iteration", "relative residual", false, true, {}};
+  double last = 1;
+  for (std::size_t k = 0; k < solves.size(); ++k) {
+    const int color = int(k) % plot_colors;
+    std::string label = solves[k].name;
+    for (const Json& rhs : solves[k].json["rhs"]) {
+      PlotCurve curve{label, {}, color}, end{"", {}, color, PlotCurve::Style::marks};
+      label.clear();
+      for (const Json& value : at(rhs, "history"))
+        curve.points.push_back({double(curve.points.size()), value.is_number() ? value.get<double>() : NAN});
+      if (!curve.points.empty() && at(rhs, "residual_true").is_number())
+        end.points = {{double(curve.points.size() - 1), rhs["residual_true"].get<double>()}};
+      last = std::max(last, double(curve.points.size()) - 1);
+      plot.curves.push_back(std::move(curve));
+      plot.curves.push_back(std::move(end));
+    }
+  }
+  std::set<double> tolerances;
+  for (const ReadReport& solve : solves) tolerances.insert(solve.json["tolerance"].get<double>());
+  for (const double tolerance : tolerances)
+    plot.curves.push_back({"", {{0, tolerance}, {last, tolerance}}, 0, PlotCurve::Style::dashed});
+  const std::string svg = svg_of(plot);
+  return svg.empty() ? "" : svg + "<p>Crosses: recomputed in fp64. Dashed: tolerance.</p>\n";
+}
+
+std::string phases(const ReadReport& report) {
+  const Json times = at(report.json, "times");
+  if (!times.is_array() || times.empty()) return "";
+  std::string text = "<tr><th>phase</th><th>mean</th><th>slowest rank</th><th>hidden</th><th></th></tr>\n";
+  for (const Json& phase : times)
+    text += "<tr>" + cell(words_of(at(phase, "phase")), "th") + cell(seconds(at(phase, "seconds"))) +
+            cell(seconds(at(phase, "slowest"))) + cell(words_of(at(phase, "hidden_share"))) +
+            cell(words_of(at(phase, "note"))) + "</tr>\n";
+  return "<h3>" + html_text(report.name) + ": hops and sums by phase</h3>\n" + table(text);
+}
+
+std::string speed(const Reports& solves, const Reports& benches) {
+  std::string text = side_by_side(
+      solves,
+      {{"site iterations per second", [](const Json& j) { return words_of(at(j, "site_iterations_per_second")); }},
+       {"GB/s of the iterations, at least", [](const Json& j) {
+          const double rate = least_traffic(j);
+          return rate > 0 ? words_of(Json(rate)) : "-";
+        }}});
+  for (const ReadReport& bench : benches)
+    for (const ReadReport& solve : solves)
+      if (const double rate = least_traffic(solve.json), stream = at(bench.json, "stream_read_gb_s").get<double>();
+          rate > 0 && stream > 0 && at(bench.json, "device") == at(solve.json, "device") &&
+          at(bench.json, "provenance/host") == at(solve.json, "provenance/host"))
+        text += "<p>" + html_text(solve.name) + ": " + words_of(Json(100 * rate / stream)) +
+                " % of the streaming read that " + html_text(bench.name) + " measured on the same host.</p>\n";
+  if (text.empty()) return text;
+  return text +
+         "<p>The traffic counts each link and each vector that a pass needs once. If it is more than the stream of "
+         "the memory, it is one of a cache.</p>\n";
+}
+
+std::string roofline(const Reports& benches) {
+  std::string text;
+  LinePlot plot{"flop per byte of minimal traffic", "GF/s", true, true, {}};
+  for (std::size_t k = 0; k < benches.size(); ++k) {
+    const Json& json = benches[k].json;
+    const double stream = at(json, "stream_read_gb_s").get<double>();
+    std::string rows =
+        "<tr><th>what</th><th>precision</th><th>links</th><th>rhs</th><th>us</th><th>GF/s</th><th>GB/s</th>"
+        "<th>of the stream</th><th></th></tr>\n";
+    PlotCurve marks{benches[k].name, {}, int(k) % plot_colors, PlotCurve::Style::marks};
+    double low = INFINITY, high = 0;
+    for (const Json& result : json["results"]) {
+      const double gflops = at(result, "gflops").get<double>(), rate = at(result, "gb_s").get<double>();
+      rows += "<tr>" + cell(words_of(at(result, "what")), "th");
+      for (const char* key : {"precision", "links", "rhs", "microseconds", "gflops", "gb_s"})
+        rows += cell(words_of(at(result, key)));
+      rows += cell(words_of(Json(100 * at(result, "fraction_of_stream").get<double>())) + " %") +
+              cell(at(result, "in_cache") == true ? "of a cache" : "") + "</tr>\n";
+      if (gflops <= 0 || rate <= 0) continue;
+      marks.points.push_back({gflops / rate, gflops});
+      low = std::min(low, gflops / rate);
+      high = std::max(high, gflops / rate);
+    }
+    text += "<h3>" + html_text(benches[k].name) + ": streaming read " + words_of(Json(stream)) + " GB/s</h3>\n" +
+            table(rows);
+    if (high > 0)
+      plot.curves.push_back({"", {{low / 1.5, stream * low / 1.5}, {high * 1.5, stream * high * 1.5}}, marks.color});
+    plot.curves.push_back(std::move(marks));
+  }
+  const std::string svg = svg_of(plot);
+  return (svg.empty() ? "" : svg + "<p>Lines: the streaming read. Crosses: kernels.</p>\n") + text;
+}
+
+std::string observables(const Reports& solves) {
+  LinePlot plot{"t", "pion correlator", false, true, {}};
+  for (std::size_t k = 0; k < solves.size(); ++k) {
+    Json of_masses = at(solves[k].json, "pion_correlators");
+    if (!of_masses.is_array() || of_masses.empty()) of_masses = Json::array({at(solves[k].json, "pion_correlator")});
+    std::string label = solves[k].name;
+    for (const Json& correlator : of_masses) {
+      if (!correlator.is_array() || correlator.empty()) continue;
+      PlotCurve curve{label, {}, int(k) % plot_colors};
+      label.clear();
+      for (const Json& value : correlator) curve.points.push_back({double(curve.points.size()), value.get<double>()});
+      plot.curves.push_back(std::move(curve));
+    }
+  }
+  return svg_of(plot) +
+         side_by_side(solves, {row("chiral condensate", "condensate/value"), row("its error", "condensate/error"),
+                               row("noise vectors", "condensate/n_vectors")});
+}
+
+std::string spectra(const Reports& eigens) {
+  std::string text = side_by_side(
+      eigens, {row("outcome", "outcome"), row("lattice", "lattice"), row("pairs asked for", "pairs"),
+               row("converged", "converged"), row("tolerance", "tolerance"),
+               row("largest residual, recomputed", "certificate/largest_residual"),
+               row("orthogonality", "certificate/orthogonality"), row("probe found missing", "probe/found_missing"),
+               row("applications of -D^2", "calls"), row("largest eigenvalue", "largest_eigenvalue/value")});
+  LinePlot plot{"pair", "eigenvalue of -D^2", false, true, {}};
+  for (std::size_t k = 0; k < eigens.size(); ++k) {
+    PlotCurve curve{eigens[k].name, {}, int(k) % plot_colors};
+    for (const Json& value : eigens[k].json["eigenvalues"])
+      curve.points.push_back({double(curve.points.size()), value.get<double>()});
+    plot.curves.push_back(std::move(curve));
+  }
+  return text + svg_of(plot);
+}
+
+std::string links(const Reports& reports) {
+  const std::string text = side_by_side(
+      reports, {row("file", "gauge/file"),
+                row("format", "gauge/format"),
+                row("plaquette", "gauge/plaquette"),
+                row("of space", "gauge/plaquette_space"),
+                row("of time", "gauge/plaquette_time"),
+                row("largest |U U^dagger - 1|", "gauge/max_unitarity_deviation"),
+                row("re-unitarised", "gauge/reunitarized"),
+                row("verified", "gauge/verified"),
+                {"checksums and header values", [](const Json& json) {
+                   std::string words;
+                   for (const Json checks = at(json, "gauge/checksums"); const auto& [name, check] : checks.items())
+                     words +=
+                         (words.empty() ? "" : ", ") + name + (at(check, "match") == true ? " agrees" : " DIFFERS");
+                   return words.empty() ? std::string("-") : words;
+                 }}});
+  return text;
+}
+
+std::string machine(const Reports& reports) {
+  std::vector<Row> rows{row("device", "device"),
+                        row("hosts", "hosts"),
+                        row("ranks", "ranks"),
+                        row("threads of each", "threads"),
+                        row("grid", "grid"),
+                        row("local lattice", "local_lattice"),
+                        row("transport", "transport"),
+                        row("why", "transports/reason"),
+                        row("precision", "precision"),
+                        row("reals a link", "links"),
+                        row("sloppy precision", "sloppy"),
+                        row("sloppy reals a link", "sloppy_links"),
+                        row("solver", "solver"),
+                        row("loop", "loop"),
+                        row("precise loop", "precise_loop")};
+  for (Row& provenance : rows_of_object(reports, "provenance", words_of)) rows.push_back(std::move(provenance));
+  return side_by_side(reports, rows);
+}
+
+// A report as it came, for programs that find it in the page.
+std::string enclosed(const ReadReport& report) {
+  std::string json = report.json.dump();
+  for (std::size_t k = 0; (k = json.find('<', k)) != std::string::npos;) json.replace(k, 1, "\\u003c");
+  return "<script type=\"application/json\" data-name=\"" + html_text(report.name) + "\">" + json + "</script>\n";
+}
+
+std::string page_of(const Reports& reports) {
+  const Reports solves = of_kind(reports, Kind::solve), eigens = of_kind(reports, Kind::eigen),
+                benches = of_kind(reports, Kind::bench);
+  Reports with_links = solves;
+  with_links.insert(with_links.end(), eigens.begin(), eigens.end());
+  std::string title = "Staghorn:", certificates, times;
+  for (const ReadReport& report : reports) title += " " + report.name;
+  for (const ReadReport& solve : solves) certificates += certificate(solve);
+  if (!with_links.empty()) times = side_by_side(with_links, rows_of_object(with_links, "seconds", seconds));
+  for (const ReadReport& solve : solves) times += phases(solve);
+  std::vector<Row> memory = rows_of_object(with_links, "memory_bytes", megabytes);
+  for (Row& predicted : rows_of_object(solves, "predicted_memory_bytes", megabytes)) {
+    predicted.head += ", predicted";
+    memory.push_back(std::move(predicted));
+  }
+  std::string page = "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>" + html_text(title) +
+                     "</title>\n<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n<style>\n" +
+                     page_style + "</style></head>\n<body><h1>" + html_text(title) + "</h1>\n" +
+                     outcome_badges(reports);
+  if (!solves.empty()) page += section("What was asked, and what came out", asked_and_found(solves));
+  page += section("Certificate", certificates) + section("Residuals", residual_plot(solves));
+  if (!eigens.empty()) page += section("Eigenpairs", spectra(eigens));
+  page += section("Where the time went", times);
+  if (!solves.empty()) page += section("Speed", speed(solves, benches));
+  if (!benches.empty()) page += section("Kernels under the roof of the memory", roofline(benches));
+  if (!with_links.empty()) page += section("Memory, summed over ranks", side_by_side(with_links, memory));
+  if (!solves.empty()) page += section("Observables", observables(solves));
+  if (!with_links.empty()) page += section("Links", links(with_links));
+  page += section("Machine and provenance", machine(reports));
+  for (const ReadReport& report : reports) page += enclosed(report);
+  return page + "</body></html>\n";
+}
+
+}  // namespace
+
+std::string html_report(const std::vector<NamedReport>& reports) {
+  if (reports.empty()) throw Error("report", "a report at least", "none");
+  Reports read;
+  for (const NamedReport& report : reports) read.push_back(read_report(report));
+  try {
+    return page_of(read);
+  } catch (const Json::exception& error) {  // a value of another type than the schema says
+    throw Error("report", "the values of docs/guide/report.schema.json", error.what());
+  }
+}
+
+}  // namespace staghorn

@@ -1,0 +1,42 @@
+"""Reports of every kind, each made once."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+
+
+@pytest.fixture(scope="session")
+def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
+    """made.folder, and made.reports: name -> what the program wrote, as a dict."""
+    folder = tmp_path_factory.mktemp("reports")
+    pairs = folder / "pairs.h5"
+    solves = {
+        "point": ["--mass", 0.5],
+        "noise": ["--mass", 0.5, "--source", "z2:1", "--noise-vectors", 2, "--sloppy", "fp32", "--tolerance-hq", 1e-4,
+                  "--checkpoint", folder / "state.h5", "--recover"],
+        "masses": ["--masses", "0.5,0.7"],
+        "epsilons": ["--masses", "0.5,0.7:-0.1", "--action", "hisq"],
+        "sources": ["--mass", 0.5, "--sources", "z2:1; point:0,0,0,0"],
+        "deflated": ["--mass", 0.5, "--eigenvectors", pairs, "--source", "z2:3"],
+        "block": ["--mass", 0.5, "--solver", "block", "--action", "asqtad", "--u0", 0.9],
+        "short": ["--mass", 0.05, "--color", 0, "--max-iterations", 3],
+        "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
+    }
+    kinds = {name: "solve" for name in solves} | {"eigen": "eigen", "hop": "bench", "exchange": "bench", "scaling": "bench"}
+    staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json", check=True)
+    for name, options in solves.items():
+        result = staghorn("solve", "--gauge", small_gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
+        assert result.returncode == (3 if name == "short" else 0), result.stderr
+    for name in ("hop", "exchange", "scaling"):
+        staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--precision", "fp64", "--json", folder / f"{name}.json",
+                 ranks=2 if name == "exchange" else 1, check=True)
+    return SimpleNamespace(folder=folder, kinds=kinds, reports={name: read(folder / f"{name}.json") for name in kinds})
+
+
+def read(path: Path) -> dict:
+    return json.loads(path.read_text())

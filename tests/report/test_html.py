@@ -1,0 +1,169 @@
+"""`staghorn report`: one page that stands alone, with the values of its reports, and no page of anything else."""
+
+from __future__ import annotations
+
+import json
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+VOID = {"meta", "br", "path", "link", "img"}
+
+
+class Page(HTMLParser):
+    """The text of every table cell and heading, the JSON inside, and whether all tags close in their order."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.rows: list[list[str]] = []
+        self.reports: dict[str, dict] = {}
+        self.text = ""
+        self.named = ""
+        self.feed(text)
+        assert not self.open, self.open
+
+    def handle_starttag(self, tag, attributes):
+        values = dict(attributes)
+        assert not {"src", "href"} & values.keys(), "something is loaded"
+        if tag == "tr":
+            self.rows.append([])
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+        if tag == "script":
+            assert values["type"] == "application/json"
+            self.named = values["data-name"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        if self.open and self.open[-1] == "script":
+            self.reports[self.named] = json.loads(data)
+            return
+        self.text += data
+        if self.open and self.open[-1] in ("td", "th"):
+            self.rows[-1][-1] += data
+
+    def row(self, head: str) -> list[str]:
+        return next(row[1:] for row in self.rows if row and row[0] == head)
+
+
+@pytest.fixture
+def page(staghorn, made, tmp_path):
+    """page(*names) -> the page of these reports, as text."""
+    def make(*names: str) -> str:
+        output = tmp_path / "page.html"
+        staghorn("report", *[f"{name}.json" for name in names], "-o", output, "--force", cwd=made.folder, check=True)
+        return output.read_text()
+
+    return make
+
+
+def shown(value: float) -> str:
+    return f"{value:.6g}"
+
+
+@pytest.mark.mpi
+def test_a_page_has_the_values_of_its_report_and_loads_nothing(page, made):
+    text, report = page("point"), made.reports["point"]
+    found = Page(text)
+    assert not re.search(r"https?:|url\(|@import", text) and text.startswith("<!doctype html>")
+    assert found.reports == {"point.json": report}
+    assert found.row("outcome") == ["certified"] and found.row("mass") == ["0.5"] and found.row("lattice") == ["4x6x8x10"]
+    assert found.row("plaquette") == [shown(report["gauge"]["plaquette"])]
+    for number, rhs in enumerate(report["rhs"]):
+        assert found.row(str(number)) == [str(rhs["color"]), "certified", str(rhs["iterations"]),
+                                          *[shown(rhs[key]) for key in ("residual_iterated", "residual_true", "residual_hq", "attainable", "norm2")]]
+    assert found.row("solve") == [shown(report["seconds"]["solve"]) + " s"]
+    assert found.row("vectors") == [shown(report["memory_bytes"]["vectors"] * 1e-6) + " MB"]
+    assert found.row("vectors, predicted") == [shown(report["predicted_memory_bytes"]["vectors"] * 1e-6) + " MB"]
+    assert found.row("version") == [report["provenance"]["version"]]
+    # (16 R + 55 n) w bytes a site of one parity, here 16 x 18 + 54 x 3 reals of 8 bytes, for three right-hand sides.
+    rate = report["site_iterations_per_second"] / 3 / 2 * (16 * 18 + 54 * 3) * 8e-9
+    assert float(found.row("GB/s of the iterations, at least")[0]) == pytest.approx(rate, rel=1e-5)
+
+
+@pytest.mark.mpi
+def test_histories_are_drawn_whole(page, made):
+    """A curve for each right-hand side, with a point for each iteration, and a cross for each recomputed residual."""
+    text, report = page("point"), made.reports["point"]
+    svg = text[text.index("Residuals</h2>"):]
+    svg = svg[:svg.index("</svg>")]
+    curves = re.findall(r'class="line c0" d="([^"]+)"', svg)
+    assert [curve.count("L") for curve in curves] == [rhs["iterations"] for rhs in report["rhs"]]
+    assert svg.count('class="mark') == 3 and svg.count("dashed") == 1
+    heights = [float(point.split()[1]) for point in re.split("[ML]", curves[0])[1:]]
+    history = report["rhs"][0]["history"]
+    assert (heights[-1] - heights[0] > 0) == (history[-1] < history[0]) and sorted(heights) == pytest.approx(heights, abs=3)
+
+
+@pytest.mark.mpi
+def test_reports_of_all_kinds_stand_side_by_side(page, made):
+    names = list(made.reports)
+    found = Page(page(*names))
+    assert list(found.reports.values()) == list(made.reports.values())
+    solves = [name for name in names if made.kinds[name] == "solve"]
+    assert found.row("outcome") == [made.reports[name]["outcome"] for name in solves]
+    assert "UNVERIFIED" not in found.text and made.reports["short"]["explanation"] in found.text
+    results = made.reports["hop"]["results"]
+    rows = [row for row in found.rows if row[0] == "hop" and row[1] == "fp64"]
+    assert [row[5] for row in rows][:len(results)] == [shown(result["gflops"]) for result in results]
+    assert all(row[8] == ("of a cache" if result["in_cache"] else "") for row, result in zip(rows, results))
+    assert any(row[0] == "communication" for row in found.rows), "the phases of the solve on two ranks"
+
+
+def test_words_from_files_are_text(staghorn, made, tmp_path):
+    """Names and values cannot become tags."""
+    report = {**made.reports["point"], "explanation": "<script>alert(1)</script> & \"more\""}
+    (tmp_path / "a<b>.json").write_text(json.dumps(report))
+    text = staghorn("report", "a<b>.json", "-o", "-", cwd=tmp_path, check=True).stdout
+    found = Page(text)
+    assert found.reports == {"a<b>.json": report} and report["explanation"] in found.text
+
+
+@pytest.mark.parametrize("content, said", [
+    ("{\"outcome\": \"cert", "breaks off at byte"), ("[1, 2]", "array"), ("{\"outcome\": \"certified\"}", "other keys"), ("", "breaks off"),
+    ("\x00\x01", "breaks off")], ids=["cut", "list", "keys", "empty", "binary"])
+def test_what_is_no_report_is_refused(staghorn, expect_error, tmp_path, content, said):
+    (tmp_path / "r.json").write_text(content)
+    result = staghorn("report", "r.json", "-o", "r.html", cwd=tmp_path)
+    expect_error(result, 1, "r.json", "a report of staghorn solve, eigen or bench", said)
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_other_versions_and_wrong_values_are_refused(staghorn, expect_error, made, tmp_path):
+    for change, said in (({"schema_version": 2}, "schema_version 1"), ({"tolerance": "small"}, "other keys"),
+                         ({"pion_correlator": ["a"]}, "report.schema.json")):
+        (tmp_path / "r.json").write_text(json.dumps({**made.reports["point"], **change}))
+        expect_error(staghorn("report", "r.json", "-o", "r.html", cwd=tmp_path), 1, said)
+
+
+def test_files_are_not_replaced_unasked(staghorn, expect_error, made, tmp_path):
+    (tmp_path / "r.html").write_text("mine")
+    expect_error(staghorn("report", made.folder / "point.json", "-o", tmp_path / "r.html"), 1, "r.html exists", "--force")
+    source = made.folder / "point.json"
+    expect_error(staghorn("report", source, "--output", source, "--force"), 2, "would be read and replaced")
+    expect_error(staghorn("report", tmp_path / "absent.json", "-o", tmp_path / "x.html"), 1, "absent.json")
+    assert (tmp_path / "r.html").read_text() == "mine"
+
+
+def test_python_makes_the_same_page(program, page, made, tmp_path):
+    if not (program.parent / "python" / "staghorn").is_dir():
+        pytest.skip("the Python package is not built")
+    pytest.importorskip("staghorn._native", reason="the compiled Python module is not built")
+    import staghorn
+
+    ours = staghorn.html_report(made.reports["point"], tmp_path / "p.html", names=["point.json"])
+    assert ours == page("point") == (tmp_path / "p.html").read_text()
+    both = Page(staghorn.html_report([made.reports["point"], staghorn.Report.from_dict(made.reports["masses"])]))
+    assert len(both.reports) == 2 and both.row("outcome") == ["certified", "certified"]
+    with pytest.raises(staghorn.Error, match="other keys"):
+        staghorn.html_report({"outcome": "certified"})
