@@ -1,0 +1,34 @@
+"""The commands of docs/guide/ run as they stand, and the examples for Slurm are right in their syntax."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+
+import pytest
+from program_under_test import PROGRAM, ROOT
+
+PAGES = sorted((ROOT / "docs/guide").glob("*.md"))
+SNIPPETS = {path.name: re.findall(r"```sh\n(.*?)```", path.read_text(), re.DOTALL) for path in PAGES}
+
+
+@pytest.mark.parametrize("page", [page for page, blocks in SNIPPETS.items() if blocks])
+def test_commands_of_the_guide_run(page, tmp_path):
+    (tmp_path / "configs").symlink_to(ROOT / "configs")
+    environment = {**os.environ, "PATH": f"{PROGRAM.parent}:{os.environ['PATH']}", "OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "OMPI_MCA_mpi_yield_when_idle": "1"}
+    result = subprocess.run(["bash", "-euxc", "\n".join(SNIPPETS[page])], cwd=tmp_path, env=environment, capture_output=True,
+                            text=True, timeout=300)
+    assert result.returncode == 0, result.stderr
+    assert "staghorn" in result.stdout
+
+
+def test_most_pages_show_commands():
+    assert sum(bool(blocks) for blocks in SNIPPETS.values()) >= 4
+
+
+@pytest.mark.parametrize("script", sorted((ROOT / "configs").glob("*.slurm")), ids=lambda path: path.stem)
+def test_slurm_examples_are_scripts(script):
+    assert subprocess.run(["bash", "-n", script], capture_output=True).returncode == 0
+    assert "#SBATCH --job-name=" in script.read_text()
