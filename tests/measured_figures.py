@@ -17,6 +17,7 @@ FURTHER = ((28, 28, 28, 96), (36, 36, 36, 48), (64, 64, 64, 96))  # shapes and s
 CPU_LARGE, EACH_GPU = (32, 32, 32, 16), (32, 32, 32, 32)
 BYTES = {"fp64": 8, "fp32": 4, "fp16": 2}
 LINKS = (18, 12, 8)
+NAIK = (18, 13)  # reals of a Naik link, beside fat links of 18
 MANY_RHS = (3, 4, 8, 16)
 MIXED = {"fp64 12": "--links 12", "fp64/fp32 12": "--sloppy fp32", "fp64/fp32 8": "--sloppy fp32 --sloppy-links 8",
          "fp64/fp16 12": "--sloppy fp16", "fp64/fp16 18": "--sloppy fp16 --sloppy-links 18"}
@@ -30,6 +31,7 @@ class Timed(NamedTuple):
     precision: str
     links: int
     rhs: int = 1
+    naik: int = 0  # reals of a Naik link; 0: naive quarks, which have none
 
 
 class ProgramFailed(Exception):
@@ -65,7 +67,7 @@ class Figures:
                  *options)
         self.last_bench = found = json.loads(path.read_text())
         for row in found["results"]:
-            key = Timed(row["what"], tuple(lattice), row["precision"], row["links"], row["rhs"])
+            key = Timed(row["what"], tuple(lattice), row["precision"], row["links"], row["rhs"], row.get("naik_links") or 0)
             self.bench_rows[key] = {**row, "stream": found["stream_read_gb_s"], "copy": found["copy_gb_s"]}
 
     def scaling(self, ranks: int, *lattice_options):
@@ -101,11 +103,12 @@ class Figures:
         return self.bench_rows[timed]["gflops"] / 1000 if timed in self.bench_rows else None
 
     def of_floor(self, timed: Timed) -> float | None:
-        """The floor of docs/performance.md, (16 R + 60 n) w bytes a site of one parity at the stream, over the time."""
+        """The floor of docs/performance.md, (16 R + 60 n) w bytes a site of one parity at the stream, over the time. R counts
+        the reals of a fat link and of a Naik link together, for a hop of improved quarks has 8 legs of each."""
         if timed not in self.bench_rows:
             return None
         x, y, z, t = timed.lattice
-        floor_bytes = (16 * timed.links + 60 * timed.rhs) * BYTES[timed.precision] * (x * y * z * t // 2)
+        floor_bytes = (16 * (timed.links + timed.naik) + 60 * timed.rhs) * BYTES[timed.precision] * (x * y * z * t // 2)
         return floor_bytes / (self.bench_rows[timed]["stream"] * 1e3) / self.us(timed)
 
 
@@ -124,7 +127,8 @@ class Figures:
         """The figures of one machine, as docs/figures/cpu.json and gpu.json have them."""
         rows = []
         for timed, found in self.bench_rows.items():
-            row = {**timed._asdict(), "us": round(found["microseconds"], 2), "of_stream": round(found["fraction_of_stream"], 4)}
+            named = {name: value for name, value in timed._asdict().items() if name != "naik" or value}
+            row = {**named, "us": round(found["microseconds"], 2), "of_stream": round(found["fraction_of_stream"], 4)}
             if timed.what == "cg iteration" and timed.precision != "fp16":
                 row["of_floor"] = round(self.of_floor(timed), 4)
             rows.append(row)

@@ -35,11 +35,12 @@ def percent(share) -> str:
 
 
 class Figures:
-    """The figures of one file: what was timed -> its row."""
+    """The figures of one file: what was timed -> its row, of naive quarks."""
 
     def __init__(self, data: dict):
         self.data = data
-        self.rows = {(row["what"], tuple(row["lattice"]), row["precision"], row["links"], row["rhs"]): row for row in data["rows"]}
+        naive = [row for row in data["rows"] if "naik" not in row]
+        self.rows = {(row["what"], tuple(row["lattice"]), row["precision"], row["links"], row["rhs"]): row for row in naive}
 
     def row(self, what, lattice, kind, rhs=1) -> dict:
         return self.rows.get((what, tuple(lattice), *kind, rhs), {})

@@ -59,6 +59,20 @@ def test_further_lattices_are_timed_on_a_gpu_and_shown_with_their_share_of_the_f
     assert row.count("| 50 % |") == 3 and "| 28x28x28x96 | - | - |" in measure.tables(figures)
 
 
+def test_hisq_has_the_floor_of_fat_and_naik_links_and_stays_apart_from_naive(figures, monkeypatch):
+    figures.bench("cg", TINY, "--blas", "fused", "--action", "hisq", "--naik-links", "18,13", precisions=("fp64",), links=(18,))
+    figures.bench("cg", TINY, "--blas", "fused", precisions=("fp64",), links=(18,))
+    naive, hisq = (measure.Timed("cg iteration", TINY, "fp64", 18, naik=naik) for naik in (0, 13))
+    assert figures.us(hisq) != figures.us(naive)
+    floor_bytes = (8 * 2 * 18 + 8 * 2 * 13 + 60) * 8 * 4 * 4 * 4 * 8 / 2
+    assert figures.of_floor(hisq) == pytest.approx(floor_bytes / figures.us(hisq) * 1e-3 / figures.bench_rows[hisq]["stream"])
+    kept = performance_page.Figures(json.loads(performance_page.dumps(figures.kept())))
+    assert [row.get("naik") for row in kept.data["rows"]] == [18, 13, None]
+    assert kept.us("cg iteration", TINY, ("fp64", 18)) == pytest.approx(figures.us(naive), abs=0.01)
+    monkeypatch.setattr(measure, "LARGE", TINY)
+    assert f"| 18 + 13 reals | {figures.us(hisq):.1f} |" in measure.tables(figures)
+
+
 @pytest.mark.parametrize("found, at_least, verdict", [
     (0.95, True, "met"), (0.949, True, "**missed by 0.1%**"), (0.96, False, "**missed by 1.1%**"), (0.9, False, "met"),
     (None, True, "not measured"),

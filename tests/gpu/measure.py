@@ -18,7 +18,7 @@ from typing import NamedTuple
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 import performance_page  # noqa: E402
 from measured_figures import (  # noqa: E402
-    BYTES, CPU_LARGE, EACH_GPU, FURTHER, LARGE, LARGE_HOP, LARGEST, LINKS, MANY_RHS, MIDDLE, MIXED, SMALL, Figures, ProgramFailed, Timed)
+    BYTES, CPU_LARGE, EACH_GPU, FURTHER, LARGE, LARGE_HOP, LARGEST, LINKS, MANY_RHS, MIDDLE, MIXED, NAIK, SMALL, Figures, ProgramFailed, Timed)
 from performance_page import extents  # noqa: E402
 
 def measure_cpu(figures: Figures):
@@ -50,6 +50,7 @@ def measure_gpu(figures: Figures):
     for lattice in (LARGE, SMALL):
         figures.bench("cg", lattice, "--blas", "cublas", precisions=("fp64", "fp32"), links=(18, 12))
     figures.bench("cg", LARGEST, "--blas", "fused")
+    figures.bench("cg", LARGE, "--blas", "fused", "--action", "hisq", "--naik-links", ",".join(map(str, NAIK)), links=(18,))
     for lattice in FURTHER:
         figures.bench("cg", lattice, "--blas", "fused", links=(12,))
 
@@ -150,6 +151,16 @@ def tables(figures: Figures) -> str:
             row += [number(figures.us(timed)), percent(figures.of_floor(timed))]
         rows.append(row)
     parts.append(markdown("CG iteration, 12 reals, further lattices",
+                          ["", *(head for precision in BYTES for head in (f"{precision}: us", "of the floor"))], rows))
+
+    rows = []
+    for naik in NAIK:
+        row = [f"18 + {naik} reals"]
+        for precision in BYTES:
+            timed = Timed("cg iteration", LARGE, precision, 18, naik=naik)
+            row += [number(figures.us(timed)), percent(figures.of_floor(timed))]
+        rows.append(row)
+    parts.append(markdown(f"CG iteration, HISQ, {extents(LARGE)}",
                           ["", *(head for precision in BYTES for head in (f"{precision}: us", "of the floor"))], rows))
 
     rows = [[f"{precision}, {links} reals",
