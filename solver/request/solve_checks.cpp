@@ -8,6 +8,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/vector_kernels.hpp"
+#include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -67,6 +68,21 @@ double source_norm2(const Communicator& communicator, System system, const std::
 
 }  // namespace
 
+namespace {
+
+// Whether there is such a transport at all: where faces travel, choose_transport asks for one that this build has.
+void require_transport(const std::string& name) {
+  if (name == "auto") return;
+  std::string names;
+  for (const TransportKind* kind : transport_table()) {
+    if (kind->name == name) return;
+    names += std::string(names.empty() ? "" : ", ") + kind->name;
+  }
+  throw Error("transport", "auto or one of " + names, "'" + name + "'");
+}
+
+}  // namespace
+
 void check_options(const SessionOptions& options) {
   const std::string precision = to_string(options.precision);
   if (options.precision == Precision::fp16) throw Error("precision", "fp64 or fp32", precision);
@@ -75,6 +91,7 @@ void check_options(const SessionOptions& options) {
   for (const auto& [name, form] :
        {std::pair{"sloppy_links", options.sloppy_links}, std::pair{"sloppy_naik_links", options.sloppy_naik_links}})
     if (form && !options.sloppy) throw Error(name, "a sloppy precision, whose links they are", "none");
+  require_transport(options.transport);
   check_action(options.quarks);
   const bool improved = options.quarks.improved();
   if (improved && (options.links != Reconstruct::none18 ||

@@ -78,6 +78,7 @@ def test_solver_is_chosen_by_name(solve):
     (["solve", "--gauge", "f", "--mass", "1", "--loopback", "w"], ["--loopback", "w"]),
     (["solve", "--gauge", "f", "--mass", "1", "--noise-vectors", "0"], ["--noise-vectors", "0"]),
     (["solve", "--gauge", "f", "--mass", "1", "--max-iterations", "many"], ["--max-iterations", "many"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--transport", "pigeon"], ["--transport", "auto or one of mpi", "'pigeon'"]),
     (["convert", "in", "out"], ["--format", "required"]),
     (["convert", "in", "out", "--format", "tar"], ["--format", "nersc", "tar"]),
     (["inspect"], ["required"]),
