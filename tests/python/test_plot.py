@@ -57,6 +57,11 @@ def test_text_plot_survives_empty_and_zero_histories(report):
     assert residual_plot(report)
 
 
+def test_text_plot_shows_itself_at_a_prompt(report):
+    plot = residual_plot(report)
+    assert repr(plot) == str(plot) and repr(plot).count("\n") > 10
+
+
 def test_text_plot_names_the_system(report):
     assert "|b - M x|" in residual_plot(report)
     assert "|b - A x|" in residual_plot({**report, "system": "even"})

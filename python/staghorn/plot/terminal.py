@@ -4,10 +4,22 @@ from __future__ import annotations
 
 import math
 
+from typing import Any
+
 from .reports import ReportLike, report_of, symbol_of
 
 
-def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_only: bool = False) -> str:
+class TextPlot(str):
+    """Lines of text that a terminal and a notebook show as they stand, where a str would show its line breaks as \\n."""
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(str(self))
+
+
+def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_only: bool = False) -> TextPlot:
     """The histories of all right-hand sides as lines of text; log10 of |r| / |b| upwards, iterations to the right.
 
     `width` counts whole lines, `height` the rows of the plot. The dashed line is the tolerance.
@@ -15,7 +27,7 @@ def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_o
     whole = report_of(report)
     histories = [rhs["history"] for rhs in whole["rhs"] if rhs["history"]]
     if not histories:
-        return "no residual history in this report"
+        return TextPlot("no residual history in this report")
     tolerance: float = whole["tolerance"]
     mark, rule, bar = ("*", "-", "|") if ascii_only else ("•", "╌", "│")
     columns = width - 8
@@ -37,4 +49,4 @@ def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_o
     lines = [f"{labels.get(row, ''):>6} {bar}{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
     title = f"{symbol_of(whole)}, {len(histories)} solve{'s' * (len(histories) > 1)}"
     lines = [f"{'':8}{title}", *lines, f"{'':8}0{last:>{columns - 1}}"]
-    return "\n".join(lines)
+    return TextPlot("\n".join(lines))
