@@ -85,6 +85,17 @@ NB_MODULE(_native, m) {
       },
       nb::arg("reports"));
 
+  m.def(
+      "campaign",
+      [process = std::weak_ptr<Process>(process)](
+          const std::string& gauge, const OptionTexts& options, const std::optional<std::string>& output,
+          const std::optional<std::string>& report, const std::optional<std::string>& results, bool force,
+          bool stop_at_failure) {
+        return campaign(*process.lock(), gauge, options, {{}, {}, output, report, results, force, stop_at_failure});
+      },
+      nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
+      nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"));
+
   using Gauge = std::variant<std::string, ComplexArray>;
   nb::class_<NativeSession>(m, "Session")
       .def(

@@ -6,6 +6,7 @@
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "solver/request/option_table.hpp"
+#include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
@@ -36,13 +37,6 @@ void require_lattice(const Lattice& lattice, const ComplexArray& array, const ch
   if (found != lattice.global()) throw Error(what, "lattice " + to_string(lattice.global()), to_string(found));
 }
 
-// Lets Ctrl-C stop a long solve: asks the interpreter every few iterations.
-void check_interrupt(const CgProgress& progress) {
-  if (progress.iteration % 16 != 0) return;
-  const nb::gil_scoped_acquire interpreter;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 // Solutions side by side in memory.
 class SolutionArray final : public SolutionSink {
  public:
@@ -57,6 +51,24 @@ class SolutionArray final : public SolutionSink {
 };
 
 }  // namespace
+
+void check_interrupt(const CgProgress& progress) {
+  if (progress.iteration % 16 != 0) return;
+  const nb::gil_scoped_acquire interpreter;
+  if (PyErr_CheckSignals() != 0) throw nb::python_error();
+}
+
+std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
+                                             const OptionTexts& options, CampaignRequest request) {
+  const nb::gil_scoped_release others_may_run;
+  request.gauges = read_gauge_list(process.communicator, gauge);
+  request.options = read_options(options);
+  CampaignWatch watch;
+  watch.progress = check_interrupt;
+  watch.part_begins = [](const CampaignPart&) { check_interrupt({}); };
+  const CampaignAnswer answer = run_campaign(process.communicator, request, watch);
+  return {answer.json, answer.table};
+}
 
 NativeSession::NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
                              const OptionTexts& options)

@@ -13,6 +13,7 @@
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/request/eigen_request.hpp"
 #include "solver/request/option_table.hpp"
+#include "solver/session/campaign/campaign.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn::python {
@@ -25,6 +26,15 @@ struct Process {
 };
 
 using OptionTexts = std::map<std::string, std::string>;  // by the names of solver/request/option_table.hpp
+
+// Lets Ctrl-C stop a long solve: asks the interpreter every few iterations, without holding it in between.
+void check_interrupt(const CgProgress& progress);
+
+// A campaign, on this process alone: `gauge` as the program's --gauge, `mass` and `source` among the options. Returns
+// the report as JSON, and the table for people. The interpreter may run other threads meanwhile, and an interrupt stops
+// it: a second call goes on. Throws Error.
+std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
+                                             const OptionTexts& options, CampaignRequest request);
 
 class NativeSession {
  public:

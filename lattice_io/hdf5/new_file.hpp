@@ -1,5 +1,5 @@
-// A new HDF5 file with one dataset of complex numbers or of 16-bit integers, and short lists of reals beside it,
-// written without the HDF5 library. Local.
+// A new HDF5 file, written without the HDF5 library: one dataset of complex numbers or of 16-bit integers with short
+// lists of reals beside it, or a few tables. Local.
 //
 //   superblock | root group | ... | numbers from byte hdf5_data_offset on | header of the dataset, with its attributes
 //   | numbers and header of each list
@@ -30,5 +30,18 @@ struct NewHdf5Dataset {
 
 // Writes everything but the numbers of the dataset into the existing file `path`, flushed and closed.
 void write_hdf5_metadata(const std::string& path, const NewHdf5Dataset& dataset);
+
+// A small dataset of reals, or of texts: either list may be filled.
+struct Hdf5Table {
+  std::string name;
+  std::vector<std::int64_t> shape;           // of what is filled; an extent may be 0
+  std::vector<double> numbers{};             // lexicographically
+  std::vector<std::string> words{};          // likewise; stored with the length of the longest
+  std::map<std::string, std::string> texts;  // attributes
+};
+
+// Writes a whole file with these tables into the existing file `path`, flushed and closed. Throws Error where there are
+// too many for the first 4096 bytes, or a shape does not fit its table.
+void write_hdf5_tables(const std::string& path, const std::vector<Hdf5Table>& tables);
 
 }  // namespace staghorn

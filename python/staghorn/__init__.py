@@ -18,6 +18,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .campaigns import Campaign as Campaign
+    from .campaigns import campaign as campaign
     from .context import Context as Context
     from .errors import Error as Error
     from .files import read_vectors as read_vectors
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page",
+          "Campaign": "campaigns", "campaign": "campaigns",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}

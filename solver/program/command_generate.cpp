@@ -19,6 +19,7 @@
 #include "solver/program/commands.hpp"
 #include "solver/report/gauge_summary.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/request/name_pattern.hpp"
 
 namespace staghorn {
 
@@ -88,14 +89,11 @@ struct GenerateCommand {
 
 // PATTERN with the number of sweeps in place of {n} or {n:04}. Throws UsageError where it has none, or two.
 std::string name_of(const std::string& pattern, int n) {
-  const std::size_t open = pattern.find('{'), close = pattern.find('}');
-  const std::string field = close == std::string::npos || open > close ? "" : pattern.substr(open, close - open);
-  std::string number = std::to_string(n);
-  const bool padded = field.size() == 5 && field.starts_with("{n:0") && field[4] >= '1' && field[4] <= '9';
-  if ((field != "{n" && !padded) || pattern.find('{', close) != std::string::npos)
-    throw UsageError("--save-as", "a name with {n}, or with {n:04} for four digits", "'" + pattern + "'");
-  if (padded) number.insert(0, std::size_t(std::max(0, field[4] - '0' - int(number.size()))), '0');
-  return pattern.substr(0, open) + number + pattern.substr(close + 1);
+  return parse_value("save-as", [&] {
+    if (pattern_fields(pattern) != std::vector<std::string>{"n"})
+      throw Error("save-as", "a name with {n}, or with {n:04} for four digits", "'" + pattern + "'");
+    return fill_pattern(pattern, {{"n", std::to_string(n)}});
+  });
 }
 
 GenerateCommand read_command(const OptionValues& values) {

@@ -162,7 +162,8 @@ std::string with_dashes(const std::string& name) {
 
 std::string in_words_of_the_program(const std::string& message) {
   return with_option_names(message,
-                           {"force", "format", "guess", "max_calls", "output", "output_format", "pairs", "seed"},
+                           {"force", "format", "gauge", "guess", "max_calls", "output", "output_format", "pairs",
+                            "report", "results", "seed"},
                            with_dashes);  // options of the program alone
 }
 

@@ -16,7 +16,9 @@
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
 #include "solver/program/solve_summary.hpp"
+#include "solver/request/name_pattern.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
 
@@ -42,13 +44,15 @@ CommandSyntax solve_syntax() {
       "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"
       "  staghorn solve --gauge l8888.milc --action hisq --mass 0.05 --sloppy fp32\n"
       "  staghorn solve --gauge l8888.milc --masses 0.01,0.02,0.05,0.1 --output x.h5\n"
+      "  staghorn solve --gauge 'q_*.h5' --masses 0.05,0.1 --sources 'wall:0; z2:7' --output 'x_{gauge}.h5' "
+      "--report x.json\n"
       "  staghorn solve --fat fat.l8 --long long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
   problem.add_options()(
       "gauge", po::value<std::string>()->value_name("FILE"),
       "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-      "unless --fat and --long are given");
+      "unless --fat and --long are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST");
   add_options(problem, OptionGroup::problem);
   problem.add_options()(
       "guess", po::value<std::string>()->value_name("F"),
@@ -58,11 +62,16 @@ CommandSyntax solve_syntax() {
   add_options(machine, OptionGroup::machine);
   files.add_options()("output", po::value<std::string>()->value_name("F"),
                       "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
-                      "a site in SciDAC")("output-format", po::value<std::string>()->value_name("hdf5|scidac|npy"),
-                                          "of the solution (default: what its name ends in, as .scidac or .npy, else "
-                                          "hdf5)")("report", po::value<std::string>()->value_name("F.json"),
-                                                   "write the report; - prints it, and nothing "
-                                                   "else")(
+                      "a site in SciDAC; {gauge}, {n}, {mass} and {source} in F stand for stem and number of the "
+                      "configuration, mass and source")(
+      "output-format", po::value<std::string>()->value_name("hdf5|scidac|npy"),
+      "of the solution (default: what its name ends in, as .scidac or .npy, else hdf5)")(
+      "report", po::value<std::string>()->value_name("F.json"),
+      "write the report; - prints it, and nothing "
+      "else; of several configurations also the record of what is done")(
+      "results", po::value<std::string>()->value_name("F.h5"),
+      "write correlators and condensates of all configurations, masses and sources in HDF5")(
+      "stop-at-failure", po::bool_switch(), "end at the first configuration that is not certified")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
   syntax.options.add(problem).add(solver).add(on_lattice).add(machine).add(watchdog_options()).add(files);
@@ -72,13 +81,14 @@ CommandSyntax solve_syntax() {
 struct SolveCommand {
   std::string gauge;  // "": links from --fat and --long
   SolveOptions options;
-  std::optional<std::string> guess, output, report;
+  std::optional<std::string> guess, output, report, results;
   VectorFormat output_format = VectorFormat::hdf5;
   bool report_to_output = false;  // --report -
-  bool force = false, quiet = false;
+  bool force = false, quiet = false, stop_at_failure = false;
+  bool is_campaign = false;  // several configurations, or what only a campaign writes
 };
 
-SolveCommand read_command(const OptionValues& values) {
+SolveCommand read_command(const Communicator& communicator, const OptionValues& values) {
   SolveCommand command;
   command.gauge = optional_text(values, "gauge").value_or("");
   set_options(values, command.options);
@@ -99,11 +109,20 @@ SolveCommand read_command(const OptionValues& values) {
   const ManySources& many = command.options.many;
   if (many.list && !values["source"].defaulted())
     throw UsageError("--sources, which names all of them", "no --source beside it", "both");
-  if (const int n = command.options.source.noise_vectors; !many.asked() && n > max_rhs)
+  command.output = optional_text(values, "output");
+  command.results = optional_text(values, "results");
+  command.stop_at_failure = values["stop-at-failure"].as<bool>();
+  command.is_campaign =
+      command.results ||
+      (command.output && !parse_value("output", [&] { return pattern_fields(*command.output); }).empty()) ||
+      names_several_gauges(communicator, command.gauge);
+  if (command.is_campaign && command.guess)
+    throw UsageError("--guess belongs to a single configuration: several start from zero");
+  if (command.stop_at_failure && !command.is_campaign) throw UsageError("--stop-at-failure belongs to several --gauge");
+  if (const int n = command.options.source.noise_vectors; !many.asked() && !command.is_campaign && n > max_rhs)
     throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
   if (many.asked() && command.guess)
     throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
-  command.output = optional_text(values, "output");
   command.report = optional_text(values, "report");
   command.report_to_output = command.report == "-";
   if (command.report_to_output) command.report.reset();
@@ -113,8 +132,9 @@ SolveCommand read_command(const OptionValues& values) {
   } else if (command.output) {
     command.output_format = parse_value("output", [&] { return vector_output_by_name(*command.output); });
   }
-  if (many.asked() && command.output && command.output_format != VectorFormat::hdf5)
-    throw UsageError("--output", "an HDF5 file, which takes solutions one by one, with --sources or --batch",
+  if ((many.asked() || command.is_campaign) && command.output && command.output_format != VectorFormat::hdf5)
+    throw UsageError("--output",
+                     "an HDF5 file, which takes solutions one by one, with --sources, --batch or several --gauge",
                      to_string(command.output_format));
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>() || command.report_to_output;
@@ -213,11 +233,16 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const SolveCommand command = read_command(*values);
+  const SolveCommand command = read_command(communicator, *values);
   const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 
+  if (command.is_campaign)
+    return solve_campaign(communicator,
+                          {read_gauge_list(communicator, command.gauge), command.options, command.output,
+                           command.report, command.results, command.force, command.stop_at_failure},
+                          messages, command.report_to_output ? &out : nullptr);
   // Everything that can be refused is refused before anything is computed.
   const auto& [options, request, source, many] = command.options;
   check_request(request, options.precision);

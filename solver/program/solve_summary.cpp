@@ -6,6 +6,7 @@
 #include "halo/thread_count.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/session/campaign/observable_table.hpp"
 
 namespace staghorn {
 
@@ -175,9 +176,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   if (report.spectrum)
     out << format("  A has eigenvalues from about %.3g to %.3g, condition number %.2g\n", report.spectrum->smallest,
                   report.spectrum->largest, report.spectrum->condition());
-  if (report.condensate)
-    out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s)\n", report.condensate->value,
-                  report.condensate->error, report.condensate->n_vectors, plural(report.condensate->n_vectors));
+  print_observables(out, report);
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
                 seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
                 report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));

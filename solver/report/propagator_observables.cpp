@@ -43,6 +43,7 @@ CondensateEstimate condensate_of(std::span<const double> values) {
   const double n = double(values.size());
   CondensateEstimate estimate;
   estimate.n_vectors = int(values.size());
+  estimate.values.assign(values.begin(), values.end());
   for (const double value : values) estimate.value += value;
   estimate.value /= n;
   if (values.size() < 2) return estimate;

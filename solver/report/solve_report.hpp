@@ -72,6 +72,7 @@ struct CondensateEstimate {
   double value = 0;  // estimate of Tr M^-1 / V, colours summed
   double error = 0;  // standard error over the noise vectors; 0 with fewer than two
   int n_vectors = 0;
+  std::vector<double> values{};  // of each noise vector
 };
 
 // One of many sources: a point or wall with its colours, noise with its vectors, a file.

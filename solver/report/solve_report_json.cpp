@@ -67,7 +67,10 @@ Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
 }
 
 Json condensate_json(const CondensateEstimate& condensate) {
-  return {{"value", condensate.value}, {"error", condensate.error}, {"n_vectors", condensate.n_vectors}};
+  return {{"value", condensate.value},
+          {"error", condensate.error},
+          {"n_vectors", condensate.n_vectors},
+          {"values", condensate.values}};
 }
 
 // Of many sources: how they took turns, and what is known of each.

@@ -25,26 +25,36 @@ std::string in_entry(const SourceList::Entry& entry, std::size_t number) {
 
 }  // namespace
 
-std::vector<SourceRequest> read_source_list(const Communicator& communicator, const std::string& text,
-                                            const SourceRequest& alike) {
+std::vector<ListWord> read_list(const Communicator& communicator, const std::string& text) {
   const bool in_file = text.starts_with("@");
   const std::string path = in_file ? text.substr(1) : "";
   std::istringstream parts(in_file ? read_text_file(communicator, path) : text);
-  std::vector<SourceRequest> sources;
+  std::vector<ListWord> words;
   std::string part;
   for (int line = 1; std::getline(parts, part, in_file ? '\n' : ';'); ++line) {
     part = trimmed(part);
     if (part.empty() || (in_file && part[0] == '#')) continue;
-    SourceRequest source = alike;
-    try {
-      source.spec = parse_source(part);
+    words.push_back({part, in_file ? path + ", line " + std::to_string(line) : ""});
+  }
+  return words;
+}
+
+std::vector<SourceRequest> parse_sources(const std::vector<ListWord>& words, const SourceRequest& alike) {
+  std::vector<SourceRequest> sources(words.size(), alike);
+  for (std::size_t i = 0; i < words.size(); ++i) try {
+      sources[i].spec = parse_source(words[i].text);
     } catch (const Error& error) {
-      if (in_file) throw Error(path + ", line " + std::to_string(line) + ": " + error.what());
+      if (!words[i].where.empty()) throw Error(words[i].where + ": " + error.what());
       throw;
     }
-    sources.push_back(source);
-  }
-  if (sources.empty()) throw Error("sources", "at least one source", in_file ? "none in " + path : "none");
+  return sources;
+}
+
+std::vector<SourceRequest> read_source_list(const Communicator& communicator, const std::string& text,
+                                            const SourceRequest& alike) {
+  const std::vector<SourceRequest> sources = parse_sources(read_list(communicator, text), alike);
+  if (sources.empty())
+    throw Error("sources", "at least one source", text.starts_with("@") ? "none in " + text.substr(1) : "none");
   return sources;
 }
 

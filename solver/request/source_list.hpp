@@ -10,9 +10,20 @@
 
 namespace staghorn {
 
-// The sources that `text` names: words separated by `;`, or of "@FILE" the lines of that file without those that are
-// empty or begin with #. `alike` says colour and number of noise vectors of each. Throws Error naming the source or the
-// line. Collective.
+// A word of a list, and where it stands: "FILE, line 3", or "".
+struct ListWord {
+  std::string text, where;
+};
+
+// The words that `text` lists: separated by `;`, or of "@FILE" the lines of that file without those that are empty or
+// begin with #. Collective.
+std::vector<ListWord> read_list(const Communicator& communicator, const std::string& text);
+
+// The sources that words name. `alike` says colour and number of noise vectors of each. Throws Error naming the source
+// and where it stands. Local.
+std::vector<SourceRequest> parse_sources(const std::vector<ListWord>& words, const SourceRequest& alike);
+
+// Both together. Throws Error where there is no source. Collective.
 std::vector<SourceRequest> read_source_list(const Communicator& communicator, const std::string& text,
                                             const SourceRequest& alike);
 

@@ -108,7 +108,7 @@ void Gauge::add_naik_links(ImprovedGauge improved) {
   improved_ = std::move(improved);
 }
 
-void Gauge::take(const LinksTaken& links) {
+void Gauge::take(const LinksTaken& links, std::optional<LinkOrigin> origin) {
   const bool is_pair = links.quarks.improved();
   Reconstruct& reals = is_pair ? options_.naik_links : options_.links;
   if (is_pair != options_.quarks.improved() || !(links.boundary == options_.boundary) || links.reals != reals)
@@ -116,6 +116,10 @@ void Gauge::take(const LinksTaken& links) {
   if (!links.quarks.in_memory) improved_.reset();
   thin_.reset();
   origin_.checks = {};
+  if (origin) {
+    origin_ = std::move(*origin);
+    options_.sloppy_naik_links = context_.options().sloppy_naik_links;
+  }
   options_.links = options_.naik_links = Reconstruct::none18;
   reals = links.reals;
   options_.boundary = links.boundary;

@@ -89,7 +89,8 @@ class Gauge {
     return links_.room_in(space);
   }
   LinkField& writable_naik_links();
-  void take(const LinksTaken& links);
+  // `origin`: where links from a file came from; then nothing of the links before decides how these are treated.
+  void take(const LinksTaken& links, std::optional<LinkOrigin> origin = std::nullopt);
   bool has_links() const { return has_links_; }
   // Whether certificates run on a GPU: as the options say, or as the last one did. Local.
   bool certifies_on_gpu() const;

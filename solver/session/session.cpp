@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dirac/fields/plain_algebra.hpp"
+#include "dirac/fields/site_hash.hpp"
 #include "dirac/operators/cuda_plain_operator.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
@@ -35,6 +36,7 @@ void apply_milc_signs(VectorField& v) {
 struct Session::State {
   Context context;
   std::optional<Gauge> gauge;
+  std::optional<LinkOrigin> origin{};  // of links that were read and not yet taken
 };
 
 Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options,
@@ -80,6 +82,47 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   if (eigenvectors) state_->gauge->load_eigenpairs(*eigenvectors);
   state_->gauge->measured();
   state_->gauge->set_read_seconds(reading.seconds());
+}
+
+Session::Session(const Communicator& all, const Extents& global, const SessionOptions& options,
+                 const ExpectedSolve& expected) {
+  completed_options(options);
+  if (options.quarks.stored())
+    throw Error("fat", "no links from files beside those of gauge files", *options.quarks.fat);
+  if (options.eigenvectors) throw Error("eigenvectors", "a single configuration, to which they belong", "several");
+  state_.reset(new State{Context(all, global, options, options.mapping), {}});
+  const Context& context = state_->context;
+  const Context::Scope scope(context);
+  require_fit(context.lattice(), stencil_of(options));
+  require_memory(context.communicator(),
+                 {global, context.lattice().grid(), context.options(), expected.n_rhs, expected.system,
+                  context.cuda_device() >= 0, expected.n_masses},
+                 context.cuda_device(), {});
+  state_->gauge.emplace(context, context.options());
+}
+
+std::uint64_t Session::read_links(const std::string& gauge_file) {
+  const Stopwatch reading;
+  const Context::Scope scope(state_->context);
+  const GaugeHeader header = read_gauge_header(communicator(), gauge_file, options().dataset);
+  if (header.extents != lattice().global())
+    throw Error(gauge_file, "a lattice of " + to_string(lattice().global()), to_string(header.extents));
+  LinkField& links = state_->gauge->writable_links();
+  GaugeChecks checks = read_gauge(communicator(), header, links, !options().no_verify);
+  state_->origin = LinkOrigin{gauge_file, to_string(header.format), std::move(checks), reading.seconds()};
+  return site_hash(communicator(), links);
+}
+
+void Session::take_links() {
+  const Context::Scope scope(state_->context);
+  const SessionOptions& asked = state_->context.options();
+  LinksTaken taken;
+  taken.boundary = asked.boundary;
+  taken.reals = asked.quarks.improved() ? asked.naik_links : asked.links;
+  taken.quarks = asked.quarks;
+  state_->gauge->take(taken, std::move(state_->origin));
+  state_->origin.reset();
+  state_->gauge->measured();
 }
 
 Session::Session(const Communicator& all, LinkField links, const SessionOptions& options)

@@ -32,9 +32,20 @@ class Session {
   // memory.
   Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options,
           const ExpectedSolve& expected = {});
+  // A session without links, for files that are read one after the other (read_links, take_links).
+  Session(const Communicator& communicator, const Extents& global, const SessionOptions& options,
+          const ExpectedSolve& expected = {});
   // The same with links from memory, this rank's part of a global lattice: cut in the order of `communicator`.
   Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
   ~Session();
+
+  // Links of another file in place of those that are here: the first verifies its checksums and returns the hash of
+  // its thin links as they stand there (dirac/fields/site_hash.hpp), the second makes of them what solves use. There
+  // are no links in between, nor after an Error. Operators, vectors and tuned launches stay. Not with stored fat links
+  // or eigenvectors, which belong to one file. Throws Error where the file is of another lattice, and as the
+  // constructor does.
+  std::uint64_t read_links(const std::string& gauge_file);
+  void take_links();
 
   const Communicator& communicator() const;
   const Placement& placement() const;

@@ -10,7 +10,8 @@ import pytest
 
 staghorn_python = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
-OF_THE_PROGRAM_ALONE = {"gauge", "guess", "watchdog", "output", "output_format", "report", "force", "quiet", "config", "help"}
+OF_THE_PROGRAM_ALONE = {"gauge", "guess", "watchdog", "output", "output_format", "report", "force", "quiet", "config", "help",
+                        "results", "stop_at_failure"}
 
 
 def options_of_solve(staghorn) -> dict[str, str]:

@@ -18,14 +18,6 @@ namespace staghorn {
 
 namespace {
 
-void refuse_what_is_of_one_batch(const SolveRequest& request) {
-  for (const auto& [name, is_set] :
-       {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
-        std::pair{"recover", request.recover}})
-    if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
-  if (request.rational) throw Error("rational", "a single batch of right-hand sides", "`sources` or `batch`");
-}
-
 // Adds what one source came to.
 void merge(CertifiedSolve& whole, CertifiedSolve&& done, std::size_t source) {
   whole.rhs[source] = std::move(done.rhs[0]);
@@ -118,12 +110,20 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
 
 }  // namespace
 
+void check_many(const SolveRequest& request) {
+  for (const auto& [name, is_set] :
+       {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
+        std::pair{"recover", request.recover}})
+    if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
+  if (request.rational) throw Error("rational", "a single batch of right-hand sides", "`sources` or `batch`");
+}
+
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, SolutionSink* sink,
                        const std::function<void(const CgProgress&)>& progress) {
   const Context::Scope scope(session.context());
   check_request(request, session.options().precision);
-  refuse_what_is_of_one_batch(request);
+  check_many(request);
   const std::string solver = solver_for(session.options()).name;
   // Eigenvectors are taken out of a whole batch.
   const bool deflated = session.options().eigenvectors && request.deflate;

@@ -28,10 +28,13 @@ class SolutionSink {
   virtual void flush() {}
 };
 
+// Throws Error naming what goes with a single batch only. Local.
+void check_many(const SolveRequest& request);
+
 // Solves for all sources of the list, `many.batch` at a time, and returns the complete report. By plain CG and in mixed
 // precision sources take turns in the batch, and the bits of a solution depend neither on the other sources nor on the
-// batch. Other solvers, and several masses, take one batch after the other. `sink` may be nullptr. Throws Error for
-// what goes with a single batch only (`chronological`, `inject`, `recover`), naming it. With `checkpoint` the sink must
+// batch. Other solvers, and several masses, take one batch after the other. `sink` may be nullptr. Calls
+// check_many. With `checkpoint` the sink must
 // be able to go on. Collective.
 SolveReport solve_many(Session& session, const SolveRequest& request, const ManySources& many,
                        const SourceList& sources, SolutionSink* sink,

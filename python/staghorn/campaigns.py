@@ -1,0 +1,115 @@
+"""One request on many gauge configurations, with what is done kept on the disk: the program's `solve --gauge 'q_*.h5'`."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any, Union
+
+import numpy as np
+from numpy.typing import NDArray
+
+from .errors import Error
+from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_texts
+
+PathLike = Union[str, "os.PathLike[str]"]
+Numbers = NDArray[np.float64]
+
+
+class Campaign(dict[str, Any]):
+    """The report of a campaign, a dict as the program writes it (docs/campaigns/README.md), with its observables as arrays.
+
+    str() of it is the table for people, where the campaign ran in this process.
+    """
+
+    table: str = ""
+
+    def __str__(self) -> str:
+        return self.table or super().__str__()
+
+    @classmethod
+    def read(cls, path: PathLike) -> Campaign:
+        """The report in a file. Raises Error where it is of another kind."""
+        found = cls(json.loads(Path(path).read_text()))
+        if "configurations" not in found or "campaign" not in found:
+            raise Error(f"{os.fspath(path)}: expected the report of several configurations, found another", "argument")
+        return found
+
+    @property
+    def masses(self) -> list[float]:
+        return list(self["campaign"]["masses"])
+
+    @property
+    def sources(self) -> list[str]:
+        """As they were asked for."""
+        return list(self["campaign"]["sources"])
+
+    @property
+    def gauges(self) -> list[str]:
+        """The configurations that are certified, in the order of the arrays."""
+        return [part["gauge"] for part in self["configurations"] if part["outcome"] == "certified"]
+
+    def correlators(self, mass: float, source: str) -> Numbers:
+        """C(t) = sum_x |G(x, t)|^2 of a point or wall source with all colours, [configuration, t]. Raises Error."""
+        return self._observable("pion_correlator", mass, source, lambda found: found)
+
+    def condensates(self, mass: float, source: str) -> Numbers:
+        """Re <eta, M^-1 eta> / V of a noise source, [configuration, vector]; its mean estimates Tr M^-1 / V. Raises Error."""
+        return self._observable("condensate", mass, source, lambda found: found["values"])
+
+    def _observable(self, name: str, mass: float, source: str, values: Any) -> Numbers:
+        for what, one, known in (("mass", mass, self.masses), ("source", source, self.sources)):
+            if one not in known:
+                raise Error(f"{what}: expected one of {', '.join(map(str, known))}, found {one}", "argument")
+        number = self.masses.index(mass) * len(self.sources) + self.sources.index(source)
+        found = [part["report"]["sources"][number][name] for part in self["configurations"] if part["outcome"] == "certified"]
+        if not found or not found[0]:
+            raise Error(f"source: expected one with a {name.replace('_', ' ')} on a configuration that is certified, found {source}",
+                        "argument")
+        return np.array([values(one) for one in found], dtype=np.float64)
+
+
+def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
+             output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
+             force: bool = False, stop_at_failure: bool = False, **options: Any) -> Campaign:
+    """Solves for every configuration, mass and source, and keeps what is done: a second call goes on.
+
+    gauge    paths, a pattern ("q_*.h5"), or "@FILE" with one path a line; all of one lattice
+    mass     a single mass, or None with `masses`
+    source   a single source in words, or None with `sources`, a list of such words or "@FILE"; {n} and {gauge} in it stand for
+             the number and the stem of each configuration's name
+    output   pattern of the files of solutions: {gauge} or {n} ({n:04}), {mass}, {source}; None: solutions are not kept
+    report   path of the report in JSON, which is the record of what is done too
+    results  path of an HDF5 file of correlators and condensates
+    force    replace these files, and begin anew
+    stop_at_failure  end at the first configuration that is not certified; otherwise the others go on, and the report says why
+
+    The other options are those of Session and Session.solve, as `masses`, `sources`, `noise_vectors`, `batch`. A configuration is
+    not solved again where the record says that it is certified for the same request, its links have the same hash, and
+    its files are complete. Returns the report. What is wrong with one configuration is a result; bad input raises
+    Error before anything is solved.
+    """
+    ways = [name for name, value in (("mass", mass), ("masses", options.get("masses"))) if value is not None]
+    if len(ways) != 1:
+        raise Error(f"mass: expected a number, or None with `masses`, found {' and '.join(ways) or 'none'}", "argument")
+    if (source is not None) == (options.get("sources") is not None):
+        raise Error(f"source: expected one, or None with `sources`, found {'none' if source is None else 'both'}", "argument")
+    if not isinstance(options.get("sources", ""), (str, type(None))):
+        options = {**options, "sources": ";".join(map(str, options["sources"]))}
+    of_session = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
+    texts = option_texts("session", of_session)
+    texts.update(option_texts("solve", {**{name: value for name, value in options.items() if name not in of_session},
+                                        "mass": None if mass is None else float(mass)}))
+    if source is not None:
+        texts["source"] = source
+    gauges = os.fspath(gauge) if isinstance(gauge, (str, os.PathLike)) else ";".join(map(os.fspath, gauge))
+    text, table = _native.campaign(gauges, texts, *(None if path is None else os.fspath(path) for path in (output, report, results)),
+                                   bool(force), bool(stop_at_failure))
+    found = Campaign(json.loads(text))
+    found.table = table
+    return found
+
+
+explain_options(campaign, {**SOLVE_OPTIONS, **SESSION_OPTIONS})

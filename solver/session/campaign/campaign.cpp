@@ -1,0 +1,294 @@
+#include "solver/session/campaign/campaign.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <set>
+#include <sstream>
+
+#include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/text_file.hpp"
+#include "lattice_io/gauge/gauge_format.hpp"
+#include "solver/eigen/eigenpair_identity.hpp"
+#include "solver/krylov/search_keeper.hpp"
+#include "solver/krylov/solver_table.hpp"
+#include "solver/report/provenance.hpp"
+#include "solver/request/name_pattern.hpp"
+#include "solver/request/option_text.hpp"
+#include "solver/request/solve_checks.hpp"
+#include "solver/session/campaign/campaign_files.hpp"
+#include "solver/session/campaign/campaign_record.hpp"
+#include "solver/session/campaign/campaign_results.hpp"
+#include "solver/session/campaign/gauge_list.hpp"
+#include "solver/session/context.hpp"
+
+namespace staghorn {
+
+namespace {
+
+std::vector<double> masses_of(const SolveRequest& request) {
+  return request.masses.empty() ? std::vector{request.mass} : request.masses;
+}
+
+// The sources of one configuration: {gauge} and {n} in them are its own.
+std::vector<SourceRequest> sources_of(const std::vector<ListWord>& words, const SourceRequest& alike,
+                                      const std::string& gauge) {
+  std::vector<ListWord> filled = words;
+  for (ListWord& word : filled) try {
+      word.text = fill_pattern(word.text, fields_of_gauge(gauge));
+    } catch (const Error& error) {
+      throw Error(about_option("sources", error.what()));
+    }
+  return parse_sources(filled, alike);
+}
+
+std::string filled(const std::string& option, const std::string& pattern, const std::string& gauge) {
+  try {
+    return fill_pattern(pattern, fields_of_gauge(gauge));
+  } catch (const Error& error) {
+    throw Error(about_option(option, error.what()));
+  }
+}
+
+CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std::string>& sources) {
+  const auto& [session, request, source, many] = options;
+  CampaignIdentity identity = identity_of_options(session);
+  identity["staghorn_version"] = version();
+  identity["numbers"] = describe_numbers(session);
+  identity["solver"] = solver_for(session).name;
+  identity["reunitarize"] = option_text(session.reunitarize);
+  identity["no_verify"] = option_text(session.no_verify);
+  identity["dataset"] = session.dataset.value_or("");
+  identity["system"] = to_string(request.system);
+  identity["phases"] = to_string(request.phases);
+  identity["tolerance"] = option_text(tolerance_in_force(request, session.precision));
+  identity["tolerance_hq"] = request.tolerance_hq ? option_text(*request.tolerance_hq) : "";
+  identity["max_iterations"] = option_text(request.max_iterations);
+  identity["masses"] = option_text(masses_of(request));
+  for (const std::optional<double>& epsilon : request.naik_epsilons)
+    identity["naik_epsilons"] += (epsilon ? option_text(*epsilon) : "-") + " ";
+  for (const std::string& name : sources) identity["sources"] += (identity["sources"].empty() ? "" : "; ") + name;
+  identity["color"] = source.color ? std::to_string(*source.color) : "all";
+  identity["noise_vectors"] = std::to_string(source.noise_vectors);
+  return identity;
+}
+
+bool is_of_the_machine(ErrorKind kind) {
+  return kind == ErrorKind::memory || kind == ErrorKind::device || kind == ErrorKind::mpi ||
+         kind == ErrorKind::internal;
+}
+
+// The lattice of the first file whose header can be read. Throws the error of the first where there is none.
+Extents extents_of(const Communicator& communicator, const CampaignRequest& request) {
+  std::optional<Error> first;
+  for (const std::string& gauge : request.gauges) try {
+      return read_gauge_header(communicator, gauge, request.options.session.dataset).extents;
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  throw *first;
+}
+
+bool is_there(const Communicator& communicator, const std::string& path) {
+  std::error_code error;
+  return communicator.any(communicator.is_root() && std::filesystem::exists(path, error));
+}
+
+class Campaign {
+ public:
+  Campaign(const Communicator& communicator, const CampaignRequest& request, const CampaignWatch& watch);
+  CampaignAnswer run();
+
+ private:
+  struct Part {
+    std::vector<SolutionFile> files;
+    std::vector<std::string> paths;  // of these
+    bool may_replace = false;
+  };
+
+  void check_options() const;
+  void plan_files();
+  void check_files();
+  void solve(std::size_t part, CampaignPart& shown);
+  void keep_record();
+  SolveRequest request_of(std::size_t part) const;
+  SolutionSink* sink(std::optional<CampaignSolutions>& files) const { return files ? &*files : nullptr; }
+
+  const Communicator& all_;
+  const CampaignRequest& asked_;
+  const CampaignWatch& watch_;
+  std::vector<ListWord> words_;            // of the sources
+  std::vector<std::string> source_names_;  // likewise
+  std::optional<CampaignRecord> record_;
+  bool goes_on_ = false;  // from a record that was there
+  std::vector<Part> parts_;
+  std::optional<Session> session_;
+};
+
+Campaign::Campaign(const Communicator& communicator, const CampaignRequest& request, const CampaignWatch& watch)
+    : all_(communicator), asked_(request), watch_(watch) {
+  check_options();
+  const SolveOptions& options = request.options;
+  words_ = options.many.list ? read_list(all_, *options.many.list)
+                             : std::vector<ListWord>{{to_string(options.source.spec), ""}};
+  if (words_.empty()) throw Error("sources", "at least one source", "none");
+  for (const ListWord& word : words_) source_names_.push_back(word.text);
+  record_.emplace(identity_of(options, source_names_), masses_of(options.request), source_names_, request.gauges);
+  if (request.report && !request.force && is_there(all_, *request.report)) {
+    record_->go_on_from(*request.report, read_text_file(all_, *request.report));
+    goes_on_ = true;
+  }
+  plan_files();
+  check_files();
+}
+
+void Campaign::check_options() const {
+  const auto& [session, request, source, many] = asked_.options;
+  check_request(request, session.precision);
+  check_epsilons(request, session);
+  check_many(request);
+  if (asked_.gauges.empty()) throw Error("gauge", "at least one file", "none");
+  if (session.quarks.stored())
+    throw Error("fat", "links that are made from `gauge` files", "links of one configuration");
+  if (session.eigenvectors)
+    throw Error("eigenvectors", "none, as they belong to one configuration", *session.eigenvectors);
+  if (request.checkpoint) {
+    if (!asked_.output)
+      throw Error("checkpoint", "an `output` of HDF5, which keeps the solutions of sources that are done", "none");
+    const std::vector<std::string> fields = pattern_fields(*request.checkpoint);
+    if (asked_.gauges.size() > 1 && !std::count(fields.begin(), fields.end(), "gauge") &&
+        !std::count(fields.begin(), fields.end(), "n"))
+      throw Error("checkpoint", "a name with {gauge} or {n}, as each configuration has a state of its own",
+                  "'" + *request.checkpoint + "'");
+  }
+}
+
+void Campaign::plan_files() {
+  std::vector<std::string> masses;
+  for (const double mass : masses_of(asked_.options.request)) masses.push_back(shortest_digits(mass));
+  std::set<std::string> names{asked_.report.value_or(""), asked_.results.value_or("")};
+  if (asked_.report && asked_.report == asked_.results)
+    throw Error("results", "another file than `report`", "'" + *asked_.results + "'");
+  for (const std::string& gauge : asked_.gauges) {
+    Part part;
+    try {
+      part.files = solution_files(asked_.output, gauge, masses, source_names_);
+    } catch (const Error& error) {
+      throw Error(about_option("output", error.what()));
+    }
+    for (const SolutionFile& file : part.files) {
+      if (!names.insert(file.path).second)
+        throw Error("output", "another name for each file, by {gauge} or {n}", "'" + file.path + "' twice");
+      part.paths.push_back(file.path);
+    }
+    parts_.push_back(std::move(part));
+  }
+  for (const std::string& gauge : asked_.gauges)
+    if (names.count(gauge)) throw Error("'" + gauge + "' would be read and replaced: choose another name to write to");
+}
+
+// What is asked for must be writable, before anything is solved.
+void Campaign::check_files() {
+  for (std::size_t k = 0; k < parts_.size(); ++k) {
+    Part& part = parts_[k];
+    part.may_replace = asked_.force || record_->was_at_work(k, part.paths);
+    if (asked_.options.request.checkpoint) filled("checkpoint", *asked_.options.request.checkpoint, asked_.gauges[k]);
+    if (record_->says_certified(k, part.paths)) continue;
+    for (const std::string& path : part.paths) check_writable(all_, path, part.may_replace);
+  }
+  for (const auto& path : {asked_.report, asked_.results})
+    if (path) check_writable(all_, *path, asked_.force || goes_on_);
+  if (asked_.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+}
+
+void Campaign::keep_record() {
+  if (asked_.report) write_text_file(all_, *asked_.report, record_->text(), true);
+}
+
+SolveRequest Campaign::request_of(std::size_t part) const {
+  SolveRequest request = asked_.options.request;
+  if (!request.checkpoint) return request;
+  request.checkpoint = filled("checkpoint", *request.checkpoint, asked_.gauges[part]);
+  request.resume = request.resume || goes_on_;
+  return request;
+}
+
+void Campaign::solve(std::size_t number, CampaignPart& shown) {
+  const Stopwatch clock;
+  const Part& part = parts_[number];
+  const SolveOptions& options = asked_.options;
+  const std::string hash = hash_text(session_->read_links(shown.gauge));
+  if (record_->says_certified(number, part.paths) && record_->has_links(number, hash) &&
+      std::all_of(part.files.begin(), part.files.end(), [&](const SolutionFile& file) {
+        return holds_certified_solutions(all_, file.path, record_->n_solutions(number, file.mass, file.source));
+      }))
+    return record_->skipped(number);
+  if (!part.may_replace)
+    for (const std::string& path : part.paths) check_writable(all_, path, false);
+  record_->begins(number, hash, part.paths);
+  keep_record();
+  session_->take_links();
+  const SolveRequest request = request_of(number);
+  const SourceList sources(session_->communicator(), session_->lattice(),
+                           sources_of(words_, options.source, shown.gauge), request.system, options.session.no_verify);
+  shown.sites = session_->lattice().global_volume() * std::int64_t(sources.size());
+  if (watch_.part_begins) watch_.part_begins(shown);
+  std::optional<CampaignSolutions> solutions;
+  if (!part.files.empty())
+    solutions.emplace(session_->communicator(), session_->lattice(), part.files, sources, masses_of(request).size(),
+                      part.may_replace, request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
+  const SolveReport report = solve_many(*session_, request, options.many, sources, sink(solutions), watch_.progress);
+  if (solutions) solutions->finish(report);
+  record_->ends(number, report, all_.max(clock.seconds()));
+}
+
+CampaignAnswer Campaign::run() {
+  const SolveOptions& options = asked_.options;
+  session_.emplace(all_, extents_of(all_, asked_), options.session,
+                   ExpectedSolve{1, options.request.system, int(masses_of(options.request).size())});
+  for (const SourceRequest& source : sources_of(words_, options.source, asked_.gauges[0]))
+    check_source_request(source, session_->lattice().global());
+  if (watch_.session_is_there) watch_.session_is_there(*session_);
+  for (std::size_t number = 0; number < parts_.size(); ++number) {
+    CampaignPart shown{asked_.gauges[number], number + 1, parts_.size()};
+    try {
+      solve(number, shown);
+    } catch (const LocalError&) {
+      throw;
+    } catch (const EndedWithCheckpoint&) {
+      throw;
+    } catch (const Error& error) {
+      if (is_of_the_machine(error.kind())) throw;
+      record_->fails(number, error.what());
+    }
+    keep_record();
+    shown.words = record_->words(number);
+    if (watch_.part_ends) watch_.part_ends(shown);
+    if (asked_.stop_at_failure && record_->count("certified") + record_->count("unfinished") < int(parts_.size()))
+      break;
+  }
+  if (asked_.results) write_campaign_results(all_, *asked_.results, *record_, asked_.force || goes_on_);
+  CampaignAnswer answer;
+  answer.parts = int(parts_.size());
+  answer.certified = record_->count("certified");
+  answer.skipped = record_->n_skipped();
+  answer.failed = record_->count("failed");
+  answer.not_converged = answer.parts - answer.certified - answer.failed - record_->count("unfinished");
+  answer.json = record_->text();
+  std::ostringstream table;
+  print_campaign(table, *record_);
+  answer.table = table.str();
+  return answer;
+}
+
+}  // namespace
+
+CampaignAnswer run_campaign(const Communicator& communicator, const CampaignRequest& request,
+                            const CampaignWatch& watch) {
+  return Campaign(communicator, request, watch).run();
+}
+
+}  // namespace staghorn

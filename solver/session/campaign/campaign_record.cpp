@@ -1,0 +1,168 @@
+#include "solver/session/campaign/campaign_record.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+#include "halo/watch/error.hpp"
+#include "solver/report/provenance.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+// Outcomes of a part, from the best to the worst. `unfinished`: it has not begun, or a call ended while it was at work.
+constexpr const char* outcomes[] = {"certified", "out_of_iterations", "stagnated", "breakdown", "unfinished", "failed"};
+
+bool is_certified_part(const Json& part) { return part.at("outcome") == "certified"; }
+
+}  // namespace
+
+PartWork work_of(const Json& part) {
+  PartWork work;
+  for (const Json& rhs : part.at("report").at("rhs")) {
+    work.iterations += rhs.at("iterations").get<long>();
+    work.worst_residual = std::max(work.worst_residual, rhs.at("residual_true").get<double>());
+  }
+  return work;
+}
+
+CampaignRecord::CampaignRecord(const CampaignIdentity& request, const std::vector<double>& masses,
+                               const std::vector<std::string>& sources, const std::vector<std::string>& gauges)
+    : request_(request), masses_(masses), sources_(sources), n_(gauges.size()), parts_(Json::array()) {
+  for (const std::string& gauge : gauges)
+    parts_.push_back({{"gauge", gauge},
+                      {"outcome", "unfinished"},
+                      {"skipped", false},
+                      {"error", nullptr},
+                      {"links_hash", nullptr},
+                      {"files", Json::array()},
+                      {"seconds", nullptr},
+                      {"report", nullptr}});
+}
+
+void CampaignRecord::go_on_from(const std::string& path, const std::string& text) {
+  try {
+    const Json before = Json::parse(text);
+    const CampaignIdentity request = before.at("campaign").at("request").get<CampaignIdentity>();
+    for (const auto& [name, value] : request_) {
+      const std::string found = request.count(name) ? request.at(name) : "none";
+      if (found != value)
+        throw Error(path + ", an earlier report: " + name, value, found + "; another name, or `force` to begin anew");
+    }
+    for (Json part : before.at("configurations")) {
+      part.at("skipped") = false;
+      const auto same = std::find_if(parts_.begin(), parts_.begin() + std::ptrdiff_t(n_),
+                                     [&](const Json& one) { return one.at("gauge") == part.at("gauge"); });
+      for (const char* name : {"outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
+      if (same == parts_.begin() + std::ptrdiff_t(n_)) {
+        parts_.push_back(part);
+      } else {
+        *same = part;
+      }
+    }
+  } catch (const nlohmann::json::exception&) {
+    throw Error(path + " exists already, and is no report of several configurations; `force` replaces it");
+  }
+}
+
+bool CampaignRecord::is_certified(std::size_t part) const { return is_certified_part(parts_[part]); }
+
+bool CampaignRecord::says_certified(std::size_t part, const std::vector<std::string>& files) const {
+  return is_certified(part) && parts_[part].at("files") == files;
+}
+
+bool CampaignRecord::has_links(std::size_t part, const std::string& hash) const {
+  return parts_[part].at("links_hash") == hash;
+}
+
+std::size_t CampaignRecord::n_solutions(std::size_t part, std::optional<std::size_t> mass,
+                                        std::optional<std::size_t> source) const {
+  const Json& summaries = parts_[part].at("report").at("sources");  // mass by mass
+  std::size_t n = 0;
+  for (std::size_t i = 0; i < summaries.size(); ++i) {
+    const std::size_t of_mass = i / sources_.size(), of_source = i % sources_.size();
+    if (mass.value_or(of_mass) == of_mass && source.value_or(of_source) == of_source)
+      n += summaries[i].at("n_rhs").get<std::size_t>();
+  }
+  return n;
+}
+
+bool CampaignRecord::was_at_work(std::size_t part, const std::vector<std::string>& files) const {
+  return parts_[part].at("outcome") == "unfinished" && parts_[part].at("files") == files;
+}
+
+void CampaignRecord::begins(std::size_t part, const std::string& links_hash, const std::vector<std::string>& files) {
+  at(part)["outcome"] = "unfinished";
+  at(part)["error"] = nullptr;
+  at(part)["links_hash"] = links_hash;
+  at(part)["files"] = files;
+  at(part)["report"] = nullptr;
+}
+
+void CampaignRecord::ends(std::size_t part, const SolveReport& report, double seconds) {
+  at(part)["outcome"] = to_string(report.outcome);
+  at(part)["seconds"] = seconds;
+  SolveReport short_report = report;
+  for (RhsReport& rhs : short_report.rhs) rhs.history.clear();
+  at(part)["report"] = Json::parse(to_json(short_report));
+}
+
+void CampaignRecord::fails(std::size_t part, const std::string& error) {
+  at(part)["outcome"] = "failed";
+  at(part)["error"] = error;
+  at(part)["report"] = nullptr;
+}
+
+std::string CampaignRecord::words(std::size_t part) const {
+  const Json& entry = parts_[part];
+  const std::string outcome = entry.at("outcome");
+  if (outcome == "failed") return "FAILED: " + entry.at("error").get<std::string>();
+  if (entry.at("report").is_null()) return "not begun";
+  const PartWork work = work_of(entry);
+  char text[160];
+  std::snprintf(text, sizeof text, "%s, %zu right-hand sides, %ld iterations, residuals up to %.1e, %.1f s%s",
+                outcome.c_str(), entry.at("report").at("rhs").size(), work.iterations, work.worst_residual,
+                entry.at("seconds").get<double>(), entry.at("skipped") ? ", by an earlier call" : "");
+  return text;
+}
+
+std::string CampaignRecord::text() const {
+  std::size_t worst = 0;
+  Json counts = Json::object();
+  for (const Json& part : parts_)
+    for (std::size_t k = 0; k < std::size(outcomes); ++k)
+      if (part.at("outcome") == outcomes[k]) {
+        worst = std::max(worst, k);
+        counts[outcomes[k]] = counts.value(outcomes[k], 0) + 1;
+      }
+  Json json;
+  json["schema_version"] = schema_version;
+  json["outcome"] = outcomes[worst];
+  json["campaign"] = {{"staghorn_version", version()}, {"request", request_}, {"masses", masses_},
+                      {"sources", sources_},           {"outcomes", counts},  {"skipped", n_skipped()}};
+  json["configurations"] = parts_;
+  return json.dump(1) + "\n";
+}
+
+std::vector<const Json*> CampaignRecord::certified() const {
+  std::vector<const Json*> found;
+  for (const Json& part : parts_)
+    if (is_certified_part(part)) found.push_back(&part);
+  return found;
+}
+
+int CampaignRecord::count(const char* outcome) const {
+  int n = 0;
+  for (std::size_t part = 0; part < n_; ++part) n += parts_[part].at("outcome") == outcome;
+  return n;
+}
+
+int CampaignRecord::n_skipped() const {
+  int n = 0;
+  for (std::size_t part = 0; part < n_; ++part) n += parts_[part].at("skipped").get<bool>();
+  return n;
+}
+
+}  // namespace staghorn

@@ -1,0 +1,75 @@
+// The report of a campaign, and what a second call knows of the first: an entry for each configuration. It goes to the
+// disk whenever a part begins or ends. Private to this folder. Local.
+#pragma once
+
+#include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver/report/solve_report.hpp"
+
+namespace staghorn {
+
+// What a campaign asks, name by name: all that decides an answer but the links.
+using CampaignIdentity = std::map<std::string, std::string>;
+
+// Iterations of all right-hand sides of a part, and their worst residual.
+struct PartWork {
+  long iterations = 0;
+  double worst_residual = 0;
+};
+PartWork work_of(const nlohmann::ordered_json& part);
+
+class CampaignRecord {
+ public:
+  static constexpr int schema_version = 1;
+
+  // Nothing is done yet. `masses` and `sources` as in words.
+  CampaignRecord(const CampaignIdentity& request, const std::vector<double>& masses,
+                 const std::vector<std::string>& sources, const std::vector<std::string>& gauges);
+
+  // Takes over what an earlier call left in `text`, the content of `path`. Configurations of that call that are not
+  // among these stay, behind these. Throws Error where that is no record, or one of another request: it names what
+  // differs.
+  void go_on_from(const std::string& path, const std::string& text);
+
+  bool is_certified(std::size_t part) const;
+  // Whether the record says of this configuration that it is certified, with these files; and with links of this hash.
+  bool says_certified(std::size_t part, const std::vector<std::string>& files) const;
+  bool has_links(std::size_t part, const std::string& hash) const;
+  // Solutions of one mass or source of a part that is certified; absent: of all.
+  std::size_t n_solutions(std::size_t part, std::optional<std::size_t> mass, std::optional<std::size_t> source) const;
+  // Whether an earlier call ended while it was at work on this configuration with these files: they may be replaced.
+  bool was_at_work(std::size_t part, const std::vector<std::string>& files) const;
+
+  void begins(std::size_t part, const std::string& links_hash, const std::vector<std::string>& files);
+  void skipped(std::size_t part) { at(part)["skipped"] = true; }
+  void ends(std::size_t part, const SolveReport& report, double seconds);  // without histories of residuals
+  void fails(std::size_t part, const std::string& error);
+
+  // What became of a part, in words.
+  std::string words(std::size_t part) const;
+  // The report, with a trailing newline. The outcome is the worst: failed, unfinished, breakdown, ..., certified.
+  std::string text() const;
+  const nlohmann::ordered_json& parts() const { return parts_; }
+  // The reports of those that are certified, in order.
+  std::vector<const nlohmann::ordered_json*> certified() const;
+  const std::vector<double>& masses() const { return masses_; }
+  const std::vector<std::string>& sources() const { return sources_; }
+  int count(const char* outcome) const;  // of this call's parts: "certified", "failed", ...
+  int n_skipped() const;
+  std::size_t size() const { return n_; }
+
+ private:
+  nlohmann::ordered_json& at(std::size_t part) { return parts_[part]; }
+
+  CampaignIdentity request_;
+  std::vector<double> masses_;
+  std::vector<std::string> sources_;
+  std::size_t n_;                 // parts of this call
+  nlohmann::ordered_json parts_;  // of this call, then of earlier ones
+};
+
+}  // namespace staghorn

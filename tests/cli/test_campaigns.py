@@ -1,0 +1,163 @@
+"""One request on many configurations: the bits of solves alone, what is done stays done, a failure does not stop the others."""
+
+from __future__ import annotations
+
+import json
+import shutil
+
+import h5py
+import numpy as np
+import pytest
+from solve_files import solution_bytes
+
+DATE = {"SOURCE_DATE_EPOCH": "1795199983"}
+ASKED = ["--masses", "0.2,0.5", "--sources", "wall:0; z2:7", "--noise-vectors", 2]
+NAMES = ["--output", "x_{n:02}_{mass}_{source}.h5", "--report", "r.json", "--results", "r.h5"]
+
+
+@pytest.fixture(scope="module")
+def links(staghorn, tmp_path_factory):
+    """Three configurations of 4x6x4x8, q_0001.h5 and so on."""
+    folder = tmp_path_factory.mktemp("links")
+    staghorn("generate", "--lattice", "4x6x4x8", "--beta", 5.7, "--sweeps", 3, "--save-every", 1, "--save-as", "q_{n:04}.h5", "--quiet",
+             cwd=folder, check=True)
+    return folder
+
+
+@pytest.fixture
+def folder(links, tmp_path):
+    for path in links.iterdir():
+        shutil.copy(path, tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def campaign(staghorn, folder):
+    """campaign(*options): the three configurations, two masses and two sources, in `folder`."""
+    def run(*options, status=0, **how):
+        result = staghorn("solve", "--gauge", "q_*.h5", *ASKED, *NAMES, *options, cwd=folder, env=DATE, **how)
+        assert result.returncode == status, result.stdout + result.stderr
+        return result.stdout
+    return run
+
+
+def record(folder):
+    return json.loads((folder / "r.json").read_text())
+
+
+def outcomes(folder):
+    return [part["outcome"] for part in record(folder)["configurations"]]
+
+
+@pytest.mark.mpi
+def test_a_campaign_has_the_bits_and_observables_of_solves_alone(staghorn, folder, campaign):
+    out = campaign()
+    assert "3 configurations, 3 certified" in out and "averages and standard errors over 3 configurations" in out
+    ours = record(folder)
+    assert ours["outcome"] == "certified" and ours["campaign"]["skipped"] == 0
+    with h5py.File(folder / "r.h5") as results:
+        assert [name.decode() for name in results["gauge"]] == ["q_0001.h5", "q_0002.h5", "q_0003.h5"]
+        assert results["pion_correlator"].shape == (3, 2, 1, 8) and results["condensate"].shape == (3, 2, 1, 2)
+        kept = {name: results[name][()] for name in results}
+    for k, ranks in ((0, 1), (2, 2)):  # the last on other ranks
+        staghorn("solve", "--gauge", f"q_000{k + 1}.h5", *ASKED, "--output", "alone.h5", "--report", "alone.json", "--force", cwd=folder,
+                 ranks=ranks, check=True)
+        alone = json.loads((folder / "alone.json").read_text())
+        whole = solution_bytes(folder / "alone.h5")
+        parts = [solution_bytes(folder / f"x_0{k + 1}_{mass}_{source}.h5") for mass in ("0.2", "0.5") for source in ("wall-0", "z2-7")]
+        assert whole == b"".join(parts)
+        assert kept["plaquette"][k] == alone["gauge"]["plaquette"]
+        for mass in range(2):
+            wall, noise = alone["sources"][2 * mass], alone["sources"][2 * mass + 1]
+            assert kept["pion_correlator"][k, mass, 0].tolist() == wall["pion_correlator"]
+            assert kept["condensate"][k, mass, 0].tolist() == noise["condensate"]["values"]
+            assert np.isclose(np.mean(noise["condensate"]["values"]), noise["condensate"]["value"], rtol=1e-14)
+    # Each file says what it holds.
+    with h5py.File(folder / "x_02_0.5_z2-7.h5") as file:
+        attributes = file["solution"].attrs
+        assert [attributes[name].decode() for name in ("mass", "source", "outcome")] == ["0.5", "z2:7", "certified"]
+        assert file["solution"].shape == (2, 8, 4, 6, 4, 3) and len(attributes["residual_true"].decode().split()) == 2
+
+
+def test_a_second_call_skips_what_is_done_and_solves_the_rest(staghorn, folder, campaign, expect_error):
+    (folder / "q_0003.h5").rename(folder / "later.h5")
+    campaign()
+    first = record(folder)
+    times = {path: path.stat().st_mtime_ns for path in folder.glob("x_*")}
+    (folder / "later.h5").rename(folder / "q_0003.h5")
+    assert campaign().count("by an earlier call") == 2
+    second = record(folder)
+    assert second["campaign"]["skipped"] == 2 and outcomes(folder) == ["certified"] * 3
+    assert second["configurations"][0]["report"] == first["configurations"][0]["report"]
+    assert {path: path.stat().st_mtime_ns for path in times} == times
+    with h5py.File(folder / "r.h5") as results:
+        assert len(results["gauge"]) == 3
+    # Another request is no second call.
+    expect_error(staghorn("solve", "--gauge", "q_*.h5", *ASKED, *NAMES, "--tolerance", "1e-8", cwd=folder), 1, "r.json", "tolerance",
+                 "1e-08", "1e-10", "--force")
+    # Links that are others under the same name, and a file that is not complete, are noticed, and nothing is replaced unasked.
+    (folder / "q_0001.h5").write_bytes((folder / "q_0002.h5").read_bytes())
+    (folder / "x_02_0.2_wall-0.h5").write_bytes(b"")
+    out = campaign(status=1)
+    assert "q_0001.h5: FAILED: x_01_0.2_wall-0.h5 exists already" in out and "q_0002.h5: FAILED: x_02_0.2_wall-0.h5 exists" in out
+    assert outcomes(folder) == ["failed", "failed", "certified"]
+    campaign("--force")
+    assert record(folder)["campaign"]["skipped"] == 0
+    assert solution_bytes(folder / "x_01_0.5_wall-0.h5") == solution_bytes(folder / "x_02_0.5_wall-0.h5")
+
+
+def test_a_call_that_was_killed_goes_on(folder, campaign):
+    """The record says at which configuration a call was at work: its files may be replaced without force."""
+    campaign()
+    ours = record(folder)
+    before = {path.name: path.read_bytes() for path in folder.glob("x_*")}
+    ours["configurations"][1].update(outcome="unfinished", report=None)
+    (folder / "r.json").write_text(json.dumps(ours))
+    assert campaign().count("by an earlier call") == 2
+    assert {path.name: path.read_bytes() for path in folder.glob("x_*")} == before
+
+
+def test_a_failure_does_not_stop_the_others_unless_asked(folder, campaign):
+    damaged = bytearray((folder / "q_0001.h5").read_bytes())
+    damaged[9000] ^= 1
+    (folder / "q_0001.h5").write_bytes(damaged)
+    out = campaign("--stop-at-failure", status=1)
+    assert "q_0001.h5: FAILED: q_0001.h5" in out and outcomes(folder) == ["failed", "unfinished", "unfinished"]
+    out = campaign(status=1)
+    assert outcomes(folder) == ["failed", "certified", "certified"] and "suma" in record(folder)["configurations"][0]["error"]
+    with h5py.File(folder / "r.h5") as results:
+        assert [name.decode() for name in results["gauge"]] == ["q_0002.h5", "q_0003.h5"]
+
+
+def test_what_does_not_converge_shows_in_outcome_and_status(folder, campaign):
+    campaign("--max-iterations", 20, status=3)
+    assert record(folder)["outcome"] == "out_of_iterations" and not (folder / "x_01_0.2_wall-0.h5").stat().st_size == 0
+    campaign("--max-iterations", 20, "--force", "--stop-at-failure", status=3)
+    assert outcomes(folder) == ["out_of_iterations", "unfinished", "unfinished"]
+
+
+def test_improved_quarks_and_mixed_precision_do_not_depend_on_earlier_links(staghorn, folder):
+    """Links that follow others are treated as those of a fresh session: HISQ, with forms of Naik links that are chosen."""
+    asked = ["--action", "hisq", "--sloppy", "fp32", "--mass", "0.3", "--source", "z2:5", "--batch", 1]
+    staghorn("solve", "--gauge", "q_0001.h5; q_0002.h5", *asked, "--output", "h_{gauge}.h5", cwd=folder, check=True)
+    staghorn("solve", "--gauge", "q_0002.h5", *asked, "--output", "alone.h5", cwd=folder, check=True)
+    assert solution_bytes(folder / "h_q_0002.h5") == solution_bytes(folder / "alone.h5")
+
+
+@pytest.mark.parametrize("options, status, words", [
+    (["--gauge", "q_*.h5", "--mass", 1, "--output", "x.h5"], 1, ["--output", "{gauge}", "'x.h5' twice"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{k}.h5"], 1, ["--output", "{gauge}, {mass}, {n}, {source}", "{k}"]),
+    (["--gauge", "p_*.h5", "--mass", 1], 1, ["--gauge", "p_*.h5", "none"]),
+    (["--gauge", "q_0001.h5;nowhere.h5", "--mass", 1], 1, ["--gauge", "nowhere.h5"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--guess", "x.h5"], 2, ["--guess", "single configuration"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--chronological", 2], 1, ["--chronological", "single batch"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--eigenvectors", "e.h5"], 1, ["--eigenvectors", "one configuration"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{n}.h5", "--checkpoint", "c.h5"], 1, ["--checkpoint", "{gauge} or {n}"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{n}.scidac"], 2, ["--output", "HDF5"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--sources", "point:9,0,0,0"], 1, ["point:9,0,0,0"]),
+    (["--gauge", "q_0001.h5", "--mass", 1, "--stop-at-failure"], 2, ["--stop-at-failure", "several"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--report", "q_0002.h5"], 1, ["q_0002.h5", "exists already"]),
+])
+def test_what_makes_no_sense_is_refused_before_anything_is_solved(staghorn, links, expect_error, options, status, words):
+    expect_error(staghorn("solve", *options, cwd=links), status, *words)
+    assert len(list(links.iterdir())) == 3
