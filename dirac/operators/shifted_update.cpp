@@ -85,6 +85,13 @@ void ShiftedUpdate::take_steps(const ColorVectorField& last_residual) {
   std::fill(counts_.begin(), counts_.end(), 0);
 }
 
+std::vector<ColorVectorField*> ShiftedUpdate::vectors() {
+  std::vector<ColorVectorField*> vectors;
+  for (auto* fields : {&x_, &p_})
+    for (ColorVectorField& field : *fields) vectors.push_back(&field);
+  return vectors;
+}
+
 std::int64_t ShiftedUpdate::bytes() const {
   std::int64_t bytes = 0;
   for (const auto* fields : {&x_, &p_, &earlier_})

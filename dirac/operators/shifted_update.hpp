@@ -26,6 +26,8 @@ class ShiftedUpdate {
   // Takes the steps that wait. Local.
   void finish();
 
+  // x and p of all shifts. Where no step waits they are all there is to know.
+  std::vector<ColorVectorField*> vectors();
   const ColorVectorField& x(int shift) const { return x_[std::size_t(shift)]; }
   std::int64_t bytes() const;  // of all fields; this rank
 

@@ -15,7 +15,8 @@ constexpr Parity places[] = {Parity::even, Parity::odd};
 long iterations_in(const SearchNumbers& numbers) {
   long most = 0;
   for (const auto& [name, list] : numbers)
-    if (name == "iterations" || name == "mixed.iterations" || name == "passes.cg_iterations")
+    if (name == "iterations" || name == "mixed.rounds" || name == "block.rounds" || name == "deflated.rounds" ||
+        name == "passes.cg_iterations")
       most += list.empty() ? 0 : long(list[0]);
   return most;
 }
@@ -34,35 +35,51 @@ void Checkpoints::surround(std::function<SearchNumbers()> numbers, std::span<Vec
 }
 
 const SearchNumbers* Checkpoints::restore_surroundings() {
-  if (!series_.found()) return nullptr;
-  const auto n_solutions = std::int64_t(get(series_.found()->numbers, "keeper.solutions", 1)[0]);
-  if (n_solutions > std::int64_t(solutions_.size()))
-    throw Error("checkpoint " + series_.found_path(), std::to_string(solutions_.size()) + " solutions", n_solutions);
-  for (VectorField& x : solutions_)
+  if (kept() && !numbers_enclosing_) read_solutions(solutions_);
+  return kept();
+}
+
+void Checkpoints::enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions) {
+  numbers_around_ = {};
+  numbers_enclosing_ = std::move(numbers);
+  all_solutions_ = solutions;
+}
+
+const SearchNumbers* Checkpoints::restore_enclosure() {
+  if (kept()) read_solutions(all_solutions_);
+  return kept();
+}
+
+void Checkpoints::read_solutions(std::span<VectorField> solutions) {
+  const auto n_solutions = std::int64_t(get_number(series_.found()->numbers, "keeper.solutions"));
+  if (n_solutions > std::int64_t(solutions.size()))
+    throw Error("checkpoint " + series_.found_path(), std::to_string(solutions.size()) + " solutions", n_solutions);
+  for (VectorField& x : solutions)
     for (const Parity parity : places)
       if (n_solutions == 0) clear_parity(x, parity);
   VectorField space(lattice_);
   if (n_solutions > 0)
     read_checkpoint_vectors(communicator_, series_.found_path(), space, [&](std::int64_t k) {
-      if (k < n_solutions) solutions_[std::size_t(k)] = space;
+      if (k < n_solutions) solutions[std::size_t(k)] = space;
     });
-  return &series_.found()->numbers;
 }
 
 void Checkpoints::keep(const SearchState& state) {
   const auto n_rhs = std::size_t(state.vectors.front()->n_rhs());
   const std::size_t fields = fields_of(state.vectors.size());
-  const bool has_solutions = std::any_of(solutions_.begin(), solutions_.end(),
-                                         [&](const VectorField& x) { return !is_zero(communicator_, x); });
-  const std::size_t n_solutions = has_solutions ? solutions_.size() : 0;
+  const std::span<VectorField> solutions = numbers_enclosing_ ? all_solutions_ : solutions_;
+  const bool has_solutions =
+      std::any_of(solutions.begin(), solutions.end(), [&](const VectorField& x) { return !is_zero(communicator_, x); });
+  const std::size_t n_solutions = has_solutions ? solutions.size() : 0;
   SearchNumbers numbers = state.numbers;
-  if (numbers_around_) numbers.merge(numbers_around_());
+  for (const auto* around : {&numbers_around_, &numbers_enclosing_, &numbers_of_job_})
+    if (*around) numbers.merge((*around)());
   numbers["keeper.solutions"] = {double(n_solutions)};
   numbers["keeper.vectors"] = {double(state.vectors.size())};
   VectorField space(lattice_);
   const auto vector = [&](std::int64_t k) -> const VectorField& {
     const auto at = std::size_t(k);
-    if (at < n_solutions) return space = solutions_[at], space;
+    if (at < n_solutions) return space = solutions[at], space;
     const std::size_t rhs = (at - n_solutions) / fields, field = (at - n_solutions) % fields;
     for (std::size_t half = 0; half < 2; ++half)
       if (const std::size_t v = 2 * field + half; v < state.vectors.size())
@@ -74,9 +91,7 @@ void Checkpoints::keep(const SearchState& state) {
   series_.write(std::move(numbers), std::int64_t(n_solutions + n_rhs * fields), vector, iterations_in(state.numbers));
 }
 
-const SearchNumbers* Checkpoints::kept_numbers() {
-  return series_.found() && !handed_over_ ? &series_.found()->numbers : nullptr;
-}
+const SearchNumbers* Checkpoints::kept_numbers() { return kept(); }
 
 void Checkpoints::restore(const std::vector<ColorVectorField*>& vectors) {
   const auto n_solutions = std::size_t(get(series_.found()->numbers, "keeper.solutions", 1)[0]);

@@ -23,6 +23,19 @@ class Checkpoints final : public SearchKeeper {
   // The numbers to go on from, where there are any; fills the solutions.
   const SearchNumbers* restore_surroundings();
 
+  // The same around several searches that come one after the other, each with surroundings of its own, whose solutions
+  // are a part of these. Empty `numbers` end it.
+  void enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions);
+  const SearchNumbers* restore_enclosure();
+
+  // Numbers of the job that all this is a part of.
+  void add_job(std::function<SearchNumbers()> numbers) { numbers_of_job_ = std::move(numbers); }
+  // The state to go on from as long as no search went on from it; nullptr otherwise.
+  const SearchNumbers* found() const { return kept(); }
+  // No search is to go on from it: it is of no use any more.
+  void forget() { handed_over_ = true; }
+  void note(const std::string& text) { series_.note(text); }
+
   bool is_due() override { return series_.is_due(); }
   void keep(const SearchState& state) override;
   const SearchNumbers* kept_numbers() override;
@@ -31,11 +44,14 @@ class Checkpoints final : public SearchKeeper {
   CheckpointSummary summary() const { return series_.summary(); }
 
  private:
+  const SearchNumbers* kept() const { return series_.found() && !handed_over_ ? &series_.found()->numbers : nullptr; }
+  void read_solutions(std::span<VectorField> solutions);
+
   const Communicator& communicator_;
   const Lattice& lattice_;
   CheckpointSeries series_;
-  std::function<SearchNumbers()> numbers_around_;
-  std::span<VectorField> solutions_;
+  std::function<SearchNumbers()> numbers_around_, numbers_enclosing_, numbers_of_job_;
+  std::span<VectorField> solutions_, all_solutions_;  // all: of the enclosure
   bool handed_over_ = false;
 };
 

@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <utility>
 
-#include "halo/watch/error.hpp"
 #include "solver/eigen/deflation.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -75,6 +77,19 @@ class Rounds {
     return longest > 0 && any_active();
   }
 
+  // All that it remembers, and back.
+  void put_into(SearchNumbers& numbers) const {
+    put(numbers, "deflated.", rhs_);
+    numbers["deflated.active"].assign(active_.begin(), active_.end());
+    numbers["deflated.rounds"] = {double(iterations_)};
+  }
+  void take_from(const SearchNumbers& numbers) {
+    rhs_ = get_rhs(numbers, "deflated.", rhs_.size());
+    const std::vector<double>& active = get(numbers, "deflated.active", rhs_.size());
+    for (std::size_t i = 0; i < rhs_.size(); ++i) active_[i] = active[i] != 0;
+    iterations_ = long(get_number(numbers, "deflated.rounds"));
+  }
+
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
 
  private:
@@ -102,7 +117,6 @@ std::int64_t DeflatedSolver::bytes() const { return solver_->bytes() + r_.bytes(
 CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                const CgStop& stop, const ShowProgress& show) {
   if (!stop.deflation) return solver_->solve(system, x, b, stop, show);
-  if (stop.keeper) throw Error("checkpoint", "a solve without eigenvectors, or with `sloppy`", "eigenvectors");
   const auto& [d, parity, shift] = system;
   const std::size_t n = stop.target_norm.size();
   const std::vector<double> one(n, 1);
@@ -113,15 +127,32 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
   r_.copy_from(b);
   Rounds rounds(stop, d.norm2(r_, sums));
   CgResult result;
+  std::optional<NestedKeeper> keeper;
+  if (stop.keeper)
+    keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{&x, &r_}, [&](SearchNumbers& numbers) {
+      rounds.put_into(numbers);
+      numbers["deflated.bounds"] = bounds_of(sums);
+      put_text(numbers, "deflated.took_over", result.took_over);
+    });
+  bool in_round = false;  // a state of the solver is there, from which it goes on
+  if (const SearchNumbers* const resumed = keeper ? keeper->kept_numbers() : nullptr) {
+    rounds.take_from(*resumed);
+    sums = sums_within(get(*resumed, "deflated.bounds", n));
+    result.took_over = get_text(*resumed, "deflated.took_over");
+    in_round = true;
+  }
   for (bool more = true; more;) {
-    // x += what the eigenvectors say of r;  r = b - A x
-    stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
-    d.combine(1, e_, 1, x);
-    r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
-    if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
+    if (!std::exchange(in_round, false)) {
+      // x += what the eigenvectors say of r;  r = b - A x
+      stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
+      d.combine(1, e_, 1, x);
+      r_.copy_from(b);
+      d.hop(tmp_, x, opposite(parity));
+      if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
+    }
 
-    const CgStop next = rounds.next(drop);
+    CgStop next = rounds.next(drop);
+    next.keeper = keeper ? &*keeper : nullptr;
     const double worst = rounds.worst_ratio(next);
     const auto show_whole = [&](const CgProgress& at) {
       show({rounds.iterations() + at.iteration, at.worst_ratio * worst});

@@ -25,7 +25,7 @@ class DeflatedSolver final : public KrylovSolver {
   // the solver's own. Local.
   DeflatedSolver(const StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver);
 
-  // Throws Error with a keeper beside a deflation. Collective.
+  // Collective.
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
   Parts parts() override;

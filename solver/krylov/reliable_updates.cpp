@@ -225,14 +225,14 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   const auto put_updates = [&](SearchState& kept) {
     rhs.put_into(kept.numbers);
     kept.numbers["mixed.r2"] = r2;
-    kept.numbers["mixed.iterations"] = {double(iterations)};
+    kept.numbers["mixed.rounds"] = {double(iterations)};
     kept.numbers["mixed.in_rest"] = {double(in_rest)};
   };
   const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
   if (resumed) {
     rhs.take_from(*resumed);
     r2 = get(*resumed, "mixed.r2", n);
-    iterations = long(get(*resumed, "mixed.iterations", 1)[0]);
+    iterations = long(get(*resumed, "mixed.rounds", 1)[0]);
     in_rest = get(*resumed, "mixed.in_rest", 1)[0] != 0;
   }
   if (resumed && !in_rest) {

@@ -1,8 +1,10 @@
 // Searches that can be left and taken up again with no bit changed: what a solver hands over, and who keeps it.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "dirac/fields/color_vector_field.hpp"
@@ -41,11 +43,38 @@ class SearchKeeper {
   virtual void restore(const std::vector<ColorVectorField*>& vectors) = 0;
 };
 
+// The keeper of a search within another one: vectors and numbers of the outer search are kept beside those of the inner
+// one, and filled again with them. The inner search therefore restores its state before it reads anything else.
+class NestedKeeper final : public SearchKeeper {
+ public:
+  // `put` adds the numbers of the outer search. `keeper` and what `vectors` points to must outlive the object. Local.
+  NestedKeeper(SearchKeeper& keeper, std::vector<ColorVectorField*> vectors, std::function<void(SearchNumbers&)> put)
+      : keeper_(keeper), vectors_(std::move(vectors)), put_(std::move(put)) {}
+  bool is_due() override { return keeper_.is_due(); }
+  void keep(const SearchState& state) override;
+  const SearchNumbers* kept_numbers() override { return keeper_.kept_numbers(); }
+  void restore(const std::vector<ColorVectorField*>& vectors) override { keeper_.restore(and_those(vectors)); }
+
+ private:
+  std::vector<ColorVectorField*> and_those(const std::vector<ColorVectorField*>& inner) const;
+
+  SearchKeeper& keeper_;
+  std::vector<ColorVectorField*> vectors_;
+  std::function<void(SearchNumbers&)> put_;
+};
+
 // What each right-hand side has done, as lists whose names begin with `prefix`, and back. `get` throws Error where a
 // list is absent or has another length. Local.
 void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs);
 std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs);
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length);
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name);  // of any length
+double get_number(const SearchNumbers& numbers, const std::string& name);
+// A text as the codes of its characters. Local.
+void put_text(SearchNumbers& numbers, const std::string& name, const std::string& text);
+std::string get_text(const SearchNumbers& numbers, const std::string& name);
+// Lists whose names get `prefix` in front, and those that have it, without it. Local.
+void put_below(SearchNumbers& numbers, const std::string& prefix, SearchNumbers below);
+SearchNumbers below(const SearchNumbers& numbers, const std::string& prefix);
 
 }  // namespace staghorn

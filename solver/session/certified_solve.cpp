@@ -223,6 +223,8 @@ SearchNumbers Passes::numbers() const {
   put_passes(numbers, before_, done_.rhs);
   numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
   numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
+  put_text(numbers, "passes.loop", done_.loop);
+  put_text(numbers, "passes.took_over", done_.took_over);
   return numbers;
 }
 void Passes::take(const SearchNumbers& numbers) {
@@ -230,6 +232,8 @@ void Passes::take(const SearchNumbers& numbers) {
   const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
   done_.spectrum = {spectrum[0], spectrum[1]};
   done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
+  done_.loop = get_text(numbers, "passes.loop");
+  done_.took_over = get_text(numbers, "passes.took_over");
 }
 
 // The sites of the system; nothing: all.

@@ -29,6 +29,7 @@ namespace staghorn {
 
 struct CertifiedSolve;
 struct ShiftedPassResult;
+class Checkpoints;
 
 // Where links came from, and what reading them found.
 struct LinkOrigin {
@@ -59,6 +60,7 @@ struct LinksTaken {
 struct SolveHabits {
   bool zero_source_is_a_result = false;  // x = 0 and certified; otherwise Error
   const bool* interrupted = nullptr;     // see CgStop
+  Checkpoints* checkpoints = nullptr;    // of the job that this solve is a part of, instead of its own
 };
 
 class Gauge {
@@ -195,7 +197,7 @@ class Gauge {
   ShiftedPassResult run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
                                      std::span<const VectorField> sources, std::span<const double> b2,
                                      std::span<VectorField> solutions, const ShowProgress& progress,
-                                     const bool* interrupted);
+                                     const bool* interrupted, Checkpoints* checkpoints);
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
   double certificate_bytes(MemorySpace space) const;  // held there beside the host's links, this rank

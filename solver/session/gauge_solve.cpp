@@ -26,9 +26,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
                                                       const std::string& sources_hash) const {
   const Communicator& all = context_.communicator();
   const std::string solver = solver_for(options_).name;
-  if (solver != "cg" && solver != "mixed") throw Error("`checkpoint`", "the solver cg or mixed", solver);
-  if (deflation(request) && !solver_for(options_).deflates)
-    throw Error("`checkpoint`", "a solve without `eigenvectors`, or with `sloppy`", "eigenvectors");
+  if (solver == "cublas") throw Error("`checkpoint`", "another solver", solver);
   std::map<std::string, std::string> identity = {
       {"staghorn_version", version()},
       {"lattice", to_string(lattice().global())},
@@ -38,9 +36,12 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
       {"numbers", describe_numbers(options_)},
       {"solver", solver},
       {"system", to_string(request.system)},
-      {"mass", option_text(request.mass)},
       {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
       {"max_iterations", option_text(request.max_iterations)}};
+  if (request.masses.empty()) identity["mass"] = option_text(request.mass);
+  for (const double mass : request.masses)
+    identity["masses"] += (identity["masses"].empty() ? "" : ",") + option_text(mass);
+  for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
   if (deflation_ && request.deflate) identity["eigenvectors"] = eigenvectors_;
   if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
   if (improved_) {
@@ -67,8 +68,10 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
       certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
-  std::optional<Checkpoints> checkpoints;
-  if (request.checkpoint) checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
+  std::optional<Checkpoints> own_checkpoints;
+  Checkpoints* checkpoints = habits.checkpoints;
+  if (request.checkpoint && !checkpoints)
+    checkpoints = &own_checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
 
   std::vector<int> guessed(n_rhs, 0);
   if (request.chronological > 0) {
@@ -92,7 +95,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   });
   CertifiedSolve done = certified_solve(
       {all, plain_links(certificate), options_.boundary, options_.precision, *pass_, certificate_.residual(),
-       habits.interrupted, checkpoints ? &*checkpoints : nullptr, deflation(request), [this] { pack_links(); }},
+       habits.interrupted, checkpoints, deflation(request), [this] { pack_links(); }},
       request, brought_sources, b2, brought_solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();

@@ -1,8 +1,22 @@
 #include "solver/session/pass_memory.hpp"
 
+#include <iterator>
+#include <utility>
+
 namespace staghorn {
 
+namespace {
+
+// What put_passes leaves out.
+constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsReport::norm2, &RhsReport::norm2_even,
+                                               &RhsReport::norm2_odd, &RhsReport::mass};
+
+}  // namespace
+
 void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports) {
+  for (const char* name :
+       {"outcome", "previous", "broke_down", "residual_true", "residual_hq", "residual_iterated", "iterations"})
+    numbers[std::string("passes.") + name].clear();
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RhsReport& rhs = reports[i];
     const auto add = [&](const char* name, double number) { numbers[std::string("passes.") + name].push_back(number); };
@@ -34,6 +48,38 @@ void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, s
     rhs.updates.clear();
     for (const double update : get(numbers, "passes.updates" + std::to_string(i))) rhs.updates.push_back(long(update));
   }
+}
+
+void put_reports(SearchNumbers& numbers, const std::string& prefix, std::span<const RhsReport> reports) {
+  SearchNumbers done;
+  std::vector<PassMemory> memory;
+  for (const RhsReport& rhs : reports) memory.push_back({rhs.outcome});
+  put_passes(done, memory, {reports.begin(), reports.end()});
+  done["shift_iterations"].clear();
+  for (const RhsReport& rhs : reports) done["shift_iterations"].push_back(double(rhs.shift_iterations));
+  for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
+    std::vector<double>& list = done["more" + std::to_string(k)];
+    for (const RhsReport& rhs : reports) list.push_back(rhs.*more_of_done[k]);
+  }
+  put_below(numbers, prefix, std::move(done));
+}
+
+std::vector<RhsReport> get_reports(const SearchNumbers& numbers, const std::string& prefix, std::size_t n) {
+  const SearchNumbers done = below(numbers, prefix);
+  std::vector<PassMemory> memory(n);
+  std::vector<RhsReport> reports(n);
+  get_passes(done, memory, reports);
+  const std::vector<double>& shift_iterations = get(done, "shift_iterations", n);
+  for (std::size_t i = 0; i < n; ++i) {
+    if (!memory[i].outcome) throw Error("checkpoint: " + prefix, "an outcome", "none");
+    reports[i].outcome = *memory[i].outcome;
+    reports[i].shift_iterations = long(shift_iterations[i]);
+  }
+  for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
+    const std::vector<double>& list = get(done, "more" + std::to_string(k), n);
+    for (std::size_t i = 0; i < n; ++i) reports[i].*more_of_done[k] = list[i];
+  }
+  return reports;
 }
 
 }  // namespace staghorn

@@ -4,6 +4,8 @@
 
 #include <limits>
 #include <optional>
+#include <span>
+#include <string>
 #include <vector>
 
 #include "solver/krylov/search_keeper.hpp"
@@ -22,5 +24,10 @@ struct PassMemory {
 // throws Error where a list is absent or has another length. Local.
 void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports);
 void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, std::vector<RhsReport>& reports);
+
+// Whole reports of right-hand sides that are done, as lists whose names begin with `prefix`, and back: all but the name
+// and colour of the source. `get_reports` throws Error as get_passes does. Local.
+void put_reports(SearchNumbers& numbers, const std::string& prefix, std::span<const RhsReport> reports);
+std::vector<RhsReport> get_reports(const SearchNumbers& numbers, const std::string& prefix, std::size_t n);
 
 }  // namespace staghorn

@@ -26,6 +26,28 @@ CASES = {
                    lambda r: len(r["rhs"][0]["updates"]) >= 3),
     "mixed-that-gives-up": (["--mass", 0.001, "--color", 0, "--sloppy", "fp16", "--sloppy-links", 8, "--tolerance", 1e-13,
                              "--max-iterations", 3000], lambda r: r["precise_loop"] == "host"),
+    "mixed-several": (["--mass", 0.05, "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", 2],
+                      lambda r: r["rhs"][0]["iterations"] != r["rhs"][1]["iterations"]),
+    "block": (["--mass", 0.02, "--solver", "block", "--source", "point:0,0,0,0"],  # one of the colours is zero on even sites
+              lambda r: r["loop"] == "block" and not r["took_over"]),
+    "block-mixed": (["--mass", 0.05, "--solver", "block", "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", 4],
+                    lambda r: r["loop"] == "block" and not r["took_over"] and r["rhs"][0]["updates"]),
+    "block-mixed-that-gives-up": (["--mass", 0.001, "--solver", "block", "--sloppy", "fp32", "--source", "z2:1",
+                                   "--noise-vectors", 2], lambda r: r["took_over"].startswith("mixed")),
+    "deflated": (["--mass", 0.01, "--eigenvectors", "fp64", "--source", "z2:1", "--noise-vectors", 2],
+                 lambda r: r["deflation"]["projections"] == 1),
+    "deflated-odd": (["--mass", 0.01, "--eigenvectors", "fp16", "--source", "z2:1", "--system", "odd", "--color", 0],
+                     lambda r: r["deflation"]["projections"] > 2),
+    "deflated-mixed": (["--mass", 0.01, "--eigenvectors", "fp16", "--source", "z2:1", "--sloppy", "fp32"],
+                       lambda r: r["deflation"]["projections"] > 2),
+    "deflated-block-mixed": (["--mass", 0.05, "--eigenvectors", "fp16", "--source", "z2:1", "--noise-vectors", 2, "--solver",
+                              "block", "--sloppy", "fp32"], lambda r: r["deflation"]["projections"] > 1 and r["loop"] == "block"),
+    "masses": (["--masses", "0.02,0.05,0.2", "--source", "z2:1"],  # the states are those of the iterations for all
+               lambda r: r["multi_shift"]["columns"] == 2 and r["rhs"][0]["iterations"] == r["multi_shift"]["iterations"]),
+    "masses-mixed": (["--masses", "0.1,0.15", "--source", "point:0,0,0,0", "--sloppy", "fp32"],  # those of polishing
+                     lambda r: r["multi_shift"]["precision"] == "fp32" and r["rhs"][3]["updates"]),
+    "masses-deflated": (["--masses", "0.02,0.05", "--source", "z2:1", "--eigenvectors", "fp16", "--system", "odd"],
+                        lambda r: r["deflation"]["projections"] > 2),
     "hisq": (["--mass", 0.1, "--color", 2, "--action", "hisq", "--sloppy", "fp32"],
              lambda r: r["action"] == "hisq" and len(r["rhs"][0]["updates"]) >= 1),
 }
@@ -55,13 +77,28 @@ class Solves:
         return json.loads((self.folder / f"{name}.json").read_text())
 
     def assert_same(self, name, expected="plain"):
-        assert self.report(name)["rhs"] == self.report(expected)["rhs"]
+        found, wanted = self.report(name), self.report(expected)
+        for entry in ("rhs", "loop", "took_over", "multi_shift"):
+            assert found.get(entry) == wanted.get(entry)
         assert (self.folder / f"{name}.h5").read_bytes() == (self.folder / f"{expected}.h5").read_bytes()
 
 
+@pytest.fixture(scope="module")
+def eigenvectors(staghorn, rough_gauge, tmp_path_factory):
+    """Files of the lowest pairs, by the precision of their vectors."""
+    folder = tmp_path_factory.mktemp("pairs")
+    for storage in ("fp64", "fp16"):
+        staghorn("eigen", "--gauge", rough_gauge, "--pairs", 12, "--output", folder / f"{storage}.h5", "--storage", storage,
+                 check=True)
+    return lambda storage: folder / f"{storage}.h5"
+
+
 @pytest.fixture(params=CASES)
-def case(request, staghorn, launch, tmp_path, rough_gauge):
+def case(request, staghorn, launch, tmp_path, rough_gauge, eigenvectors):
     options, is_meant = CASES[request.param]
+    if "--eigenvectors" in options:
+        place = options.index("--eigenvectors") + 1
+        options = [*options[:place], eigenvectors(options[place]), *options[place + 1:]]
     solves = Solves(staghorn, launch, tmp_path, rough_gauge, options)
     solves.run("plain", check=False)
     assert is_meant(solves.report("plain"))
@@ -172,6 +209,8 @@ def kept(staghorn, launch, small_gauge, tmp_path):
     (["--mass", 0.05, "--color", 0, "--boundary", "periodic,periodic,periodic,periodic"], ["boundary: expected periodic"]),
     (["--mass", 0.05, "--color", 0, "--sloppy", "fp32"], ["numbers: expected fp64/fp32", "found fp64, 18 reals a link"]),
     (["--mass", 0.05, "--color", 0, "--links", 12], ["links_hash: expected"]),  # of projected links
+    (["--mass", 0.05, "--color", 0, "--solver", "block"], ["solver: expected block", "found cg"]),
+    (["--masses", "0.05,0.1", "--color", 0], ["masses: expected 0.05,0.1", "found none"]),
 ])
 def test_state_of_another_solve_is_refused(kept, expect_error, options, words):
     kept.options = [*kept.options[:3], *options]

@@ -226,7 +226,7 @@ def test_rational_files_that_are_wrong_are_refused_with_the_place(session, tmp_p
     ({"masses": [0.1] * 34}, ["masses", "at most 33", "34"]),
     ({"masses": [0.1], "guess": []}, ["guess", "masses"]),
     ({"masses": [0.1], "rational": "f"}, ["masses and rational"]),
-    ({"masses": [0.1], "checkpoint": "f"}, ["checkpoint", "a single"]),
+    ({"masses": [0.1], "recover": True}, ["recover", "a single"]),
     ({"rational": "f"}, ["rational", "even or odd"]),
     ({"masses": [0.1], "rational_parts": True}, ["rational_parts"]),
 ])

@@ -21,43 +21,67 @@ class BlockConjugateGradient final : public KrylovSolver {
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {
     const auto& [d, parity, shift] = system;
+    const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
+    if (resumed) stop.keeper->restore({&x, &block_.y(), &block_.p()});
+    const bool in_batch = resumed && get_number(*resumed, "block.in_batch") != 0;
     const BlockSources sources(algebra_, b);
     BlockProgress progress(stop, sources.composition());
-    {
+    if (resumed) progress.take_from(*resumed);
+    const auto put_progress = [&](SearchNumbers& numbers, bool batch) {
+      progress.put_into(numbers);
+      numbers["block.in_batch"] = {double(batch)};
+    };
+    if (!in_batch) {
       const Activity activity("iterations of block CG");
-      block_.y().copy_from(b);
-      sources.put_noise(d.communicator(), parity, block_.y());
-      block_.begin(identity(b.n_rhs()));
-      progress.take(block_.s());
+      if (resumed) {
+        block_.take_from(*resumed);
+      } else {
+        block_.y().copy_from(b);
+        sources.put_noise(d.communicator(), parity, block_.y());
+        block_.begin(identity(b.n_rhs()));
+        progress.take(block_.s());
+      }
       bool positive = true;
       while (!progress.met() && positive && !progress.stagnates() && progress.may_go_on()) {
+        if (progress.may_be_left() && stop.keeper && stop.keeper->is_due()) {
+          SearchState kept{{&x, &block_.y(), &block_.p()}, {}};
+          block_.put_into(kept.numbers);
+          put_progress(kept.numbers, false);
+          stop.keeper->keep(kept);
+        }
         positive = block_.advance(system, x);
         progress.take(block_.s());
         if (show) show({progress.iterations(), progress.worst()});
       }
     }
-    sources.compose(algebra_, x, block_.tmp());
+    if (!in_batch) sources.compose(algebra_, x, block_.tmp());
     CgResult result{{}, LoopForm::block, {}, nullptr};
-    if (progress.met() || !progress.may_go_on()) {
+    if (!in_batch && (progress.met() || !progress.may_go_on())) {
       result.rhs = progress.results(CgOutcome::out_of_iterations);
       return result;
     }
 
     // r = b - A x;  the batch goes on from here
-    if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
-    const std::size_t n = stop.target_norm.size();
-    std::vector<ExactSum> sums(n, ExactSum(1));
     ColorVectorField &r = block_.y(), &p = block_.p(), &tmp = block_.tmp();
-    d.hop(tmp, x, opposite(parity));
-    r.copy_from(b);
-    const std::vector<double> r2 = d.update_residual(r, x, tmp, parity, shift, std::vector<double>(n, 1), sums);
-    p.copy_from(r);
-    CgState state{x, r, p, tmp, r2, r2};
+    const std::size_t n = stop.target_norm.size();
+    std::vector<double> r2(n);
+    if (!in_batch) {
+      if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
+      std::vector<ExactSum> sums(n, ExactSum(1));
+      d.hop(tmp, x, opposite(parity));
+      r.copy_from(b);
+      r2 = d.update_residual(r, x, tmp, parity, shift, std::vector<double>(n, 1), sums);
+      p.copy_from(r);
+    }
+    LoopMemory memory;
+    CgState state{x, r, p, tmp, r2, r2, nullptr, &memory};
+    if (in_batch) get_loop(*resumed, state);
     CgStop rest = stop;
     rest.max_iterations -= progress.iterations();
     result.took_over = "cg after " + std::to_string(progress.iterations()) + " iterations, where block CG " +
                        (progress.stagnates() ? "stagnated" : "broke down");
-    const CgResult found = conjugate_gradient_loop(system, state, rest, show);
+    const CgResult found =
+        kept_loop(system, state, rest, show, [&](SearchState& kept) { put_progress(kept.numbers, true); });
     progress.append(found.rhs);
     result.rhs = progress.results();
     return result;

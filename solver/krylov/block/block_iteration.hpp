@@ -4,6 +4,7 @@
 #include "dirac/algebra/block_cholesky.hpp"
 #include "solver/krylov/block/block_algebra.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -30,6 +31,10 @@ class BlockIteration {
   // positive there, or a number overflowed. Collective.
   bool advance(const ParitySystem& system, ColorVectorField& x);
 
+  // All that it knows besides y() and p(), as lists whose names begin with `block.`, and back. Local.
+  void put_into(SearchNumbers& numbers) const;
+  void take_from(const SearchNumbers& numbers);
+
   const ComplexMatrix& s() const { return s_; }  // B - A X = Q S
   std::int64_t bytes() const { return y_.bytes() + p_.bytes() + tmp_.bytes() + hop_.bytes(); }
 
@@ -42,7 +47,7 @@ class BlockIteration {
   ComplexMatrix w_, s_, p_p_;  // p_p_: P^+ P
   std::vector<bool> kept_;     // columns of Q that are not zero
   ColumnScales y_scales_, p_scales_, tmp_scales_;
-  long since_refresh_ = 0;
+  long since_refresh_ = 0;        // of p_p_
   bool kept_directions_ = false;  // of the next iteration: P was made with another Q
 };
 

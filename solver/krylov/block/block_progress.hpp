@@ -8,8 +8,12 @@
 
 #include "dirac/algebra/block_cholesky.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
+
+// A block can be left after so many iterations, and multiples of that.
+inline constexpr long iterations_between_states = 4;
 
 // The residuals of the right-hand sides, from S, and whether the block should go on.
 class BlockProgress {
@@ -47,12 +51,26 @@ class BlockProgress {
   bool met() const { return worst_ <= 1; }
   bool stagnates() const { return stop_.stagnation_window > 0 && since_smallest_ >= stop_.stagnation_window; }
   long iterations() const { return iterations_; }
+  bool may_be_left() const { return iterations_ > 0 && iterations_ % iterations_between_states == 0; }
   bool may_go_on() const { return iterations_ < stop_.max_iterations && !stop_.is_interrupted(); }
 
   std::vector<SolvedRhs> results(CgOutcome otherwise) {
     for (std::size_t j = 0; j < rhs_.size(); ++j)
       rhs_[j].outcome = rhs_[j].residual_norm <= stop_.target_norm[j] ? CgOutcome::converged : otherwise;
     return std::move(rhs_);
+  }
+
+  // All that it remembers, and back.
+  void put_into(SearchNumbers& numbers) const {
+    put(numbers, "block.", rhs_);
+    numbers["block.rounds"] = {double(iterations_), double(since_smallest_)};
+    numbers["block.ratios"] = {worst_, smallest_};
+  }
+  void take_from(const SearchNumbers& numbers) {
+    rhs_ = get_rhs(numbers, "block.", rhs_.size());
+    const std::vector<double>&rounds = get(numbers, "block.rounds", 2), &ratios = get(numbers, "block.ratios", 2);
+    iterations_ = long(rounds[0]), since_smallest_ = long(rounds[1]);
+    worst_ = ratios[0], smallest_ = ratios[1];
   }
 
   // The batch went on from here and did this.

@@ -2,13 +2,16 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/krylov/block/block_iteration.hpp"
 #include "solver/krylov/block/block_progress.hpp"
 #include "solver/krylov/block/block_sources.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/reliable_updates.hpp"
+#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -20,7 +23,7 @@ constexpr double fall_to_update = 0.3;
 constexpr double aim = 0.95;
 // The sloppy x is added to X so often. Its rounding would reach R, and Q with it: Q magnifies what differs little
 // between columns.
-constexpr long iterations_to_add_x = 4;
+constexpr long iterations_to_add_x = iterations_between_states;
 
 // Whether the block still gains. It becomes faster as it goes, until rounding takes its gain: then a fall of the
 // residual takes longer than the first ones did, and the batch is the better choice.
@@ -40,6 +43,14 @@ class GainWatch {
   std::string end_fall(long iteration, double worst) {
     if (++falls_ <= first_falls) longest_ = std::max(longest_, iteration - begin_);
     return worst <= 0.9 * start_ ? "" : "gained nothing between updates";
+  }
+
+  void put_into(SearchNumbers& numbers) const {
+    numbers["block.watch"] = {double(begin_), double(longest_), start_, double(falls_)};
+  }
+  void take_from(const SearchNumbers& numbers) {
+    const std::vector<double>& watch = get(numbers, "block.watch", 4);
+    begin_ = long(watch[0]), longest_ = long(watch[1]), start_ = watch[2], falls_ = int(watch[3]);
   }
 
  private:
@@ -65,11 +76,18 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {
+    const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
+    if (resumed && get_number(*resumed, "block.in_batch") != 0) {
+      const ComplexMatrix unused = identity(b.n_rhs());
+      BlockProgress progress(stop, unused);
+      progress.take_from(*resumed);
+      return go_on_by_batch(system, x, b, stop, show, progress, get_text(*resumed, "block.trouble"));
+    }
     if (batch_) {
       batch_.reset();
       block_.emplace(d_, sloppy_);
     }
-    return solve_by_block(system, x, b, stop, show);
+    return solve_by_block(system, x, b, stop, show, resumed);
   }
 
  private:
@@ -84,10 +102,11 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
   };
 
   CgResult solve_by_block(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
-                          const CgStop& stop, const ShowProgress& show) {
+                          const CgStop& stop, const ShowProgress& show, const SearchNumbers* resumed) {
     const auto& [d, parity, shift] = system;
     const ParitySystem sloppy_system{sloppy_, parity, shift};
     auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
+    if (resumed) stop.keeper->restore({&x, &inner.y(), &inner.p()});
     const BlockSources sources(algebra, b);
     BlockProgress progress(stop, sources.composition());
     const std::vector<double> one(stop.target_norm.size(), 1);
@@ -97,19 +116,44 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     bool updated = false;  // tmp is D x
     {
       const Activity activity("iterations of block CG");
-      r.copy_from(b);
-      sources.put_noise(d.communicator(), parity, r);
-      BlockFactor factor = block_cholesky(algebra.gram(r), least_pivot);
-      progress.take(factor.rho);
-      while (!progress.met() && trouble.empty() && progress.may_go_on()) {
-        // R = Q S in high precision; later directions go on from where they were
-        const double until = std::max(fall_to_update * progress.worst(), aim);
-        watch.begin_fall(progress.iterations(), progress.worst());
-        algebra.combine({{r, factor.inverse}}, tmp);
-        inner.y().convert_from(tmp);
-        inner.begin(factor.rho, updated);
+      BlockFactor factor{ComplexMatrix(0, 0), ComplexMatrix(0, 0), {}};
+      double until = 0;
+      bool in_fall = resumed != nullptr;
+      if (resumed) {
+        progress.take_from(*resumed);
+        watch.take_from(*resumed);
+        inner.take_from(*resumed);
         sloppy_x.set_zero();
+        until = get_number(*resumed, "block.until");
+        updated = get_number(*resumed, "block.updated") != 0;
+        sums = sums_within(get(*resumed, "block.bounds", one.size()));
+      } else {
+        r.copy_from(b);
+        sources.put_noise(d.communicator(), parity, r);
+        factor = block_cholesky(algebra.gram(r), least_pivot);
+        progress.take(factor.rho);
+      }
+      while (in_fall || (!progress.met() && trouble.empty() && progress.may_go_on())) {
+        // R = Q S in high precision; later directions go on from where they were
+        if (!std::exchange(in_fall, false)) {
+          until = std::max(fall_to_update * progress.worst(), aim);
+          watch.begin_fall(progress.iterations(), progress.worst());
+          algebra.combine({{r, factor.inverse}}, tmp);
+          inner.y().convert_from(tmp);
+          inner.begin(factor.rho, updated);
+          sloppy_x.set_zero();
+        }
         while (!(progress.worst() <= until) && trouble.empty() && progress.may_go_on()) {
+          if (progress.may_be_left() && stop.keeper && stop.keeper->is_due()) {  // the sloppy x is zero
+            SearchState kept{{&x, &inner.y(), &inner.p()}, {}};
+            inner.put_into(kept.numbers);
+            put_progress(kept.numbers, progress, false);
+            watch.put_into(kept.numbers);
+            kept.numbers["block.until"] = {until};
+            kept.numbers["block.updated"] = {double(updated)};
+            kept.numbers["block.bounds"] = bounds_of(sums);
+            stop.keeper->keep(kept);
+          }
           if (!inner.advance(sloppy_system, sloppy_x)) trouble = "broke down";
           progress.take(inner.s());
           if (progress.iterations() % iterations_to_add_x == 0) add_sloppy_x(d, x);
@@ -137,20 +181,40 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
       result.rhs = progress.results(CgOutcome::out_of_iterations);
       return result;
     }
-    // The batch goes on from here, in the memory of the block.
+    if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
+    return go_on_by_batch(system, x, b, stop, show, progress, trouble);
+  }
+
+  // The batch goes on from x, in the memory of the block.
+  CgResult go_on_by_batch(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
+                          const CgStop& stop, const ShowProgress& show, BlockProgress& progress,
+                          const std::string& trouble) {
     block_.reset();
     batch_.emplace(d_, sloppy_);
     CgStop rest = stop;
     rest.max_iterations -= progress.iterations();
+    std::optional<NestedKeeper> keeper;
+    if (stop.keeper) {
+      keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{}, [&](SearchNumbers& numbers) {
+        put_progress(numbers, progress, true);
+        put_text(numbers, "block.trouble", trouble);
+      });
+      rest.keeper = &*keeper;
+    }
+    CgResult result{{}, LoopForm::block, {}, nullptr};
     result.took_over =
         "mixed after " + std::to_string(progress.iterations()) + " iterations, where block CG " + trouble;
-    if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
     CgResult found = batch_->go_on(system, x, b, rest, show);
     progress.append(found.rhs);
     result.rhs = progress.results();
     result.precise_form = found.precise_form;
     result.hop_of_x = found.hop_of_x;
     return result;
+  }
+
+  static void put_progress(SearchNumbers& numbers, const BlockProgress& progress, bool batch) {
+    progress.put_into(numbers);
+    numbers["block.in_batch"] = {double(batch)};
   }
 
   // X += what the sloppy iterations found.

@@ -4,11 +4,14 @@
 #include <cmath>
 
 #include "halo/watch/activity.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/shifts/shifted_rhs.hpp"
 
 namespace staghorn {
 
 namespace {
+
+static_assert(cg_refresh_interval % max_shifted_steps == 0);
 
 constexpr double goes_on = -1;  // a target that no residual meets
 
@@ -36,15 +39,27 @@ ShiftedResult MultiShiftCg::solve(Parity parity, std::span<const double> shifts,
   of_seed.max_iterations = stop.max_iterations;
   of_seed.stagnation_window = stop.stagnation_window;
   of_seed.interrupted = stop.interrupted;
+  of_seed.keeper = stop.keeper;
   of_seed.target_norm.resize(b2.size());
   const auto set_targets = [&] {
     for (std::size_t i = 0; i < b2.size(); ++i)
       of_seed.target_norm[i] = shifted.all_done(i) ? shifted.target_of_seed(i) : goes_on;
   };
-  set_targets();
 
   double worst_ratio = 0;
   std::vector<double> alpha_before, beta_before;
+  LoopMemory memory;
+  CgState state{seed_x_, r, p, tmp, b2, b2, nullptr, &memory};
+  SearchState kept{{&seed_x_, &r, &p}, {}};
+  for (ColorVectorField* const vector : shifted_.vectors()) kept.vectors.push_back(vector);
+  if (const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr) {
+    get_loop(*resumed, state);
+    shifted.take_from(*resumed);
+    alpha_before = get(*resumed, "shifts.alpha", b2.size());
+    beta_before = get(*resumed, "shifts.beta", b2.size());
+    stop.keeper->restore(kept.vectors);
+  }
+  set_targets();
   const auto step = [&](std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2) {
     // x_k += alpha_k p_k, p_k = zeta_k r + beta_k p_k
     shifted.advance(alpha, beta, r2, alpha_before, beta_before);
@@ -57,8 +72,17 @@ ShiftedResult MultiShiftCg::solve(Parity parity, std::span<const double> shifts,
       worst_ratio = std::max(worst_ratio, std::sqrt(r2[i]) / shifted.target_of_seed(i));
   };
   const auto show_all = [&](const CgProgress& at) { show({at.iteration, worst_ratio}); };
-  CgState state{seed_x_, r, p, tmp, b2, b2};
-  CgResult seed = loop_on_the_host({d_, parity, shifts[0]}, state, of_seed, show ? show_all : ShowProgress(), step);
+  CgResult seed;
+  for (;;) {
+    seed = loop_on_the_host({d_, parity, shifts[0]}, state, of_seed, show ? show_all : ShowProgress(), step);
+    if (!memory.left) break;
+    shifted_.finish();  // steps that wait are the last ones of all shifts: a loop is left after whole groups of them
+    put_loop(kept.numbers, state);
+    shifted.put_into(kept.numbers);
+    kept.numbers["shifts.alpha"] = alpha_before;
+    kept.numbers["shifts.beta"] = beta_before;
+    stop.keeper->keep(kept);
+  }
   shifted_.finish();
 
   ShiftedResult result{{}, 0, seed.form};

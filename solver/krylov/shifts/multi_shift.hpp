@@ -18,6 +18,7 @@ struct ShiftedStop {
   long max_iterations = 10000;
   long stagnation_window = 1000;      // of the seed (stop_rule.hpp)
   const bool* interrupted = nullptr;  // see CgStop
+  SearchKeeper* keeper = nullptr;     // see CgStop
 };
 
 struct ShiftedResult {

@@ -74,6 +74,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   of_columns.rounding = rounding_of_products(d_.options().precision);
   of_columns.max_iterations = stop.max_iterations;
   of_columns.interrupted = stop.interrupted;
+  of_columns.keeper = stop.keeper;
   std::vector<double> shifts;
   for (const std::size_t mass : order) {
     shifts.push_back(4 * masses[mass] * masses[mass]);

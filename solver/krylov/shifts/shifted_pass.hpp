@@ -27,6 +27,7 @@ struct ShiftedPassStop {
   std::vector<double> tolerance;  // of each mass: |b - M x| / |b|
   long max_iterations = 10000;
   const bool* interrupted = nullptr;
+  SearchKeeper* keeper = nullptr;  // see CgStop
   // If set: what the eigenvectors say of each mass, and multi-shift CG on the rest of the sources. Rounding of the
   // vectors is left to whoever polishes.
   Deflation* deflation = nullptr;

@@ -75,12 +75,41 @@ class ShiftedRhs {
     return results;
   }
 
+  // All that it remembers, and back.
+  void put_into(SearchNumbers& numbers) const {
+    std::vector<SolvedRhs> done;
+    numbers["shifts.active"].clear();
+    numbers["shifts.states"].clear();
+    const auto add = [&](const ShiftState& s) {
+      std::vector<double>& states = numbers["shifts.states"];
+      states.insert(states.end(), {s.rho, s.zeta, s.x2, s.x_p, s.p2});
+    };
+    for (const Shift& shift : rhs_) {
+      done.push_back(shift.done);
+      numbers["shifts.active"].push_back(shift.active);
+      add(shift.state);
+    }
+    for (const ShiftState& state : seed_) add(state);
+    put(numbers, "shifts.", done);
+  }
+  void take_from(const SearchNumbers& numbers) {
+    std::vector<SolvedRhs> done = get_rhs(numbers, "shifts.", rhs_.size());
+    const std::vector<double>&active = get(numbers, "shifts.active", rhs_.size()),
+          &states = get(numbers, "shifts.states", 5 * (rhs_.size() + seed_.size()));
+    const auto state = [&](std::size_t i) {
+      const double* const s = &states[5 * i];
+      return ShiftState{s[0], s[1], s[2], s[3], s[4]};
+    };
+    for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i] = {std::move(done[i]), state(i), active[i] != 0, 0};
+    for (std::size_t i = 0; i < seed_.size(); ++i) seed_[i] = state(rhs_.size() + i);
+  }
+
  private:
   struct Shift {
     SolvedRhs done;
     ShiftState state;
     bool active = true;
-    double ratio = 0;
+    double ratio = 0;  // of the last iteration, for progress
   };
 
   double wanted(std::size_t pair) const { return stop_.target_norm[pair / n_rhs_ + 1][pair % n_rhs_]; }

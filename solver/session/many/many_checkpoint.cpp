@@ -13,22 +13,7 @@ namespace {
 constexpr Parity places[] = {Parity::even, Parity::odd};
 std::size_t fields_of(std::size_t n_vectors) { return (n_vectors + 1) / 2; }
 
-void put_below(SearchNumbers& numbers, const std::string& prefix, SearchNumbers below) {
-  for (auto& [name, list] : below) numbers[prefix + name] = std::move(list);
-}
-
-SearchNumbers below(const SearchNumbers& numbers, const std::string& prefix) {
-  SearchNumbers found;
-  for (auto at = numbers.lower_bound(prefix); at != numbers.end() && at->first.starts_with(prefix); ++at)
-    found[at->first.substr(prefix.size())] = at->second;
-  return found;
-}
-
 std::string name_of_column(std::size_t column) { return "column." + std::to_string(column) + "."; }
-
-// Of the reports of sources that are done: what put_passes leaves out.
-constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsReport::norm2, &RhsReport::norm2_even,
-                                               &RhsReport::norm2_odd};
 
 }  // namespace
 
@@ -63,16 +48,9 @@ std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vecto
 void ManyCheckpoint::take_done(CertifiedSolve& whole, std::vector<bool>& is_done, const TakeSolution& again) {
   const SearchNumbers& numbers = series_.found()->numbers;
   const std::vector<double>& sources = get(numbers, "many.done");
-  const SearchNumbers reports = below(numbers, "done.");
-  std::vector<PassMemory> memory(sources.size());
-  std::vector<RhsReport> rhs(sources.size());
-  get_passes(reports, memory, rhs);
-  for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
-    const std::vector<double>& list = get(reports, "more" + std::to_string(k), sources.size());
-    for (std::size_t i = 0; i < sources.size(); ++i) rhs[i].*more_of_done[k] = list[i];
-  }
-  const std::vector<double>&high = get(reports, "hash_high", sources.size()),
-        &low = get(reports, "hash_low", sources.size());
+  std::vector<RhsReport> rhs = get_reports(numbers, "done.", sources.size());
+  const std::vector<double>&high = get(numbers, "many.hash_high", sources.size()),
+        &low = get(numbers, "many.hash_low", sources.size());
   VectorField x(lattice_);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto source = std::size_t(sources[i]);
@@ -91,7 +69,6 @@ void ManyCheckpoint::take_done(CertifiedSolve& whole, std::vector<bool>& is_done
     }
     solutions_->accept(source, x);
     again(source, x);
-    rhs[i].outcome = *memory[i].outcome;
     whole.rhs[source] = std::move(rhs[i]);
     hashes_[source] = expected;
     is_done[source] = true;
@@ -144,28 +121,16 @@ void ManyCheckpoint::remember(std::size_t source, const VectorField& x) {
 
 void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch) {
   SearchNumbers numbers;
-  std::vector<PassMemory> memory;
   std::vector<RhsReport> reports;
-  SearchNumbers done;
-  numbers["many.done"] = {};
+  for (const char* name : {"many.done", "many.hash_high", "many.hash_low"}) numbers[name].clear();
   for (std::size_t source = 0; source < is_done.size(); ++source) {
     if (!is_done[source]) continue;
     numbers["many.done"].push_back(double(source));
+    numbers["many.hash_high"].push_back(double(hashes_[source] >> 32));
+    numbers["many.hash_low"].push_back(double(hashes_[source] & 0xffffffff));
     reports.push_back(whole.rhs[source]);
-    memory.push_back({whole.rhs[source].outcome});
-    done["hash_high"].push_back(double(hashes_[source] >> 32));
-    done["hash_low"].push_back(double(hashes_[source] & 0xffffffff));
   }
-  for (std::size_t k = 0; k < std::size(more_of_done); ++k)
-    for (const RhsReport& rhs : reports) done["more" + std::to_string(k)].push_back(rhs.*more_of_done[k]);
-  for (const char* name : {"hash_high", "hash_low", "more0", "more1", "more2", "more3"})
-    done[name];  // also where empty
-  put_passes(done, memory, reports);
-  if (reports.empty())
-    for (const char* name :
-         {"outcome", "previous", "broke_down", "residual_true", "residual_hq", "residual_iterated", "iterations"})
-      done[std::string("passes.") + name];
-  put_below(numbers, "done.", std::move(done));
+  put_reports(numbers, "done.", reports);
   numbers["many.spectrum"] = {whole.spectrum.smallest, whole.spectrum.largest};
   const BatchUse& use = batch.use();
   numbers["many.use"] = {double(use.iterations), double(use.column_iterations), double(use.iterations_waited),

@@ -73,6 +73,8 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
   const std::size_t n_rhs = sources.size();
   if (deflation_ && (groups.size() > 1 || groups[0].epsilon != own))
     throw Error("masses", "the epsilon of the links, for these have the eigenvectors", groups.back().epsilon);
+  if (request.checkpoint && groups.size() > 1)
+    throw Error("checkpoint", "masses of one epsilon", std::to_string(groups.size()) + " epsilons");
   SolveReport whole;
   std::vector<RhsReport> rhs(solutions.size());
   const auto solve_group = [&](const EpsilonGroup& group) {

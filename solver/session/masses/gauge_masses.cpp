@@ -19,6 +19,7 @@
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/certified_solve.hpp"
 #include "solver/session/gauge.hpp"
+#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -77,6 +78,40 @@ SolveRequest request_of_mass(const SolveRequest& request, std::size_t k, std::sp
   return of_mass;
 }
 
+// Where a solve of several masses is, for a checkpoint.
+struct MassesSoFar {
+  ShiftedPassResult found;    // of the multi-shift pass
+  CertifiedSolve whole;       // of the masses that are done
+  bool in_polishing = false;  // the pass is over
+
+  SearchNumbers numbers() const {
+    SearchNumbers numbers;
+    numbers["masses.in_polishing"] = {double(in_polishing)};
+    if (!in_polishing) return numbers;
+    numbers["masses.pass"] = {double(found.iterations), double(found.form), double(found.precision),
+                              double(whole.cg_iterations), double(whole.rhs.size())};
+    for (std::size_t k = 0; k < found.mass.size(); ++k)
+      put(numbers, "masses." + std::to_string(k) + ".", found.mass[k]);
+    put_reports(numbers, "masses.done.", whole.rhs);
+    put_text(numbers, "masses.precise_loop", whole.precise_loop);
+    return numbers;
+  }
+
+  void take_from(const SearchNumbers& numbers, std::size_t n_masses, std::size_t n_rhs) {
+    in_polishing = get_number(numbers, "masses.in_polishing") != 0;
+    if (!in_polishing) return;
+    const std::vector<double>& pass = get(numbers, "masses.pass", 5);
+    found.iterations = long(pass[0]);
+    found.form = LoopForm(int(pass[1]));
+    found.precision = Precision(int(pass[2]));
+    for (std::size_t k = 0; k < n_masses; ++k)
+      found.mass.push_back(get_rhs(numbers, "masses." + std::to_string(k) + ".", n_rhs));
+    whole.cg_iterations = long(pass[3]);
+    whole.rhs = get_reports(numbers, "masses.done.", std::size_t(pass[4]));
+    whole.precise_loop = get_text(numbers, "masses.precise_loop");
+  }
+};
+
 void append(CertifiedSolve& whole, CertifiedSolve&& of_mass) {
   std::move(of_mass.rhs.begin(), of_mass.rhs.end(), std::back_inserter(whole.rhs));
   whole.cg_iterations += of_mass.cg_iterations;
@@ -86,19 +121,20 @@ void append(CertifiedSolve& whole, CertifiedSolve&& of_mass) {
   if (!of_mass.precise_loop.empty()) whole.precise_loop = of_mass.precise_loop;
 }
 
-// The passes of every mass after multi-shift, added to `whole`.
-void polish_masses(const CertifiedWork& with, const SolveRequest& request, const ShiftedPassResult& found,
-                   std::span<const VectorField> sources, std::span<const double> b2, std::span<VectorField> solutions,
-                   const ShowProgress& progress, CertifiedSolve& whole) {
+// The passes of every mass after multi-shift that is not done yet, added to so_far.whole.
+void polish_masses(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
+                   std::span<const double> b2, std::span<VectorField> solutions, const ShowProgress& progress,
+                   MassesSoFar& so_far) {
+  const auto& found = so_far.found;
   const std::size_t n_rhs = sources.size();
-  for (std::size_t k = 0; k < request.masses.size(); ++k) {
+  for (std::size_t k = so_far.whole.rhs.size() / n_rhs; k < request.masses.size(); ++k) {
     CertifiedSolve of_mass = certified_solve(with, request_of_mass(request, k, found.mass[k]), sources, b2,
                                              solutions.subspan(k * n_rhs, n_rhs), progress);
     for (std::size_t i = 0; i < n_rhs; ++i) {
       of_mass.rhs[i].mass = request.masses[k];
       if (b2[i] > 0) put_first(of_mass.rhs[i], found.mass[k][i], std::sqrt(b2[i]));
     }
-    append(whole, std::move(of_mass));
+    append(so_far.whole, std::move(of_mass));
   }
 }
 
@@ -152,7 +188,7 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
 ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
                                           std::span<const VectorField> sources, std::span<const double> b2,
                                           std::span<VectorField> solutions, const ShowProgress& progress,
-                                          const bool* interrupted) {
+                                          const bool* interrupted, Checkpoints* checkpoints) {
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   ShiftedPassResult found;
   found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
@@ -162,6 +198,7 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const double tolerance = tolerance_in_force(request, options_.precision);
   ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
   stop.deflation = deflation(request);
+  stop.keeper = checkpoints;
   if (stop.deflation && stop.deflation->precision() != options_.precision)
     // Rounded vectors leave their part of the residual in the pass, where nothing takes it out. Polishing does.
     for (double& wanted : stop.tolerance)
@@ -187,6 +224,10 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const MemorySpace certificate =
       certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
+  std::optional<Checkpoints> own_checkpoints;
+  Checkpoints* checkpoints = habits.checkpoints;
+  if (request.checkpoint && !checkpoints)
+    checkpoints = &own_checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
@@ -203,12 +244,21 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
     brought_sources = certificate_.bring_sources(sources);
     brought_solutions = certificate_.bring_solutions(solutions);
   });
-  CertifiedSolve whole;
+  MassesSoFar so_far;
+  if (checkpoints) {
+    checkpoints->enclose([&] { return so_far.numbers(); }, brought_solutions);
+    if (const SearchNumbers* const kept = checkpoints->restore_enclosure()) so_far.take_from(*kept, n_masses, n_rhs);
+  }
+  CertifiedSolve& whole = so_far.whole;
   const Stopwatch solving;
-  const ShiftedPassResult found =
-      run_shifted_pass(*batch, request, brought_sources, b2, brought_solutions, progress, habits.interrupted);
+  if (!so_far.in_polishing) {
+    so_far.found = run_shifted_pass(*batch, request, brought_sources, b2, brought_solutions, progress,
+                                    habits.interrupted, checkpoints);
+    whole.cg_iterations = so_far.found.iterations;
+    so_far.in_polishing = true;
+  }
+  const ShiftedPassResult& found = so_far.found;
   whole.loop = to_string(found.form);
-  whole.cg_iterations = found.iterations;
   whole.cg_seconds = solving.seconds();
   const SolveShape shifted = batch->shape;
   const std::int64_t shifted_bytes = batch->bytes();
@@ -221,10 +271,14 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
                            *pass_,
                            certificate_.residual(),
                            habits.interrupted,
-                           nullptr,
+                           checkpoints,
                            deflation(request),
                            [this] { pack_links(); }};
-  polish_masses(with, request, found, brought_sources, b2, brought_solutions, progress, whole);
+  polish_masses(with, request, brought_sources, b2, brought_solutions, progress, so_far);
+  if (checkpoints) {
+    checkpoints->enclose({}, {});
+    whole.checkpoint = checkpoints->summary();
+  }
   certificate_.give_back(solutions);
 
   SolveReport report =
