@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _thread
+import signal
 import sys
 import threading
 import types
@@ -384,7 +385,15 @@ def test_an_error_in_progress_ends_the_solve_and_is_raised(gauge, b):
     assert gauge.solve(MASS, b)[1].certified
 
 
-def test_an_interrupt_ends_a_solve(gauge, b):
+@pytest.fixture
+def interrupts():
+    """Python's own answer to SIGINT, which a shell tells what runs in its background to ignore."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
+def test_an_interrupt_ends_a_solve(interrupts, gauge, b):
     timer = threading.Timer(0.3, _thread.interrupt_main)
     timer.start()
     with pytest.raises(KeyboardInterrupt):
