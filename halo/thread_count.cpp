@@ -70,7 +70,8 @@ std::string advice_on_binding(const Communicator& communicator, int threads) {
   if (communicator.is_alone() || !communicator.any(by_mpirun || by_srun)) return "";
   const CoresOfHost host = cores_of_host(communicator);
   const int own = count(host.own), together = count(host.together), reach = cores_within_reach(host.own);
-  const bool idle = together<reach, crowded = threads> own && own < reach;
+  const bool idle = together < reach;
+  const bool crowded = threads > own && own < reach;
   // The first rank with something to say speaks for all.
   const int nobody = communicator.size();
   const int first = -int(communicator.max(-double(idle || crowded ? communicator.rank() : nobody)));

@@ -72,7 +72,7 @@ void Checkpoints::keep(const SearchState& state) {
       std::any_of(solutions.begin(), solutions.end(), [&](const VectorField& x) { return !is_zero(communicator_, x); });
   const std::size_t n_solutions = has_solutions ? solutions.size() : 0;
   SearchNumbers numbers = state.numbers;
-  for (const auto* around : {&numbers_around_, &numbers_enclosing_, &numbers_of_job_})
+  for (const auto* around : {&numbers_around_, &numbers_enclosing_})
     if (*around) numbers.merge((*around)());
   numbers["keeper.solutions"] = {double(n_solutions)};
   numbers["keeper.vectors"] = {double(state.vectors.size())};

@@ -28,14 +28,6 @@ class Checkpoints final : public SearchKeeper {
   void enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions);
   const SearchNumbers* restore_enclosure();
 
-  // Numbers of the job that all this is a part of.
-  void add_job(std::function<SearchNumbers()> numbers) { numbers_of_job_ = std::move(numbers); }
-  // The state to go on from as long as no search went on from it; nullptr otherwise.
-  const SearchNumbers* found() const { return kept(); }
-  // No search is to go on from it: it is of no use any more.
-  void forget() { handed_over_ = true; }
-  void note(const std::string& text) { series_.note(text); }
-
   bool is_due() override { return series_.is_due(); }
   void keep(const SearchState& state) override;
   const SearchNumbers* kept_numbers() override;
@@ -50,7 +42,7 @@ class Checkpoints final : public SearchKeeper {
   const Communicator& communicator_;
   const Lattice& lattice_;
   CheckpointSeries series_;
-  std::function<SearchNumbers()> numbers_around_, numbers_enclosing_, numbers_of_job_;
+  std::function<SearchNumbers()> numbers_around_, numbers_enclosing_;
   std::span<VectorField> solutions_, all_solutions_;  // all: of the enclosure
   bool handed_over_ = false;
 };

@@ -67,10 +67,10 @@ Extents extents_of(const OptionValues& values, const std::string& option);
 // The text of an option without a default, or nothing where it is not given.
 std::optional<std::string> optional_text(const OptionValues& values, const char* name);
 
-// --format of links: what it says, else what the name of `file` asks for, else `otherwise`. Throws UsageError.
 // The header of a file of links, by --dataset and --kyu, the lattice of a file that has none. Collective.
 GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path);
 
+// --format of links: what it says, else what the name of `file` asks for, else `otherwise`. Throws UsageError.
 GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
                             std::optional<GaugeFormat> otherwise = std::nullopt);
 

@@ -18,6 +18,7 @@
 #include "solver/program/solve_summary.hpp"
 #include "solver/request/name_pattern.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/campaign/campaign.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"

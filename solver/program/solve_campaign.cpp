@@ -1,4 +1,4 @@
-
+// `staghorn solve` on several configurations.
 #include <omp.h>
 
 #include <optional>
@@ -9,6 +9,7 @@
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
 #include "solver/program/solve_summary.hpp"
+#include "solver/session/campaign/campaign.hpp"
 
 namespace staghorn {
 

@@ -3,7 +3,6 @@
 
 #include <iosfwd>
 
-#include "solver/session/campaign/campaign.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {
@@ -16,10 +15,5 @@ void print_advice_on_binding(std::ostream& out, const Session& session, int thre
 void print_gauge(std::ostream& out, const Session& session);
 // Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.
 void print_certificate(std::ostream& out, const SolveReport& report);
-
-// `solve` on several configurations (solve_campaign.cpp): tells in `messages` how far it is, and prints the table.
-// `report_to`: where the report is printed too; may be nullptr. Returns the exit status, the worst of all. Collective.
-int solve_campaign(const Communicator& communicator, const CampaignRequest& request, std::ostream& messages,
-                   std::ostream* report_to);
 
 }  // namespace staghorn

@@ -66,10 +66,6 @@ double source_norm2(const Communicator& communicator, System system, const std::
   return b2;
 }
 
-}  // namespace
-
-namespace {
-
 // Whether there is such a transport at all: where faces travel, choose_transport asks for one that this build has.
 void require_transport(const std::string& name) {
   if (name == "auto") return;

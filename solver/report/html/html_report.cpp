@@ -8,79 +8,25 @@
 #include "halo/watch/error.hpp"
 #include "solver/report/html/line_plot.hpp"
 #include "solver/report/html/page_style.hpp"
-#include "solver/report/html/report_words.hpp"
+#include "solver/report/html/report_tables.hpp"
+#include "solver/report/html/roofline.hpp"
 
 namespace staghorn {
 
-using Json = nlohmann::ordered_json;
-
 namespace {
 
+using Json = nlohmann::ordered_json;
 using Kind = ReadReport::Kind;
-using Reports = std::vector<ReadReport>;
-
-constexpr std::size_t longest_unbroken = 40;  // characters of a cell
-
-std::string cell(const std::string& text, const std::string& tag = "td") {
-  const bool breaks = tag == "td" && text.size() > longest_unbroken;
-  return "<" + tag + (breaks ? " class=\"long\">" : ">") + html_text(text) + "</" + tag + ">";
-}
 
 std::string section(const std::string& title, const std::string& inside) {
   return inside.empty() ? "" : "<section><h2>" + html_text(title) + "</h2>\n" + inside + "</section>\n";
 }
-
-std::string table(const std::string& rows) { return "<div class=\"wide\"><table>\n" + rows + "</table></div>\n"; }
 
 Reports of_kind(const Reports& reports, Kind kind) {
   Reports found;
   std::copy_if(reports.begin(), reports.end(), std::back_inserter(found),
                [&](const ReadReport& report) { return report.kind == kind; });
   return found;
-}
-
-// One row for each value, one column for each report. A row without any value is left out.
-struct Row {
-  std::string head;
-  std::function<std::string(const Json&)> words;
-};
-
-Row row(const std::string& head, const std::string& path) {
-  return {head, [path](const Json& json) { return words_of(at(json, path)); }};
-}
-
-std::string side_by_side(const Reports& reports, const std::vector<Row>& rows) {
-  std::string text = "<tr><th></th>";
-  for (const ReadReport& report : reports) text += cell(report.name, "th");
-  text += "</tr>\n";
-  bool any = false;
-  for (const Row& row : rows) {
-    std::string cells;
-    bool told = false;
-    for (const ReadReport& report : reports) {
-      const std::string words = row.words(report.json);
-      told = told || (words != "-" && !words.empty());
-      cells += cell(words);
-    }
-    if (told) text += "<tr>" + cell(row.head, "th") + cells + "</tr>\n";
-    any = any || told;
-  }
-  return any ? table(text) : "";
-}
-
-// Entries of an object such as `seconds`, which reports may have in part.
-std::vector<Row> rows_of_object(const Reports& reports, const std::string& key,
-                                const std::function<std::string(const Json&)>& words) {
-  std::vector<Row> rows;
-  std::set<std::string> seen;
-  for (const ReadReport& report : reports)
-    for (const Json entries = at(report.json, key); const auto& [name, value] : entries.items())
-      if (seen.insert(name).second)
-        rows.push_back({name, [key, name = name, words](const Json& json) {
-                          const Json found = at(json, key);
-                          return found.contains(name) ? words(found[name]) : std::string("-");
-                        }});
-  return rows;
 }
 
 std::string seconds(const Json& value) { return value.is_number() ? words_of(value) + " s" : "-"; }
@@ -225,39 +171,6 @@ std::string speed(const Reports& solves, const Reports& benches) {
   return text +
          "<p>The traffic counts each link and each vector that a pass needs once. If it is more than the stream of "
          "the memory, it is one of a cache.</p>\n";
-}
-
-std::string roofline(const Reports& benches) {
-  std::string text;
-  LinePlot plot{"flop per byte of minimal traffic", "GF/s", true, true, {}};
-  for (std::size_t k = 0; k < benches.size(); ++k) {
-    const Json& json = benches[k].json;
-    const double stream = at(json, "stream_read_gb_s").get<double>();
-    std::string rows =
-        "<tr><th>what</th><th>precision</th><th>links</th><th>rhs</th><th>us</th><th>GF/s</th><th>GB/s</th>"
-        "<th>of the stream</th><th></th></tr>\n";
-    PlotCurve marks{benches[k].name, {}, int(k) % plot_colors, PlotCurve::Style::marks};
-    double low = INFINITY, high = 0;
-    for (const Json& result : json["results"]) {
-      const double gflops = at(result, "gflops").get<double>(), rate = at(result, "gb_s").get<double>();
-      rows += "<tr>" + cell(words_of(at(result, "what")), "th");
-      for (const char* key : {"precision", "links", "rhs", "microseconds", "gflops", "gb_s"})
-        rows += cell(words_of(at(result, key)));
-      rows += cell(words_of(Json(100 * at(result, "fraction_of_stream").get<double>())) + " %") +
-              cell(at(result, "in_cache") == true ? "of a cache" : "") + "</tr>\n";
-      if (gflops <= 0 || rate <= 0) continue;
-      marks.points.push_back({gflops / rate, gflops});
-      low = std::min(low, gflops / rate);
-      high = std::max(high, gflops / rate);
-    }
-    text += "<h3>" + html_text(benches[k].name) + ": streaming read " + words_of(Json(stream)) + " GB/s</h3>\n" +
-            table(rows);
-    if (high > 0)
-      plot.curves.push_back({"", {{low / 1.5, stream * low / 1.5}, {high * 1.5, stream * high * 1.5}}, marks.color});
-    plot.curves.push_back(std::move(marks));
-  }
-  const std::string svg = svg_of(plot);
-  return (svg.empty() ? "" : svg + "<p>Lines: the streaming read. Crosses: kernels.</p>\n") + text;
 }
 
 std::string observables(const Reports& solves) {

@@ -31,24 +31,20 @@ std::vector<double> masses_of(const SolveRequest& request) {
   return request.masses.empty() ? std::vector{request.mass} : request.masses;
 }
 
-// The sources of one configuration: {gauge} and {n} in them are its own.
-std::vector<SourceRequest> sources_of(const std::vector<ListWord>& words, const SourceRequest& alike,
-                                      const std::string& gauge) {
-  std::vector<ListWord> filled = words;
-  for (ListWord& word : filled) try {
-      word.text = fill_pattern(word.text, fields_of_gauge(gauge));
-    } catch (const Error& error) {
-      throw Error(about_option("sources", error.what()));
-    }
-  return parse_sources(filled, alike);
-}
-
+// `pattern`, the value of an option, for one configuration.
 std::string filled(const std::string& option, const std::string& pattern, const std::string& gauge) {
   try {
     return fill_pattern(pattern, fields_of_gauge(gauge));
   } catch (const Error& error) {
     throw Error(about_option(option, error.what()));
   }
+}
+
+// The sources of one configuration: {gauge} and {n} in them are its own.
+std::vector<SourceRequest> sources_of(std::vector<ListWord> words, const SourceRequest& alike,
+                                      const std::string& gauge) {
+  for (ListWord& word : words) word.text = filled("sources", word.text, gauge);
+  return parse_sources(words, alike);
 }
 
 CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std::string>& sources) {
