@@ -119,14 +119,16 @@ __global__ void __launch_bounds__(threads)
   const int here = int(min(unsigned(slots), count - begin));
   if (int(threadIdx.x) < here) sites[threadIdx.x] = site_of(begin + threadIdx.x, parity, rows);
   __syncthreads();
-  for (int k = threadIdx.x; k < words * here; k += threads)
-    block.word[k] = links[std::size_t(sites[k / words]) * words + std::size_t(k % words)];
+  for (int k = threadIdx.x; k < words * here; k += threads) {
+    const double2 word = links[std::size_t(sites[k / words]) * words + std::size_t(k % words)];
+    block.word[k] = make_double2(factor * word.x, factor * word.y);
+  }
   __syncthreads();
   const int slot = int(threadIdx.x) % slots, direction = int(threadIdx.x) / slots;
   if (slot >= here) return;
   double reals[18];
 #pragma unroll
-  for (int i = 0; i < 18; ++i) reals[i] = factor * block.object(slot * 4 + direction)[i];
+  for (int i = 0; i < 18; ++i) reals[i] = block.object(slot * 4 + direction)[i];
   put_link<Reals>(to, V, direction, int(begin) + slot, reals, misfit);
 }
 
