@@ -70,6 +70,7 @@ def test_sums_count_each_vector_once(bench):
 
 
 @pytest.mark.mpi
+@pytest.mark.alone
 def test_faces_and_sums_stand_alone_beside_the_hops(bench):
     """Faces of a cut in t: both ways, 4^3 / 2 sites of 3 complex colours, n right-hand sides."""
     found = bench("exchange", "--grid", "1,1,1,2", "--rhs", 3, "--precision", "fp32", "--links", 12, ranks=2)
@@ -98,6 +99,7 @@ def test_figures_follow_from_the_time(bench, precision, links, rhs):
     assert result["fraction_of_stream"] == pytest.approx(result["gb_s"] / found["stream_read_gb_s"])
 
 
+@pytest.mark.alone
 def test_an_iteration_takes_as_long_as_in_a_solve(staghorn, bench, tmp_path):
     """Two clocks: `bench` takes the best of ten batches, a report the average; a load beside a solve makes it slower."""
     gauge, path = Path(__file__).parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc", tmp_path / "report.json"
