@@ -15,6 +15,7 @@ set(staghorn_included_headers
     dirac/stencil/boundary.hpp
     halo/buffer.hpp
     halo/communicator.hpp
+    halo/cut/slab_widths.hpp
     halo/host_mapping.hpp
     halo/lattice.hpp
     halo/transport/transport_choice.hpp

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <functional>
 #include <limits>
+#include <tuple>
 
 #include "halo/named_choice.hpp"
 #include "halo/watch/error.hpp"
@@ -15,29 +16,32 @@ namespace {
 constexpr NamedChoice<Mapping, 3> mappings{
     "mapping", {{{Mapping::host, "host"}, {Mapping::natural, "natural"}, {Mapping::reversed, "reversed"}}}};
 
-// Sites on one face in direction mu of a local lattice.
-std::int64_t face(const Extents& global, const Extents& grid, int mu) {
-  return volume(global) / volume(grid) / (global[mu] / grid[mu]);
+// Sites on all faces in direction mu, to one side, of all ranks: each cut crosses the whole lattice.
+std::int64_t face_area(const Extents& global, const Extents& grid, int mu) {
+  return grid[mu] > 1 ? volume(global) / global[mu] * grid[mu] : 0;
 }
 
-// Sites on all faces that have to travel, for one rank.
+// Sites on all faces that have to travel, of all ranks, to both sides.
 std::int64_t face_area(const Extents& global, const Extents& grid) {
   std::int64_t area = 0;
-  for (int mu = 0; mu < 4; ++mu)
-    if (grid[mu] > 1) area += 2 * face(global, grid, mu);
+  for (int mu = 0; mu < 4; ++mu) area += 2 * face_area(global, grid, mu);
   return area;
 }
 
-// Sites on all faces that travel within a host which holds `box`. If the box does not span the grid, the last rank of a
-// row has no neighbour on the same host.
+// A measure of the faces that travel within a host which holds `box`: their sites times the number of ranks, for slabs
+// of equal widths. If the box does not span the grid, the last rank of a row has no neighbour on the same host.
 std::int64_t area_within(const Extents& global, const Extents& grid, const Extents& box) {
   std::int64_t area = 0;
   for (int mu = 0; mu < 4; ++mu) {
-    if (grid[mu] == 1) continue;
     const std::int64_t neighbours = box[mu] == grid[mu] ? box[mu] : box[mu] - 1;
-    area += 2 * face(global, grid, mu) * neighbours * (volume(box) / box[mu]);
+    area += 2 * face_area(global, grid, mu) * neighbours * (volume(box) / box[mu]);
   }
   return area;
+}
+
+// Sites of the largest part, with equal shares: the first slabs are the widest.
+std::int64_t largest_part(const Extents& global, const Extents& grid) {
+  return Lattice(global, grid, 0).local_volume();
 }
 
 int index_of(const Coordinates& x, const Extents& e) { return x[0] + e[0] * (x[1] + e[1] * (x[2] + e[2] * x[3])); }
@@ -57,23 +61,19 @@ int reversed_position(const Extents& grid, int rank) {
   return index_of({x[3], x[2], x[1], x[0]}, grid);
 }
 
-double share_within_hosts(const Extents& global, const Extents& grid, std::span<const int> host_of) {
-  std::int64_t within = 0;
-  const std::int64_t all = face_area(global, grid) * volume(grid);
+double share_within_hosts(const SlabWidths& widths, std::span<const int> host_of) {
+  std::int64_t within = 0, all = 0;
   for (int position = 0; position < int(host_of.size()); ++position) {
-    const Lattice lattice(global, grid, position);
+    const Lattice lattice(widths, position);
     for (int mu = 0; mu < 4; ++mu)
-      for (const int direction : {+1, -1})
-        if (grid[mu] > 1 && host_of[lattice.neighbour_rank(mu, direction)] == host_of[position])
-          within += face(global, grid, mu);
+      for (const int direction : {+1, -1}) {
+        if (lattice.grid()[mu] == 1) continue;
+        const std::int64_t face = lattice.local_volume() / lattice.local()[mu];
+        all += face;
+        if (host_of[lattice.neighbour_rank(mu, direction)] == host_of[position]) within += face;
+      }
   }
   return all == 0 ? 1 : double(within) / double(all);
-}
-
-bool leaves_at_least(int least_extent, const Extents& global, const Extents& grid) {
-  for (int mu = 0; mu < 4; ++mu)
-    if (grid[mu] > 1 && global[mu] / grid[mu] < least_extent) return false;
-  return true;
 }
 
 }  // namespace
@@ -81,31 +81,39 @@ bool leaves_at_least(int least_extent, const Extents& global, const Extents& gri
 std::string to_string(Mapping mapping) { return mappings.name(mapping); }
 Mapping parse_mapping(const std::string& text) { return mappings.parse(text); }
 
-Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host, int least_extent) {
+Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host, int least_extent,
+                            const Extents& wanted) {
   const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;
+  constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   Extents best{};
-  std::int64_t best_area = std::numeric_limits<std::int64_t>::max(), best_within = 0;
+  std::int64_t best_part = none, best_area = none, best_within = 0;
   // t varies slowest in memory and in files. So among equal grids the one that cuts t most wins: it is tried first.
   for (int t = n_ranks; t >= 1; --t)
     for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
       for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
         if (n_ranks / t / z % y != 0) continue;
         const Extents grid{n_ranks / t / z / y, y, z, t};
-        if (!divides_evenly(global, grid) || !leaves_at_least(least_extent, global, grid)) continue;
-        const std::int64_t area = face_area(global, grid);
-        if (area > best_area) continue;
+        if (!can_be_cut(global, grid, least_extent)) continue;
+        bool fits = true;
+        for (int mu = 0; mu < 4; ++mu) fits &= wanted[mu] == 0 || wanted[mu] == grid[mu];
+        if (!fits) continue;
+        const std::int64_t part = largest_part(global, grid), area = face_area(global, grid);
+        if (std::tie(part, area) > std::tie(best_part, best_area)) continue;
         const std::int64_t within =
             hosts_matter ? area_within(global, grid, choose_host_box(global, grid, ranks_per_host)) : 0;
-        if (area == best_area && within <= best_within) continue;
+        if (part == best_part && area == best_area && within <= best_within) continue;
         best = grid;
+        best_part = part;
         best_area = area;
         best_within = within;
       }
-  if (best_area == std::numeric_limits<std::int64_t>::max())
-    throw Error(ErrorKind::layout, "process grid",
-                "a number of ranks that cuts " + to_string(global) + " into even local extents" +
-                    (least_extent > 2 ? " of at least " + std::to_string(least_extent) : ""),
-                std::to_string(n_ranks) + " ranks");
+  if (best_part == none) {
+    std::string cut = "a number of ranks that cuts " + to_string(global) + " into even local extents";
+    if (least_extent > 2) cut += " of at least " + std::to_string(least_extent);
+    for (int mu = 0; mu < 4; ++mu)
+      if (wanted[mu] > 0) cut += std::string(", ") + "xyzt"[mu] + " into " + std::to_string(wanted[mu]);
+    throw Error(ErrorKind::layout, "process grid", cut, std::to_string(n_ranks) + " ranks");
+  }
   return best;
 }
 
@@ -146,10 +154,14 @@ std::string describe(const Placement& placement) {
 }
 
 Placement place_ranks(const Extents& global, const Extents& grid, std::span<const int> hosts, Mapping mapping) {
-  if (!divides_evenly(global, grid) || volume(grid) != std::int64_t(hosts.size()))
-    throw Error(ErrorKind::layout, "process grid",
-                std::to_string(hosts.size()) + " ranks that divide " + to_string(global) + " evenly",
-                "grid " + to_string(grid));
+  return place_ranks(Lattice(global, grid, 0).widths(), hosts, mapping);
+}
+
+Placement place_ranks(const SlabWidths& widths, std::span<const int> hosts, Mapping mapping) {
+  const Lattice first(widths, 0);
+  const Extents &global = first.global(), &grid = first.grid();
+  if (volume(grid) != std::int64_t(hosts.size()))
+    throw Error(ErrorKind::layout, "process grid", std::to_string(hosts.size()) + " ranks", "grid " + to_string(grid));
   Placement placement;
   const int per_host = ranks_per_host(hosts);
   placement.mapping = mapping == Mapping::host && per_host == 0 ? Mapping::natural : mapping;
@@ -174,7 +186,7 @@ Placement place_ranks(const Extents& global, const Extents& grid, std::span<cons
     }
     placement.host_of[position] = host;
   }
-  placement.share_within_hosts = share_within_hosts(global, grid, placement.host_of);
+  placement.share_within_hosts = share_within_hosts(widths, placement.host_of);
   return placement;
 }
 

@@ -23,10 +23,13 @@ enum class Mapping {
 std::string to_string(Mapping mapping);
 Mapping parse_mapping(const std::string& text);
 
-// The process grid with the smallest face area that divides `global` into even local extents of at least
-// `least_extent`. Among equal grids: the one with the least area between hosts of `ranks_per_host` ranks (0: not
-// compared), then the one that cuts t most. Throws Error that names both numbers if there is no such grid of `n_ranks`.
-Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host = 0, int least_extent = 2);
+// The process grid that cuts `global` into even local extents of at least `least_extent` where it cuts: the one whose
+// largest part is smallest, so one that divides evenly where there is any. Among equal grids: the one with the smallest
+// face area, then the one with the least area between hosts of `ranks_per_host` ranks (0: not compared), then the one
+// that cuts t most. `wanted`: how often directions must be cut; 0 where it is free. Throws Error that names both
+// numbers if there is no such grid of `n_ranks`.
+Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host = 0, int least_extent = 2,
+                            const Extents& wanted = {});
 
 // The box of ranks that one host holds. It divides `grid` and has `ranks_per_host` ranks, a divisor of volume(grid). Of
 // these boxes it keeps most face area within the host. Among equal boxes it is longest in x, then in y, then in z.
@@ -43,8 +46,10 @@ struct Placement {
   std::vector<int> host_of{0};    // by position
 };
 
-// Places ranks in `grid`; its volume is their number. Mapping::host becomes natural if hosts hold different numbers of
-// ranks. Rank 0 is always at position 0, if it is on host 0.
+// Places ranks in the grid of `widths`; its volume is their number. Mapping::host becomes natural if hosts hold
+// different numbers of ranks. Rank 0 is always at position 0, if it is on host 0.
+Placement place_ranks(const SlabWidths& widths, std::span<const int> hosts, Mapping mapping);
+// The same for equal shares.
 Placement place_ranks(const Extents& global, const Extents& grid, std::span<const int> hosts, Mapping mapping);
 
 // "2 hosts, mapping host: 75 % of the face area stays within hosts".

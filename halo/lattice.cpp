@@ -1,5 +1,7 @@
 #include "halo/lattice.hpp"
 
+#include <numeric>
+
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -23,19 +25,47 @@ std::string to_string(const Extents& e) {
   return std::to_string(e[0]) + "x" + std::to_string(e[1]) + "x" + std::to_string(e[2]) + "x" + std::to_string(e[3]);
 }
 
-Lattice::Lattice(const Extents& global, const Extents& grid, int rank, const std::array<bool, 4>& loopback)
-    : global_(global), grid_(grid), loopback_(loopback), rank_(rank) {
+namespace {
+
+SlabWidths equal_shares(const Extents& global, const Extents& grid) {
   for (int mu = 0; mu < 4; ++mu)
     if (global[mu] < 2 || global[mu] % 2 != 0)
       throw Error(ErrorKind::layout, "lattice", "even extents of at least 2", to_string(global));
-  if (!divides_evenly(global, grid))
+  if (!can_be_cut(global, grid))
     throw Error(ErrorKind::layout, "process grid",
-                "a grid that divides " + to_string(global) + " into even local extents", "grid " + to_string(grid));
-  if (rank < 0 || rank >= volume(grid))
-    throw Error(ErrorKind::layout, "process grid", "a rank below " + std::to_string(volume(grid)), rank);
-  for (int mu = 0; mu < 4; ++mu) local_[mu] = global[mu] / grid[mu];
-  grid_coordinates_ = unravel(rank, grid);
-  for (int mu = 0; mu < 4; ++mu) origin_[mu] = grid_coordinates_[mu] * local_[mu];
+                "a grid that leaves slabs of at least 2 sites of " + to_string(global), "grid " + to_string(grid));
+  return slab_widths(global, grid);
+}
+
+}  // namespace
+
+Lattice::Lattice(const Extents& global, const Extents& grid, int rank, const std::array<bool, 4>& loopback)
+    : Lattice(equal_shares(global, grid), rank, loopback) {}
+
+Lattice::Lattice(const SlabWidths& widths, int rank, const std::array<bool, 4>& loopback)
+    : widths_(widths), grid_(grid_of(widths)), loopback_(loopback), rank_(rank) {
+  for (int mu = 0; mu < 4; ++mu)
+    for (const int width : widths[mu])
+      if (width < 2 || width % 2 != 0) throw Error(ErrorKind::layout, "slabs", "even widths of at least 2", width);
+  if (rank < 0 || rank >= volume(grid_))
+    throw Error(ErrorKind::layout, "process grid", "a rank below " + std::to_string(volume(grid_)), rank);
+  grid_coordinates_ = unravel(rank, grid_);
+  for (int mu = 0; mu < 4; ++mu) {
+    global_[mu] = slab_begin(mu, grid_[mu]);
+    local_[mu] = widths[mu][grid_coordinates_[mu]];
+    origin_[mu] = slab_begin(mu, grid_coordinates_[mu]);
+  }
+}
+
+int Lattice::slab_begin(int mu, int slab) const {
+  const std::vector<int>& widths = widths_[mu];
+  return std::accumulate(widths.begin(), widths.begin() + slab, 0);
+}
+
+int Lattice::slab_of(int mu, int x_mu) const {
+  int slab = 0;
+  for (int end = widths_[mu][0]; x_mu >= end; end += widths_[mu][slab]) ++slab;
+  return slab;
 }
 
 int Lattice::neighbour_rank(int mu, int direction) const {

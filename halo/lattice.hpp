@@ -9,10 +9,11 @@
 #include <cstdint>
 #include <string>
 
+#include "halo/cut/slab_widths.hpp"
+
 namespace staghorn {
 
 using Coordinates = std::array<int, 4>;
-using Extents = std::array<int, 4>;
 
 enum class Parity : int { even = 0, odd = 1 };
 constexpr Parity opposite(Parity parity) { return parity == Parity::even ? Parity::odd : Parity::even; }
@@ -27,11 +28,14 @@ bool divides_evenly(const Extents& global, const Extents& grid);
 
 class Lattice {
  public:
-  // `grid` must divide `global` into even extents >= 2; `rank` in [0, volume(grid)), x fastest.
-  // loopback[mu] cuts direction mu even though grid[mu] == 1: its faces travel to the same rank.
+  // `grid` must be able to cut `global` into slabs of 2 sites or more; equal shares. `rank` in [0, volume(grid)), x
+  // fastest. loopback[mu] cuts direction mu even though grid[mu] == 1: its faces travel to the same rank.
   Lattice(const Extents& global, const Extents& grid, int rank, const std::array<bool, 4>& loopback = {});
+  // Slabs of these even widths.
+  Lattice(const SlabWidths& widths, int rank, const std::array<bool, 4>& loopback = {});
 
   const Extents& global() const { return global_; }
+  const SlabWidths& widths() const { return widths_; }
   const Extents& grid() const { return grid_; }
   const Extents& local() const { return local_; }
   const Coordinates& grid_coordinates() const { return grid_coordinates_; }
@@ -47,6 +51,11 @@ class Lattice {
 
   // Rank of the neighbour one step along the process grid (periodic); direction +1 or -1.
   int neighbour_rank(int mu, int direction) const;
+  // The part of another rank of the same cut.
+  Lattice of_rank(int rank) const { return Lattice(widths_, rank, loopback_); }
+  // The place in the grid of the slab with global coordinate x_mu, and the first coordinate of a slab.
+  int slab_of(int mu, int x_mu) const;
+  int slab_begin(int mu, int slab) const;
 
   // Lexicographic local site index, x fastest, and its inverse.
   std::int64_t site_index(const Coordinates& x) const {
@@ -64,6 +73,7 @@ class Lattice {
   bool operator==(const Lattice&) const = default;
 
  private:
+  SlabWidths widths_;
   Extents global_, grid_, local_;
   Coordinates grid_coordinates_, origin_;
   std::array<bool, 4> loopback_;

@@ -96,6 +96,12 @@ std::pair<Four, Four> local_lattice(const Context& context) {
   return {extents, origin};
 }
 
+Four process_grid(const Context& context) {
+  Four grid{};
+  checked([&] { return staghorn_context_grid(context.handle, grid.data()); });
+  return grid;
+}
+
 std::string report(const Context& context) {
   std::size_t bytes = 0;
   checked([&] { return staghorn_report(context.handle, nullptr, &bytes); });
@@ -265,6 +271,7 @@ NB_MODULE(_interface, m) {
   m.def("create_context", &create_context, nb::arg("geometry"), nb::arg("options"), nb::arg("transport").none(),
         nb::arg("tuning_file").none(), nb::arg("log").none(), nb::arg("communicator").none());
   m.def("local_lattice", &local_lattice);
+  m.def("process_grid", &process_grid);
   m.def("report", &report);
   m.def("read_links", [](const Context& context, const std::string& path, bool verify, const staghorn_links& links,
                          const Addresses& u) {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -22,11 +23,17 @@ struct LaneNeighbour {
 
 class NeighbourFinder {
  public:
-  NeighbourFinder(const SiteLayout& layout, const Boundary& boundary, const FaceSites& faces)
+  NeighbourFinder(const SiteLayout& layout, const Boundary& boundary, Parity sender_parity, const FaceSites& faces,
+                  int depth)
       : layout_(layout), lattice_(layout.lattice()), boundary_(boundary) {
-    for (int face = 0; face < 8; ++face)
-      for (std::size_t k = 0; k < faces.slots[face].size(); ++k)
-        ghost_slot_[face].emplace(faces.slots[face][k], faces.first_block[face] * layout.lanes() + Slot(k));
+    for (int face = 0; face < 8; ++face) {
+      if (!lattice_.partitioned(face / 2)) continue;
+      const int sender = lattice_.neighbour_rank(face / 2, face % 2 == 0 ? +1 : -1);
+      senders_[face].emplace(lattice_.of_rank(sender), layout.lanes());
+      const std::vector<Slot> sent = sites_of_face(*senders_[face], sender_parity, depth, face);
+      for (std::size_t k = 0; k < sent.size(); ++k)
+        ghost_slot_[face].emplace(sent[k], faces.first_block[face] * layout.lanes() + Slot(k));
+    }
   }
 
   LaneNeighbour find(const Coordinates& x, const Leg& leg) const {
@@ -41,9 +48,15 @@ class NeighbourFinder {
     result.sign = hop_is_negative(mu, at, crosses && is_antiperiodic(theta)) ? -1 : 1;
     result.phase = crosses && is_phase(theta);
     Coordinates y = x;
-    y[mu] = (x[mu] + steps + extent) % extent;
-    result.slot = layout_.slot(y);
-    if (leaves && lattice_.partitioned(mu)) result.slot = ~ghost_slot_[2 * mu + (leg.forward ? 0 : 1)].at(result.slot);
+    if (leaves && lattice_.partitioned(mu)) {
+      const int face = 2 * mu + (leg.forward ? 0 : 1);
+      const SiteLayout& sender = *senders_[face];
+      y[mu] = leg.forward ? x[mu] + steps - extent : x[mu] + steps + sender.lattice().local()[mu];
+      result.slot = ~ghost_slot_[face].at(sender.slot(y));
+    } else {
+      y[mu] = (x[mu] + steps + extent) % extent;
+      result.slot = layout_.slot(y);
+    }
     return result;
   }
 
@@ -51,6 +64,7 @@ class NeighbourFinder {
   const SiteLayout& layout_;
   const Lattice& lattice_;
   const Boundary& boundary_;
+  std::array<std::optional<SiteLayout>, 8> senders_;          // by face: the layout of the rank that sends it
   std::array<std::unordered_map<Slot, Slot>, 8> ghost_slot_;  // slot at the sender -> slot in the ghost buffer
 };
 
@@ -136,34 +150,39 @@ std::int64_t NeighbourTable::bytes() const {
                       (interior_blocks.size() + boundary_blocks.size()) * sizeof(interior_blocks[0]));
 }
 
-FaceSites face_sites(const SiteLayout& layout, Parity parity, int depth) {
+std::vector<Slot> sites_of_face(const SiteLayout& layout, Parity parity, int depth, int face) {
   const Lattice& lattice = layout.lattice();
+  const int mu = face / 2;
+  std::vector<Slot> slots;
+  if (!lattice.partitioned(mu)) return slots;
+  Extents extents = lattice.local();
+  extents[mu] = 1;
+  for (int slice = 0; slice < depth; ++slice) {
+    const std::ptrdiff_t first = std::ptrdiff_t(slots.size());
+    for (std::int64_t k = 0; k < volume(extents); ++k) {
+      Coordinates x = unravel(k, extents);
+      x[mu] = face % 2 == 0 ? slice : lattice.local()[mu] - 1 - slice;
+      if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
+    }
+    // In the order of slots, a direction that lanes do not split sends whole blocks.
+    std::sort(slots.begin() + first, slots.end());
+  }
+  return slots;
+}
+
+FaceSites face_sites(const SiteLayout& layout, Parity parity, int depth) {
   FaceSites faces;
   for (int face = 0; face < 8; ++face) {
-    const int mu = face / 2;
     faces.first_block[face] = faces.blocks;
-    if (!lattice.partitioned(mu)) continue;
-    std::vector<Slot>& slots = faces.slots[face];
-    Extents extents = lattice.local();
-    extents[mu] = 1;
-    for (int slice = 0; slice < depth; ++slice) {
-      const std::ptrdiff_t first = std::ptrdiff_t(slots.size());
-      for (std::int64_t k = 0; k < volume(extents); ++k) {
-        Coordinates x = unravel(k, extents);
-        x[mu] = face % 2 == 0 ? slice : lattice.local()[mu] - 1 - slice;
-        if (Lattice::parity_of(x) == parity) slots.push_back(layout.slot(x));
-      }
-      // In the order of slots, a direction that lanes do not split sends whole blocks.
-      std::sort(slots.begin() + first, slots.end());
-    }
-    faces.blocks += std::int32_t((slots.size() + layout.lanes() - 1) / layout.lanes());
+    faces.slots[face] = sites_of_face(layout, parity, depth, face);
+    faces.blocks += std::int32_t((faces.slots[face].size() + layout.lanes() - 1) / layout.lanes());
   }
   return faces;
 }
 
 NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Stencil stencil, Parity target,
                                      const FaceSites& faces) {
-  const NeighbourFinder finder(layout, boundary, faces);
+  const NeighbourFinder finder(layout, boundary, opposite(target), faces, depth_of(stencil));
   NeighbourTable table;
   table.neighbours.resize(std::size_t(layout.blocks()) * legs_of(stencil));
   const int ranges = (layout.blocks() + blocks_per_range - 1) / blocks_per_range;

@@ -46,6 +46,8 @@ struct NeighbourTable {
 // The sites of each face, as slots of the sending parity in the order in which they are sent: slice by slice, the
 // outermost first, and within a slice in the order of slots. In the buffer a face is padded to whole blocks. Face 2 mu:
 // sites x_mu = 0, 1, ...; face 2 mu + 1: sites x_mu = L_mu - 1, L_mu - 2, ... Empty where mu is not partitioned.
+// A face has as many sites on both sides. The layout of the sender orders them, so the receiver of a slab of another
+// width asks for the layout of its neighbour.
 struct FaceSites {
   std::array<std::vector<Slot>, 8> slots;
   std::array<std::int32_t, 8> first_block{};  // of the face in the send and ghost buffers
@@ -53,8 +55,11 @@ struct FaceSites {
 };
 // `depth`: slices of each face, depth_of(stencil). Local.
 FaceSites face_sites(const SiteLayout& layout, Parity parity, int depth = 1);
+// The slots of one face; empty where its direction is not partitioned. Local.
+std::vector<Slot> sites_of_face(const SiteLayout& layout, Parity parity, int depth, int face);
 
-// Neighbours of the sites of parity `target`; `faces` are the faces of the opposite parity. Local.
+// Neighbours of the sites of parity `target`; `faces` are the faces of the opposite parity. `layout` and those of the
+// neighbouring ranks have the same number of lanes. Local.
 NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& boundary, Stencil stencil, Parity target,
                                      const FaceSites& faces);
 

@@ -1,17 +1,20 @@
 #include "dirac/stencil/operator_links.hpp"
 
 #include <string>
+#include <vector>
 
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
 
 void require_fit(const Lattice& lattice, Stencil stencil) {
-  for (const int extent : lattice.local())
-    if (extent < smallest_extent(stencil))
-      throw Error("improved quarks",
-                  "local extents of at least " + std::to_string(smallest_extent(stencil)) + ", for hops of three sites",
-                  to_string(lattice.local()));
+  for (const std::vector<int>& slabs : lattice.widths())
+    for (const int width : slabs)
+      if (width < smallest_extent(stencil))
+        throw Error(
+            "improved quarks",
+            "local extents of at least " + std::to_string(smallest_extent(stencil)) + ", for hops of three sites",
+            all_equal(lattice.widths()) ? to_string(lattice.local()) : "slabs " + to_string(lattice.widths()));
 }
 
 void require_fit(const OperatorLinks& links) {

@@ -17,7 +17,7 @@ inline constexpr int most_peers = 16;
 class PeerMemory {
  public:
   PeerMemory() = default;
-  // Zero-filled, the same size on every rank. Throws Error on all ranks if one cannot reach another. Collective.
+  // Zero-filled. Throws Error on all ranks if one cannot reach another. Collective.
   PeerMemory(const Communicator& communicator, std::size_t bytes);
   ~PeerMemory();
   PeerMemory(PeerMemory&& other) noexcept;

@@ -26,8 +26,8 @@ constexpr int least_rounds = 5, most_rounds = 20;
 constexpr double timing_seconds = 0.01;  // for each transport, unless the least number of rounds takes longer
 constexpr double patience_of_kernels = 10;
 
-// An answer depends on the ranks and on this.
-using Question = std::tuple<std::string, MemorySpace, cuda::DeviceId, std::array<std::size_t, 8>, Extents>;
+// An answer depends on the ranks and on this. With the widths of all slabs every rank finds the answer of one trial.
+using Question = std::tuple<std::string, MemorySpace, cuda::DeviceId, std::array<std::size_t, 8>, SlabWidths>;
 using Answers = std::map<Question, TransportChoice>;
 
 bool is_corrupted(const std::string& name) {
@@ -187,7 +187,7 @@ TransportChoice choose_transport(const Communicator& communicator, const Lattice
     return choice;
   }
   const Question question{wanted, space, space == MemorySpace::cuda ? cuda::device_id() : cuda::DeviceId{}, face_bytes,
-                          lattice.grid()};
+                          lattice.widths()};
   Answers& answers = communicator_attribute<Answers>(communicator);
   const auto found = answers.find(question);
   if (!communicator.any(found == answers.end())) return found->second;

@@ -13,18 +13,31 @@ namespace staghorn {
 PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& lattice,
                              const std::array<std::size_t, 8>& face_bytes)
     : bytes_(face_bytes), rank_(lattice.rank()), wait_limit_ns_(patience_nanoseconds()) {
+  // Flags and mailboxes come first: they lie at the same place on every rank. Faces come after them. Where slabs have
+  // other widths, the faces of a neighbour have other places: each rank tells them.
+  std::vector<std::int64_t> places(8 * std::size_t(communicator.size()), 0);
   for (int face = 0; face < 8; ++face) {
     offset_[face] = set_bytes_;
+    places[8 * std::size_t(rank_) + std::size_t(face)] = std::int64_t(offset_[face]);
     set_bytes_ += (bytes_[face] + line - 1) / line * line;
+  }
+  std::vector<std::int64_t> sizes(std::size_t(communicator.size()), 0);
+  sizes[std::size_t(rank_)] = std::int64_t(set_bytes_);
+  if (communicator.size() > 1) {
+    communicator.sum(places);
+    communicator.sum(sizes);
+  }
+  for (int face = 0; face < 8; ++face) {
     if (bytes_[face] == 0) continue;
     const int mu = face / 2, from = face % 2 == 0 ? +1 : -1;
     send_to_[face] = lattice.neighbour_rank(mu, -from);
     receive_from_[face] = lattice.neighbour_rank(mu, from);
     remote_ = remote_ || send_to_[face] != rank_;
+    for (int set = 0; set < sets; ++set)
+      places_there_[face][set] = faces_offset + std::size_t(set) * std::size_t(sizes[std::size_t(send_to_[face])]) +
+                                 std::size_t(places[8 * std::size_t(send_to_[face]) + std::size_t(face)]);
   }
-  flags_offset_ = sets * set_bytes_;
-  mailbox_offset_ = flags_offset_ + 8 * line;
-  memory_ = PeerMemory(communicator, mailbox_offset_ + mailbox_bytes);
+  memory_ = PeerMemory(communicator, faces_offset + sets * set_bytes_);
   failed_ = Buffer(sizeof(int), MemorySpace::pinned);
   if (communicator.size() > 1) adds_for_all_ = try_adding(communicator);
 }
@@ -47,14 +60,14 @@ bool PeerTransport::try_adding(const Communicator& communicator) {
 FacePointers PeerTransport::outgoing(std::uint64_t set) const {
   FacePointers places{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) places[face] = memory_.of(send_to_[face]) + set * set_bytes_ + offset_[face];
+    if (bytes_[face] > 0) places[face] = memory_.of(send_to_[face]) + places_there_[face][set];
   return places;
 }
 
 FacePointers PeerTransport::incoming(std::uint64_t set) const {
   FacePointers places{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) places[face] = memory_.of(rank_) + set * set_bytes_ + offset_[face];
+    if (bytes_[face] > 0) places[face] = memory_.of(rank_) + faces_offset + set * set_bytes_ + offset_[face];
   return places;
 }
 
@@ -78,7 +91,7 @@ void PeerTransport::finish() {
 }
 
 std::uint64_t* PeerTransport::flag(int rank, int face) const {
-  return reinterpret_cast<std::uint64_t*>(memory_.of(rank) + flags_offset_ + line * std::size_t(face));
+  return reinterpret_cast<std::uint64_t*>(memory_.of(rank) + mailbox_bytes + line * std::size_t(face));
 }
 
 static_assert(most_peers <= cuda::max_counters);

@@ -24,7 +24,7 @@ class PeerTransport final : public Transport {
   FacePointers outgoing(std::uint64_t set) const;
   FacePointers incoming(std::uint64_t set) const;
   // Memory for messages between these kernels. It is zero at first; then it holds what the last kernel left there.
-  std::byte* mailbox(int rank) const { return memory_.of(rank) + mailbox_offset_; }
+  std::byte* mailbox(int rank) const { return memory_.of(rank); }
 
   // Whether all GPUs can add to each other's memory at once. Not every bus lets them; the constructor tries it.
   bool adds_for_all() const { return adds_for_all_; }
@@ -45,9 +45,12 @@ class PeerTransport final : public Transport {
   std::uint64_t* flag(int rank, int face) const;
   bool try_adding(const Communicator& communicator);
 
+  static constexpr std::size_t faces_offset = mailbox_bytes + 8 * line;  // mailbox, flags, then the sets of faces
+
   std::array<std::size_t, 8> bytes_, offset_{};
+  std::array<std::array<std::size_t, sets>, 8> places_there_{};  // of the face that this rank sends, at its receiver
   std::array<int, 8> send_to_{}, receive_from_{};
-  std::size_t set_bytes_ = 0, flags_offset_ = 0, mailbox_offset_ = 0;
+  std::size_t set_bytes_ = 0;
   bool remote_ = false;  // some face leaves this rank
   bool adds_for_all_ = true;
   std::uint64_t round_ = 0;

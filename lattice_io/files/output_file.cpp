@@ -98,13 +98,21 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
     if (keeps && fs::exists(temporary_path_, error)) return;
     try {
       PosixFile file = PosixFile::create(temporary_path_);
-      if (!keeps) own_.own(temporary_path_);
+      if (keeps)
+        made_ = temporary_path_;
+      else
+        own_.own(temporary_path_);
       file.flush_and_close();
     } catch (const Error& error) {
       throw Error(in_users_words(error.what()));
     }
   });
   temporary_path_ = communicator_.broadcast(temporary_path_);
+}
+
+OutputFile::~OutputFile() {
+  std::error_code error;
+  if (!made_.empty() && fs::file_size(made_, error) == 0 && !error) ::unlink(made_.c_str());
 }
 
 void OutputFile::fill(const std::function<void(const std::string&)>& work) {

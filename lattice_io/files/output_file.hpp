@@ -47,7 +47,9 @@ class OutputFile {
   // this. With `keep`, its temporary file may be there already, and stays as it is.
   OutputFile(const Communicator& communicator, const std::string& path, bool force,
              WhenUnfinished unfinished = WhenUnfinished::remove);
-  // Removes the temporary file at its end unless fill() completed it. Local.
+  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where nothing was written
+  // into a file that was made here. Local.
+  ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
@@ -65,6 +67,7 @@ class OutputFile {
   std::string path_, temporary_path_;
   bool force_;
   OwnFile own_;
+  std::string made_;  // a file to be kept that was made here; else empty
 };
 
 // Throws Error now, before hours of solving, if `path` exists and not `force`, or could not be written. Collective.

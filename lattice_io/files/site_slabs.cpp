@@ -31,9 +31,12 @@ std::size_t total(const std::vector<int>& counts) {
 struct SiteSlabs::Round {
   // Part of an x-row that one rank owns.
   struct Piece {
-    int rank;           // the other side: the owner (in `pieces`), or the rank in whose slab it lies (`remote_rows`)
-    std::int64_t at;    // first byte in the messages, if the other side is another rank
-    std::int64_t site;  // first local site, if this rank is the owner
+    int rank;             // the other side: the owner (in `pieces`), or the rank in whose slab it lies (`remote_rows`)
+    std::int64_t at;      // first byte in the messages, if the other side is another rank
+    std::int64_t site;    // first local site, if this rank is the owner
+    std::size_t in_slab;  // first byte in the slab, and bytes (in `pieces`)
+    std::size_t bytes;
+    std::span<std::byte> of(std::vector<std::byte>& slab) const { return std::span(slab).subspan(in_slab, bytes); }
   };
   Rows slab;
   std::vector<Piece> pieces;       // all pieces of the slab, in the order of the file
@@ -67,9 +70,10 @@ SiteSlabs::Rows SiteSlabs::rows(int rank, std::int64_t round) const {
 
 // The rank that holds piece `piece` (counted along x) of an x-row.
 int SiteSlabs::owner(std::int64_t row, int piece) const {
-  const Extents &global = lattice_.global(), &local = lattice_.local(), &grid = lattice_.grid();
+  const Extents &global = lattice_.global(), &grid = lattice_.grid();
   const int y = int(row % global[1]), z = int(row / global[1] % global[2]), t = int(row / global[1] / global[2]);
-  return piece + grid[0] * (y / local[1] + grid[1] * (z / local[2] + grid[2] * (t / local[3])));
+  return piece +
+         grid[0] * (lattice_.slab_of(1, y) + grid[1] * (lattice_.slab_of(2, z) + grid[2] * lattice_.slab_of(3, t)));
 }
 
 std::int64_t SiteSlabs::first_local_row_from(std::int64_t row) const {
@@ -78,17 +82,20 @@ std::int64_t SiteSlabs::first_local_row_from(std::int64_t row) const {
 
 SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
   const int n_ranks = communicator_.size(), me = communicator_.rank();
-  const std::int64_t piece_sites = lattice_.local()[0], piece_bytes = piece_sites * bytes_per_site_;
+  const std::int64_t own_sites = lattice_.local()[0], own_bytes = own_sites * bytes_per_site_;
   Round plan{rows(me, round), {}, {}, std::vector<int>(n_ranks), {}, std::vector<int>(n_ranks), {}};
-  std::int64_t own_site = first_local_row_from(plan.slab.first) * piece_sites;
+  std::int64_t own_site = first_local_row_from(plan.slab.first) * own_sites;
+  std::size_t in_slab = 0;
   for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
     for (int k = 0; k < lattice_.grid()[0]; ++k) {
       const int rank = owner(row, k);
-      plan.pieces.push_back({rank, plan.slab_counts[rank], own_site});
+      const auto bytes = std::size_t(lattice_.widths()[0][k] * bytes_per_site_);
+      plan.pieces.push_back({rank, plan.slab_counts[rank], own_site, in_slab, bytes});
+      in_slab += bytes;
       if (rank == me)
-        own_site += piece_sites;
+        own_site += own_sites;
       else
-        plan.slab_counts[rank] += int(piece_bytes);
+        plan.slab_counts[rank] += int(bytes);
     }
   plan.slab_offsets = offsets_of(plan.slab_counts);
   for (Round::Piece& piece : plan.pieces) piece.at += plan.slab_offsets[piece.rank];
@@ -98,9 +105,9 @@ SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
     if (rank == me) continue;
     const Rows slab = rows(rank, round);
     const std::int64_t first = first_local_row_from(slab.first), last = first_local_row_from(slab.last);
-    plan.own_counts[rank] = int((last - first) * piece_bytes);
-    for (std::int64_t row = first; row < last; ++row, at += piece_bytes)
-      plan.remote_rows.push_back({rank, at, row * piece_sites});
+    plan.own_counts[rank] = int((last - first) * own_bytes);
+    for (std::int64_t row = first; row < last; ++row, at += own_bytes)
+      plan.remote_rows.push_back({rank, at, row * own_sites, 0, 0});
   }
   plan.own_offsets = offsets_of(plan.own_counts);
   return plan;
@@ -119,17 +126,13 @@ void SiteSlabs::each_round(const std::function<void(const Round&, Buffers&)>& pr
     const Activity activity("sites between file and ranks");
     const Round plan = this->plan(round);
     communicator_.agree([&] {
-      buffers.slab.resize(plan.pieces.size() * piece_bytes());
+      buffers.slab.resize(std::size_t((plan.slab.last - plan.slab.first) * lattice_.global()[0] * bytes_per_site_));
       buffers.file_side.resize(total(plan.slab_counts));
       buffers.owner_side.resize(total(plan.own_counts));
       prepare(plan, buffers);
     });
     move(plan, buffers);
   }
-}
-
-std::span<std::byte> SiteSlabs::piece_of_slab(Buffers& buffers, std::size_t k) const {
-  return std::span(buffers.slab).subspan(k * piece_bytes(), piece_bytes());
 }
 
 void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
@@ -141,7 +144,7 @@ void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
 #pragma omp parallel for schedule(static)
     for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
       const Round::Piece& piece = plan.pieces[k];
-      const std::span<std::byte> bytes = piece_of_slab(buffers, k);
+      const std::span<std::byte> bytes = piece.of(buffers.slab);
       if (piece.rank == me)
         place(piece.site, bytes);
       else
@@ -174,7 +177,7 @@ void SiteSlabs::write(const Pack& pack, const Store& store) const {
 #pragma omp parallel for schedule(static)
     for (std::size_t k = 0; k < plan.pieces.size(); ++k) {
       const Round::Piece& piece = plan.pieces[k];
-      const std::span<std::byte> bytes = piece_of_slab(buffers, k);
+      const std::span<std::byte> bytes = piece.of(buffers.slab);
       if (piece.rank == me)
         pack(piece.site, bytes);
       else

@@ -56,8 +56,7 @@ class SiteSlabs {
   // Calls prepare, whose failure on one rank is one on all, and move for each slab. Collective.
   void each_round(const std::function<void(const Round&, Buffers&)>& prepare,
                   const std::function<void(const Round&, Buffers&)>& move) const;
-  std::span<std::byte> piece_of_slab(Buffers& buffers, std::size_t k) const;
-  std::size_t piece_bytes() const { return std::size_t(lattice_.local()[0] * bytes_per_site_); }
+  std::size_t piece_bytes() const { return std::size_t(lattice_.local()[0] * bytes_per_site_); }  // of an own row
   int owner(std::int64_t row, int piece) const;
   std::int64_t first_local_row_from(std::int64_t row) const;
 

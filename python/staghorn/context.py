@@ -38,7 +38,7 @@ class Context:
     environment  whether variables STAGHORN_... are read
     log          called as log(level, text) with warnings (level 0)
 
-    Local extents are even. A context ends with `close`, at the end of a `with` block, or when nothing refers to it any more.
+    Local extents are even; where the grid does not divide the lattice evenly, the first parts are wider by 2. A context ends with `close`, at the end of a `with` block, or when nothing refers to it any more.
     With several ranks use one of the former two: all ranks must do it together. Collective. Raises Error.
     """
 
@@ -62,6 +62,7 @@ class Context:
         self._lattice = _four("lattice", extents)
         local, origin = native.local_lattice(self._native)
         self._local, self._origin = _four("local", local), _four("origin", origin)
+        self._grid = _four("grid", native.process_grid(self._native))
 
     @property
     def lattice(self) -> Extents:
@@ -81,8 +82,7 @@ class Context:
     @property
     def grid(self) -> Extents:
         """Ranks in each direction."""
-        x, y, z, t = (n // m for n, m in zip(self._lattice, self._local))
-        return x, y, z, t
+        return self._grid
 
     @property
     def stream(self) -> int | None:

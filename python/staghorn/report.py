@@ -83,6 +83,7 @@ class Report:
     lattice: tuple[int, ...] = ()  # X, Y, Z, T
     grid: tuple[int, ...] = ()
     local_lattice: tuple[int, ...] = ()
+    widths: list[list[int]] = field(default_factory=list)  # of the slabs along x, y, z, t
     ranks: int = 1
     threads: int = 1
     device: str = "cpu"

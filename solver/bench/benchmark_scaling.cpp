@@ -33,6 +33,8 @@ struct Stage {
   // Refused before anything is allocated, alike on all ranks.
   void require_room(const Communicator& communicator, const Lattice& lattice) const {
     SolveShape shape{lattice.global(), lattice.grid(), {}, options.rhs, System::even, options.cuda_device >= 0};
+    shape.widths = lattice.widths();
+    shape.rank = lattice.rank();
     shape.options.precision = *std::min_element(options.precisions.begin(), options.precisions.end());  // fp64 is first
     shape.options.links = *std::min_element(options.links.begin(), options.links.end());                // 18 reals too
     require_memory(communicator, shape, options.cuda_device, {});
@@ -40,7 +42,7 @@ struct Stage {
 
   std::vector<CutResult> run(const Communicator& communicator, const std::string& series, const Extents& extents,
                              const std::optional<Extents>& grid, Mapping mapping) const {
-    const PlacedLattice placed = place_lattice(communicator, extents, grid, {}, mapping);
+    const PlacedLattice placed = place_lattice(communicator, extents, grid, {}, {}, mapping);
     require_room(placed.communicator, placed.lattice);
     std::vector<CutResult> results;
     for (const BenchmarkResult& cg :

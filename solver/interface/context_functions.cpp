@@ -183,6 +183,15 @@ int staghorn_context_local(const staghorn_context* context, std::int32_t extents
   });
 }
 
+int staghorn_context_grid(const staghorn_context* context, std::int32_t grid[4]) {
+  return guarded([&] {
+    const auto held = held_by(context);
+    check_pointer("grid", grid);
+    std::copy_n(held->context->lattice().grid().begin(), 4, grid);
+    return int(STAGHORN_OK);
+  });
+}
+
 int staghorn_context_destroy(staghorn_context** context) {
   return guarded([&] {
     check_pointer("context", context);

@@ -113,6 +113,11 @@ module staghorn
       type(c_ptr), value :: context
       integer(c_int32_t), intent(out) :: extents(4), origin(4)
     end function
+    integer(c_int) function staghorn_context_grid(context, grid) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int32_t), intent(out) :: grid(4)
+    end function
     integer(c_int) function staghorn_context_destroy(context) bind(C)
       import
       type(c_ptr), intent(inout) :: context

@@ -118,7 +118,8 @@ enum staghorn_struct {
   STAGHORN_ACTION = 8
 };
 
-/* The lattice and its cut into local lattices. Local extents are even. */
+/* The lattice and its cut into local lattices. Local extents are even: where `grid` does not divide the lattice evenly,
+ * the first slabs of a direction are 2 sites wider than the others. */
 typedef struct {
   uint32_t struct_size;
   int32_t global[4];
@@ -247,6 +248,8 @@ STAGHORN_API int staghorn_context_create_f(staghorn_context **context, int32_t f
                                            const staghorn_geometry *geometry, const staghorn_options *options);
 /* Local extents and the global coordinates of the first local site. Local. */
 STAGHORN_API int staghorn_context_local(const staghorn_context *context, int32_t extents[4], int32_t origin[4]);
+/* Processes in each direction, as asked for or as chosen. Local. */
+STAGHORN_API int staghorn_context_grid(const staghorn_context *context, int32_t grid[4]);
 /* Frees it and sets *context to NULL; its gauges first. NULL in *context is fine. Collective. */
 STAGHORN_API int staghorn_context_destroy(staghorn_context **context);
 

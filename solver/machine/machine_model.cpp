@@ -104,29 +104,31 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   const HopForm form = operator_options(iterated_options(shape.options), shape.n_rhs, -1).form();
   const int depth = depth_of(form.stencil);
   const HopCost cost = hop_cost(precision, form, shape.n_rhs);
-  const Lattice first(shape.lattice, shape.grid, 0);
-  const double sites = double(first.local_volume()) / 2;
+  // The rank with the largest part is the slowest.
+  Lattice largest = part_of(shape, 0);
+  for (int rank = 1; rank < volume(shape.grid); ++rank)
+    if (const Lattice part = part_of(shape, rank); part.local_volume() > largest.local_volume()) largest = part;
+  const double sites = double(largest.local_volume()) / 2;
   const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
   const std::string& transport = shape.options.transport;
   const bool by_p2p = hosts == 1 && (transport == "auto" || stores_into_ghosts(transport));
 
   IterationTime time;
-  time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, first.local_volume());
+  time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, largest.local_volume());
   const double hop = cost.hop_with_beta(), residual = cost.residual_with_beta() + cost.growth() / 2;
   constexpr double refresh = 1.0 / cg_refresh_interval;
 
   double slowest_faces = 0;
   std::vector<int> host_of_rank(std::size_t(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
-  const Placement placement = place_ranks(shape.lattice, shape.grid, host_of_rank, Mapping::host);
+  const Placement placement = place_ranks(largest.widths(), host_of_rank, Mapping::host);
   for (int rank = 0; rank < ranks; ++rank)
-    slowest_faces = std::max(
-        slowest_faces, face_seconds(machine, Lattice(shape.lattice, shape.grid, rank), placement, depth, cost.vector));
+    slowest_faces = std::max(slowest_faces, face_seconds(machine, part_of(shape, rank), placement, depth, cost.vector));
 
   for (const double bytes : {hop, residual}) {
     const double memory = bytes * sites / machine.stream;
     time.memory += memory;
-    time.communication += std::max(0.0, slowest_faces - interior_share(first, depth) * memory);
+    time.communication += std::max(0.0, slowest_faces - interior_share(largest, depth) * memory);
   }
   time.memory += refresh * cost.direction() * sites / machine.stream;
   const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;

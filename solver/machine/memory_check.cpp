@@ -24,8 +24,10 @@ int most_rhs(SolveShape shape, const MemoryBudget& budget) {
 
 // The smallest process grid that leaves each rank a part that fits.
 std::optional<Extents> smallest_grid(SolveShape shape, const MemoryBudget& budget) {
+  shape.widths = {};
+  shape.rank = 0;
   for (int ranks = int(volume(shape.grid)) + 1; ranks <= most_ranks; ++ranks) {
-    if (volume(shape.lattice) / 16 % ranks != 0) continue;  // local extents are even
+    if (volume(shape.lattice) / 16 % ranks != 0) continue;  // a suggestion divides evenly
     try {
       shape.grid = choose_process_grid(shape.lattice, ranks, 0, smallest_extent(stencil_of(shape.options)));
     } catch (const Error&) {
@@ -34,6 +36,12 @@ std::optional<Extents> smallest_grid(SolveShape shape, const MemoryBudget& budge
     if (fits(estimate_memory(shape), budget)) return shape.grid;
   }
   return std::nullopt;
+}
+
+// ", slabs t=12:10:10", where slabs are not equal.
+std::string uneven(const SolveShape& shape) {
+  const SlabWidths widths = part_of(shape).widths();
+  return all_equal(widths) ? "" : ", slabs " + to_string(widths);
 }
 
 std::string object_list(const MemoryEstimate& estimate, bool on_device) {
@@ -98,7 +106,7 @@ void require_memory(const Communicator& communicator, const SolveShape& shape, i
     if (fits(estimate, budget)) return;
     const bool device = estimate.device() > budget.device;
     std::string text = "memory: " + count(shape.n_rhs, "right-hand side") + " on " + to_string(shape.lattice) +
-                       " with grid " + to_string(shape.grid) + " would take " +
+                       " with grid " + to_string(shape.grid) + uneven(shape) + " would take " +
                        gigabytes(device ? estimate.device() : estimate.host()) + " of " + (device ? "GPU" : "host") +
                        " memory for each rank (" + object_list(estimate, device);
     if (!device && estimate.packing + estimate.pieces > 0) text += ", and room to pack them";

@@ -37,8 +37,15 @@ double MemoryEstimate::total() const {
   return bytes;
 }
 
+Lattice part_of(const SolveShape& shape) { return part_of(shape, shape.rank); }
+
+Lattice part_of(const SolveShape& shape, int rank) {
+  if (shape.widths[0].empty()) return Lattice(shape.lattice, shape.grid, rank, shape.options.loopback);
+  return Lattice(shape.widths, rank, shape.options.loopback);
+}
+
 MemoryEstimate estimate_memory(const SolveShape& shape) {
-  const Lattice lattice(shape.lattice, shape.grid, 0, shape.options.loopback);
+  const Lattice lattice = part_of(shape);
   const int cuda_device = shape.on_gpu ? 0 : -1;
   const OperatorBytes fast = predict_operator_bytes(lattice, operator_options(shape.options, shape.n_rhs, cuda_device));
   OperatorBytes sloppy;

@@ -24,7 +24,13 @@ struct SolveShape {
   std::int64_t eigenpairs = 0;  // that solves deflate with
   Precision eigenvector_precision = Precision::fp64;
   bool shifts_in_sloppy = false;  // several masses: shifts_run_in_sloppy; false where that is not known: the most
+  SlabWidths widths{};            // of the slabs of `grid`; empty: of equal shares
+  int rank = 0;                   // whose part it is; of equal shares rank 0 has the largest
 };
+
+// The part of the lattice of shape.rank, and of another rank.
+Lattice part_of(const SolveShape& shape);
+Lattice part_of(const SolveShape& shape, int rank);
 
 struct MemoryEstimate {
   // Bytes of one rank, by the names of SolveReport::memory_bytes:

@@ -193,8 +193,8 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
 
   std::optional<PlacedLattice> placed;
   if (!cuts)
-    placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.loopback, cut.mapping,
-                                 smallest_extent(stencil_of(options.session))));
+    placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.shares, options.session.loopback,
+                                 cut.mapping, smallest_extent(stencil_of(options.session))));
   const Communicator& workers = placed ? placed->communicator : communicator;
   choose_machine(workers, values, options);
   if (cuts) options.cublas = false;

@@ -154,7 +154,7 @@ void print_table(std::ostream& out, const Machine& machine, const std::vector<Pl
                 "host memory");
   out << line;
   for (const Plan& p : plans) {
-    const Lattice lattice(p.shape.lattice, p.shape.grid, 0);
+    const Lattice lattice = part_of(p.shape);
     std::snprintf(line, sizeof line, "%6lld %-12s %-14s %7s %12.1f %9.1f %9.1f %9.1f %5.0f %% %14.0f %12s %12s%s\n",
                   static_cast<long long>(p.gpus()), to_string(p.shape.grid).c_str(), to_string(lattice.local()).c_str(),
                   p.kernels(), p.time.total() * 1e6, p.time.memory * 1e6, p.time.communication * 1e6,
@@ -196,7 +196,7 @@ void print_json(std::ostream& out, const Machine& machine, const std::vector<Pla
   for (const Plan& p : plans)
     json["plans"].push_back({{"gpus", p.gpus()},
                              {"grid", p.shape.grid},
-                             {"local_lattice", Lattice(p.shape.lattice, p.shape.grid, 0).local()},
+                             {"local_lattice", part_of(p.shape).local()},
                              {"kernels", p.kernels()},
                              {"microseconds", p.time.total() * 1e6},
                              {"memory_microseconds", p.time.memory * 1e6},

@@ -138,6 +138,7 @@ void print_gauge(std::ostream& out, const Session& session) {
   const Lattice& lattice = session.lattice();
   out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
                 to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
+  if (!all_equal(lattice.widths())) out << "           slabs " << to_string(lattice.widths()) << "\n";
   const Placement& placement = session.placement();
   if (placement.hosts > 1) out << "           " << describe(placement) << "\n";
   const std::string plurals = plural(int(gauge.checksums.size()));

@@ -33,6 +33,7 @@ std::string to_json(const EigenReport& report) {
   json["lattice"] = report.lattice;
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;
+  json["widths"] = report.widths;
   json["hosts"] = report.hosts;
   json["mapping"] = to_string(report.mapping);
   json["ranks"] = report.ranks;

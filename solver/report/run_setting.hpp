@@ -49,6 +49,7 @@ struct RunSetting {
   TransportChoice transports;  // faces of the operator in `precision`
   LaunchTuning tuning;         // launches of the operator in `precision`
   Extents lattice{}, grid{}, local{};
+  SlabWidths widths;  // of the slabs of each direction
   int ranks = 1, threads = 1;
   int hosts = 1;
   Mapping mapping = Mapping::host;                // in use

@@ -112,6 +112,7 @@ std::string to_json(const SolveReport& report) {
   json["lattice"] = report.lattice;
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;
+  json["widths"] = report.widths;
   json["loopback"] = report.options.loopback;
   json["hosts"] = report.hosts;
   json["mapping"] = to_string(report.mapping);

@@ -214,6 +214,10 @@ std::vector<Option> make_table() {
       row(machine, "grid", "x,y,z,t",
           "process grid, its product the number of ranks (default: the one with the least surface)", parse_extents,
           &O::session, &SessionOptions::grid),
+      row(machine, "shares", "SHARES",
+          "how much of a direction each slab of the grid gets, to the nearest even width: t=3:1, x=1:2,t=3:1:1; 3:1 is "
+          "t=3:1; without `grid` the directions named are cut so often (default: equal shares)",
+          parse_shares, &O::session, &SessionOptions::shares),
       row(machine, "mapping", "host|natural|reversed",
           "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t "
           "fastest",

@@ -47,6 +47,7 @@ Precision parse_sloppy(const std::string& text);  // of the iterations of mixed 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
   std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
+  Shares shares;                            // of the slabs of the grid; equal when absent (docs/guide/unlike-ranks.md)
   Mapping mapping = Mapping::host;          // which rank holds which part of the grid
   std::array<bool, 4> loopback{};           // directions cut although one process holds them
   Boundary boundary;                        // antiperiodic in t

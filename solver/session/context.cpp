@@ -51,7 +51,7 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
       threads_(threads),
       options_(completed_options(options)),
       loop_(default_loop_choice()),
-      placed_(place_lattice(all, global, options_.grid, options_.loopback, mapping,
+      placed_(place_lattice(all, global, options_.grid, options_.shares, options_.loopback, mapping,
                             smallest_extent(stencil_of(options_)))) {
   const int rank_on_host = communicator().rank_on_host();
   communicator().agree([&] {

@@ -38,6 +38,7 @@ void Gauge::fill_setting(RunSetting& setting, const StaggeredOperator& d) const 
   setting.mapping = context_.placement().mapping;
   setting.share_within_hosts = context_.placement().share_within_hosts;
   setting.local = lattice().local();
+  setting.widths = lattice().widths();
   setting.ranks = context_.communicator().size();
   setting.threads = omp_get_max_threads();
   setting.gauge = summary_;
@@ -84,7 +85,7 @@ void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vec
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
   report.predicted_memory_bytes = estimate_memory(shape).objects;
-  for (auto& [object, bytes] : report.predicted_memory_bytes) bytes *= context_.communicator().size();
+  for (auto& [object, bytes] : report.predicted_memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
 }
 
 SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds) const {

@@ -60,6 +60,8 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   require_fit(lattice, stencil_of(options));
   SolveShape shape{lattice.global(),           lattice.grid(),   context.options(), expected.n_rhs, expected.system,
                    context.cuda_device() >= 0, expected.n_masses};
+  shape.widths = lattice.widths();
+  shape.rank = lattice.rank();
   if (eigenvectors) {
     shape.eigenpairs = eigenvectors->count();
     shape.eigenvector_precision = eigenvectors->precision;

@@ -184,7 +184,7 @@ def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
 
 @pytest.mark.parametrize("arguments, status, words", [
     (["--lattice", "8x8x8x8", "--gpus", "7"], 1, ["process grid", "8x8x8x8", "7 ranks"]),
-    (["--lattice", "8x8x8x8", "--grid", "1,1,1,3"], 1, ["process grid", "8x8x8x8", "1x1x1x3"]),
+    (["--lattice", "8x8x8x8", "--grid", "1,1,1,5"], 1, ["process grid", "8x8x8x8", "1x1x1x5"]),
     (["--lattice", "8x8x8x7"], 1, ["8x8x8x7", "even"]),
     (["--lattice", "8x8x8x8", "--gpus", "2", "--grid", "1,1,1,2"], 2, ["--grid", "--gpus"]),
     (["--lattice", "8x8x8x8", "--gpus", "2,...,8"], 2, ["--gpus", "..."]),

@@ -91,7 +91,7 @@ def one_rank(small_gauge):
 @needs_mpi4py
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks, grid, order", [(2, "1,1,2,1", "natural"), (4, "2,1,2,1", "reversed"), (4, "2,1,2,1", "t-fastest"),
-                                                (4, "1,1,2,1", "halves"), (3, "chosen", "natural")])
+                                                (4, "1,1,2,1", "halves"), (3, "chosen", "natural"), (3, "1,1,1,3", "natural")])
 def test_one_lattice_over_ranks_has_the_bits_of_one(small_gauge, one_rank, ranks, grid, order):
     lines = python(MANY, small_gauge, grid, order, ranks=ranks).splitlines()
     assert len(lines) == (2 if order == "halves" else 1)

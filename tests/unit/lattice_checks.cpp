@@ -1,51 +1,138 @@
 // Where sites live: the process grid, and the slots of sites in blocks of lanes.
+#include <algorithm>
 #include <bit>
+#include <cmath>
 #include <cstdio>
 #include <limits>
+#include <numeric>
 
 #include "dirac/fields/site_layout.hpp"
 #include "dirac/fields/step.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
+#include "halo/watch/error.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// How many sites one rank sends, by definition. -1 if the grid does not divide the lattice into even extents.
-std::int64_t surface(const Extents& global, const Extents& grid) {
-  std::int64_t area = 0;
+// Sites of the largest part, and how many sites all ranks send. Of slabs of nearly equal even widths the widest has
+// ceil(pairs / slabs) pairs of sites.
+using PartAndSurface = std::pair<std::int64_t, std::int64_t>;
+constexpr PartAndSurface no_cut{std::numeric_limits<std::int64_t>::max(), 0};
+PartAndSurface part_and_surface(const Extents& global, const Extents& grid) {
+  std::int64_t part = 1, area = 0;
   for (int mu = 0; mu < 4; ++mu) {
-    if (global[mu] % (2 * grid[mu]) != 0) return -1;
-    if (grid[mu] > 1) area += 2 * volume(global) / volume(grid) / (global[mu] / grid[mu]);
+    const int pairs = global[mu] / 2;
+    if (grid[mu] > pairs) return no_cut;
+    part *= 2 * ((pairs + grid[mu] - 1) / grid[mu]);
+    if (grid[mu] > 1) area += 2 * volume(global) / global[mu] * grid[mu];
   }
-  return area;
+  return {part, area};
 }
 
-bool process_grid_has_the_least_surface() {
+bool process_grid_has_the_smallest_part_and_then_surface() {
   for (const Extents& global : {Extents{8, 8, 8, 16}, {4, 6, 8, 10}, {16, 8, 4, 32}, {12, 12, 12, 12}, {2, 24, 2, 2}})
     for (int ranks = 1; ranks <= 24; ++ranks) {
-      std::int64_t least = std::numeric_limits<std::int64_t>::max();
+      PartAndSurface least = no_cut;
       for (int x = 1; x <= ranks; ++x)
         for (int y = 1; x * y <= ranks; ++y)
           for (int z = 1; x * y * z <= ranks; ++z) {
             const Extents grid{x, y, z, ranks / (x * y * z)};
-            if (volume(grid) == ranks && surface(global, grid) >= 0) least = std::min(least, surface(global, grid));
+            if (volume(grid) == ranks) least = std::min(least, part_and_surface(global, grid));
           }
       try {
         const Extents grid = choose_process_grid(global, ranks);
-        if (volume(grid) == ranks && surface(global, grid) == least) continue;
+        if (volume(grid) == ranks && part_and_surface(global, grid) == least) continue;
         std::printf("%s, %d ranks: grid %s\n", to_string(global).c_str(), ranks, to_string(grid).c_str());
         return false;
       } catch (const std::exception&) {
-        if (least == std::numeric_limits<std::int64_t>::max()) continue;
-        std::printf("%s, %d ranks: no grid, one of surface %ld exists\n", to_string(global).c_str(), ranks,
-                    long(least));
+        if (least == no_cut) continue;
+        std::printf("%s, %d ranks: no grid, one with parts of %ld sites exists\n", to_string(global).c_str(), ranks,
+                    long(least.first));
         return false;
       }
     }
   return true;
+}
+
+// Widths are even and fill the direction; each is the share rounded down or up to an even number, unless the least
+// width moves it. Equal shares are equal where they can be.
+bool widths_are_the_nearest_to_the_shares() {
+  RandomStream random(3, RandomPurpose::gaussian_noise, 0, 0);
+  int clamped = 0, tried = 0;
+  for (int trial = 0; trial < 2000; ++trial) {
+    const int slabs = 1 + int(random.uniform() * 8), least = random.uniform() < 0.5 ? 2 : 4;
+    const int extent = slabs * least + 2 * int(random.uniform() * 40);
+    std::vector<double> shares;
+    for (int k = 0; k < slabs; ++k) shares.push_back(std::exp(6 * random.uniform() - 3));
+    const std::vector<int> widths = slab_widths(extent, shares, least);
+    const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+    if (!CHECK(std::accumulate(widths.begin(), widths.end(), 0) == extent)) return false;
+    bool moved = false;
+    for (const double share : shares) moved |= share / sum * extent < least;
+    for (int k = 0; k < slabs; ++k) {
+      if (!CHECK(widths[k] % 2 == 0) || !CHECK(widths[k] >= least)) return false;
+      if (!moved && !CHECK(std::fabs(widths[k] - shares[k] / sum * extent) < 2)) return false;
+      for (int l = 0; l < slabs; ++l)
+        if (shares[k] > shares[l] && !CHECK(widths[k] >= widths[l])) return false;
+    }
+    clamped += moved;
+    ++tried;
+  }
+  std::printf("%d sets of shares, %d with a slab of the least width\n", tried, clamped);
+  const double thirds[] = {1, 1, 1}, quarters[] = {3, 1}, tenths[] = {0.1, 0.2, 0.3, 0.4};
+  return CHECK(clamped > 100) && CHECK(tried - clamped > 100) &&
+         CHECK((slab_widths(32, thirds) == std::vector<int>{12, 10, 10})) &&
+         CHECK((slab_widths(12, thirds, 4) == std::vector<int>{4, 4, 4})) &&
+         CHECK((slab_widths(32, quarters) == std::vector<int>{24, 8})) &&
+         CHECK((slab_widths(4, quarters) == std::vector<int>{2, 2})) &&
+         CHECK((slab_widths(40, tenths) == std::vector<int>{4, 8, 12, 16}));
+}
+
+bool shares_are_read_and_refused() {
+  for (const char* text : {"even", "t=3:1", "x=1:2,t=3:1:1", "z=0.25:1000.5"})
+    if (!CHECK(to_string(parse_shares(text)) == text)) return false;
+  for (const char* text : {"", "auto", "3:", ":1", "0:1", "-1:2", "t=", "u=1:2", "t=1:2,t=1:1", "3:1,", "inf:1",
+                           "nan:1", "tx=1:2", "3:1 ", "1;2"}) {
+    try {
+      parse_shares(text);
+      std::printf("'%s' was taken\n", text);
+      return false;
+    } catch (const Error&) {
+    }
+  }
+  return CHECK(to_string(parse_shares("3:1")) == "t=3:1");
+}
+
+// Every site has one owner, who finds it, and both sides of a cut have faces of the same size.
+bool parts_of_unequal_slabs_cover_the_lattice() {
+  const SlabWidths widths{{{2, 6}, {4}, {2, 4, 2}, {6, 2}}};
+  std::vector<int> owners(8 * 4 * 8 * 8, 0);
+  for (int rank = 0; rank < 12; ++rank) {
+    const Lattice lattice(widths, rank);
+    if (!CHECK((lattice.global() == Extents{8, 4, 8, 8})) || !CHECK((lattice.grid() == Extents{2, 1, 3, 2})))
+      return false;
+    for (std::int64_t site = 0; site < lattice.local_volume(); ++site) {
+      const Coordinates x = lattice.site_coordinates(site), at = lattice.to_global(x);
+      ++owners[std::size_t(lattice.global_site_index(at))];
+      if (!CHECK(lattice.owns(at)) || !CHECK(lattice.to_local(at) == x)) return false;
+      if (!CHECK(Lattice::parity_of(x) == Lattice::parity_of(at))) return false;
+      for (int mu = 0; mu < 4; ++mu)
+        if (!CHECK(lattice.slab_of(mu, at[mu]) == lattice.grid_coordinates()[mu])) return false;
+    }
+    for (int mu = 0; mu < 4; ++mu)
+      for (const int direction : {+1, -1}) {
+        const Lattice there = lattice.of_rank(lattice.neighbour_rank(mu, direction));
+        if (!CHECK(there.local_volume() / there.local()[mu] == lattice.local_volume() / lattice.local()[mu]))
+          return false;
+        const int edge =
+            (lattice.origin()[mu] + (direction > 0 ? lattice.local()[mu] : -there.local()[mu])) - there.origin()[mu];
+        if (!CHECK(edge % lattice.global()[mu] == 0)) return false;
+      }
+  }
+  return CHECK(std::count(owners.begin(), owners.end(), 1) == std::ptrdiff_t(owners.size()));
 }
 
 constexpr Extents layouts_tried[] = {{2, 2, 2, 2},   {2, 2, 2, 4},     {4, 6, 8, 10},  {10, 8, 6, 4},
@@ -172,8 +259,13 @@ bool hops_are_found_by_arithmetic() {
 
 std::vector<UnitCheck> lattice_checks() {
   return {
-      UNIT_CHECK(process_grid_has_the_least_surface),        UNIT_CHECK(slots_and_sites_are_one_to_one),
-      UNIT_CHECK(reals_of_a_block_are_one_to_one),           UNIT_CHECK(hops_are_found_by_arithmetic),
+      UNIT_CHECK(process_grid_has_the_smallest_part_and_then_surface),
+      UNIT_CHECK(widths_are_the_nearest_to_the_shares),
+      UNIT_CHECK(shares_are_read_and_refused),
+      UNIT_CHECK(parts_of_unequal_slabs_cover_the_lattice),
+      UNIT_CHECK(slots_and_sites_are_one_to_one),
+      UNIT_CHECK(reals_of_a_block_are_one_to_one),
+      UNIT_CHECK(hops_are_found_by_arithmetic),
       UNIT_CHECK(neighbours_of_virtual_nodes_share_a_block),
   };
 }

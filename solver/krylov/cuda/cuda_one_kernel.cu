@@ -22,6 +22,11 @@ OneKernel kernel_for(const HopView& view, bool wide) {
   return kernel;
 }
 
+// Collective where there are several ranks.
+int least_over_ranks(StaggeredOperator& d, int here) {
+  return d.communicator().size() == 1 ? here : -int(d.communicator().max(-double(here)));
+}
+
 // Blocks for each right-hand side. Blocks wait for each other, so there are no more than the GPU of any rank holds at
 // once. Returns 0 if the GPU of a rank has no cooperative launches. Collective.
 int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
@@ -32,7 +37,7 @@ int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
   STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&cooperative, cudaDevAttrCooperativeLaunch, device));
   const int resident = resident_blocks(kernel.function, kernel.threads);
   const int here = cooperative ? std::min(resident, 32 * (max_blocks_of_cell / ranks)) / view.vectors.n_rhs : 0;
-  return ranks == 1 ? here : -int(d.communicator().max(-double(here)));
+  return least_over_ranks(d, here);
 }
 
 }  // namespace
@@ -63,7 +68,8 @@ class OneKernelForm final : public CudaLoopForm {
       return cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, reversed);
     };
     const cuda::ChunkRange forth = chunks(to_other(), false);
-    blocks_ = std::min(cuda::most_blocks(d, kernel_), forth.count) * n;
+    // The blocks of all ranks are counted together: the rank with the fewest chunks decides.
+    blocks_ = std::min(cuda::most_blocks(d, kernel_), cuda::least_over_ranks(d, forth.count)) * n;
     const int teams = blocks_ / n * kernel_.teams();
     arguments_.hop_range = cuda::share_range(forth, teams);
     arguments_.residual_range = cuda::share_range(chunks(to_parity(), true), teams);
@@ -109,7 +115,9 @@ bool can_be_one_kernel(StaggeredOperator& d, bool wide) {
   const cuda::OneKernel kernel = cuda::kernel_for(view, wide);
   const int blocks = cuda::most_blocks(d, kernel);
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
-  return blocks > 0 && chunks <= blocks * kernel.teams() * cuda::ThreadSum::max_in_block_share;
+  const int fewest = std::min(blocks, cuda::least_over_ranks(d, chunks));
+  return !d.communicator().any(
+      !(fewest > 0 && chunks <= fewest * kernel.teams() * cuda::ThreadSum::max_in_block_share));
 }
 
 std::unique_ptr<CudaLoopForm> make_one_kernel(const LoopContext& context, bool wide) {

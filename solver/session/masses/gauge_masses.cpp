@@ -286,7 +286,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   report.multi_shift = MultiShiftSummary{found.iterations, shifted.n_columns, found.precision};
   report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
   for (const auto& [object, bytes] : estimate_memory(shifted).objects)
-    report.predicted_memory_bytes[object] = bytes * all.size();
+    report.predicted_memory_bytes[object] = double(all.sum(std::int64_t(bytes)));
   return report;
 }
 
