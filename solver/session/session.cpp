@@ -22,6 +22,16 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
   return std::move(*links);
 }
 
+// What the first solve will need of this rank's part.
+SolveShape expected_shape(const Context& context, const ExpectedSolve& expected) {
+  const Lattice& lattice = context.lattice();
+  SolveShape shape{lattice.global(),           lattice.grid(),   context.options(), expected.n_rhs, expected.system,
+                   context.cuda_device() >= 0, expected.n_masses};
+  shape.widths = lattice.widths();
+  shape.rank = lattice.rank();
+  return shape;
+}
+
 }  // namespace
 
 void apply_milc_signs(VectorField& v) {
@@ -58,10 +68,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   const Context::Scope scope(context);
   const Lattice& lattice = context.lattice();
   require_fit(lattice, stencil_of(options));
-  SolveShape shape{lattice.global(),           lattice.grid(),   context.options(), expected.n_rhs, expected.system,
-                   context.cuda_device() >= 0, expected.n_masses};
-  shape.widths = lattice.widths();
-  shape.rank = lattice.rank();
+  SolveShape shape = expected_shape(context, expected);
   if (eigenvectors) {
     shape.eigenpairs = eigenvectors->count();
     shape.eigenvector_precision = eigenvectors->precision;
@@ -96,10 +103,8 @@ Session::Session(const Communicator& all, const Extents& global, const SessionOp
   const Context& context = state_->context;
   const Context::Scope scope(context);
   require_fit(context.lattice(), stencil_of(options));
-  require_memory(context.communicator(),
-                 {global, context.lattice().grid(), context.options(), expected.n_rhs, expected.system,
-                  context.cuda_device() >= 0, expected.n_masses},
-                 context.cuda_device(), {});
+  const SolveShape shape = expected_shape(context, expected);
+  require_memory(context.communicator(), shape, context.cuda_device(), {});
   state_->gauge.emplace(context, context.options());
 }
 
