@@ -3,7 +3,7 @@
  *   endurance CYCLES [mpi]
  *
  * Prints by how many kibibytes the resident memory has grown since a tenth of the cycles, of the process that grew
- * most. */
+ * most, and by how many the communicators of MPI: a new one takes the lowest number that is free. */
 #include <mpi.h>
 #include <staghorn_mpi.h>
 
@@ -18,6 +18,14 @@ static long resident_kibibytes(void) {
     if (sscanf(line, "VmRSS: %ld", &value) == 1) break;
   if (file) fclose(file);
   return value;
+}
+
+static long number_of_a_new_communicator(void) {
+  MPI_Comm made;
+  MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  const long number = (long)MPI_Comm_c2f(made);
+  MPI_Comm_free(&made);
+  return number;
 }
 
 int main(int argc, char **argv) {
@@ -39,7 +47,7 @@ int main(int argc, char **argv) {
   double *u = host_links(&l, 1), *b = host_vector(&l, 100), *x = host_zeros(&l);
   const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
   void *solutions[1] = {x};
-  long before = 0;
+  long before = 0, first = 0;
   for (int cycle = 0; cycle < cycles; ++cycle) {
     staghorn_context *context = NULL;
     staghorn_gauge *gauge = NULL;
@@ -55,14 +63,18 @@ int main(int argc, char **argv) {
       printf("cycle %d: %d %s\n", cycle, status, staghorn_last_error());
       return 1;
     }
-    if (cycle == cycles / 10) before = resident_kibibytes();
+    if (cycle == cycles / 10) {
+      before = resident_kibibytes();
+      if (with_mpi) first = number_of_a_new_communicator();
+    }
   }
-  long grown = resident_kibibytes() - before, most = grown;
+  long grown = resident_kibibytes() - before, most = grown, communicators = 0;
   if (with_mpi) {
+    communicators = number_of_a_new_communicator() - first;
     MPI_Allreduce(&grown, &most, 1, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
     MPI_Finalize();
   }
-  if (rank == 0) printf("grown %ld KiB\n", most);
+  if (rank == 0) printf("grown %ld KiB, %ld communicators\n", most, communicators);
   free(u);
   free(b);
   free(x);
