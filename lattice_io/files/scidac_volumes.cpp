@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <optional>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
@@ -77,11 +78,12 @@ ScidacVolumes::ScidacVolumes(const std::string& first, const Extents& extents) {
 }
 
 void ScidacVolumes::take(const std::string& path, std::int64_t lattice_sites) {
-  Volume volume{PosixFile::open_to_read(path), -1, {}, {}};
+  Volume volume{path, -1, {}, {}};
+  const PosixFile file = PosixFile::open_to_read(path);
   const std::size_t number = volumes_.size();
-  for (const LimeRecord& record : read_lime_records(volume.file).records) {
+  for (const LimeRecord& record : read_lime_records(file).records) {
     if (record.type == "scidac-sitelist" && volume.n_sites < 0) {
-      const std::vector<std::uint32_t> sites = read_site_list(volume.file, record, lattice_sites);
+      const std::vector<std::uint32_t> sites = read_site_list(file, record, lattice_sites);
       volume.n_sites = std::int64_t(sites.size());
       for (std::size_t i = 0; i < sites.size(); ++i) {
         if (i == 0 || sites[i] != sites[i - 1] + 1)
@@ -100,9 +102,9 @@ void ScidacVolumes::take(const std::string& path, std::int64_t lattice_sites) {
 void ScidacVolumes::require_field(std::size_t field, std::int64_t bytes_per_site) const {
   for (const Volume& volume : volumes_) {
     if (field >= volume.data_bytes.size())
-      throw Error(volume.file.path() + ": fields", "at least " + std::to_string(field + 1), volume.data_bytes.size());
+      throw Error(volume.path + ": fields", "at least " + std::to_string(field + 1), volume.data_bytes.size());
     if (volume.data_bytes[field] != volume.n_sites * bytes_per_site)
-      throw Error(volume.file.path() + ": binary data of " + std::to_string(volume.n_sites) + " sites",
+      throw Error(volume.path + ": binary data of " + std::to_string(volume.n_sites) + " sites",
                   std::to_string(volume.n_sites * bytes_per_site) + " bytes", volume.data_bytes[field]);
   }
 }
@@ -112,11 +114,15 @@ void ScidacVolumes::read(std::size_t field, std::int64_t bytes_per_site, std::in
   auto run = std::upper_bound(runs_.begin(), runs_.end(), first_site,
                               [](std::int64_t site, const Run& r) { return site < r.first_site; }) -
              1;
+  std::optional<PosixFile> file;  // of volume `opened`
+  std::size_t opened = volumes_.size();
   for (; !sites.empty(); ++run) {
     const std::int64_t within = first_site - run->first_site;
     const auto bytes = std::min(sites.size(), std::size_t((run->n_sites - within) * bytes_per_site));
     const Volume& volume = volumes_[run->volume];
-    volume.file.read(volume.data_offsets[field] + (run->place + within) * bytes_per_site, sites.first(bytes));
+    if (opened != run->volume) file.emplace(PosixFile::open_to_read(volume.path));
+    opened = run->volume;
+    file->read(volume.data_offsets[field] + (run->place + within) * bytes_per_site, sites.first(bytes));
     sites = sites.subspan(bytes);
     first_site += std::int64_t(bytes) / bytes_per_site;
   }

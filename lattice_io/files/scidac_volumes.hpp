@@ -10,14 +10,14 @@
 #include <vector>
 
 #include "halo/lattice.hpp"
-#include "lattice_io/files/posix_file.hpp"
 
 namespace staghorn {
 
 class ScidacVolumes {
  public:
-  // Opens all volumes beside `first`, the name of the first one. Throws Error unless every site of the lattice stands
-  // in one of them, once.
+  // Looks through all volumes beside `first`, the name of the first one. Throws Error unless every site of the lattice
+  // stands in one of them, once. At most one volume is open at a time: there may be more of them than a process may
+  // have files.
   ScidacVolumes(const std::string& first, const Extents& extents);
 
   // Throws Error unless field `field` has `bytes_per_site` for each site of each volume.
@@ -27,7 +27,7 @@ class ScidacVolumes {
 
  private:
   struct Volume {
-    PosixFile file;
+    std::string path;
     std::int64_t n_sites;
     std::vector<std::int64_t> data_offsets, data_bytes;  // of each field
   };

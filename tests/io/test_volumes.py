@@ -78,3 +78,14 @@ def test_damaged_volumes_are_refused(name, links, staghorn, expect_error, tmp_pa
 def test_the_first_volume_must_have_its_name(links, rejected, tmp_path):
     (tmp_path / "links").write_bytes(formats.volumes(formats.scidac_file(links, 64), PARTS["slabs"])[0])
     rejected(tmp_path / "links", "several volumes", ".vol0000")
+
+
+def test_more_volumes_than_a_process_may_have_files(links, staghorn, tmp_path):
+    """One line of x in each of 480 volumes, and 64 files at a time."""
+    parts = np.split(SITES.ravel(), 480)
+    path = write_volumes(tmp_path, formats.volumes(formats.scidac_file(links, 64), parts))
+    found = staghorn("convert", path, tmp_path / "whole.scidac", "--precision", "fp64", under=["prlimit", "--nofile=64"], check=True)
+    assert "4x6x8x10" in found.stdout
+    assert "Too many open files" in staghorn("inspect", path, under=["prlimit", "--nofile=8"]).stderr
+    whole = (tmp_path / "whole.scidac").read_bytes()
+    assert links.astype(">c16").tobytes() in whole
