@@ -104,7 +104,7 @@ OutputFile::OutputFile(const Communicator& communicator, const std::string& path
         own_.own(temporary_path_);
       file.flush_and_close();
     } catch (const Error& error) {
-      throw Error(in_users_words(error.what()));
+      throw Error(error.kind(), in_users_words(error.what()));
     }
   });
   temporary_path_ = communicator_.broadcast(temporary_path_);
@@ -121,7 +121,7 @@ void OutputFile::fill(const std::function<void(const std::string&)>& work) {
   } catch (const LocalError&) {
     throw;
   } catch (const Error& error) {
-    throw Error(in_users_words(error.what()));
+    throw Error(error.kind(), in_users_words(error.what()));
   }
   communicator_.agree([&] {
     if (!communicator_.is_root()) return;

@@ -156,4 +156,7 @@ def test_what_cannot_go_on_is_refused(staghorn, tmp_path, expect_error):
     expect_error(staghorn(*state), 1, "--checkpoint: expected an --output file")
     expect_error(staghorn(*state, "--solver", "block", "--output", tmp_path / "x.h5"), 1,
                  "--checkpoint: expected the solver cg or mixed")
+    (tmp_path / "state.h5").write_bytes(b"no checkpoint")
+    expect_error(staghorn(*state, "--output", tmp_path / "x.h5"), 1, "state.h5 exists already")
+    expect_error(staghorn(*state, "--output", tmp_path / "x.h5", "--resume"), 1, "no checkpoint can be used")
     assert not list(tmp_path.glob("x.h5*")), "a job that was refused leaves nothing"
