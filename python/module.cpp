@@ -10,7 +10,7 @@
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
-#include "halo/watch/error.hpp"
+#include "halo/watch/error_kind.hpp"
 #include "python/file_functions.hpp"
 #include "python/native_session.hpp"
 #include "solver/report/html/html_report.hpp"
@@ -57,8 +57,9 @@ void raise_error(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
-    const nb::object type = nb::module_::import_("staghorn.errors").attr("Error");
-    PyErr_SetString(type.ptr(), error.what());
+    const nb::object raised =
+        nb::module_::import_("staghorn.errors").attr("Error")(error.what(), to_string(error.kind()));
+    PyErr_SetObject(raised.type().ptr(), raised.ptr());
   }
 }
 

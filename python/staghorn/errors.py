@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 # Fields of the structs of staghorn.h that have another name here.
 _NAMES = {
@@ -21,22 +24,81 @@ _STRUCT_FIELD = re.compile(r"\b(?:request|vectors|links|geometry|options)\.(\w+)
 class Error(RuntimeError):
     """Something that Staghorn refuses or that failed. A solve that does not converge is a result, not an error.
 
-    `kind` is one of argument, layout, value, memory, device, mpi, state, unsupported and internal, or "" where the part
-    that raised it does not say.
+    `kind` is the category: argument, layout, value, memory, device, mpi, state, unsupported or internal. Each has a class of its
+    own below, which `Error(text, kind)` makes. It is "" where the part that raised it does not say.
     """
 
-    def __init__(self, text: str, kind: str = "") -> None:
+    def __new__(cls, text: str = "", kind: str = "") -> Error:
+        return super().__new__(CLASSES.get(kind, cls) if cls is Error else cls, text)
+
+    def __init__(self, text: str = "", kind: str = "") -> None:
         super().__init__(text)
-        self.kind = kind
+        self.kind = kind or next((name for name, made in CLASSES.items() if isinstance(self, made)), "")
+
+
+class ArgumentError(Error, ValueError):
+    """An argument makes no sense."""
+
+
+class LayoutError(Error, ValueError):
+    """Extents, grid, ranks, shapes or strides do not fit together."""
+
+
+class InputError(Error, ValueError):
+    """A file, a field or a number is not what it must be."""
+
+
+class OutOfMemoryError(Error):
+    """It does not fit into memory."""
+
+
+class DeviceError(Error):
+    """A GPU is missing or failed."""
+
+
+class MpiError(Error):
+    """MPI is missing or failed."""
+
+
+class StateError(Error):
+    """An object was closed, is in use, or belongs elsewhere."""
+
+
+class UnsupportedError(Error, NotImplementedError):
+    """It has its place, but does not exist yet."""
+
+
+class InternalError(Error):
+    """A fault of Staghorn: please report it."""
+
+
+# Category -> class. docs/guide/errors.md is the table for users.
+CLASSES: dict[str, type[Error]] = {
+    "argument": ArgumentError, "layout": LayoutError, "value": InputError, "memory": OutOfMemoryError, "device": DeviceError,
+    "mpi": MpiError, "state": StateError, "unsupported": UnsupportedError, "internal": InternalError,
+}
 
 
 def error_of_library(status: int, text: str) -> Error:
     """The error for a negative status of staghorn.h and its text, with the names of Python's arguments."""
     from ._interface import ERRORS
 
-    text = text.replace("The option `no_verify` reads", "`verify=False` reads")
     kinds = {number: kind for kind, number in ERRORS.items()}
-    return Error(_STRUCT_FIELD.sub(lambda found: _NAMES.get(found[0], found[1]), text), kinds.get(status, "internal"))
+    text = _STRUCT_FIELD.sub(lambda found: _NAMES.get(found[0], found[1]), text)
+    return Error(_with_verify(text), kinds.get(status, "internal"))
+
+
+@contextmanager
+def verify_is_an_argument() -> Iterator[None]:
+    """Errors of files name the argument `verify` in place of the option `no_verify` of a Session."""
+    try:
+        yield
+    except Error as error:
+        raise Error(_with_verify(str(error)), error.kind) from None
+
+
+def _with_verify(text: str) -> str:
+    return text.replace("The option `no_verify` reads", "`verify=False` reads")
 
 
 def choice(name: str, value: object, choices: dict[str, int]) -> int:
@@ -45,4 +107,10 @@ def choice(name: str, value: object, choices: dict[str, int]) -> int:
         return choices[value]
     words = list(choices)
     expected = ", ".join(words[:-1]) + f" or {words[-1]}" if len(words) > 1 else words[0]
-    raise Error(f"{name}: expected {expected}, found {value!r}", "argument")
+    raise Error(f"{name}: expected {expected}, found {value!r}{did_you_mean(value, words)}", "argument")
+
+
+def did_you_mean(word: object, choices: Iterable[str]) -> str:
+    """". Did you mean 'X'?" for the choice closest to `word`, or "" where none is close."""
+    close = difflib.get_close_matches(word, choices, 1) if isinstance(word, str) else []
+    return f". Did you mean {close[0]!r}?" if close else ""

@@ -15,7 +15,7 @@ from typing import Any, Protocol, TypeVar, cast
 import numpy as np
 
 from . import _interface as native
-from .errors import Error
+from .errors import Error, did_you_mean
 
 Extents = tuple[int, int, int, int]  # x, y, z, t
 
@@ -87,7 +87,7 @@ def links(name: str, array: object, order: str, local: Extents, stream: int | No
 
 def check_order(name: str, order: str, orders: Sequence[str]) -> None:
     if order not in orders:
-        raise Error(f"{name}: expected {', '.join(orders[:-1])} or {orders[-1]}, found {order!r}", "argument")
+        raise Error(f"{name}: expected {', '.join(orders[:-1])} or {orders[-1]}, found {order!r}{did_you_mean(order, orders)}", "argument")
 
 
 def _fields(name: str, array: object, shape: tuple[int, ...], stream: int | None) -> Fields:

@@ -6,7 +6,6 @@ many configurations at once. To cut one lattice among ranks use the program `sta
 
 from __future__ import annotations
 
-import difflib
 import inspect
 import json
 import os
@@ -20,7 +19,7 @@ from .waiting_threads import short_spin
 
 with short_spin():  # read when the module loads libgomp
     from . import _native
-from ._native import Error
+from .errors import Error, did_you_mean, verify_is_an_argument
 
 __all__ = ["Error", "Session", "read_gauge", "solve", "version"]
 
@@ -38,7 +37,8 @@ def read_gauge(path: str | os.PathLike[str], verify: bool = True,
     absent or wrong checksum raises Error; without it the mismatch is only listed. `dataset` names the links of an HDF5
     file that are not in /links. `kyu`: the extents X, Y, Z, T of a file of KYU, which has no header.
     """
-    return _native.read_gauge(os.fspath(path), verify, dataset, kyu)
+    with verify_is_an_argument():
+        return _native.read_gauge(os.fspath(path), verify, dataset, kyu)
 
 
 class Session:
@@ -56,7 +56,7 @@ class Session:
         texts = option_texts("session", options)
         if gauge is None:
             if not {"fat", "long"} <= set(texts):
-                raise Error("gauge: expected a file, links, or `fat` and `long`, found none of them")
+                raise Error("gauge: expected a file, links, or `fat` and `long`, found none of them", "argument")
             self._native = _native.Session("", texts)
         elif isinstance(gauge, (str, os.PathLike)):
             self._native = _native.Session(os.fspath(gauge), texts)
@@ -100,14 +100,14 @@ class Session:
         several = [name for name in ("masses", "rational") if options.get(name) is not None]
         if (mass is not None) + len(several) != 1:
             found = [*(["mass"] if mass is not None else []), *several]
-            raise Error(f"mass: expected a number, or None with `masses` or `rational`, found {' and '.join(found) or 'none'}")
+            raise Error(f"mass: expected a number, or None with `masses` or `rational`, found {' and '.join(found) or 'none'}", "argument")
         if several and guess is not None:
-            raise Error(f"guess: expected a single mass, found `{several[0]}`, which starts from zero")
+            raise Error(f"guess: expected a single mass, found `{several[0]}`, which starts from zero", "argument")
         many = options.get("sources") is not None
         if many == (source is not None):
-            raise Error(f"source: expected one, or None with `sources`, found {'both' if many else 'none'}")
+            raise Error(f"source: expected one, or None with `sources`, found {'both' if many else 'none'}", "argument")
         if guess is not None and (many or options.get("batch") is not None):
-            raise Error(f"guess: expected a single batch, found `{'sources' if many else 'batch'}`, which starts from zero")
+            raise Error(f"guess: expected a single batch, found `{'sources' if many else 'batch'}`, which starts from zero", "argument")
         if many and not isinstance(options["sources"], str):
             options = {**options, "sources": ";".join(map(str, options["sources"]))}
         source = "" if source is None else source
@@ -170,8 +170,7 @@ def option_texts(of: str, options: dict[str, Any]) -> dict[str, str]:
     known = tables[of]
     for name in options:
         if name not in known:
-            close = difflib.get_close_matches(name, known, 1)
-            raise TypeError(f"unexpected keyword argument {name!r}." + (f" Did you mean {close[0]!r}?" if close else ""))
+            raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, known)}")
     return {name: option_text(value) for name, value in options.items() if value is not None}
 
 
@@ -217,5 +216,5 @@ def complex_array(values: ArrayLike, what: str, site_shape: tuple[int, ...], lea
     array = np.ascontiguousarray(values, dtype=np.complex128)
     if array.ndim - 4 - len(site_shape) not in leading or array.shape[array.ndim - len(site_shape):] != site_shape:
         expected = " or ".join(str(("n",) * n + ("T", "Z", "Y", "X", *site_shape)).replace("'", "") for n in leading)
-        raise Error(f"{what}: expected shape {expected}, found {array.shape}")
+        raise Error(f"{what}: expected shape {expected}, found {array.shape}", "layout")
     return array

@@ -45,7 +45,7 @@ const SolverEntry& solver_for(const SessionOptions& options) {
     if (options.solver == "auto" || options.solver == entry.name) return entry;
     names += std::string(", ") + entry.name;
   }
-  throw Error("solver", names + " (with these options sloppy and blas)", options.solver);
+  throw Error("solver", names + " (with these options sloppy and blas)", "'" + options.solver + "'");
 }
 
 }  // namespace staghorn

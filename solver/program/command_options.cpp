@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <iostream>
 #include <sstream>
+#include <typeinfo>
 
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/text_file.hpp"
@@ -14,22 +15,6 @@ namespace po = boost::program_options;
 
 namespace {
 
-// Levenshtein's distance: insertions, deletions and replacements that turn one word into the other.
-int edit_distance(const std::string& a, const std::string& b) {
-  std::vector<int> row(b.size() + 1);
-  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = int(j);
-  for (std::size_t i = 1; i <= a.size(); ++i) {
-    int diagonal = row[0];
-    row[0] = int(i);
-    for (std::size_t j = 1; j <= b.size(); ++j) {
-      const int replaced = diagonal + (a[i - 1] != b[j - 1]);
-      diagonal = row[j];
-      row[j] = std::min({row[j] + 1, row[j - 1] + 1, replaced});
-    }
-  }
-  return row[b.size()];
-}
-
 // Whether `line` is the name of a switch and nothing else, but for blanks and a # comment.
 bool names_a_switch(std::string line, const po::options_description& options) {
   line.resize(std::min(line.find('#'), line.size()));
@@ -37,22 +22,6 @@ bool names_a_switch(std::string line, const po::options_description& options) {
   if (begin == std::string::npos) return false;
   const po::option_description* const option = options.find_nothrow(line.substr(begin, end + 1 - begin), false);
   return option && option->semantic()->max_tokens() == 0;
-}
-
-// "tol" and "tolerance", "verify" and "no-verify", "maxiter" and "max-iterations": one stands in the other, from the
-// start of a word on.
-bool shares_its_words(std::string word, std::string choice) {
-  if (word.size() < 3 || choice.size() < 3) return false;
-  const auto in_words = [](std::string& text) {
-    std::replace(text.begin(), text.end(), '_', '-');
-    text.insert(text.begin(), '-');
-  };
-  in_words(word);
-  in_words(choice);
-  if (choice.find(word) != std::string::npos || (word + "-").find(choice + "-") != std::string::npos) return true;
-  std::erase(word, '-');
-  std::erase(choice, '-');
-  return choice.starts_with(word);
 }
 
 // The lines of a configuration file that are not [sections]. A switch may stand without a value. A mark of UTF-8 in
@@ -93,19 +62,22 @@ std::string strip_dashes(const std::string& word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
-}  // namespace
-
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices) {
-  const auto closest = std::min_element(choices.begin(), choices.end(), [&](const auto& a, const auto& b) {
-    return edit_distance(word, a) < edit_distance(word, b);
-  });
-  const bool close =
-      closest != choices.end() && edit_distance(word, *closest) <= std::max<int>(1, int(word.size()) / 3);
-  std::string meant = close ? *closest : "";
-  for (const std::string& choice : choices)
-    if (!close && shares_its_words(word, choice) && (meant.empty() || choice.size() < meant.size())) meant = choice;
-  return meant.empty() ? "" : " Did you mean '" + meant + "'?";
+// "a whole number": what an option that is no text takes.
+const char* number_of(const po::option_description& option) {
+  const auto* const typed = dynamic_cast<const po::typed_value_base*>(option.semantic().get());
+  const bool real = typed && typed->value_type() == typeid(double);
+  return real ? "a number" : "a whole number";
 }
+
+// The text that could not be read: Boost has it in its message alone, "the argument ('text') for option ...".
+std::string found_in(const po::invalid_option_value& error) {
+  const std::string message = error.what(), before = "('", behind = "') for option";
+  const std::size_t begin = message.find(before), end = message.rfind(behind);
+  if (begin == std::string::npos || end == std::string::npos) return message;
+  return message.substr(begin + before.size(), end - begin - before.size());
+}
+
+}  // namespace
 
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out) {
@@ -148,6 +120,9 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
                      (stray.starts_with('-') ? ": options begin with two dashes." : " and belongs to none.") +
                      did_you_mean(strip_dashes(stray), option_names(all)) + " `staghorn " + syntax.name +
                      " --help` lists them.");
+  } catch (const po::invalid_option_value& error) {
+    const std::string name = strip_dashes(error.get_option_name());
+    throw UsageError(where + "--" + name, number_of(all.find(name, false)), "'" + printable(found_in(error)) + "'");
   } catch (const po::error& error) {
     throw UsageError(where + printable(error.what()) + ". `staghorn " + syntax.name + " --help` explains the options.");
   }
@@ -161,10 +136,11 @@ std::string with_dashes(const std::string& name) {
 }
 
 std::string in_words_of_the_program(const std::string& message) {
-  return with_option_names(message,
-                           {"force", "format", "gauge", "guess", "max_calls", "output", "output_format", "pairs",
-                            "report", "results", "seed"},
-                           with_dashes);  // options of the program alone
+  return with_option_names(
+      message,
+      {"force", "format", "gauge", "guess", "max_calls", "measure_every", "output", "output_format", "overrelaxation",
+       "pairs", "report", "results", "save_as", "save_every", "seed", "sweeps"},
+      with_dashes);  // options of the program alone
 }
 
 void add_options(po::options_description& to, OptionGroup group, const std::vector<std::string>& without) {
@@ -255,7 +231,7 @@ GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
   if (!format) format = otherwise;
   if (!format)
     throw UsageError("--format is required, as the name '" + printable(file) +
-                     "' does not end in .milc, .nersc, .ildg, .scidac, .h5, .npy, .openqcd or .kyu");
+                     "' does not end in .milc, .nersc, .ildg, .scidac, .h5, .npy, .openqcd, .kyu or .pyquda");
   return *format;
 }
 

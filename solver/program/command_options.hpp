@@ -14,6 +14,7 @@
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/request/option_text.hpp"
+#include "solver/request/words/did_you_mean.hpp"
 
 namespace staghorn {
 
@@ -40,10 +41,6 @@ using OptionValues = boost::program_options::variables_map;
 // is read by one rank).
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out);
-
-// " Did you mean 'X'?" for the choice closest to `word`, by its letters or as a part of it, or "" where none
-// is close.
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
 // The options of a group of the table (solver/request/option_table.hpp), with dashes, but for those in `without`.
 void add_options(boost::program_options::options_description& to, OptionGroup group,

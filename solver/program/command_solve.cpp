@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <ostream>
+#include <sstream>
 
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/signal_watch.hpp"
@@ -12,6 +13,7 @@
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "solver/krylov/search_keeper.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
@@ -229,13 +231,7 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   return report;
 }
 
-}  // namespace
-
-int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
-  const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
-  if (!values) return exit_certified;
-  const SolveCommand command = read_command(communicator, *values);
-  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+int solve(const Communicator& communicator, const SolveCommand& command, std::ostream& out) {
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 
@@ -268,6 +264,30 @@ int run_solve(const Communicator& communicator, const std::vector<std::string>& 
   if (command.output) messages << "  solution in " << *command.output << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
+}
+
+}  // namespace
+
+int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  const SolveCommand command = read_command(communicator, *values);
+  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+  if (!command.report_to_output) return solve(communicator, command, out);
+  // A reader of standard output always gets one report, of the error if there is no other.
+  std::ostringstream report;
+  try {
+    const int status = solve(communicator, command, report);
+    out << report.str();
+    return status;
+  } catch (const LocalError&) {
+    throw;
+  } catch (const EndedWithCheckpoint&) {
+    throw;
+  } catch (const Error& error) {
+    out << (report.str().empty() ? report_of_error(error) : report.str());
+    throw;
+  }
 }
 
 }  // namespace staghorn

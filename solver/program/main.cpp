@@ -76,9 +76,9 @@ constexpr double patience_with_errors = 5;  // seconds
 // An error of one rank alone goes on to main.
 int run_with_one_message(const Communicator& communicator, const std::vector<std::string>& words) {
   const Communicator farewell(communicator.handle());  // ranks with an error meet here, whatever others wait for
-  const auto give_up = [&](const std::exception& error, int status) {
-    if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.what());
-    if (communicator.is_root()) std::cerr << "staghorn: error: " << in_words_of_the_program(error.what()) << std::endl;
+  const auto give_up = [&](const Error& error, const std::string& message, int status) {
+    if (!farewell.all_arrive(patience_with_errors)) throw LocalError(error.kind(), error.what());
+    if (communicator.is_root()) std::cerr << "staghorn: error: " << in_words_of_the_program(message) << std::endl;
     return status;
   };
   std::ostream nowhere(nullptr);
@@ -90,7 +90,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
     if (communicator.any(communicator.is_root() && !out)) throw Error("standard output could not be written");
     return status;
   } catch (const UsageError& error) {
-    return give_up(error, exit_usage);
+    return give_up(error, with_did_you_mean(error.what()), exit_usage);
   } catch (const LocalError&) {
     throw;
   } catch (const EndedWithCheckpoint& end) {
@@ -98,7 +98,7 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
     if (communicator.is_root()) std::cerr << "staghorn: " << in_words_of_the_program(end.what()) << std::endl;
     return exit_checkpointed;
   } catch (const Error& error) {
-    return give_up(error, exit_error);
+    return give_up(error, error.what(), exit_error);
   }
 }
 

@@ -1,10 +1,13 @@
 #include "solver/program/solve_summary.hpp"
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "halo/thread_count.hpp"
+#include "halo/watch/error_kind.hpp"
 #include "solver/machine/memory_estimate.hpp"
+#include "solver/program/command_options.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/session/campaign/observable_table.hpp"
 
@@ -199,6 +202,14 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
   out << std::flush;
+}
+
+std::string report_of_error(const Error& error) {
+  const nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version},
+                                    {"outcome", "error"},
+                                    {"category", to_string(error.kind())},
+                                    {"explanation", in_words_of_the_program(error.what())}};
+  return json.dump(2) + "\n";
 }
 
 }  // namespace staghorn

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <iosfwd>
+#include <string>
 
+#include "halo/watch/error.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {
@@ -15,5 +17,8 @@ void print_advice_on_binding(std::ostream& out, const Session& session, int thre
 void print_gauge(std::ostream& out, const Session& session);
 // Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.
 void print_certificate(std::ostream& out, const SolveReport& report);
+
+// The JSON of a solve that ended with an error, in place of a report; `category` is a word of docs/guide/errors.md.
+std::string report_of_error(const Error& error);
 
 }  // namespace staghorn

@@ -6,6 +6,7 @@
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
+#include "solver/request/words/did_you_mean.hpp"
 
 namespace staghorn {
 
@@ -272,7 +273,7 @@ void set_option(SolveOptions& options, const std::string& name, const std::strin
   try {
     option.set(options, text);
   } catch (const Error& error) {
-    throw Error(about_option(name, error.what()));
+    throw Error(error.kind(), with_did_you_mean(about_option(name, error.what())));
   }
 }
 

@@ -41,7 +41,7 @@ std::vector<Found> all_functions(const std::string& path, const std::string& tex
         throw Error("value", "order_" + name + " before " + key, "none");
       (kind == "res" ? functions.back().residues : functions.back().poles).push_back(parse_number<double>(value));
     } catch (const Error& error) {
-      throw Error(about_option(where, error.what()));
+      throw Error(error.kind(), about_option(where, error.what()));
     }
   }
   return functions;

@@ -44,7 +44,7 @@ std::vector<SourceRequest> parse_sources(const std::vector<ListWord>& words, con
   for (std::size_t i = 0; i < words.size(); ++i) try {
       sources[i].spec = parse_source(words[i].text);
     } catch (const Error& error) {
-      if (!words[i].where.empty()) throw Error(words[i].where + ": " + error.what());
+      if (!words[i].where.empty()) throw Error(error.kind(), words[i].where + ": " + error.what());
       throw;
     }
   return sources;

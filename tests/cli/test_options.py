@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-COMMANDS = ["solve", "inspect", "convert", "generate", "bench", "plan"]
+COMMANDS = ["solve", "eigen", "inspect", "convert", "generate", "smear", "bench", "report", "plan"]
 # Open MPI 4.1 looks for these in the whole line, the program's part among it.
 OF_MPIRUN = ["--tune", "--am", "--mca", "--gmca"]
 
@@ -79,6 +79,12 @@ def test_solver_is_chosen_by_name(solve):
     (["solve", "--gauge", "f", "--mass", "1", "--noise-vectors", "0"], ["--noise-vectors", "0"]),
     (["solve", "--gauge", "f", "--mass", "1", "--max-iterations", "many"], ["--max-iterations", "many"]),
     (["solve", "--gauge", "f", "--mass", "1", "--transport", "pigeon"], ["--transport", "auto or one of mpi", "'pigeon'"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--precision", "fp46"], ["found 'fp46'. Did you mean 'fp64'?"]),
+    (["solve", "--gauge", "f", "--mass", "1", "--source", "pont:0,0,0,0"], ["found 'pont:0,0,0,0'. Did you mean 'point'?"]),
+    (["smear", "--gauge", "f", "--action", "hisk", "--fat", "a", "--long", "b"], ["--action", "Did you mean 'hisq'?"]),
+    (["convert", "in", "out", "--format", "nersk"], ["--format", "Did you mean 'nersc'?"]),
+    (["generate", "--lattice", "4x4x4x4", "--sweeps", "few", "--output", "f"], ["--sweeps: expected a whole number, found 'few'"]),
+    (["generate", "--lattice", "4x4x4x4", "--beta", "x", "--output", "f"], ["--beta: expected a number, found 'x'"]),
     (["convert", "in", "out"], ["--format", "required"]),
     (["convert", "in", "out", "--format", "tar"], ["--format", "nersc", "tar"]),
     (["inspect"], ["required"]),

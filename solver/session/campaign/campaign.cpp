@@ -36,7 +36,7 @@ std::string filled(const std::string& option, const std::string& pattern, const 
   try {
     return fill_pattern(pattern, fields_of_gauge(gauge));
   } catch (const Error& error) {
-    throw Error(about_option(option, error.what()));
+    throw Error(error.kind(), about_option(option, error.what()));
   }
 }
 
@@ -173,7 +173,7 @@ void Campaign::plan_files() {
     try {
       part.files = solution_files(asked_.output, gauge, masses, source_names_);
     } catch (const Error& error) {
-      throw Error(about_option("output", error.what()));
+      throw Error(error.kind(), about_option("output", error.what()));
     }
     for (const SolutionFile& file : part.files) {
       if (!names.insert(file.path).second)
@@ -258,7 +258,7 @@ CampaignAnswer Campaign::run() {
       throw;
     } catch (const Error& error) {
       if (is_of_the_machine(error.kind())) throw;
-      record_->fails(number, error.what());
+      record_->fails(number, error);
     }
     keep_record();
     shown.words = record_->words(number);

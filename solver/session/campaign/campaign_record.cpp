@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "halo/watch/error.hpp"
+#include "halo/watch/error_kind.hpp"
 #include "solver/report/provenance.hpp"
 
 namespace staghorn {
@@ -36,6 +36,7 @@ CampaignRecord::CampaignRecord(const CampaignIdentity& request, const std::vecto
                       {"outcome", "unfinished"},
                       {"skipped", false},
                       {"error", nullptr},
+                      {"category", nullptr},
                       {"links_hash", nullptr},
                       {"files", Json::array()},
                       {"seconds", nullptr},
@@ -53,6 +54,7 @@ void CampaignRecord::go_on_from(const std::string& path, const std::string& text
     }
     for (Json part : before.at("configurations")) {
       part.at("skipped") = false;
+      part.emplace("category", nullptr);  // reports of version 0.1 have none
       const auto same = std::find_if(parts_.begin(), parts_.begin() + std::ptrdiff_t(n_),
                                      [&](const Json& one) { return one.at("gauge") == part.at("gauge"); });
       for (const char* name : {"outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
@@ -96,6 +98,7 @@ bool CampaignRecord::was_at_work(std::size_t part, const std::vector<std::string
 void CampaignRecord::begins(std::size_t part, const std::string& links_hash, const std::vector<std::string>& files) {
   at(part)["outcome"] = "unfinished";
   at(part)["error"] = nullptr;
+  at(part)["category"] = nullptr;
   at(part)["links_hash"] = links_hash;
   at(part)["files"] = files;
   at(part)["report"] = nullptr;
@@ -109,9 +112,10 @@ void CampaignRecord::ends(std::size_t part, const SolveReport& report, double se
   at(part)["report"] = Json::parse(to_json(short_report));
 }
 
-void CampaignRecord::fails(std::size_t part, const std::string& error) {
+void CampaignRecord::fails(std::size_t part, const Error& error) {
   at(part)["outcome"] = "failed";
-  at(part)["error"] = error;
+  at(part)["error"] = error.what();
+  at(part)["category"] = to_string(error.kind());
   at(part)["report"] = nullptr;
 }
 

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "halo/watch/error.hpp"
 #include "solver/report/solve_report.hpp"
 
 namespace staghorn {
@@ -47,7 +48,7 @@ class CampaignRecord {
   void begins(std::size_t part, const std::string& links_hash, const std::vector<std::string>& files);
   void skipped(std::size_t part) { at(part)["skipped"] = true; }
   void ends(std::size_t part, const SolveReport& report, double seconds);  // without histories of residuals
-  void fails(std::size_t part, const std::string& error);
+  void fails(std::size_t part, const Error& error);
 
   // What became of a part, in words.
   std::string words(std::size_t part) const;

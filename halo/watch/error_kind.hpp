@@ -1,0 +1,14 @@
+// The names of the kinds of errors, as reports and Python have them (docs/guide/errors.md). Local.
+#pragma once
+
+#include "halo/watch/error.hpp"
+
+namespace staghorn {
+
+constexpr const char* to_string(ErrorKind kind) {
+  constexpr const char* names[] = {"value", "argument", "layout",      "memory",  "device",
+                                   "mpi",   "state",    "unsupported", "internal"};
+  return names[int(kind)];
+}
+
+}  // namespace staghorn
