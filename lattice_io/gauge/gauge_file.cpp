@@ -17,7 +17,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr NamedChoice<GaugeFormat, 8> formats{"gauge format",
+constexpr NamedChoice<GaugeFormat, 9> formats{"gauge format",
                                               {{{GaugeFormat::milc, "milc"},
                                                 {GaugeFormat::nersc, "nersc"},
                                                 {GaugeFormat::ildg, "ildg"},
@@ -25,7 +25,8 @@ constexpr NamedChoice<GaugeFormat, 8> formats{"gauge format",
                                                 {GaugeFormat::hdf5, "hdf5"},
                                                 {GaugeFormat::npy, "npy"},
                                                 {GaugeFormat::openqcd, "openqcd"},
-                                                {GaugeFormat::kyu, "kyu"}}}};
+                                                {GaugeFormat::kyu, "kyu"},
+                                                {GaugeFormat::pyquda, "pyquda"}}}};
 
 constexpr const char* known_formats = "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC, HDF5, NumPy or openQCD";
 

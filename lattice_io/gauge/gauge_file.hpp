@@ -25,11 +25,12 @@ namespace staghorn {
 
 class ScidacVolumes;
 
-enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu };
+enum class GaugeFormat { milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu, pyquda };
 std::string to_string(GaugeFormat format);
 GaugeFormat parse_gauge_format(const std::string& text);  // throws Error naming the choices
 // What the ending of a file's name asks for: .milc, .nersc, .ildg, .scidac (or .lime), .h5 (or .hdf5), .npy, .openqcd,
-// .kyu; nothing for other endings. Throws Error for endings of formats that Staghorn does not write, as x.json. Local.
+// .kyu, .pyquda; nothing for other endings. Throws Error for endings of formats that Staghorn does not write, as
+// x.json. Local.
 std::optional<GaugeFormat> gauge_format_by_name(const std::string& path);
 
 // The precision in which a format is written unless somebody asks for another: that of the links as they are, but what

@@ -54,6 +54,8 @@ std::unique_ptr<GaugeFrame> milc_frame(const GaugeHeader& header, const Metadata
 std::unique_ptr<GaugeFrame> nersc_frame(const GaugeHeader& header, const Metadata& metadata);
 std::unique_ptr<GaugeFrame> scidac_frame(const GaugeHeader& header, const Metadata& metadata);  // ILDG or SciDAC
 std::unique_ptr<GaugeFrame> hdf5_frame(const GaugeHeader& header, const Metadata& metadata);
+// Gives `header` the names of its datasets.
+std::unique_ptr<GaugeFrame> pyquda_frame(GaugeHeader& header);
 std::unique_ptr<GaugeFrame> npy_frame(const GaugeHeader& header);
 std::unique_ptr<GaugeFrame> openqcd_frame(const GaugeHeader& header);
 std::unique_ptr<GaugeFrame> kyu_frame(const GaugeHeader& header);
@@ -77,6 +79,8 @@ inline std::int64_t block_site_bytes(const GaugeHeader& header) {
 
 // The checksum that the format of `header` defines for one block; nullptr where it has none.
 std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header);
+// The name of one of its checksums among those of all blocks: "sum29 of GROUP/X" of PyQUDA's, else `sum` itself.
+std::string checksum_name(const GaugeHeader& header, int block, const std::string& sum);
 // The second one of a NERSC file by Staghorn that has it in its header; nullptr for others.
 std::unique_ptr<SiteChecksum> second_checksum_of(const GaugeHeader& header);
 

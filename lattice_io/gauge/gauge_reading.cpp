@@ -79,9 +79,9 @@ void read_block(const Communicator& communicator, const GaugeHeader& header, int
           [&](std::int64_t first_site, std::span<const std::byte> sites) {
             unpack_links(header, block, sites, &links[first_site]);
           });
-  const std::string where = header.datasets.size() > 1 ? " of " + header.datasets[std::size_t(block)] : "";
   if (checksum)
-    for (const auto& [name, value] : checksum->combine(communicator)) computed[name + where] = value;
+    for (const auto& [name, value] : checksum->combine(communicator))
+      computed[checksum_name(header, block, name)] = value;
   if (second) computed.merge(second->combine(communicator));
 }
 
@@ -94,6 +94,10 @@ std::unique_ptr<SiteChecksum> checksum_of(const GaugeHeader& header) {
   if (header.format == GaugeFormat::milc) return milc_checksum(bytes_per_site(header), header.big_endian);
   if (header.format == GaugeFormat::nersc) return nersc_checksum(header.big_endian);
   return scidac_checksum(bytes_per_site(header));
+}
+
+std::string checksum_name(const GaugeHeader& header, int block, const std::string& sum) {
+  return header.datasets.size() > 1 ? sum + " of " + header.datasets[std::size_t(block)] : sum;
 }
 
 // NERSC's own sum does not see two changes that cancel. Staghorn's NERSC files carry the SciDAC pair beside it.

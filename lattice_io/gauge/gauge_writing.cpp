@@ -52,10 +52,11 @@ GaugeNumbers numbers_of(const Communicator& communicator, const GaugeHeader& hea
   return numbers;
 }
 
-std::unique_ptr<GaugeFrame> frame_of(const GaugeHeader& header, const Metadata& metadata) {
+std::unique_ptr<GaugeFrame> frame_of(GaugeHeader& header, const Metadata& metadata) {
   if (header.format == GaugeFormat::milc) return milc_frame(header, metadata);
   if (header.format == GaugeFormat::nersc) return nersc_frame(header, metadata);
   if (header.format == GaugeFormat::hdf5) return hdf5_frame(header, metadata);
+  if (header.format == GaugeFormat::pyquda) return pyquda_frame(header);
   if (header.format == GaugeFormat::npy) return npy_frame(header);
   if (header.format == GaugeFormat::openqcd) return openqcd_frame(header);
   if (header.format == GaugeFormat::kyu) return kyu_frame(header);
@@ -64,6 +65,7 @@ std::unique_ptr<GaugeFrame> frame_of(const GaugeHeader& header, const Metadata& 
 
 LinkOrder order_of(GaugeFormat format) {
   return format == GaugeFormat::npy       ? LinkOrder::by_direction
+         : format == GaugeFormat::pyquda  ? LinkOrder::by_direction
          : format == GaugeFormat::kyu     ? LinkOrder::by_real
          : format == GaugeFormat::openqcd ? LinkOrder::at_odd_sites
                                           : LinkOrder::by_site;
@@ -71,7 +73,7 @@ LinkOrder order_of(GaugeFormat format) {
 
 bool is_little_endian(GaugeFormat format) {
   return format == GaugeFormat::milc || format == GaugeFormat::hdf5 || format == GaugeFormat::npy ||
-         format == GaugeFormat::openqcd;
+         format == GaugeFormat::openqcd || format == GaugeFormat::pyquda;
 }
 
 // Writes one block and adds its checksums to `computed`.
@@ -88,7 +90,9 @@ void write_block(const Communicator& communicator, const GaugeHeader& header, in
                if (checksum) checksum->add(first_site, sites);
                if (second) second->add(first_site, sites);
              });
-  if (checksum) computed.merge(checksum->combine(communicator));
+  if (checksum)
+    for (const auto& [name, value] : checksum->combine(communicator))
+      computed[checksum_name(header, block, name)] = value;
   if (second) computed.merge(second->combine(communicator));
 }
 

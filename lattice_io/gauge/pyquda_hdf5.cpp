@@ -1,5 +1,6 @@
 // PyQUDA's gauge configurations in HDF5: a group, LatticeColorMatrix, with a dataset for each direction, complex of
-// shape (T, Z, Y, X, 3, 3), whose names PyQUDA's user chose. Each has attributes sum29 and sum31 (checksums.hpp).
+// shape (T, Z, Y, X, 3, 3), whose names PyQUDA's user chose. Each has attributes sum29 and sum31 (checksums.hpp). The
+// group has Lattice, the extents X Y Z T, and Color, 3; files by Staghorn have the names X, Y, Z, T.
 #include <algorithm>
 #include <array>
 
@@ -8,6 +9,8 @@
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
+#include "lattice_io/hdf5/new_file.hpp"
+#include "lattice_io/hdf5/new_group.hpp"
 #include "lattice_io/hdf5/object_header.hpp"
 
 namespace staghorn {
@@ -17,6 +20,8 @@ namespace {
 using Names = std::array<const char*, 4>;
 constexpr Names known_names[] = {
     {"0", "1", "2", "3"}, {"1", "2", "3", "4"}, {"X", "Y", "Z", "T"}, {"x", "y", "z", "t"}};
+
+constexpr const Names& names_written = known_names[2];
 
 // The names of the four directions in order, if `found` are such.
 std::optional<Names> directions_of(std::vector<std::string> found) {
@@ -48,7 +53,39 @@ void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Data
   for (const auto& [key, value] : dataset.attributes) header.fields[name + ": " + key] = value;
 }
 
+constexpr const char* usual_group = "LatticeColorMatrix";
+
+class PyqudaFrame : public GaugeFrame {
+ public:
+  explicit PyqudaFrame(const GaugeHeader& header) : header_(header) {}
+
+  std::int64_t begin(const std::string&) override { return hdf5_data_offset; }
+
+  void finish(const std::string& path, const GaugeNumbers& numbers) override {
+    const Extents& e = header_.extents;
+    std::string lattice;
+    for (const int extent : e) lattice += (lattice.empty() ? "" : " ") + std::to_string(extent);
+    NewHdf5Group group{usual_group, {}, {e[3], e[2], e[1], e[0], 3, 3}, header_.precision, {}};
+    group.texts = {{"Annotation", creator() + ", " + creation_date()}, {"Color", "3"}, {"Lattice", lattice}};
+    for (std::size_t mu = 0; mu < 4; ++mu) {
+      NewHdf5Member member{names_written[mu], {}};
+      for (const std::string sum : {"sum29", "sum31"})
+        member.texts[sum] = numbers.checksums.at(checksum_name(header_, int(mu), sum));
+      group.members.push_back(std::move(member));
+    }
+    write_hdf5_group(path, group);
+  }
+
+ private:
+  GaugeHeader header_;
+};
+
 }  // namespace
+
+std::unique_ptr<GaugeFrame> pyquda_frame(GaugeHeader& header) {
+  for (const char* direction : names_written) header.datasets.push_back(std::string(usual_group) + "/" + direction);
+  return std::make_unique<PyqudaFrame>(header);
+}
 
 std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std::string& name) {
   const std::vector<std::string> found = Hdf5File(path).members_of(name);
@@ -60,7 +97,7 @@ std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std:
                 printable(found[0] + ", " + found[1] + ", " + found[2] + ", " + found[3]).substr(0, 200));
   GaugeHeader header;
   header.path = path;
-  header.format = GaugeFormat::hdf5;
+  header.format = GaugeFormat::pyquda;
   header.order = LinkOrder::by_direction;
   header.big_endian = false;  // Hdf5SiteReader turns the others round
   for (const char* direction : *names) {

@@ -122,6 +122,12 @@ std::string hdf5_text_attribute(const std::string& name, const std::string& valu
   return attribute_message(name, hdf5_text_type(text.size()), text);
 }
 
+std::string hdf5_variable_text_attribute(const std::string& name, std::size_t n_bytes, std::uint64_t heap, int number) {
+  return attribute_message(
+      name, hdf5_variable_text_type(),
+      little_endian(n_bytes, 4) + little_endian(heap, 8) + little_endian(std::uint64_t(number), 4));
+}
+
 std::string hdf5_real_attribute(const std::string& name, double value) {
   return attribute_message(name, hdf5_real_type(Precision::fp64),
                            little_endian(std::bit_cast<std::uint64_t>(value), 8));

@@ -16,6 +16,8 @@ std::map<std::string, std::string> read_hdf5_attributes(const Hdf5File& file, st
 
 // The message of an attribute that is one text or one real.
 std::string hdf5_text_attribute(const std::string& name, const std::string& value);
+// Of one text of variable length: object `number` of the heap at `heap`.
+std::string hdf5_variable_text_attribute(const std::string& name, std::size_t n_bytes, std::uint64_t heap, int number);
 std::string hdf5_real_attribute(const std::string& name, double value);
 
 }  // namespace staghorn

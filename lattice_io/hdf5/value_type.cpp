@@ -157,6 +157,15 @@ std::string hdf5_text_type(std::uint64_t n_bytes) {
   return little_endian(0x10 | Class::text, 1) + little_endian(utf8_ending_with_zero, 3) + little_endian(n_bytes, 4);
 }
 
+std::string hdf5_variable_text_type() {
+  constexpr std::uint64_t variable_length = 9, is_text = 0x01, utf8 = 0x01, bytes_of_reference = 16;
+  const std::string byte =  // an integer without sign
+      little_endian(0x10 | Class::integer, 1) + little_endian(0, 3) + little_endian(1, 4) + little_endian(0, 2) +
+      little_endian(8, 2);
+  return little_endian(0x10 | variable_length, 1) + little_endian(is_text, 1) + little_endian(utf8, 1) +
+         little_endian(0, 1) + little_endian(bytes_of_reference, 4) + byte;
+}
+
 std::string hdf5_shape(const std::vector<std::int64_t>& shape) {
   std::string bytes = little_endian(2, 1) + little_endian(shape.size(), 1) + little_endian(0, 1) +
                       little_endian(shape.empty() ? 0 : 1, 1);

@@ -33,6 +33,8 @@ std::string hdf5_complex_type(Precision precision);
 std::string hdf5_integer_type();
 std::string hdf5_real_type(Precision precision);
 std::string hdf5_text_type(std::uint64_t n_bytes);
+// Of text of variable length, whose value is a reference into a heap.
+std::string hdf5_variable_text_type();
 std::string hdf5_shape(const std::vector<std::int64_t>& shape);
 
 }  // namespace staghorn

@@ -135,4 +135,42 @@ VectorContents read_fnal_propagator(const Communicator& communicator, const Vect
   return contents;
 }
 
+std::string write_fnal_propagator(const Communicator& communicator, const std::string& path,
+                                  std::span<const VectorField> fields) {
+  const Lattice& lattice = fields.front().lattice();
+  std::optional<PosixFile> file;
+  communicator.agree([&] {
+    file.emplace(PosixFile::open_to_write(path));
+    if (!communicator.is_root()) return;
+    std::array<std::byte, header_bytes> header;
+    const Extents& e = lattice.global();
+    const std::uint32_t extents[] = {std::uint32_t(e[0]), std::uint32_t(e[1]), std::uint32_t(e[2]),
+                                     std::uint32_t(e[3])};
+    const std::uint32_t words[] = {fnal_magic, 0, 4, 18, extents[0], extents[1], extents[2], extents[3], 0};
+    for (std::size_t k = 0; k < std::size(words); ++k) store_word(header.data() + 4 * k, words[k], false);
+    file->write(0, header);
+  });
+  SliceChecksums checksums(lattice.global(), false);
+  SiteSlabs(communicator, lattice, site_bytes)
+      .write(
+          [&](std::int64_t site, std::span<std::byte> sites) {
+            for (std::byte* to = sites.data(); to != sites.data() + sites.size(); ++site)
+              for (const VectorField& field : fields) {
+                encode_reals(&field[site].c[0].re, reals_per_vector, Precision::fp32, false, to);
+                to += 4 * reals_per_vector;
+              }
+          },
+          [&](std::int64_t first_site, std::span<std::byte> sites) {
+            file->write(header_bytes + first_site * site_bytes, sites);
+            checksums.add(first_site, sites);
+          });
+  communicator.agree([&] { file->flush_and_close(); });
+  const std::map<std::string, std::string> sums = checksums.combine(communicator);
+  std::string info;
+  for (int t = 0; t < lattice.global()[3]; ++t)
+    info += "quark.t[" + std::to_string(t) + "].checksum  \"" + sums.at(name_of(t, "sum29")) + " " +
+            sums.at(name_of(t, "sum31")) + "\"\n";
+  return info;
+}
+
 }  // namespace staghorn

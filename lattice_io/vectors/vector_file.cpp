@@ -10,6 +10,7 @@
 #include "lattice_io/files/npy.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/scidac.hpp"
+#include "lattice_io/files/text_file.hpp"
 #include "lattice_io/hdf5/object_header.hpp"
 #include "lattice_io/vectors/vector_format.hpp"
 
@@ -80,19 +81,30 @@ VectorFormat parse_vector_output(const std::string& text) {
   if (text == "hdf5") return VectorFormat::hdf5;
   if (text == "scidac") return VectorFormat::scidac;
   if (text == "npy") return VectorFormat::npy;
-  throw Error("output_format", "hdf5, scidac or npy", "'" + text + "'");
+  if (text == "fnal") return VectorFormat::fnal;
+  throw Error("output_format", "hdf5, scidac, npy or fnal", "'" + text + "'");
 }
 
 VectorFormat vector_output_by_name(const std::string& path) {
   if (ends_in(path, ".scidac") || ends_in(path, ".lime")) return VectorFormat::scidac;
   if (ends_in(path, ".npy")) return VectorFormat::npy;
-  const std::string options = "`output_format` hdf5, scidac or npy";
+  if (ends_in(path, ".fnal")) return VectorFormat::fnal;
+  const std::string options = "`output_format` hdf5, scidac, npy or fnal";
   for (const char* of_links : {".milc", ".nersc", ".ildg", ".openqcd", ".kyu"})
     if (ends_in(path, of_links))
       throw Error(path, "a name for colour vectors, as .h5 or .scidac (" + options + " writes them under any name)",
                   std::string("'") + of_links + "', a format of links");
   require_honest_name(path, options);
   return VectorFormat::hdf5;
+}
+
+Precision usual_precision(VectorFormat format) {
+  return format == VectorFormat::fnal ? Precision::fp32 : Precision::fp64;
+}
+
+void require_vectors_of_a_propagator(const std::string& path, std::int64_t n_vectors) {
+  if (n_vectors != 3)
+    throw Error(path + ": FNAL propagator", "3 vectors, one for each colour of the source", n_vectors);
 }
 
 std::optional<VectorHeader> find_vectors(const Communicator& communicator, const std::string& path) {
@@ -131,9 +143,15 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
                    const std::map<std::string, std::string>& attributes, bool force, VectorFormat format) {
   if (fields.empty()) throw Error(path, "at least one colour vector to write", 0);
   const NewVectorFile file{name, precision, attributes};
+  if (format == VectorFormat::fnal) require_vectors_of_a_propagator(path, std::int64_t(fields.size()));
+  if (format == VectorFormat::fnal && precision != Precision::fp32)
+    throw Error(path + ": FNAL propagator", "precision fp32 (it has no other)",
+                to_string(precision) + "; `precision` fp32 rounds the vectors to it");
   OutputFile output(communicator, path, force);
   output.fill([&](const std::string& temporary) {
-    if (format == VectorFormat::scidac)
+    if (format == VectorFormat::fnal)
+      write_text_file(communicator, path + ".info", write_fnal_propagator(communicator, temporary, fields), force);
+    else if (format == VectorFormat::scidac)
       write_scidac_vectors(communicator, temporary, fields, file);
     else if (format == VectorFormat::npy)
       write_npy_vectors(communicator, temporary, fields, file);

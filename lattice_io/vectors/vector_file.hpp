@@ -1,9 +1,9 @@
-// Colour-vector files: HDF5, SciDAC and NumPy's arrays, read and written, and FNAL's staggered propagators, read.
+// Colour-vector files: HDF5, SciDAC, NumPy's arrays and FNAL's staggered propagators.
 //
 //   HDF5     datasets `/source` and `/solution`, complex of shape (n_rhs, T, Z, Y, X, 3)
 //   SciDAC   QDP_F3_ColorVector or QDP_D3_ColorVector in LIME, n_rhs vectors a site; what MILC and QIO exchange
 //   NumPy    an array (n_rhs, T, Z, Y, X, 3), without a checksum or a description
-//   FNAL     three vectors a site in fp32, one for each colour of the source
+//   FNAL     three vectors a site in fp32, one for each colour of the source; checksums in PATH.info beside it
 //
 // The format is found from the content, never from the name. Vectors are exchanged as VectorFields (fp64, local sites).
 #pragma once
@@ -24,11 +24,17 @@ namespace staghorn {
 
 enum class VectorFormat { hdf5, scidac, npy, fnal };
 std::string to_string(VectorFormat format);
-// "hdf5", "scidac" or "npy", which can be written. Throws Error naming them.
+// Throws Error naming the formats.
 VectorFormat parse_vector_output(const std::string& text);
-// scidac for names that end in .scidac or .lime, npy for .npy, hdf5 for others. Throws Error for endings that speak of
-// another format, as x.json. Local.
+// scidac for names that end in .scidac or .lime, npy for .npy, fnal for .fnal, hdf5 for others. Throws Error for
+// endings that speak of another format, as x.json. Local.
 VectorFormat vector_output_by_name(const std::string& path);
+
+// The precision in which a format is written unless somebody asks for another: fp32 of FNAL's, which has no other.
+Precision usual_precision(VectorFormat format);
+
+// Throws Error naming `path` unless there are three. Local.
+void require_vectors_of_a_propagator(const std::string& path, std::int64_t n_vectors);
 
 // What the header says; no vector has been read yet.
 struct VectorHeader {
@@ -66,7 +72,8 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
                                       std::vector<std::string>* unverified = nullptr);
 
 // Writes all fields in fp64 or fp32: as dataset `name` of HDF5, as one field of SciDAC with fields.size() vectors a
-// site, or as an array of NumPy. `attributes` become attributes, or lines of the record's XML; NumPy has no room.
+// site, as an array of NumPy, or three of them as a propagator of FNAL with its PATH.info. `attributes` become
+// attributes, or lines of the record's XML; the others have no room.
 // Temporary name, then rename. The bytes do not depend on the process grid. Collective.
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,

@@ -32,6 +32,10 @@ void write_scidac_vectors(const Communicator& communicator, const std::string& p
 void write_npy_vectors(const Communicator& communicator, const std::string& path, std::span<const VectorField> fields,
                        const NewVectorFile& file);  // the numbers alone
 
+// Three vectors, in fp32 and without a time, little-endian. Returns the checksums, the text of PATH.info.
+std::string write_fnal_propagator(const Communicator& communicator, const std::string& path,
+                                  std::span<const VectorField> fields);
+
 constexpr std::uint32_t fnal_magic = 0x71626434;
 
 }  // namespace staghorn

@@ -19,7 +19,7 @@ namespace {
 CommandSyntax convert_syntax() {
   CommandSyntax syntax{
       "convert",
-      "staghorn convert IN OUT [--format milc|nersc|ildg|scidac|hdf5|npy|openqcd|kyu] [options]",
+      "staghorn convert IN OUT [--format milc|nersc|ildg|scidac|hdf5|npy|openqcd|kyu|pyquda] [options]",
       "Reads a gauge configuration, verifies it, and writes it with every checksum and header value of\n"
       "the new format. Links are copied as they are: converting back gives the same links.\n",
       po::options_description(),
@@ -29,7 +29,8 @@ CommandSyntax convert_syntax() {
   options.add_options()("in", po::value<std::string>()->value_name("IN")->required(), "the file to read (any format)")(
       "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
       "format", po::value<std::string>()->value_name("FORMAT"),
-      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu (default: what the name OUT ends in, as .nersc or "
+      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu | pyquda (default: what the name OUT ends in, as "
+      ".nersc or "
       ".h5)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
               "IN is a file of KYU, without a header: its lattice")(
       "dataset", po::value<std::string>()->value_name("NAME"),

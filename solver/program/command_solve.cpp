@@ -67,8 +67,8 @@ CommandSyntax solve_syntax() {
                       "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
                       "a site in SciDAC; {gauge}, {n}, {mass} and {source} in F stand for stem and number of the "
                       "configuration, mass and source")(
-      "output-format", po::value<std::string>()->value_name("hdf5|scidac|npy"),
-      "of the solution (default: what its name ends in, as .scidac or .npy, else hdf5)")(
+      "output-format", po::value<std::string>()->value_name("hdf5|scidac|npy|fnal"),
+      "of the solution (default: what its name ends in, as .scidac, .npy or .fnal, else hdf5); fnal rounds to fp32")(
       "report", po::value<std::string>()->value_name("F.json"),
       "write the report; - prints it, and nothing "
       "else; of several configurations also the record of what is done")(
@@ -139,6 +139,9 @@ SolveCommand read_command(const Communicator& communicator, const OptionValues& 
     throw UsageError("--output",
                      "an HDF5 file, which takes solutions one by one, with --sources, --batch or several --gauge",
                      to_string(command.output_format));
+  if (command.output_format == VectorFormat::fnal && !values.count("mass"))
+    throw UsageError("--output", "--mass for a propagator of FNAL, which is one of three colours",
+                     std::string("--") + (values.count("masses") ? "masses" : "rational"));
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>() || command.report_to_output;
   if (command.output && command.output == command.report)
@@ -168,8 +171,9 @@ void write_results(const Session& session, const SolveCommand& command, std::spa
   std::optional<Error> failure;
   if (command.output) {
     try {
-      write_vectors(session.communicator(), *command.output, "solution", solutions, Precision::fp64,
-                    solution_attributes(report), command.force, command.output_format);
+      write_vectors(session.communicator(), *command.output, "solution", solutions,
+                    usual_precision(command.output_format), solution_attributes(report), command.force,
+                    command.output_format);
     } catch (const LocalError&) {
       throw;
     } catch (const Error& error) {
@@ -212,10 +216,17 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
   return report;
 }
 
+// What FNAL's format holds: solutions of three colours.
+void require_propagator(const std::string& path, const SourceSet& sources) {
+  if (sources.is_noise) throw Error(path + ": FNAL propagator", "a source of three colours", sources.name);
+  require_vectors_of_a_propagator(path, std::int64_t(sources.fields.size()));
+}
+
 SolveReport solve_at_once(Session& session, const SolveCommand& command, std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
   const SourceSet sources = make_sources(session.communicator(), session.lattice(), source, options.no_verify);
   const std::size_t n_rhs = sources.fields.size();
+  if (command.output && command.output_format == VectorFormat::fnal) require_propagator(*command.output, sources);
 
   const std::int64_t sites = session.lattice().global_volume() * std::int64_t(n_rhs);
   ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
@@ -246,6 +257,8 @@ int solve(const Communicator& communicator, const SolveCommand& command, std::os
   check_epsilons(request, options);
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
+  if (command.output && command.output_format == VectorFormat::fnal)
+    check_writable(communicator, *command.output + ".info", command.force);
   if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
   std::optional<SignalWatch> signals;
   if (request.checkpoint) signals.emplace();
@@ -261,7 +274,9 @@ int solve(const Communicator& communicator, const SolveCommand& command, std::os
   const SolveReport report =
       many.asked() ? solve_streamed(session, command, messages, out) : solve_at_once(session, command, messages, out);
   print_certificate(messages, report);
-  if (command.output) messages << "  solution in " << *command.output << "\n";
+  if (command.output)
+    messages << "  solution in " << *command.output << (command.output_format == VectorFormat::fnal ? ", fp32" : "")
+             << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
 }

@@ -35,16 +35,24 @@ TABLE = {
         "scidac": ("NumPy", "NumPy, MILC"),
         "scidac in parts": ("not written", "NumPy"),
         "hdf5": ("h5py", "h5py"),
-        "hdf5 of PyQUDA": ("not written", "h5py"),
         "npy": ("PyQUDA, NumPy", "PyQUDA, NumPy"),
         "openqcd": ("PyQUDA, NumPy", "PyQUDA, NumPy"),
         "kyu": ("PyQUDA, NumPy", "PyQUDA, NumPy"),
+        "pyquda": ("h5py", "h5py"),
     },
     "colour vectors": {
         "hdf5": ("h5py", "h5py"),
         "scidac": ("NumPy", "NumPy, MILC"),
         "npy": ("NumPy", "NumPy"),
-        "fnal": ("not written", "NumPy"),
+        "fnal": ("NumPy", "NumPy"),
+    },
+    "fat and long links": {
+        "hdf5": ("h5py", "Staghorn alone"),
+        "scidac": ("NumPy", "MILC"),
+    },
+    "eigenvectors of -D^2": {
+        "hdf5": ("h5py", "h5py"),
+        "milc": ("NumPy", "NumPy"),
     },
 }
 

@@ -144,7 +144,7 @@ def test_links_are_written_in_the_format_of_their_name(staghorn, tmp_path, name,
 
 @pytest.mark.parametrize("command, name, words", [
     ("generate", "q.txt", [".txt", "--format hdf5"]), ("generate", "q.h5.gz", [".gz"]), ("convert", "q.json", [".json", "--format"]),
-    ("convert", "q", ["--format is required", "'q'", ".nersc"]), ("solve", "x.json", [".json", "--output-format hdf5, scidac or npy"]),
+    ("convert", "q", ["--format is required", "'q'", ".nersc"]), ("solve", "x.json", [".json", "--output-format hdf5, scidac, npy or fnal"]),
     ("solve", "x.NPZ", [".npz"]), ("solve", "x.milc", ["'.milc', a format of links", "--output-format"]),
     ("smear", "f.nersc", ["scidac or hdf5", "'nersc'"]),
 ])

@@ -22,6 +22,46 @@ def test_pyquda_hdf5_is_read(form, names, options, links, read_links, inspect, t
     assert len(found) == 8 and all(result["match"] for result in found.values())
 
 
+def read_as_pyquda(path):
+    """PyQUDA's rules in h5py: texts are str, a sum is eight digits, the extents are the group's."""
+    with h5py.File(path) as file:
+        group = file["LatticeColorMatrix"]
+        assert list(group) == sorted("XYZT") and int(group.attrs["Color"]) == 3
+        x, y, z, t = map(int, group.attrs["Lattice"].split())
+        links = []
+        for name in "XYZT":
+            data = group[name][: t, : z, : y, : x]
+            assert data.shape == (t, z, y, x, 3, 3)
+            words = np.bitwise_xor.reduce(data.view("<u4").reshape(data.size // 9, -1), axis=1)
+            for period in (29, 31):
+                rotated = formats.rotated_left(words, np.arange(words.size) % period)
+                assert group[name].attrs[f"sum{period}"] == f"{int(np.bitwise_xor.reduce(rotated)):08x}"
+            links.append(data)
+    return np.stack(links, axis=4)
+
+
+@pytest.mark.parametrize("precision, ranks", [("fp64", 1), ("fp32", 1), pytest.param("fp64", 4, marks=pytest.mark.mpi)])
+def test_pyquda_hdf5_is_written(precision, ranks, links, staghorn, read_links, tmp_path):
+    source, path = formats.h5py_file(tmp_path / "links.h5", "links", links), tmp_path / "links.pyquda"
+    staghorn("convert", source, path, "--precision", precision, ranks=ranks, check=True)
+    found = read_as_pyquda(path)
+    assert np.array_equal(found, links.astype(found.dtype)) and found.dtype == (np.complex64 if precision == "fp32" else complex)
+    assert np.array_equal(read_links(path), found)
+    with h5py.File(path, "r+") as file:  # other programs may add to it
+        file["LatticeColorMatrix"].attrs["Note"] = "more"
+        file["LatticeColorMatrix/X"].attrs["Note"] = "more"
+    assert np.array_equal(read_links(path), found)
+
+
+def test_reading_by_the_rules_of_pyquda_can_fail(links, staghorn, tmp_path):
+    source, path = formats.h5py_file(tmp_path / "links.h5", "links", links), tmp_path / "links.pyquda"
+    staghorn("convert", source, path, check=True)
+    with h5py.File(path, "r+") as file:
+        damaged_number(file)
+    with pytest.raises(AssertionError):
+        read_as_pyquda(path)
+
+
 @pytest.mark.mpi
 def test_pyquda_hdf5_does_not_depend_on_the_ranks(links, read_links, tmp_path):
     path = formats.pyquda_hdf5_file(tmp_path / "links.h5", links)

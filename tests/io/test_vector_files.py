@@ -96,7 +96,7 @@ def test_scidac_solutions_have_the_same_bytes_on_any_grid(staghorn, small_gauge,
 
 def test_output_format_is_named_where_it_is_wrong(staghorn, small_gauge, expect_error, tmp_path):
     command = ["solve", "--gauge", small_gauge, *QUICK]
-    expect_error(staghorn(*command, "--output", tmp_path / "x", "--output-format", "nersc"), 2, "--output-format", "hdf5, scidac or npy")
+    expect_error(staghorn(*command, "--output", tmp_path / "x", "--output-format", "nersc"), 2, "--output-format", "hdf5, scidac, npy or fnal")
     expect_error(staghorn(*command, "--output-format", "hdf5"), 2, "--output-format belongs to --output")
 
 
@@ -300,3 +300,33 @@ def test_a_field_of_one_time_slice_is_no_source(staghorn, small_gauge, expect_er
     file = formats.scidac_vector_file(np.ones((10, 8, 6, 4, 3)) + 0j).replace(b"<globaldata>0<", b"<globaldata>2<")
     (tmp_path / "b").write_bytes(file)
     expect_error(staghorn("inspect", tmp_path / "b"), 1, "one on the whole lattice", "<globaldata> 2")
+
+
+def test_solution_is_written_as_a_propagator_of_fnal(staghorn, small_gauge, tmp_path):
+    """The bytes are those of the format's document, on any ranks; what is read back is the solution rounded to fp32."""
+    path, expected = tmp_path / "x.fnal", solve(staghorn, tmp_path, small_gauge, *QUICK)[1]
+    for ranks in (1, 2):
+        found = staghorn("solve", "--gauge", small_gauge, *QUICK, "--output", path, "--force", ranks=ranks, check=True)
+        assert f"solution in {path}, fp32" in found.stdout
+        content, info = formats.fnal_propagator(expected)
+        assert path.read_bytes() == content
+        assert path.with_name("x.fnal.info").read_text() == "".join(line for line in info.splitlines(True) if "quark" in line)
+    assert json.loads(staghorn("inspect", path, "--json", check=True).stdout)["intact"]
+
+
+@pytest.mark.parametrize("options, status, words", [
+    (["--color", 1], 1, ["FNAL propagator", "3 vectors", "found 1"]),
+    (["--source", "z2:3", "--noise-vectors", 3], 1, ["FNAL propagator", "three colours", "z2:3"]),
+    (["--masses", "0.5,0.6"], 2, ["--output", "found --masses"]),
+    (["--sources", "point:0,0,0,0"], 2, ["--output", "HDF5"]),
+])
+def test_what_is_no_propagator_is_not_written_as_one(options, status, words, staghorn, small_gauge, expect_error, tmp_path):
+    quick = [] if options[0] == "--masses" else ["--mass", 0.5]
+    expect_error(staghorn("solve", "--gauge", small_gauge, *quick, *options, "--output", tmp_path / "x.fnal"), status, *words)
+    assert not list(tmp_path.iterdir())
+
+
+def test_file_of_checksums_of_fnal_is_replaced_by_force_alone(staghorn, small_gauge, expect_error, tmp_path):
+    (tmp_path / "x.fnal.info").write_text("other words")
+    expect_error(staghorn("solve", "--gauge", small_gauge, *QUICK, "--output", tmp_path / "x.fnal"), 1, "x.fnal.info exists already")
+    assert not (tmp_path / "x.fnal").exists()
