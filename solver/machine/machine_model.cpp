@@ -20,7 +20,9 @@ using Json = nlohmann::ordered_json;
 
 // Stream, link between GPUs, latencies: measured on one host of eight (docs/performance.md). Memory: as the driver
 // reports it. The network is an assumption: one 400 Gbit/s adapter for each GPU, 5 us a message.
-const Machine h200{"h200", 4550e9, 149e9, 8, 360e9, 1.25e-6, 50e9, 5e-6, 1e-6, 6e-6};
+const Machine h200{"h200", 4550e9, 149e9, 8, 360e9, 1.25e-6, 50e9, 5e-6, 1e-6, 6e-6, 0};
+
+constexpr const char* of_cpus = "threads_per_rank";
 
 struct Key {
   const char* name;
@@ -46,15 +48,24 @@ Machine parse_machine(const std::string& file, const std::string& text) {
     if (value < 0 || (value == 0 && !may_be_zero)) throw Error(file, key + " as a positive number", json[key].dump());
     return value;
   };
+  const bool has_gpus = !json.contains(of_cpus);
+  const char* const per_host = has_gpus ? "gpus_per_host" : "ranks_per_host";
   for (const auto& item : json.items()) {
     const auto same = [&](const Key& key) { return item.key() == key.name; };
-    if (item.key() != "name" && item.key() != "gpus_per_host" && std::none_of(std::begin(keys), std::end(keys), same))
+    if (item.key() != "name" && item.key() != per_host && item.key() != of_cpus &&
+        std::none_of(std::begin(keys), std::end(keys), same))
       throw Error(file, "keys of a machine (`staghorn plan --json` shows them)", "'" + item.key() + "'");
   }
   Machine machine;
   machine.name = json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : file;
-  machine.gpus_per_host = int(number("gpus_per_host", false));
-  if (machine.gpus_per_host < 1) throw Error(file, "gpus_per_host of at least 1", json["gpus_per_host"].dump());
+  const auto count = [&](const std::string& key) {
+    const double value = number(key, false);
+    if (value < 1 || value > 65536 || value != std::floor(value))
+      throw Error(file, key + " from 1 to 65536", json[key].dump());
+    return int(value);
+  };
+  machine.ranks_per_host = count(per_host);
+  if (!has_gpus) machine.threads_per_rank = count(of_cpus);
   for (const Key& key : keys) machine.*key.value = number(key.name, key.may_be_zero) * key.unit;
   return machine;
 }
@@ -87,13 +98,20 @@ double interior_share(const Lattice& lattice, int depth) {
 
 }  // namespace
 
+Machine assumed_cpus(double stream, double memory, int ranks_per_host, int threads_per_rank) {
+  // Messages through shared memory, one adapter of 100 Gbit/s for each rank, and barriers of threads.
+  return {"here", stream, memory, ranks_per_host, 5e9, 2e-6, 12.5e9, 5e-6, 3e-6, 10e-6, threads_per_rank};
+}
+
 Machine find_machine(const Communicator& communicator, const std::string& name_or_file) {
   if (name_or_file == h200.name) return h200;
   return parse_machine(name_or_file, read_text_file(communicator, name_or_file));
 }
 
 std::string to_json(const Machine& machine) {
-  Json json{{"name", machine.name}, {"gpus_per_host", machine.gpus_per_host}};
+  Json json{{"name", machine.name}};
+  json[machine.has_gpus() ? "gpus_per_host" : "ranks_per_host"] = machine.ranks_per_host;
+  if (!machine.has_gpus()) json[of_cpus] = machine.threads_per_rank;
   for (const Key& key : keys) json[key.name] = machine.*key.value / key.unit;
   return json.dump(2);
 }
@@ -109,18 +127,19 @@ IterationTime iteration_time(const Machine& machine, const SolveShape& shape, Lo
   for (int rank = 1; rank < volume(shape.grid); ++rank)
     if (const Lattice part = part_of(shape, rank); part.local_volume() > largest.local_volume()) largest = part;
   const double sites = double(largest.local_volume()) / 2;
-  const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.gpus_per_host - 1) / machine.gpus_per_host;
+  const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.ranks_per_host - 1) / machine.ranks_per_host;
   const std::string& transport = shape.options.transport;
   const bool by_p2p = hosts == 1 && (transport == "auto" || stores_into_ghosts(transport));
 
   IterationTime time;
-  time.one_kernel = (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, largest.local_volume());
+  time.one_kernel = machine.has_gpus() && (ranks == 1 || by_p2p) &&
+                    takes_one_kernel(asked, precision, shape.n_rhs, largest.local_volume());
   const double hop = cost.hop_with_beta(), residual = cost.residual_with_beta() + cost.growth() / 2;
   constexpr double refresh = 1.0 / cg_refresh_interval;
 
   double slowest_faces = 0;
   std::vector<int> host_of_rank(std::size_t(ranks), 0);
-  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.gpus_per_host;
+  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.ranks_per_host;
   const Placement placement = place_ranks(largest.widths(), host_of_rank, Mapping::host);
   for (int rank = 0; rank < ranks; ++rank)
     slowest_faces = std::max(slowest_faces, face_seconds(machine, part_of(shape, rank), placement, depth, cost.vector));

@@ -10,30 +10,37 @@
 
 namespace staghorn {
 
+// Figures of one rank: of its GPU, or of its share of a host of CPUs.
 struct Machine {
   std::string name;
-  double stream = 0;             // bytes per second that one GPU reads from its memory
-  double memory = 0;             // bytes of one GPU
-  int gpus_per_host = 1;         // ranks are placed as halo/host_mapping.hpp does
-  double host_bandwidth = 0;     // bytes per second that one GPU sends to others of its host
+  double stream = 0;             // bytes per second that it reads from its memory
+  double memory = 0;             // bytes
+  int ranks_per_host = 1;        // GPUs of a host; of CPUs its NUMA domains. Placed as halo/host_mapping.hpp does
+  double host_bandwidth = 0;     // bytes per second that one rank sends to others of its host
   double host_latency = 0;       // seconds of such a message
-  double network_bandwidth = 0;  // the same between hosts, of one GPU
+  double network_bandwidth = 0;  // the same between hosts
   double network_latency = 0;
-  double kernel_latency = 0;  // seconds that a phase of CG takes on one GPU beyond its bytes
-  double phase_latency = 0;   // the same on several GPUs, where it ends with a sum over them
+  double kernel_latency = 0;  // seconds that a phase of CG takes on one rank alone beyond its bytes
+  double phase_latency = 0;   // the same on several ranks, where it ends with a sum over them
+  int threads_per_rank = 0;   // 0: a GPU
+
+  bool has_gpus() const { return threads_per_rank == 0; }
 };
+
+// Latencies and bandwidths of hosts with CPUs of which nothing is known but these figures: assumptions.
+Machine assumed_cpus(double stream, double memory, int ranks_per_host, int threads_per_rank);
 
 // The built-in machine of that name, or one read from a JSON file whose keys are those of to_json. Throws Error naming
 // the key that is missing, unknown or not a positive number (latencies may be 0). Collective: one rank reads.
 Machine find_machine(const Communicator& communicator, const std::string& name_or_file);
 std::string to_json(const Machine& machine);
 
-// Seconds of one iteration with all right-hand sides, of the slowest GPU.
+// Seconds of one iteration with all right-hand sides, of the slowest rank.
 struct IterationTime {
   double memory = 0;         // bytes over the stream
   double communication = 0;  // of faces, where interior sites do not hide it
   double latency = 0;        // of its phases, each of which ends with sums
-  bool one_kernel = false;   // the form of the loop; else two kernels an iteration
+  bool one_kernel = false;   // the form of the loop on GPUs; else two kernels an iteration
   double total() const { return memory + communication + latency; }
 };
 

@@ -197,11 +197,83 @@ def test_impossible_requests_are_refused(staghorn, expect_error, arguments, stat
     expect_error(staghorn("plan", *arguments), status, *words)
 
 
+CPUS = {"stream_gb_s": 100, "memory_gb": 64, "ranks_per_host": 2, "threads_per_rank": 16, "host_latency_us": 2, "network_gb_s": 12.5}
+
+
+@pytest.fixture
+def cpus(plan, tmp_path, staghorn):
+    """A machine file of CPUs: that of this host, with other figures."""
+    here = json.loads(staghorn("plan", "--json", "--lattice", "8x8x8x8", "--machine", "here", "--stream", 30, check=True).stdout)
+    path = tmp_path / "cpus.json"
+    path.write_text(json.dumps(here["machine"] | CPUS))
+    return path
+
+
+def test_this_host_is_a_machine_of_cpus(staghorn, tmp_path):
+    """Its streaming read is measured, or given; threads and memory are those that there are."""
+    def here(*options, threads=2):
+        return json.loads(staghorn("plan", "--json", "--lattice", "8x8x8x16", "--machine", "here", *options, check=True,
+                                   threads=threads, env={"STAGHORN_HOST_MEMORY": "1e9"}).stdout)
+
+    found = here("--stream", 30)
+    machine, (of_host,) = found["machine"], found["plans"]
+    ranks = machine["ranks_per_host"]
+    assert machine["name"] == "here" and machine["stream_gb_s"] * ranks == pytest.approx(30)
+    assert machine["memory_gb"] * ranks == pytest.approx(1) and machine["threads_per_rank"] * ranks == 2
+    assert of_host["ranks"] == ranks and of_host["kernels"] == "host" and of_host["gpu_bytes"] == 0 < of_host["host_bytes"]
+    measured = here()["machine"]["stream_gb_s"]
+    assert 0.1 < measured < 10000 and measured != machine["stream_gb_s"]
+    assert here("--stream", 30, threads=1)["machine"]["threads_per_rank"] == 1
+
+
+def test_time_on_cpus_is_that_of_their_bytes(plan, cpus):
+    found = one(plan, "--lattice", "16x16x16x32", "--machine", cpus, "--ranks", 1, "--iterations", 1000)
+    expected = (16 * 18 + VECTOR_REALS) * 8 * 16**3 * 32 / 2 / 100e9
+    assert found["memory_microseconds"] == pytest.approx(expected * 1e6)
+    assert found["seconds"] == pytest.approx(found["microseconds"] * 1e-3)
+    two = one(plan, "--lattice", "16x16x16x32", "--machine", cpus, "--stream", 100)  # of both ranks of a host
+    assert two["ranks"] == 2 and two["memory_microseconds"] == pytest.approx(expected * 1e6)
+
+
+def test_plan_for_cpus_says_how_to_start(staghorn, cpus):
+    text = staghorn("plan", "--lattice", "32x32x32x64", "--machine", cpus, "--ranks", "1,2,8", "--iterations", 500, check=True).stdout
+    assert "2 ranks a host, 16 threads each; streaming read 100.0 GB/s and 64.00 GB each" in text
+    assert "  OMP_NUM_THREADS=16 staghorn solve ..." in text
+    assert "  OMP_NUM_THREADS=16 mpirun -n 8 --map-by ppr:2:node:PE=16 staghorn solve ..." in text
+    assert "500 iterations on 8 ranks: " in text and "GPUs" not in text
+
+
+def test_memory_on_cpus_is_that_of_a_solve(plan, solve, staghorn, cpus, tmp_path):
+    gauge = tmp_path / "hot.h5"
+    staghorn("generate", "--lattice", 8, 8, 8, 16, "--sweeps", 0, "--output", gauge, check=True)
+    planned = one(plan, "--lattice", "8x8x8x16", "--machine", cpus, "--ranks", 1)["objects"]
+    report = solve(gauge=gauge).report
+    assert planned == report["predicted_memory_bytes"]
+
+
+def test_too_large_a_lattice_does_not_fit_into_the_memory_of_cpus(plan, cpus):
+    found = one(plan, "--lattice", "64x64x64x128", "--machine", cpus, "--ranks", 1, "--rhs", 12)
+    assert not found["fits"] and found["host_bytes"] > 64e9 and "rank" in found["would_fit"]
+
+
+@pytest.mark.parametrize("options, words", [
+    (["--machine", "CPUS", "--gpus", "2"], ["--gpus", "--ranks for a machine of CPUs"]),
+    (["--ranks", "2"], ["--ranks", "--gpus for a machine of GPUs"]),
+    (["--machine", "CPUS", "--ranks", "2", "--grid", "1,1,1,2"], ["--grid", "--ranks"]),
+    (["--machine", "CPUS", "--ranks", "x"], ["--ranks", "numbers from 1 to 65536"]),
+    (["--stream", "0"], ["--stream", "above 0"]), (["--iterations", "0"], ["--iterations", "at least 1"]),
+])
+def test_wrong_words_for_a_machine_are_refused(staghorn, cpus, expect_error, options, words):
+    expect_error(staghorn("plan", "--lattice", "8x8x8x8", *[cpus if word == "CPUS" else word for word in options]), 2, *words)
+
+
 @pytest.mark.parametrize("change, words", [
     ({"stream_gb_s": 0}, ["stream_gb_s", "positive", "0"]),
     ({"memory_gb": "much"}, ["memory_gb", "much"]),
     ({"colour": 1}, ["colour"]),
     ({"phase_latency_us": None}, ["phase_latency_us"]),
+    ({"threads_per_rank": 4}, ["ranks_per_host", "none"]),
+    ({"gpus_per_host": 1.5}, ["gpus_per_host from 1 to 65536", "1.5"]),
 ])
 def test_machine_file_is_checked(staghorn, expect_error, tmp_path, change, words):
     path = tmp_path / "machine.json"
