@@ -5,10 +5,12 @@
 #include <nanobind/stl/string.h>
 
 #include <cstring>
+#include <ostream>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "solver/chain/markov_chain.hpp"
 
 namespace staghorn::python {
 
@@ -78,11 +80,25 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
 }
 
 void write_vector_file(const Process& process, const std::string& path, const ComplexArray& vectors,
-                       const std::string& name, const Text& format, const std::string& precision, bool force) {
+                       const std::string& name, const Text& format, const Text& precision, bool force) {
   const VectorFormat chosen = format ? parse_vector_output(*format) : vector_output_by_name(path);
   const std::vector<VectorField> fields =
       views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
-  write_vectors(process.communicator, path, name, fields, parse_precision(precision), {}, force, chosen);
+  write_vectors(process.communicator, path, name, fields,
+                precision ? parse_precision(*precision) : usual_precision(chosen), {}, force, chosen);
+}
+
+NumpyArray generate(const Process& process, ChainRequest request, const Text& format, const Text& precision) {
+  const std::string name = request.output.value_or(request.save_as.value_or(""));
+  request.format = format ? parse_gauge_format(*format) : gauge_format_by_name(name).value_or(GaugeFormat::hdf5);
+  request.precision = precision ? parse_precision(*precision) : usual_precision(request.format, Precision::fp64);
+  std::ostream nowhere(nullptr);
+  std::optional<LinkField> links;
+  {
+    const nb::gil_scoped_release others_may_run;
+    links.emplace(run_chain(process.communicator, request, nowhere, [] { check_interrupt({}); }));
+  }
+  return to_array(copied(links->data(), std::size_t(links->bytes())), {}, links->lattice().global(), {4, 3, 3});
 }
 
 }  // namespace
@@ -112,15 +128,35 @@ void add_file_functions(nb::module_& module, const std::weak_ptr<Process>& proce
                 bool force) { write_gauge_file(*process.lock(), path, links, format, precision, force); },
       nb::arg("path"), nb::arg("links"), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));
   module.def(
+      "generate",
+      [process](const std::optional<Extents>& lattice, const std::string& start, double beta, int sweeps,
+                int overrelaxation, std::uint64_t seed, int save_every, const Text& save_as, const Text& output,
+                const Text& format, const Text& precision, const std::string& device, bool force) {
+        ChainRequest request;
+        request.extents = lattice;
+        request.start = start;
+        request.heatbath = {beta, seed, overrelaxation};
+        request.sweeps = sweeps;
+        request.save_every = save_every;
+        request.save_as = save_as;
+        request.output = output;
+        request.device = device;
+        request.force = force;
+        return generate(*process.lock(), request, format, precision);
+      },
+      nb::arg("lattice").none(), nb::arg("start"), nb::arg("beta"), nb::arg("sweeps"), nb::arg("overrelaxation"),
+      nb::arg("seed"), nb::arg("save_every"), nb::arg("save_as").none(), nb::arg("output").none(),
+      nb::arg("format").none(), nb::arg("precision").none(), nb::arg("device"), nb::arg("force"));
+  module.def(
       "read_vectors",
       [process](const std::string& path, bool verify) { return read_vector_file(*process.lock(), path, verify); },
       nb::arg("path"), nb::arg("verify"));
   module.def(
       "write_vectors",
       [process](const std::string& path, const ComplexArray& vectors, const std::string& name, const Text& format,
-                const std::string& precision,
+                const Text& precision,
                 bool force) { write_vector_file(*process.lock(), path, vectors, name, format, precision, force); },
-      nb::arg("path"), nb::arg("vectors"), nb::arg("name"), nb::arg("format").none(), nb::arg("precision"),
+      nb::arg("path"), nb::arg("vectors"), nb::arg("name"), nb::arg("format").none(), nb::arg("precision").none(),
       nb::arg("force"));
 }
 

@@ -13,7 +13,8 @@ namespace staghorn::python {
 // {name: {stored, computed, match}}
 nanobind::dict to_dict(const ChecksumResults& checksums);
 
-// Adds read_gauge, write_gauge, read_vectors and write_vectors to the module. They fail once `process` is gone.
+// Adds read_gauge, write_gauge, read_vectors, write_vectors and generate to the module. They fail once `process` is
+// gone.
 void add_file_functions(nanobind::module_& module, const std::weak_ptr<Process>& process);
 
 }  // namespace staghorn::python

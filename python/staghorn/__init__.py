@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from .campaigns import campaign as campaign
     from .context import Context as Context
     from .errors import Error as Error
+    from .files import generate as generate
     from .files import read_vectors as read_vectors
     from .files import write_gauge as write_gauge
     from .files import write_vectors as write_vectors
@@ -42,7 +43,7 @@ if TYPE_CHECKING:
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page",
           "Campaign": "campaigns", "campaign": "campaigns",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
-          **dict.fromkeys(("read_vectors", "write_gauge", "write_vectors"), "files"),
+          **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}
 
 __all__ = list(_HOMES)

@@ -8,21 +8,48 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from .errors import Error
+from .errors import Error, verify_is_an_argument
 from .session import ComplexArray, _native, complex_array, read_gauge
 
-__all__ = ["read_gauge", "read_vectors", "write_gauge", "write_vectors"]
+__all__ = ["generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
 
 
 def write_gauge(path: str | os.PathLike[str], links: ArrayLike, *, format: str | None = None, precision: str | None = None,
                 force: bool = False) -> None:
     """Writes U[T, Z, Y, X, mu, 3, 3] with every checksum that the format has.
 
-    format     milc, nersc, ildg, scidac, hdf5, npy, openqcd or kyu; default: what the name ends in, as .nersc, else hdf5
+    format     milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu or pyquda; default: what the name ends in, as .nersc, else hdf5
     precision  fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     force      replace the file if it exists
     """
     _native.write_gauge(os.fspath(path), complex_array(links, "links", (4, 3, 3)), format, precision, force)
+
+
+def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 0.0, sweeps: int = 0, seed: int = 1,
+             start: str | os.PathLike[str] = "hot", overrelaxation: int = 4, save_every: int = 0,
+             save_as: str | os.PathLike[str] | None = None, output: str | os.PathLike[str] | None = None,
+             format: str | None = None, precision: str | None = None, device: str = "auto", force: bool = False) -> ComplexArray:
+    """A Markov chain of quenched SU(3) configurations, as `staghorn generate` makes it: the same bits, the same files.
+
+    lattice         X, Y, Z, T, even; None: that of the file `start`
+    beta            6 / g^2
+    sweeps          heatbath sweeps from `start` on
+    seed            of the random numbers
+    start           cold, hot, or a file of links, whose chain goes on
+    overrelaxation  microcanonical steps after each sweep
+    save_every      keep the links after every so many sweeps of the chain, as `save_as` says
+    save_as         names of these files: {n} is the number of sweeps, {n:04} with at least four digits
+    output          file for the last links
+    format          of the files; default: what the name ends in, as .nersc, else hdf5
+    precision       fp64 or fp32 of the stored numbers; default: fp64 where the format has it
+    device          auto, cpu or cuda
+    force           replace files that exist
+
+    Returns the last links U[T, Z, Y, X, mu, 3, 3]. Runs in this process alone. Raises Error.
+    """
+    return _native.generate(None if lattice is None else tuple(lattice), os.fspath(start), float(beta), int(sweeps),
+                            int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fspath(save_as),
+                            None if output is None else os.fspath(output), format, precision, device, bool(force))
 
 
 def read_vectors(path: str | os.PathLike[str], verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
@@ -31,20 +58,21 @@ def read_vectors(path: str | os.PathLike[str], verify: bool = True) -> tuple[Com
     Of HDF5 /solution, or /source where there is none. The dict has format, dataset, lattice (X, Y, Z, T), precision, header
     fields and checksums. With `verify` an absent or wrong checksum raises Error; without it the mismatch is only listed.
     """
-    return _native.read_vectors(os.fspath(path), verify)
+    with verify_is_an_argument():
+        return _native.read_vectors(os.fspath(path), verify)
 
 
 def write_vectors(path: str | os.PathLike[str], vectors: ArrayLike, *, name: str = "source", format: str | None = None,
-                  precision: str = "fp64", force: bool = False) -> None:
+                  precision: str | None = None, force: bool = False) -> None:
     """Writes v[n, T, Z, Y, X, 3] or v[T, Z, Y, X, 3], as a source that a solve reads.
 
     name       of the dataset in HDF5
-    format     hdf5, scidac or npy; default: what the name ends in, as .scidac or .npy, else hdf5
-    precision  fp64 or fp32 of the stored numbers
+    format     hdf5, scidac, npy or fnal; default: what the name ends in, as .scidac, .npy or .fnal, else hdf5
+    precision  fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     force      replace the file if it exists
     """
     array = complex_array(vectors, "vectors", (3,), (0, 1))
     if array.size == 0:
-        raise Error(f"vectors: expected at least one, found shape {array.shape}")
+        raise Error(f"vectors: expected at least one, found shape {array.shape}", "layout")
     _native.write_vectors(os.fspath(path), array if array.ndim == 6 else np.ascontiguousarray(array[None]), name, format,
                           precision, force)

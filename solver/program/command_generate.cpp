@@ -1,25 +1,9 @@
 // `staghorn generate`: a gauge configuration from nothing, the same bits on any process grid.
-#include <algorithm>
-#include <cmath>
-#include <cstdio>
 #include <ostream>
 
-#include "dirac/gauge/cuda_heatbath.hpp"
-#include "dirac/gauge/gauge_observables.hpp"
-#include "dirac/gauge/heatbath.hpp"
-#include "halo/cuda/cuda_device.hpp"
-#include "halo/cut_lattice.hpp"
-#include "halo/device_choice.hpp"
-#include "halo/watch/stopwatch.hpp"
-#include "lattice_io/files/header_text.hpp"
-#include "lattice_io/files/output_file.hpp"
-#include "lattice_io/gauge/gauge_file.hpp"
-#include "lattice_io/vectors/vector_file.hpp"
+#include "solver/chain/markov_chain.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
-#include "solver/report/gauge_summary.hpp"
-#include "solver/report/provenance.hpp"
-#include "solver/request/name_pattern.hpp"
 
 namespace staghorn {
 
@@ -61,7 +45,8 @@ CommandSyntax generate_syntax() {
       "names of these files: {n} is the number of sweeps, {n:04} with at least four digits")(
       "output", po::value<std::string>()->value_name("F"), "file to write at the end; required without --save-every")(
       "format", po::value<std::string>()->value_name("FORMAT"),
-      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu (default: what the name F ends in, as .nersc, else "
+      "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu | pyquda (default: what the name F ends in, as "
+      ".nersc, else "
       "hdf5)")("precision", po::value<std::string>()->value_name("fp32|fp64"),
                "of the stored numbers (default: fp64 where the format has it)")(
       "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: 3)")(
@@ -70,160 +55,39 @@ CommandSyntax generate_syntax() {
   return syntax;
 }
 
-struct GenerateCommand {
-  Extents extents{};
-  std::optional<Extents> grid;
-  HeatbathParameters heatbath;
-  int first_sweep = 0, sweeps = 0, measure_every = 0, save_every = 0;
-  bool force = false, quiet = false;
-  std::string start, device;  // cold, hot, or the name of a file
-  std::optional<std::string> output, save_as;
-  std::map<std::string, std::string> metadata;  // what the options say about the file
-  GaugeFormat format = GaugeFormat::hdf5;
-  Precision precision = Precision::fp64;
-
-  bool from_file() const { return start != "cold" && start != "hot"; }
-  int last_sweep() const { return first_sweep + sweeps; }
-  bool saves(int n) const { return save_every > 0 && n % save_every == 0; }
-};
-
-// PATTERN with the number of sweeps in place of {n} or {n:04}. Throws UsageError where it has none, or two.
-std::string name_of(const std::string& pattern, int n) {
-  return parse_value("save-as", [&] {
-    if (pattern_fields(pattern) != std::vector<std::string>{"n"})
-      throw Error("save-as", "a name with {n}, or with {n:04} for four digits", "'" + pattern + "'");
-    return fill_pattern(pattern, {{"n", std::to_string(n)}});
-  });
-}
-
-GenerateCommand read_command(const OptionValues& values) {
+ChainRequest read_request(const OptionValues& values) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
-  GenerateCommand command;
-  command.start = text("start");
-  if (values.count("lattice")) command.extents = extents_of(values, "lattice");
-  if (!values.count("lattice") && !command.from_file())
+  ChainRequest request;
+  request.start = text("start");
+  if (values.count("lattice")) request.extents = extents_of(values, "lattice");
+  if (!values.count("lattice") && !request.from_file())
     throw UsageError("--lattice is required, unless --start names a file");
-  if (values.count("grid")) command.grid = extents_of(values, "grid");
-  command.sweeps = values["sweeps"].as<int>();
-  command.measure_every = values["measure-every"].as<int>();
-  command.heatbath.overrelaxation_steps = values["overrelaxation"].as<int>();
-  command.save_every = values["save-every"].as<int>();
-  for (const auto& [name, value] : {std::pair{"--sweeps", command.sweeps},
-                                    {"--measure-every", command.measure_every},
-                                    {"--overrelaxation", command.heatbath.overrelaxation_steps},
-                                    {"--save-every", command.save_every}})
-    if (value < 0) throw UsageError(name, "a number of at least 0", value);
-  command.save_as = optional_text(values, "save-as");
-  if ((command.save_every > 0) != command.save_as.has_value())
+  if (values.count("grid")) request.grid = extents_of(values, "grid");
+  request.sweeps = values["sweeps"].as<int>();
+  request.measure_every = values["measure-every"].as<int>();
+  request.heatbath.overrelaxation_steps = values["overrelaxation"].as<int>();
+  request.save_every = values["save-every"].as<int>();
+  request.save_as = optional_text(values, "save-as");
+  if ((request.save_every > 0) != request.save_as.has_value())
     throw UsageError("--save-every and --save-as belong together");
-  if (command.save_as) name_of(*command.save_as, 0);
-  command.heatbath.seed = values["seed"].as<std::uint64_t>();
-  if (values.count("beta")) command.heatbath.beta = values["beta"].as<double>();
-  if (command.sweeps > 0 && !values.count("beta")) throw UsageError("--beta is needed where --sweeps is not 0");
-  command.output = optional_text(values, "output");
-  if (!command.output && !command.save_as) throw UsageError("--output is required, or --save-every and --save-as");
-  if (command.output == command.start || (command.save_as && command.output == command.save_as))
-    throw UsageError("--output", "a name of its own", "'" + *command.output + "'");
-  command.device = text("device");
-  command.format = gauge_format_of(values, command.output.value_or(command.save_as.value_or("")), GaugeFormat::hdf5);
-  command.precision = usual_precision(command.format, Precision::fp64);
+  request.heatbath.seed = values["seed"].as<std::uint64_t>();
+  if (values.count("beta")) request.heatbath.beta = values["beta"].as<double>();
+  if (request.sweeps > 0 && !values.count("beta")) throw UsageError("--beta is needed where --sweeps is not 0");
+  request.output = optional_text(values, "output");
+  if (!request.output && !request.save_as) throw UsageError("--output is required, or --save-every and --save-as");
+  request.device = text("device");
+  request.format = gauge_format_of(values, request.output.value_or(request.save_as.value_or("")), GaugeFormat::hdf5);
+  request.precision = usual_precision(request.format, Precision::fp64);
   if (values.count("precision"))
-    command.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
-  set_stored_rows(values, command.format, command.metadata);
-  command.force = values["force"].as<bool>();
-  command.quiet = values["quiet"].as<bool>();
-  return command;
-}
-
-void print_plaquette(std::ostream& out, const Plaquette& p, int sweep) {
-  char line[128];
-  std::snprintf(line, sizeof line, "sweep %6d  plaquette %.10f  (space %.10f, time %.10f)", sweep, p.all, p.space,
-                p.time);
-  out << line << std::endl;
-}
-
-const LinkField& on_host(const LinkField& links) { return links; }
-
-// Writes the links as they are after n sweeps.
-void save(std::ostream& out, const Communicator& communicator, const GenerateCommand& command, const std::string& path,
-          const LinkField& links, int n) {
-  std::map<std::string, std::string> metadata{{"creator", "staghorn " + version()},
-                                              {"start", command.start},
-                                              {"sweeps", std::to_string(n)},
-                                              {"overrelaxation", std::to_string(command.heatbath.overrelaxation_steps)},
-                                              {"seed", std::to_string(command.heatbath.seed)},
-                                              {"SEQUENCE_NUMBER", std::to_string(n)}};
-  if (command.sweeps > 0) metadata["BETA"] = shortest_digits(command.heatbath.beta);
-  metadata.insert(command.metadata.begin(), command.metadata.end());
-  write_gauge(communicator, path, command.format, command.precision, links, metadata, command.force);
-  out << "written to " << path << " (" << to_string(command.format) << ", " << to_string(command.precision) << ")\n";
-}
-
-// The sweeps, on links of the CPU (LinkField) or the GPU (CudaLinkField).
-template <class Field>
-void run_chain(std::ostream& out, const Communicator& communicator, const GenerateCommand& command, Field& links) {
-  const Stopwatch sweeping;
-  for (int sweep = command.first_sweep; sweep < command.last_sweep(); ++sweep) {
-    if (command.measure_every > 0 && sweep % command.measure_every == 0)
-      print_plaquette(out, plaquette(communicator, links), sweep);
-    heatbath_sweep(communicator, links, command.heatbath, std::uint32_t(sweep));
-    if (command.saves(sweep + 1))
-      save(out, communicator, command, name_of(*command.save_as, sweep + 1), on_host(links), sweep + 1);
+    request.precision = parse_value("precision", [&] { return parse_precision(text("precision")); });
+  set_stored_rows(values, request.format, request.metadata);
+  request.force = values["force"].as<bool>();
+  try {
+    check_chain(request);
+  } catch (const Error& error) {
+    throw UsageError(error.what());
   }
-  print_plaquette(out, plaquette(communicator, links), command.last_sweep());
-  if (command.sweeps > 0) {
-    char line[128];
-    std::snprintf(line, sizeof line, "%d sweeps in %.2f s, %.4g s each", command.sweeps, sweeping.seconds(),
-                  sweeping.seconds() / command.sweeps);
-    out << line << std::endl;
-  }
-  if (command.output) save(out, communicator, command, *command.output, on_host(links), command.last_sweep());
-}
-
-template <class Field>
-void set_start(Field& links, const GenerateCommand& command) {
-  if (command.start == "hot")
-    set_hot(links, command.heatbath.seed);
-  else
-    set_cold(links);
-}
-
-// Chain and files. `header` is that of the file to start from, if there is one.
-void make_links(std::ostream& out, const Communicator& communicator, const GenerateCommand& command,
-                const std::optional<GaugeHeader>& header) {
-  const Lattice lattice = cut_lattice(communicator, command.extents, command.grid);
-  int cuda_device = -1;
-  const bool on_cpu = communicator.size() > 1 || header;  // the heatbath on a GPU knows no cut, and makes its start
-  communicator.agree([&] {
-    if (header && command.device.starts_with("cuda"))
-      throw Error("device", "auto or cpu for a chain that starts from a file", "'" + command.device + "'");
-    cuda_device = choose_device(command.device == "auto" && on_cpu ? "cpu" : command.device, 0);
-  });
-  out << "staghorn " << version() << ": " << describe_device(cuda_device) << ", " << to_string(command.extents) << "\n";
-  if (cuda_device >= 0) {
-    cuda::select_device(cuda_device);
-    CudaLinkField links(lattice);
-    set_start(links, command);
-    return run_chain(out, communicator, command, links);
-  }
-  LinkField links(lattice);
-  if (header) {
-    read_gauge(communicator, *header, links);
-    require_su3(command.start, check_unitarity(communicator, links), false);
-    if (header->precision != Precision::fp64) reunitarize(links);  // their rounding would stay with the chain
-    out << "goes on from " << command.start << ", sweep " << command.first_sweep << "\n";
-  } else {
-    set_start(links, command);
-  }
-  run_chain(out, communicator, command, links);
-}
-
-// Sweeps that the chain of a file has behind it, as Staghorn and NERSC's archives write them; 0 where it says nothing.
-int sweeps_behind(const GaugeHeader& header) {
-  for (const char* name : {"sweeps", "SEQUENCE_NUMBER"})
-    if (header.fields.count(name))
-      return int(whole_number(header.path + ": " + name, header.fields.at(name), 0, 1'000'000'000));
-  return 0;
+  return request;
 }
 
 }  // namespace
@@ -231,24 +95,8 @@ int sweeps_behind(const GaugeHeader& header) {
 int run_generate(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, generate_syntax(), arguments, out);
   if (!values) return exit_certified;
-  GenerateCommand command = read_command(*values);
   std::ostream nowhere(nullptr);
-  std::ostream& messages = command.quiet ? nowhere : out;
-
-  const double beta = command.heatbath.beta;
-  if (!std::isfinite(beta) || beta < 0) throw Error("beta", "a number of at least 0", beta);
-  std::optional<GaugeHeader> header;
-  if (command.from_file()) {
-    header = read_gauge_header(communicator, command.start);
-    if (values->count("lattice") && command.extents != header->extents)
-      throw Error(command.start, "a lattice of " + to_string(command.extents), to_string(header->extents));
-    command.extents = header->extents;
-    command.first_sweep = sweeps_behind(*header);
-  }
-  for (int n = command.first_sweep + 1; n <= command.last_sweep(); ++n)
-    if (command.saves(n)) check_writable(communicator, name_of(*command.save_as, n), command.force);
-  if (command.output) check_writable(communicator, *command.output, command.force);
-  make_links(messages, communicator, command, header);
+  run_chain(communicator, read_request(*values), (*values)["quiet"].as<bool>() ? nowhere : out);
   return exit_certified;
 }
 
