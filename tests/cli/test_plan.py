@@ -272,7 +272,7 @@ def test_wrong_words_for_a_machine_are_refused(staghorn, cpus, expect_error, opt
     ({"memory_gb": "much"}, ["memory_gb", "much"]),
     ({"colour": 1}, ["colour"]),
     ({"phase_latency_us": None}, ["phase_latency_us"]),
-    ({"threads_per_rank": 4}, ["ranks_per_host", "none"]),
+    ({"threads_per_rank": 4}, ["keys of a machine", "gpus_per_host"]),
     ({"gpus_per_host": 1.5}, ["gpus_per_host from 1 to 65536", "1.5"]),
 ])
 def test_machine_file_is_checked(staghorn, expect_error, tmp_path, change, words):

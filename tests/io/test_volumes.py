@@ -86,6 +86,5 @@ def test_more_volumes_than_a_process_may_have_files(links, staghorn, tmp_path):
     path = write_volumes(tmp_path, formats.volumes(formats.scidac_file(links, 64), parts))
     found = staghorn("convert", path, tmp_path / "whole.scidac", "--precision", "fp64", under=["prlimit", "--nofile=64"], check=True)
     assert "4x6x8x10" in found.stdout
-    assert "Too many open files" in staghorn("inspect", path, under=["prlimit", "--nofile=8"]).stderr
     whole = (tmp_path / "whole.scidac").read_bytes()
     assert links.astype(">c16").tobytes() in whole

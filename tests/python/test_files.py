@@ -56,7 +56,7 @@ def test_what_is_refused_is_told(links, tmp_path):
     path = tmp_path / "links.npy"
     staghorn.write_gauge(path, links)
     for call, words in [
-        (lambda: staghorn.read_gauge(path), "no plaquette.*no_verify"),
+        (lambda: staghorn.read_gauge(path), "no plaquette.*`verify=False`"),
         (lambda: staghorn.write_gauge(path, links), "force"),
         (lambda: staghorn.write_gauge(tmp_path / "x.openqcd", links, precision="fp32"), "fp64.*found fp32"),
         (lambda: staghorn.write_gauge(tmp_path / "x", links, format="tar"), "milc, nersc.* or kyu"),

@@ -61,7 +61,6 @@ std::vector<std::string> single_words(std::string list) {
 }  // namespace
 
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices) {
-  if (std::find(choices.begin(), choices.end(), word) != choices.end()) return "";
   const auto closest = std::min_element(choices.begin(), choices.end(), [&](const auto& a, const auto& b) {
     return edit_distance(word, a) < edit_distance(word, b);
   });
@@ -80,7 +79,9 @@ std::string with_did_you_mean(const std::string& message) {
   const std::string word = message.substr(found + between.size(), message.size() - 1 - found - between.size());
   const std::vector<std::string> choices =
       single_words(message.substr(expected + before.size(), found - expected - before.size()));
-  const std::string question = did_you_mean(word.substr(0, word.find(':')), choices);
+  const std::string begun = word.substr(0, word.find(':'));
+  if (std::find(choices.begin(), choices.end(), begun) != choices.end()) return message;  // what follows is wrong
+  const std::string question = did_you_mean(begun, choices);
   return question.empty() ? message : message + "." + question;
 }
 

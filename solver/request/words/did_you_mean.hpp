@@ -7,7 +7,7 @@
 namespace staghorn {
 
 // " Did you mean 'X'?" for the choice closest to `word`, by its letters or as a part of it, or "" where none
-// is close, or one of them is the word itself.
+// is close.
 std::string did_you_mean(const std::string& word, const std::vector<std::string>& choices);
 
 // `message` with such a question behind it, where it ends with "expected A, B or C, found 'W'" and W may have meant one
