@@ -5,6 +5,7 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/header_text.hpp"
 
 namespace staghorn {
 
@@ -79,7 +80,7 @@ void MetadataBytes::skip_to_multiple_of_8() { skip((8 - at_ % 8) % 8); }
 
 void MetadataBytes::require_text(std::string_view expected) {
   if (take(expected.size()) != expected)
-    throw Error(what_ + " is damaged", "'" + std::string(expected) + "'", "other bytes");
+    throw Error(what_ + " is damaged", "'" + printable(std::string(expected)) + "'", "other bytes");
 }
 
 std::uint64_t MetadataBytes::require_number(int n_bytes, const char* meaning, std::uint64_t lowest,

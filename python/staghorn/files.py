@@ -47,7 +47,7 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 
 
     Returns the last links U[T, Z, Y, X, mu, 3, 3]. Runs in this process alone. Raises Error.
     """
-    return _native.generate(None if lattice is None else tuple(lattice), os.fspath(start), float(beta), int(sweeps),
+    return _native.generate(lattice, os.fspath(start), float(beta), int(sweeps),
                             int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fspath(save_as),
                             None if output is None else os.fspath(output), format, precision, device, bool(force))
 

@@ -59,7 +59,7 @@ def test_what_is_refused_is_told(links, tmp_path):
         (lambda: staghorn.read_gauge(path), "no plaquette.*`verify=False`"),
         (lambda: staghorn.write_gauge(path, links), "force"),
         (lambda: staghorn.write_gauge(tmp_path / "x.openqcd", links, precision="fp32"), "fp64.*found fp32"),
-        (lambda: staghorn.write_gauge(tmp_path / "x", links, format="tar"), "milc, nersc.* or kyu"),
+        (lambda: staghorn.write_gauge(tmp_path / "x", links, format="tar"), "milc, nersc.* or pyquda"),
         (lambda: staghorn.write_gauge(tmp_path / "x.json", links), "json"),
         (lambda: staghorn.write_gauge(tmp_path / "x", links[0]), "links: expected shape"),
         (lambda: staghorn.read_vectors(path), "colour vectors in HDF5, SciDAC"),
