@@ -1,0 +1,37 @@
+# The target `uninstall`: removes what `cmake --install` put where it did, by the list that it left in the build folder
+# (install_manifest.txt). Read twice: by CMakeLists.txt, and as a script with -DMANIFEST=list.
+if(NOT CMAKE_SCRIPT_MODE_FILE)
+  add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -DMANIFEST=${CMAKE_BINARY_DIR}/install_manifest.txt
+                                      -P ${CMAKE_CURRENT_LIST_FILE} VERBATIM)
+  return()
+endif()
+
+if(NOT EXISTS "${MANIFEST}")
+  message(FATAL_ERROR "uninstall: expected the list of installed files, found no '${MANIFEST}': was it installed from this build folder?")
+endif()
+file(STRINGS "${MANIFEST}" installed_files)
+set(folders "")
+foreach(installed_file IN LISTS installed_files)
+  set(path "$ENV{DESTDIR}${installed_file}")
+  if(EXISTS "${path}" OR IS_SYMLINK "${path}")
+    file(REMOVE "${path}")
+    message(STATUS "removed ${path}")
+  else()
+    message(STATUS "is not there: ${path}")
+  endif()
+  # Folders of Staghorn's own name, and those inside; lib/ and the like belong to others, too.
+  cmake_path(GET path PARENT_PATH folder)
+  while(folder MATCHES "/[Ss]taghorn(_milc)?(/.*)?$")
+    list(APPEND folders "${folder}")
+    cmake_path(GET folder PARENT_PATH folder)
+  endwhile()
+endforeach()
+# A folder comes after the folders inside it.
+list(REMOVE_DUPLICATES folders)
+list(SORT folders ORDER DESCENDING)
+foreach(folder IN LISTS folders)
+  file(GLOB left "${folder}/*" "${folder}/.*")
+  if(IS_DIRECTORY "${folder}" AND NOT left)
+    file(REMOVE_RECURSE "${folder}")
+  endif()
+endforeach()

@@ -1,0 +1,134 @@
+"""Recipes and numbers that stand outside of CMake agree with it, and what is installed can be removed again."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+from installed_package import run
+
+ROOT = Path(__file__).resolve().parents[2]
+CMAKE_FILES = [ROOT / "CMakeLists.txt", *sorted((ROOT / "cmake").glob("*.cmake"))]
+RECIPES = [ROOT / "pyproject.toml", ROOT / "CMakePresets.json", *sorted((ROOT / "packaging").rglob("*.*")),
+           ROOT / "packaging" / "Containerfile"]
+
+
+def version() -> str:
+    return re.search(r"project\(staghorn VERSION (\d+\.\d+\.\d+)", (ROOT / "CMakeLists.txt").read_text())[1]
+
+
+def options_of_cmake() -> set[str]:
+    text = "\n".join(file.read_text() for file in CMAKE_FILES)
+    return set(re.findall(r"\boption\((\w+)", text)) | set(re.findall(r"set\((\w+)[^)]*\bCACHE\b", text))
+
+
+def options_named_in(text: str) -> set[str]:
+    """As -DNAME=value of a command, as a line of pyproject.toml, as a key of the presets, or as Spack defines it."""
+    ways = (r"-D(\w+)=", r"^((?:STAGHORN|BUILD)_\w+) = ", r'"([A-Z]+_[A-Z_]+)": ', r'\bdefine(?:_from_variant)?\("(\w+)"')
+    return {name for way in ways for name in re.findall(way, text, re.MULTILINE)}
+
+
+def test_options_in_recipes_and_on_the_page_of_installing_exist():
+    known = options_of_cmake()
+    assert {"STAGHORN_CUDA", "STAGHORN_INSTRUCTION_SETS", "STAGHORN_PYTHON"} <= known
+    files = [*RECIPES, ROOT / "docs" / "guide" / "install.md"]
+    named = {file.name: options_named_in(file.read_text()) for file in files}
+    for name in ("pyproject.toml", "CMakePresets.json", "Containerfile", "package.py", "meta.yaml", "install.md"):
+        assert named[name], f"{name}: no option found: this test reads the file wrongly"
+    unknown = {f"{name}: {option}" for name, options in named.items() for option in options - known
+               if not option.startswith(("CMAKE_", "Python_"))}
+    assert not unknown, "no such option in CMakeLists.txt"
+
+
+def test_version_of_every_recipe_is_that_of_cmake():
+    number = version()
+    found = {"CITATION.cff": re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1],
+             "meta.yaml": re.search(r'set version = "(\S+)"', (ROOT / "packaging/conda/meta.yaml").read_text())[1],
+             "package.py": re.search(r'^    version\("(\S+)"', (ROOT / "packaging/spack/package.py").read_text(), re.MULTILINE)[1]}
+    assert found == dict.fromkeys(found, number)
+
+
+def test_program_and_package_say_the_version(staghorn):
+    assert staghorn("--version", check=True).stdout.split()[:2] == ["staghorn", version()]
+
+
+def test_recipes_are_well_formed():
+    ast.parse((ROOT / "packaging" / "spack" / "package.py").read_text())
+    recipe = (ROOT / "packaging" / "conda" / "meta.yaml").read_text()
+    assert recipe.count("{{") == recipe.count("}}") and "\t" not in recipe
+    yaml = pytest.importorskip("yaml")
+    text = re.sub(r"\{%.*?%\}", "", recipe)  # as conda does: lines of Jinja go, words of Jinja become text
+    known = yaml.safe_load(re.sub(r"\{\{(.*?)\}\}", lambda word: re.sub(r"\W", "", word[1]), text))
+    assert {"package", "source", "build", "requirements", "test", "about"} == set(known)
+    assert {"openmpi", "zlib", "nlohmann_json", "libboost-devel"} <= set(known["requirements"]["host"])
+
+
+def test_containerfile_installs_what_dev_installs():
+    """The packages by which ./dev builds, and for each of them the one that the program needs when it runs."""
+    container = (ROOT / "packaging" / "Containerfile").read_text()
+    build, use = container.split("FROM ")[2 - 1:]
+    for package in re.findall(r"\|\| echo ([a-z][\w.+-]*)$", (ROOT / "dev").read_text(), re.MULTILINE):
+        name = {"g++-12": "g++", "openmpi-bin": "libopenmpi-dev"}.get(package, package)
+        assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", build), f"{package} is missing"
+    assert {"openmpi-bin", "libopenmpi3", "libgomp1", "zlib1g", "python3"} <= set(use.split())
+
+
+PROJECT = """
+cmake_minimum_required(VERSION 3.22)
+project(little LANGUAGES NONE)
+install(FILES one.h DESTINATION include/staghorn/dirac)
+install(FILES one.h DESTINATION include)
+include("{root}/cmake/uninstall.cmake")
+"""
+
+
+@pytest.fixture
+def little(tmp_path):
+    """The build folder of a project that installs a file twice."""
+    if shutil.which("cmake") is None:
+        pytest.skip("no cmake on this machine")
+    (tmp_path / "CMakeLists.txt").write_text(PROJECT.format(root=ROOT))
+    (tmp_path / "one.h").write_text("")
+    run("cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_INSTALL_PREFIX={tmp_path}/prefix")
+    return tmp_path / "build"
+
+
+def test_uninstall_removes_what_was_installed_and_nothing_else(little):
+    prefix = little.parent / "prefix"
+    (prefix / "include").mkdir(parents=True)
+    (prefix / "include" / "other.h").write_text("")
+    run("cmake", "--install", little)
+    assert (prefix / "include" / "staghorn" / "dirac" / "one.h").is_file() and (prefix / "include" / "one.h").is_file()
+    run("cmake", "--build", little, "--target", "uninstall")
+    assert sorted(path.relative_to(prefix).as_posix() for path in prefix.rglob("*")) == ["include", "include/other.h"]
+
+
+def test_uninstall_keeps_a_folder_with_a_file_of_somebody_else(little):
+    run("cmake", "--install", little)
+    stranger = little.parent / "prefix" / "include" / "staghorn" / "notes.txt"
+    stranger.write_text("")
+    run("cmake", "--build", little, "--target", "uninstall")
+    assert stranger.is_file() and not (stranger.parent / "dirac").exists()
+
+
+def test_uninstall_without_an_installation_says_so(little):
+    refused = subprocess.run(["cmake", "--build", little, "--target", "uninstall"], capture_output=True, text=True)
+    assert refused.returncode != 0
+    assert "install_manifest.txt" in refused.stdout + refused.stderr
+
+
+@pytest.mark.slow
+def test_installation_has_no_strays(installed):
+    """What lies where. Nothing of the build, of the tests or of the wheel."""
+    patterns = [r"bin/staghorn", r"include/staghorn(_mpi)?\.h", r"include/staghorn_cps\.hpp", r"include/staghorn\.f90",
+                r"include/staghorn/(halo|dirac|lattice_io|solver)/[\w/]+\.hpp", r"include/staghorn_milc/quda(_milc_interface)?\.h",
+                r"lib\S*/libstaghorn(_milc)?\.so[.\d]*", r"lib\S*/libstaghorn_core\.(a|so[.\d]*)",
+                r"lib\S*/cmake/[sS]taghorn/[sS]taghorn(Config|ConfigVersion|Targets|Targets-\w+)\.cmake",
+                r"lib\S*/pkgconfig/staghorn(_milc)?\.pc", r"share/staghorn/report\.schema\.json"]
+    files = [path.relative_to(installed).as_posix() for path in installed.rglob("*") if not path.is_dir()]
+    assert all(any(re.fullmatch(pattern, file) for file in files) for pattern in patterns)
+    assert not [file for file in files if not any(re.fullmatch(pattern, file) for pattern in patterns)]
