@@ -41,8 +41,9 @@ class ProgramFailed(Exception):
 class Figures:
     """Runs the program and keeps its figures."""
 
-    def __init__(self, program: str, folder: Path, device: str = "cuda", seconds: float = 0.2):
+    def __init__(self, program: str, folder: Path, device: str = "cuda", seconds: float = 0.2, stream_mib: int | None = None):
         self.program, self.folder, self.device, self.seconds = program, folder, device, seconds
+        self.stream = [] if stream_mib is None else ["--stream-mib", stream_mib]
         self.bench_rows: dict[Timed, dict] = {}  # those of the program, with "stream" and "copy" in GB/s
         self.scaling_rows: list[dict] = []  # those of `bench scaling`
         self.solves: dict[str, dict] = {}  # iterations, updates, microseconds an iteration
@@ -64,7 +65,7 @@ class Figures:
         path = self.folder / f"bench-{len(list(self.folder.glob('bench-*'))):02}.json"
         self.run("bench", what, "--lattice", *lattice, "--precision", ",".join(precisions), "--links",
                  ",".join(map(str, links)), "--rhs", rhs, "--seconds", self.seconds, "--tuning", "off", "--json", path,
-                 *options)
+                 *self.stream, *options)
         self.last_bench = found = json.loads(path.read_text())
         for row in found["results"]:
             key = Timed(row["what"], tuple(lattice), row["precision"], row["links"], row["rhs"], row.get("naik_links") or 0)
@@ -73,7 +74,7 @@ class Figures:
     def scaling(self, ranks: int, *lattice_options):
         path = self.folder / f"bench-{len(list(self.folder.glob('bench-*'))):02}.json"
         self.run("bench", "scaling", *lattice_options, "--precision", "fp64,fp32", "--links", 12, "--seconds", self.seconds,
-                 "--tuning", "off", "--json", path, launcher=["mpirun", "-n", str(ranks), "--bind-to", "none", "--oversubscribe"])
+                 "--tuning", "off", "--json", path, *self.stream, launcher=["mpirun", "-n", str(ranks), "--bind-to", "none", "--oversubscribe"])
         self.last_bench = json.loads(path.read_text())
         self.scaling_rows += self.last_bench["results"]
 

@@ -198,13 +198,16 @@ void queue_pairs(Bench& bench, int pairs, void* stream) {
   }
 }
 
-// What a rank streams: far more than the caches hold.
-std::size_t streamed_bytes(const Communicator& communicator, MemorySpace space) {
-  const std::size_t bytes = std::size_t{space == MemorySpace::cuda ? 4u : 1u} << 30;
-  return bytes / std::size_t(std::min(communicator.size(), 64));
+// The share of one rank; of more than 64 ranks no less than of 64.
+std::size_t streamed_by_rank(const Communicator& communicator, const BenchmarkOptions& options) {
+  return streamed_bytes(options) / std::size_t(std::min(communicator.size(), 64));
 }
 
 }  // namespace
+
+std::size_t streamed_bytes(const BenchmarkOptions& options) {
+  return options.stream_bytes > 0 ? options.stream_bytes : std::size_t{options.cuda_device < 0 ? 1u : 4u} << 30;
+}
 
 double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work) {
   const auto time_batch = [&](long calls) {
@@ -224,7 +227,7 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options) {
   const KernelTable& kernels = options.cuda_device < 0 ? cpu_kernels(options.instruction_set) : cuda_kernels();
-  const Buffer buffer(streamed_bytes(communicator, kernels.space), kernels.space);
+  const Buffer buffer(streamed_by_rank(communicator, options), kernels.space);
   Buffer sum(sizeof(std::int64_t), kernels.space);
   const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {
     kernels.read_stream(buffer.data(), std::int64_t(buffer.bytes()), reinterpret_cast<std::int64_t*>(sum.data()));
@@ -234,7 +237,7 @@ double measure_stream_read(const Communicator& communicator, const BenchmarkOpti
 
 double measure_copy(const Communicator& communicator, const BenchmarkOptions& options) {
   const MemorySpace space = options.cuda_device < 0 ? MemorySpace::host : MemorySpace::cuda;
-  const std::size_t half = streamed_bytes(communicator, space) / 2;
+  const std::size_t half = streamed_by_rank(communicator, options) / 2;
   const Buffer from(half, space);
   Buffer to(half, space);
   const double seconds = best_time(communicator, std::min(1.0, options.seconds), [&] {

@@ -44,8 +44,9 @@ struct BenchmarkOptions {
   std::vector<Reconstruct> links{Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8};
   std::vector<Reconstruct> naik_links{Reconstruct::none18, Reconstruct::u3_13, Reconstruct::u3_9};  // improved quarks
   int rhs = 1;
-  double seconds = 1;    // spent on each figure
-  int cuda_device = -1;  // >= 0: on that GPU
+  double seconds = 1;            // spent on each figure
+  std::size_t stream_bytes = 0;  // that all ranks together stream; 0: far more than caches hold, 1 GiB, or 4 on GPUs
+  int cuda_device = -1;          // >= 0: on that GPU
   std::string instruction_set = "auto";
   SessionOptions session;  // its transport, overlap and tuning
   // Which forms of Conjugate Gradient are timed; cublas on a GPU only, block CG in place of the others.
@@ -55,8 +56,11 @@ struct BenchmarkOptions {
 // The shortest time of one call of `work`, over batches that last about `seconds` together; the slowest rank counts.
 double best_time(const Communicator& communicator, double seconds, const std::function<void()>& work);
 
-// Bytes per second that all ranks and threads together read from a buffer far larger than the caches, in huge pages
-// where the system gives them.
+// What all ranks together stream, in bytes.
+std::size_t streamed_bytes(const BenchmarkOptions& options);
+
+// Bytes per second that all ranks and threads together read from a buffer of options.stream_bytes, in huge pages where
+// the system gives them.
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options);
 // The same of copying one half of such a buffer to another: bytes read and bytes written together.
 double measure_copy(const Communicator& communicator, const BenchmarkOptions& options);

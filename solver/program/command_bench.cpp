@@ -78,6 +78,8 @@ CommandSyntax bench_syntax() {
        "asqtad, hisq: reals per Naik link, beside fat links of 18")
       ("rhs", po::value<int>()->value_name("N")->default_value(1), ("right-hand sides side by side, " + rhs_range()).c_str())
       ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
+      ("stream-mib", po::value<long>()->value_name("N")->default_value(0, "1024, on a GPU 4096"),
+       "MiB that the streaming read passes, which figures are compared with; less than the caches hold is no\nfigure of the memory")
       ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
       ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
        "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there")
@@ -126,6 +128,10 @@ BenchmarkOptions read_options(const OptionValues& values) {
   if (options.rhs < 1 || options.rhs > max_rhs)
     throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(options.rhs));
   if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
+  const long stream_mib = values["stream-mib"].as<long>();
+  if (!values["stream-mib"].defaulted() && (stream_mib < 1 || stream_mib > 1 << 20))
+    throw UsageError("--stream-mib", "1 to 1048576", std::to_string(stream_mib));
+  options.stream_bytes = std::size_t(stream_mib) << 20;
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   SolveOptions of_session;
@@ -256,6 +262,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     json["threads"] = omp_get_max_threads();
     json["stream_read_gb_s"] = stream_read * 1e-9;
     json["copy_gb_s"] = copy * 1e-9;
+    json["stream_bytes"] = streamed_bytes(options);
     json["cache_bytes"] = std::int64_t(cache);
     json["results"] = results;
     write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());

@@ -24,6 +24,9 @@ VECTOR_ROWS = {"dot products": (32, 16), "gram matrix": (16, 136), "gram matrix 
                "combination to one": (17, 16), "combination to 16": (32, 256)}
 
 
+STREAM = ("--stream-mib", 32)  # what is tested here is no figure of the memory
+
+
 @pytest.fixture
 def bench(staghorn, tmp_path):
     """bench(what, *options) -> the JSON it wrote, with what it printed as ["stdout"]."""
@@ -31,8 +34,8 @@ def bench(staghorn, tmp_path):
     def run(what, *options, **keywords):
         path = tmp_path / "bench.json"
         lattice = [] if "--lattice" in options else ["--lattice", *LATTICE]
-        result = staghorn("bench", what, *lattice, "--seconds", 0.05, "--json", path, *options, check=True,
-                          **keywords)
+        result = staghorn("bench", what, *lattice, "--seconds", 0.05, "--json", path, *STREAM, *options,
+                          check=True, **keywords)
         return json.loads(path.read_text()) | {"stdout": result.stdout}
 
     return run
@@ -42,7 +45,7 @@ def bench(staghorn, tmp_path):
 def test_every_measurement_has_all_its_rows(bench, what):
     found = bench(what, "--loopback", "t")
     assert found["what"] == what and found["lattice"] == list(LATTICE) and found["grid"] == [1, 1, 1, 1]
-    assert found["stream_read_gb_s"] > 0 and found["copy_gb_s"] > 0
+    assert found["stream_read_gb_s"] > 0 and found["copy_gb_s"] > 0 and found["stream_bytes"] == 32 << 20
     choices = [(precision, links) for precision in ("fp64", "fp32") for links in (18, 12, 8)]
     expected = [(name, *choice, 1) for choice in choices for name in ROWS[what]]
     expected += [(name, precision, None, 16) for precision in ("fp64", "fp32") for name in VECTOR_ROWS if what == "sums"]
@@ -123,7 +126,7 @@ def test_two_ranks_share_the_lattice(bench):
 def test_scaling_runs_every_count_in_one_call(staghorn, tmp_path):
     """4x4x4x8 shared by 1, 2 and 4 of four ranks, and 4x4x4x4 held by each: efficiency t_1 / (n t_n), and t_1 / t_n."""
     path = tmp_path / "scaling.json"
-    staghorn("bench", "scaling", "--lattice", *LATTICE, "--local", 4, 4, 4, 4, "--seconds", 0.02, "--precision", "fp64",
+    staghorn("bench", "scaling", "--lattice", *LATTICE, "--local", 4, 4, 4, 4, "--seconds", 0.02, *STREAM, "--precision", "fp64",
              "--links", "18,12", "--json", path, ranks=4, env={"STAGHORN_RANKS_PER_HOST": "2"}, check=True)
     found = json.loads(path.read_text())
     rows = {(r["series"], r["links"], r["ranks"]): r for r in found["results"]}
@@ -141,14 +144,14 @@ def test_scaling_runs_every_count_in_one_call(staghorn, tmp_path):
 @pytest.mark.mpi
 def test_scaling_puts_local_lattices_together_along_one_direction(staghorn, tmp_path):
     path = tmp_path / "scaling.json"
-    staghorn("bench", "scaling", "--local", 4, 4, 4, 8, "--along", "t", "--seconds", 0.02, "--precision", "fp64", "--links", 18,
+    staghorn("bench", "scaling", "--local", 4, 4, 4, 8, "--along", "t", "--seconds", 0.02, *STREAM, "--precision", "fp64", "--links", 18,
              "--json", path, ranks=4, check=True)
     assert [row["lattice"] for row in json.loads(path.read_text())["results"]] == [[4, 4, 4, 8 * n] for n in (1, 2, 4)]
 
 
 @pytest.mark.mpi
 def test_scaling_leaves_out_what_cannot_be_cut(staghorn, expect_error):
-    arguments = ["bench", "scaling", "--lattice", "4x4x4x4", "--seconds", 0.02, "--precision", "fp64", "--links", 18]
+    arguments = ["bench", "scaling", "--lattice", "4x4x4x4", "--seconds", 0.02, *STREAM, "--precision", "fp64", "--links", 18]
     result = staghorn(*arguments, ranks=3, check=True)
     assert "strong, 3 ranks: left out: process grid: expected a number of ranks that cuts 4x4x4x4" in result.stdout
     assert [line.split()[1] for line in result.stdout.splitlines() if line.startswith("strong ")] == ["1", "2"]
@@ -159,7 +162,7 @@ def test_scaling_leaves_out_what_cannot_be_cut(staghorn, expect_error):
 @pytest.mark.mpi
 def test_mapping_times_three_orders_of_ranks(staghorn, tmp_path):
     path = tmp_path / "mapping.json"
-    staghorn("bench", "mapping", "--lattice", 8, 4, 4, 4, "--grid", "2,1,2,1", "--seconds", 0.02, "--precision", "fp32",
+    staghorn("bench", "mapping", "--lattice", 8, 4, 4, 4, "--grid", "2,1,2,1", "--seconds", 0.02, *STREAM, "--precision", "fp32",
              "--links", 12, "--json", path, ranks=4, env={"STAGHORN_RANKS_PER_HOST": "2"}, check=True)
     rows = json.loads(path.read_text())["results"]
     shares = {row["series"]: row["face_share_within_hosts"] for row in rows}
@@ -199,6 +202,7 @@ def test_block_solver_has_an_iteration_of_its_own(bench):
     (["hop", "--lattice", "4x4x4x4", "--rhs", "0"], ["--rhs", "1 to 64", "0"]),
     (["hop", "--lattice", "4x4x4x4", "--rhs", "65"], ["--rhs", "1 to 64", "65"]),
     (["hop", "--lattice", "4x4x4x4", "--seconds", "0"], ["--seconds"]),
+    (["hop", "--lattice", "4x4x4x4", "--stream-mib", "0"], ["--stream-mib", "1 to 1048576", "0"]),
     (["hop", "--lattice", "4x4x4x4", "--loopback", "xw"], ["--loopback", "xyzt", "xw"]),
     (["hop", "--lattice", "4x4x4x4", "--instruction-set", "mmx"], ["--instruction-set", "baseline", "mmx"]),
     (["cg", "--lattice", "4x4x4x4", "--blas", "mkl"], ["--blas", "fused or cublas", "mkl"]),

@@ -67,13 +67,13 @@ def calls(project: Path) -> list[str]:
 
 
 def test_demo_builds_for_the_cpu_alone_and_shows_certificate_and_plot(project):
-    done = dev(project, "demo", SLOW="11")
+    done = dev(project, "demo", SLOW="6")
     assert done.returncode == 0, done.stderr
     configure, build = calls(project)
     assert "-DSTAGHORN_CUDA=OFF" in configure and "PYTHON" not in configure
     assert re.search(r"-DSTAGHORN_INSTRUCTION_SETS=(avx512|avx2|baseline)( |$)", configure)
     assert "--target staghorn" in build
-    assert "dev: 2 of 3 steps of the build done, 1" in done.stdout  # after 10 seconds
+    assert re.search(r"dev: 2 of 3 steps of the build done, \d+ s", done.stdout)  # after 5 seconds
     for shown in ("CERTIFICATE  certified", "|b - M x| / |b|", "residuals.png", "./dev build adds the rest"):
         assert shown in done.stdout, shown
     assert (project / "demo-output" / "residuals.png").stat().st_size > 1000

@@ -88,7 +88,7 @@ def test_plan_and_bench_know_improved_quarks(staghorn, tmp_path):
     assert naive["gpu_bytes"] < compressed["gpu_bytes"] < hisq["gpu_bytes"]
     assert naive["microseconds"] < compressed["microseconds"] < hisq["microseconds"]
     staghorn("bench", "hop", "--lattice", 8, 8, 8, 8, "--action", "hisq", "--naik-links", "18,13", "--precision", "fp32", "--seconds", 0.01,
-             "--device", "cpu", "--json", tmp_path / "b.json", check=True)
+             "--stream-mib", 32, "--device", "cpu", "--json", tmp_path / "b.json", check=True)
     rows = json.loads((tmp_path / "b.json").read_text())["results"]
     assert [(row["links"], row["naik_links"]) for row in rows] == [(18, 18), (18, 13)]
 

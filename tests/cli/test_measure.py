@@ -20,7 +20,7 @@ TINY = (4, 4, 4, 8)
 
 @pytest.fixture
 def figures(program, tmp_path):
-    return measure.Figures(str(program), tmp_path, device="cpu", seconds=0.01)
+    return measure.Figures(str(program), tmp_path, device="cpu", seconds=0.01, stream_mib=32)
 
 
 def test_figures_are_those_of_the_program(figures):
@@ -135,7 +135,7 @@ def test_measuring_the_cpu_writes_its_figures_and_its_table(program, tmp_path, m
         monkeypatch.setattr(module, "CPU_LARGE", other)
         monkeypatch.setattr(module, "SMALL", TINY)
     monkeypatch.setenv("STAGHORN_PROGRAM", str(program))
-    words = ["measure", str(tmp_path / "runs"), "--device", "cpu", "--seconds", "0.002", "--write"]
+    words = ["measure", str(tmp_path / "runs"), "--device", "cpu", "--seconds", "0.002", "--stream-mib", "32", "--write"]
     monkeypatch.setattr(sys, "argv", words)
     with pytest.raises(SystemExit) as ended:
         measure.main()

@@ -35,7 +35,7 @@ def test_off_and_on_a_cpu_nothing_is_tuned_or_written(staghorn, small_gauge, tmp
 def test_bench_reports_tuning(staghorn, tmp_path, home):
     figures = tmp_path / "bench.json"
     result = staghorn("bench", "hop", "--lattice", 4, 4, 4, 4, "--seconds", 0.01, "--precision", "fp64", "--links", 18,
-                      "--tuning", "off", "--json", figures, env=environment(home), check=True)
+                      "--stream-mib", 32, "--tuning", "off", "--json", figures, env=environment(home), check=True)
     (row,) = json.loads(figures.read_text())["results"]
     assert row["tuning"]["mode"] == "off" and "tuned" not in result.stdout
     assert list(home.iterdir()) == []

@@ -14,7 +14,7 @@ from running_jobs import ranks_below, wait_until_gone
 pytestmark = pytest.mark.mpi
 
 LIMIT = 3  # seconds; setting up a run takes less on a busy machine
-LONG_RUN = ["bench", "exchange", "--lattice", 4, 6, 8, 8, "--seconds", 1000, "--precision", "fp64", "--links", 18]
+LONG_RUN = ["bench", "exchange", "--lattice", 4, 6, 8, 8, "--seconds", 1000, "--stream-mib", 32, "--precision", "fp64", "--links", 18]
 
 
 @pytest.fixture

@@ -211,6 +211,7 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev measure", description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path, help="new; JSON of every run and a gauge configuration of 1.2 GB go there")
     parser.add_argument("--seconds", type=float, default=0.2, help="spent on each figure of bench (default: %(default)s)")
+    parser.add_argument("--stream-mib", type=int, help="MiB of the streaming read of bench (default: that of bench)")
     parser.add_argument("--device", choices=("cpu", "cuda"), default="cuda" if shutil.which("nvidia-smi") else "cpu",
                         help="what to measure (default here: %(default)s)")
     parser.add_argument("--ranks", type=int, default=1, help="measure 1, 2, 4, ... so many GPUs, not one")
@@ -220,7 +221,8 @@ def main():
         options.folder.mkdir(parents=True)
     except FileExistsError:
         sys.exit(f"measure: {options.folder} exists already; name a new folder")
-    figures = Figures(os.environ.get("STAGHORN_PROGRAM", "build/staghorn"), options.folder, options.device, options.seconds)
+    figures = Figures(os.environ.get("STAGHORN_PROGRAM", "build/staghorn"), options.folder, options.device, options.seconds,
+                      options.stream_mib)
     several, failure = options.ranks > 1, None
     try:
         if several:

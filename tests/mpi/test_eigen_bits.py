@@ -11,12 +11,12 @@ SAME = ["eigenvalues", "residuals", "calls", "range_calls", "filtered_vectors", 
 
 
 @pytest.fixture
-def search(staghorn, small_gauge, tmp_path):
+def search(staghorn, rough_gauge, tmp_path):
     """search(*options, ranks=, threads=) -> what must not depend on them: of the report, and the file of eigenpairs."""
 
     def run(*options, **how):
         report, output = tmp_path / "e.json", tmp_path / "e.h5"
-        staghorn("eigen", "--gauge", small_gauge, "--pairs", 20, *options, "--report", report, "--output", output,
+        staghorn("eigen", "--gauge", rough_gauge, "--pairs", 20, *options, "--report", report, "--output", output,
                  "--force", env={"SOURCE_DATE_EPOCH": "1700000000"}, check=True, **how)
         found = json.loads(report.read_text())
         assert found["ranks"] == how.get("ranks", 1) and found["outcome"] == "certified"

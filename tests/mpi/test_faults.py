@@ -32,7 +32,7 @@ def test_a_failed_mpi_call_of_one_rank_ends_all(staghorn, small_gauge, tmp_path,
 
 def test_an_error_that_only_one_rank_meets_ends_all(program):
     """The environment of rank 1 alone is wrong: it fails where the others wait for it."""
-    bench = [str(program), "bench", "hop", "--lattice", "4", "4", "4", "12", "--seconds", "1000"]
+    bench = [str(program), "bench", "hop", "--lattice", "4", "4", "4", "12", "--seconds", "1000", "--stream-mib", "32"]
     on_one_rank = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "1"]
     command = [*on_one_rank, *bench, ":", "-n", "1", "-x", "STAGHORN_STRESS_DELAYS=soon", *bench, ":", "-n", "1", *bench]
     result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=UNDER_MPI)

@@ -4,8 +4,11 @@ counts and the certificate."""
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
+
 import pytest
-from solve_files import solution_bytes, solve
+from solve_files import solution_bytes
 
 pytestmark = pytest.mark.mpi
 
@@ -62,45 +65,57 @@ def gauge(staghorn, tmp_path_factory):
     return path
 
 
-@pytest.fixture(scope="module", params=REQUESTS)
-def one_rank(request, staghorn, gauge, tmp_path_factory):
-    """The request, and what one rank with one thread answers."""
-    folder = tmp_path_factory.mktemp("one_rank")
-    options = REQUESTS[request.param]
-    report, _ = solve(staghorn, folder, gauge, *options, threads=1)
-    return options, report, solution_bytes(folder / "solve.h5")
+@pytest.fixture(scope="module")
+def solve_all(run_built, gauge):
+    """solve_all(folder, *options, ranks=, threads=, env=) -> name of a request -> its report and the bytes of its solution; all
+    in one job, one after the other."""
+
+    def run(folder: Path, *options, **how) -> dict[str, tuple[dict, bytes]]:
+        lines = [["--gauge", gauge, *request, *options, "--output", folder / f"{name}.h5", "--report", folder / f"{name}.json"]
+                 for name, request in REQUESTS.items()]
+        (folder / "lines").write_text("".join("\t".join(map(str, line)) + "\n" for line in lines))
+        result = run_built("many_solves", folder / "lines", **how)
+        assert result.returncode == 0 and result.stdout.count("exit status 0") == len(REQUESTS), result.stdout + result.stderr
+        return {name: (json.loads((folder / f"{name}.json").read_text()), solution_bytes(folder / f"{name}.h5")) for name in REQUESTS}
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def one_rank(solve_all, tmp_path_factory):
+    """What one rank with one thread answers."""
+    found = solve_all(tmp_path_factory.mktemp("one_rank"), threads=1)
+    assert all(report["outcome"] == "certified" for report, _ in found.values())
+    return found
 
 
 @pytest.mark.parametrize("decomposition", DECOMPOSITIONS, ids=describe)
-def test_solution_has_the_bits_of_one_rank(staghorn, gauge, one_rank, tmp_path, decomposition):
+def test_solutions_have_the_bits_of_one_rank(solve_all, one_rank, tmp_path, decomposition):
     ranks, threads, grid, loopback = decomposition
-    options, expected_report, expected_bytes = one_rank
     cut = (["--grid", grid] if grid else []) + (["--loopback", loopback] if loopback else [])
-    report, _ = solve(staghorn, tmp_path, gauge, *options, *cut, ranks=ranks, threads=threads)
-    assert (report["ranks"], report["threads"]) == (ranks, threads)
-    if grid:
-        assert report["grid"] == [int(n) for n in grid.split(",")]
-    assert [r["iterations"] for r in report["rhs"]] == [r["iterations"] for r in expected_report["rhs"]]
-    assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]]
-    for key in "residual_true", "norm2", "norm2_even", "norm2_odd":
-        assert [r[key] for r in report["rhs"]] == [r[key] for r in expected_report["rhs"]], key
-    assert report["pion_correlator"] == expected_report["pion_correlator"]
-    assert report["gauge"]["plaquette"] == expected_report["gauge"]["plaquette"]
-    assert solution_bytes(tmp_path / "solve.h5") == expected_bytes
+    for name, (report, solution) in solve_all(tmp_path, *cut, ranks=ranks, threads=threads).items():
+        expected_report, expected_bytes = one_rank[name]
+        assert (report["ranks"], report["threads"]) == (ranks, threads), name
+        if grid:
+            assert report["grid"] == [int(n) for n in grid.split(",")], name
+        for key in "iterations", "history", "residual_true", "norm2", "norm2_even", "norm2_odd":
+            assert [r[key] for r in report["rhs"]] == [r[key] for r in expected_report["rhs"]], (name, key)
+        assert report["pion_correlator"] == expected_report["pion_correlator"], name
+        assert report["gauge"]["plaquette"] == expected_report["gauge"]["plaquette"], name
+        assert solution == expected_bytes, name
 
 
 @pytest.mark.parametrize("ranks, per_host, grid, mapping, used, share", MAPPINGS)
-def test_solution_does_not_depend_on_who_holds_which_part(staghorn, gauge, one_rank, tmp_path, ranks, per_host, grid,
-                                                          mapping, used, share):
-    options, expected_report, expected_bytes = one_rank
-    report, _ = solve(staghorn, tmp_path, gauge, *options, "--grid", grid, "--mapping", mapping, ranks=ranks,
-                      env={"STAGHORN_RANKS_PER_HOST": str(per_host)})
-    assert (report["mapping"], report["hosts"]) == (used, -(-ranks // per_host))
-    if share is not None:
-        assert report["face_share_within_hosts"] == pytest.approx(share)
-    assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]]
-    assert report["pion_correlator"] == expected_report["pion_correlator"]
-    assert solution_bytes(tmp_path / "solve.h5") == expected_bytes
+def test_solutions_do_not_depend_on_who_holds_which_part(solve_all, one_rank, tmp_path, ranks, per_host, grid, mapping, used, share):
+    found = solve_all(tmp_path, "--grid", grid, "--mapping", mapping, ranks=ranks, env={"STAGHORN_RANKS_PER_HOST": str(per_host)})
+    for name, (report, solution) in found.items():
+        expected_report, expected_bytes = one_rank[name]
+        assert (report["mapping"], report["hosts"]) == (used, -(-ranks // per_host)), name
+        if share is not None:
+            assert report["face_share_within_hosts"] == pytest.approx(share), name
+        assert [r["history"] for r in report["rhs"]] == [r["history"] for r in expected_report["rhs"]], name
+        assert report["pion_correlator"] == expected_report["pion_correlator"], name
+        assert solution == expected_bytes, name
 
 
 def test_ranks_per_host_must_be_a_number(staghorn, gauge):

@@ -56,7 +56,7 @@ def test_summary_and_benchmark_print_the_table(staghorn, small_gauge, tmp_path):
 
     path = tmp_path / "bench.json"
     result = staghorn("bench", "exchange", "--lattice", 4, 4, 4, 8, "--seconds", 0.05, "--precision", "fp64", "--links",
-                      18, "--json", path, ranks=2, check=True)
+                      18, "--stream-mib", 32, "--json", path, ranks=2, check=True)
     rows = {row["what"]: row for row in json.loads(path.read_text())["results"]}
     for name in ("hop", "hop, no overlap"):
         times = by_phase(rows[name]["times"])

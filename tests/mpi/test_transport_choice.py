@@ -35,7 +35,7 @@ def test_summary_and_benchmark_tell_the_transport(staghorn, small_gauge, tmp_pat
     result = staghorn("solve", "--gauge", small_gauge, *REQUEST, ranks=2, check=True)
     assert "transport mpi, the only one: " in result.stdout
     figures = tmp_path / "bench.json"
-    result = staghorn("bench", "hop", "--lattice", 4, 4, 4, 8, "--seconds", 0.05, "--json", figures, ranks=2, check=True)
+    result = staghorn("bench", "hop", "--lattice", 4, 4, 4, 8, "--seconds", 0.05, "--stream-mib", 32, "--json", figures, ranks=2, check=True)
     assert "transport mpi, the only one: " in result.stdout
     assert {row["transport"] for row in json.loads(figures.read_text())["results"]} == {"mpi"}
 

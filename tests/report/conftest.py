@@ -33,7 +33,7 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         result = staghorn("solve", "--gauge", small_gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
         assert result.returncode == (3 if name == "short" else 0), result.stderr
     for name in ("hop", "exchange", "scaling"):
-        staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--precision", "fp64", "--json", folder / f"{name}.json",
+        staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--stream-mib", 32, "--precision", "fp64", "--json", folder / f"{name}.json",
                  ranks=2 if name == "exchange" else 1, check=True)
     return SimpleNamespace(folder=folder, kinds=kinds, reports={name: read(folder / f"{name}.json") for name in kinds})
 
