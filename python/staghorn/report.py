@@ -25,7 +25,7 @@ class Rhs:
     residual_iterated: float  # |b - M x| / |b| as CG believed
     residual_true: float  # the same, recomputed in fp64 with uncompressed links
     residual_hq: float = 0.0  # Fermilab's, recomputed
-    residual_parity: float | None = None  # of A x_e = 2m b_e - D b_o, recomputed, where the solve is by Context
+    residual_parity: float | None = None  # of the parity system, recomputed, where Context solves it or stops on it
     attainable: float | None = None  # what rounding in fp64 leaves
     norm2: float = 0.0  # |x|^2
     norm2_even: float = 0.0

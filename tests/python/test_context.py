@@ -476,7 +476,11 @@ def test_a_report_has_types_and_goes_to_json_and_back(gauge, b, tmp_path):
     _, report = gauge.solve(MASS, b)
     assert gauge.context.report().rhs[0].norm2 == report.rhs[0].norm2
     assert report.lattice == EXTENTS and report.seconds["solve"] > 0 and report.spectrum.smallest >= 4 * MASS**2
-    assert report.rhs[0].residual_parity is not None
+    assert report.rhs[0].residual_parity is None, "a full system has none of its own"
+    _, even = gauge.solve(MASS, b, system="even")
+    assert even.rhs[0].residual_parity == even.rhs[0].residual_true > 0
+    _, stopped = gauge.solve(MASS, b, stop="parity")
+    assert 0 < stopped.rhs[0].residual_parity != stopped.rhs[0].residual_true
     as_dict = report.to_dict()
     as_dict["rhs"][0]["residual_true"] = 0  # a copy
     assert report.to_dict()["rhs"][0]["residual_true"] == report.rhs[0].residual_true > 0
