@@ -7,6 +7,7 @@
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
+#include "lattice_io/hdf5/object_header.hpp"
 #include "lattice_io/vectors/vector_format.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 
@@ -28,9 +29,17 @@ void read_sites(const SiteSlabs& slabs, Precision precision, VectorField& vector
   });
 }
 
+// `name`; a file of solutions can be a source, too.
+std::string dataset_for(const std::string& path, const std::string& name) {
+  if (name != "source") return name;
+  const Hdf5File file(path);
+  return !file.contains(name) && file.contains("solution") ? "solution" : name;
+}
+
 }  // namespace
 
-VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& name) {
+VectorHeader read_hdf5_vector_header(const std::string& path, const std::string& asked) {
+  const std::string name = dataset_for(path, asked);
   const Hdf5Dataset dataset = describe_hdf5_dataset(path, name);
   const std::vector<std::int64_t>& shape = dataset.shape;
   const std::size_t rank = shape.size();

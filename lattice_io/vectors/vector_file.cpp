@@ -40,14 +40,13 @@ bool contains(const std::string& path, const std::string& name) {
   }
 }
 
-// Of HDF5, `name`; a file of solutions can be a source, too.
+// `name`: of HDF5.
 VectorHeader read_header(const std::string& path, const std::string& name) {
   const VectorFormat format = format_of(path);
   if (format == VectorFormat::scidac) return read_scidac_vector_header(path);
   if (format == VectorFormat::fnal) return read_fnal_header(path);
   if (format == VectorFormat::npy) return read_npy_vector_header(path);
-  const bool from_solution = name == "source" && !contains(path, name) && contains(path, "solution");
-  return read_hdf5_vector_header(path, from_solution ? "solution" : name);
+  return read_hdf5_vector_header(path, name);
 }
 
 std::optional<VectorHeader> find_header(const std::string& path) {

@@ -82,7 +82,7 @@ SourceList::SourceList(const Communicator& communicator, const Lattice& lattice,
         const ChecksumResults results = read_each_vector(
             communicator, *entry.file, lattice, [&](std::int64_t) -> VectorField& { return vector; },
             [&](std::int64_t k) { check(entry, vector, std::size_t(k), system); });
-        const std::string where = source.spec.path + ": dataset source";
+        const std::string where = source.spec.path + ": dataset " + entry.file->dataset;
         if (!no_verify) require_verified(where, results);
         for (const std::string& text : unverified_checksums(results)) unverified_.push_back(where + ": " + text);
       }

@@ -169,6 +169,10 @@ def test_files_of_sources_are_read_one_vector_at_a_time(solve_file, tmp_path):
     solve_file("in_turn", "--sources", f"z2:1; file:{tmp_path / 'b.h5'}", "--batch", 2, check=True)
     volume = 4 * 6 * 8 * 10 * 48
     assert solution_bytes(tmp_path / "in_turn.h5")[volume:] == solution_bytes(tmp_path / "at_once.h5")
+    # A file of solutions is a source too.
+    solve_file("of_solution", "--source", f"file:{tmp_path / 'at_once.h5'}", check=True)
+    solve_file("in_turn_of_solution", "--sources", f"file:{tmp_path / 'at_once.h5'}", "--batch", 2, check=True)
+    assert solution_bytes(tmp_path / "in_turn_of_solution.h5") == solution_bytes(tmp_path / "of_solution.h5")
 
 
 def test_less_memory_is_a_smaller_batch_with_the_same_bits(solve_file, tmp_path):
