@@ -222,3 +222,31 @@ def test_spectrum_is_of_the_hop_alone(report):
     assert "0.01" not in [text.get_text() for text in axes.texts]  # 4 m^2 = 0.01 is taken off
     values = plot.spectrum(np.array([3.0, 1.0, 2.0])).containers[0].lines[0].get_data()[1]
     assert list(values) == [1, 2, 3]
+
+
+def noise(report: dict) -> dict:
+    """A report of noise: residuals that begin at 20 and 25, and end below the tolerance."""
+    histories = [[20.0 * 10 ** (-n / 4) for n in range(49)], [25.0 * 10 ** (-n / 4) for n in range(49)]]
+    return {**report, "rhs": [{**report["rhs"][0], "history": h, "iterations": 48, "color": None, "residual_true": h[-1]} for h in histories]}
+
+
+def test_residuals_of_noise_begin_at_one(report):
+    axes = plot.residuals(noise(report))
+    lines = [line for line in axes.get_lines() if len(line.get_xdata()) == 49]
+    assert [line.get_ydata()[0] for line in lines] == [1, 1] and "b - Mx_0" in axes.get_ylabel()
+    heights = sorted(line.get_ydata()[0] for line in axes.get_lines() if line.get_linestyle() == "--" and len(line.get_ydata()))
+    assert heights == pytest.approx([4e-12, 5e-12]) and any("tolerance 1e-10 of" in text for text in legend(axes))
+    crosses = [line.get_ydata()[0] for line in axes.get_lines() if line.get_marker() == "x" and len(line.get_ydata())]
+    assert crosses == pytest.approx([10.0 ** -12] * 2)
+    absolute = plot.residuals(noise(report), relative_to="b")
+    assert absolute.get_lines()[0].get_ydata()[0] == 20 and absolute.get_ylabel() == r"$|b - Mx|\,/\,|b|$"
+    assert "x_0" not in plot.residuals(report).get_ylabel(), "of a point source both are the same"
+    both = plot.residuals([noise(report), {**report, "system": "even"}])
+    assert both.get_ylabel() == r"$|r|\,/\,|r_0|$"
+    with pytest.raises(Error, match="relative_to: expected start or b"):
+        plot.residuals(report, relative_to="x")
+
+
+def test_text_plot_of_noise_begins_at_one(report):
+    lines = residual_plot(noise(report)).splitlines()
+    assert "|b - M x0|" in lines[0] and lines[1].startswith(" 1e+00") and "•" in lines[1]

@@ -106,6 +106,29 @@ def test_histories_are_drawn_whole(page, made):
 
 
 @pytest.mark.mpi
+def test_residuals_of_noise_begin_at_one(page, made):
+    report = made.reports["noise"]
+    starts = [rhs["history"][0] for rhs in report["rhs"]]
+    assert min(starts) > 1 + 1e-3
+    text = page("noise", "point")
+    svg = text[text.index("Residuals</h2>"):]
+    svg = svg[:svg.index("</svg>")]
+    first = {float(re.match(r"M[\d.]+ ([\d.]+)", curve)[1]) for curve in re.findall(r'class="line c\d" d="([^"]+)"', svg)}
+    assert len(first) == 1, "all curves begin at the height of 1"
+    assert svg.count("dashed") == 1 + len(set(starts)) and "is divided by its first value" in text
+    assert "is divided by its first value" not in page("point")
+
+
+@pytest.mark.mpi
+def test_what_there_was_none_of_has_no_row(page):
+    found = Page(page("point"))
+    heads = [row[0] for row in found.rows if row]
+    assert "hop_wait" not in heads and "0 s" not in found.text and "0 MB" not in found.text
+    assert heads.index("read") < heads.index("solve") < heads.index("certify")
+    assert found.row("boundary") == ["periodic, periodic, periodic, antiperiodic"]
+
+
+@pytest.mark.mpi
 def test_reports_of_all_kinds_stand_side_by_side(page, made):
     names = list(made.reports)
     found = Page(page(*names))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import Error
 from .figures import color, legend_below, new_axes, shades, style
-from .reports import Reports, describe, differences, reports_of, symbol_of
+from .reports import Reports, describe, differences, reports_of, starts_of, symbol_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -16,34 +16,41 @@ if TYPE_CHECKING:
 MOST_NAMED = 4  # right-hand sides that have an entry each in the legend
 
 
-def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "iteration", labels: Sequence[str] | None = None,
-              width: str = "column") -> Axes:
+def residuals(reports: Reports, *, ax: Axes | None = None, against: str = "iteration", relative_to: str = "start",
+              labels: Sequence[str] | None = None, width: str = "column") -> Axes:
     """Draws the relative residuals of all right-hand sides over iterations or seconds, and the recomputed ones as crosses.
 
-    reports  one or several: Report, dict or path
-    ax       axes to draw into; None: a figure of its own, `width` "column" or "page"
-    against  "iteration", or "seconds" of `solve`, all iterations taken as equally long
-    labels   one for each of several reports; by default what tells them apart
+    reports      one or several: Report, dict or path
+    ax           axes to draw into; None: a figure of its own, `width` "column" or "page"
+    against      "iteration", or "seconds" of `solve`, all iterations taken as equally long
+    relative_to  "start": a curve that begins above 1, as that of noise does, is divided by its first value, and so is its
+                 tolerance; "b": all are relative to |b|, as in the report. For point and wall sources both are the same
+    labels       one for each of several reports; by default what tells them apart
 
     Returns the axes. Raises Error.
     """
     found = reports_of(reports, "residuals", "rhs")
     if against not in ("iteration", "seconds"):
         raise Error(f"against: expected iteration or seconds, found {against!r}", "argument")
+    if relative_to not in ("start", "b"):
+        raise Error(f"relative_to: expected start or b, found {relative_to!r}", "argument")
+    begins = [starts_of(report) if relative_to == "start" else [1.0] * len(report["rhs"]) for report in found]
+    from_start = any(start != 1 for starts in begins for start in starts)
     names = _labels(labels, found)
     with style():
         axes = ax if ax is not None else new_axes(width, 2.45 + (0.14 * (len(found) + 2) if len(found) > 1 else 0))
         for k, report in enumerate(found):
-            _draw_histories(axes, report, _seconds_of_iteration(report) if against == "seconds" else 1.0,
+            _draw_histories(axes, report, begins[k], _seconds_of_iteration(report) if against == "seconds" else 1.0,
                             names[k] if len(found) > 1 else "", color(k) if len(found) > 1 else None)
-        tolerances = sorted({float(report["tolerance"]) for report in found})
-        for tolerance in tolerances:
-            axes.axhline(tolerance, color="0.5", linestyle="--", linewidth=0.8)
-        axes.plot([], [], color="0.5", linestyle="--", linewidth=0.8, label="tolerance " + ", ".join(f"{one:g}" for one in tolerances))
+        for height in sorted({float(f"{report['tolerance'] / start:.2g}") for report, starts in zip(found, begins) for start in starts}):
+            axes.axhline(height, color="0.5", linestyle="--", linewidth=0.8)
+        tolerances = ", ".join(f"{one:g}" for one in sorted({float(report["tolerance"]) for report in found}))
+        axes.plot([], [], color="0.5", linestyle="--", linewidth=0.8,
+                  label=f"tolerance {tolerances}" + (r" of $|b|$" if from_start else ""))
         axes.plot([], [], "kx", label="recomputed in fp64")
         axes.set_yscale("log")
-        symbols = {symbol_of(report, tex=True) for report in found}
-        axes.set_ylabel(symbols.pop() if len(symbols) == 1 else r"$|r|\,/\,|b|$")
+        symbols = {symbol_of(report, tex=True, start=from_start) for report in found}
+        axes.set_ylabel(symbols.pop() if len(symbols) == 1 else r"$|r|\,/\,|r_0|$" if from_start else r"$|r|\,/\,|b|$")
         axes.set_xlabel("iteration" if against == "iteration" else "time in CG [s]")
         axes.set_title(_common_title(found), loc="left")
         axes.margins(x=0.02)
@@ -62,16 +69,17 @@ def _labels(labels: Sequence[str] | None, reports: list[dict[str, Any]]) -> list
     return list(labels)
 
 
-def _draw_histories(axes: Axes, report: dict[str, Any], step: float, name: str, of_report: str | None) -> None:
-    lines = [rhs for rhs in report["rhs"] if rhs.get("history")]
+def _draw_histories(axes: Axes, report: dict[str, Any], starts: list[float], step: float, name: str, of_report: str | None) -> None:
+    drawn = [(rhs, start) for rhs, start in zip(report["rhs"], starts) if rhs.get("history")]
+    lines = [rhs for rhs, _ in drawn]
     colors: Sequence[Any] = [of_report] * len(lines) if of_report else (
         [color(k) for k in range(len(lines))] if len(lines) <= MOST_NAMED else shades(len(lines)))
-    for k, rhs in enumerate(lines):
-        history = rhs["history"]
+    for k, (rhs, start) in enumerate(drawn):
+        history = [residual / start if residual is not None else math.nan for residual in rhs["history"]]
         label = _line_label(rhs, k) if len(lines) <= MOST_NAMED and not of_report else None
         axes.plot([step * n for n in range(len(history))], history, color=colors[k], label=label)
         if rhs.get("residual_true"):
-            axes.plot([step * (len(history) - 1)], [rhs["residual_true"]], "kx", zorder=3)
+            axes.plot([step * (len(history) - 1)], [rhs["residual_true"] / start], "kx", zorder=3)
     if of_report:
         axes.plot([], [], color=of_report, label=f"{name}: {_counts(lines)}")
     elif len(lines) > MOST_NAMED:

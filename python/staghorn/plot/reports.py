@@ -43,10 +43,22 @@ def reports_of(reports: Reports, name: str, *has: str) -> list[dict[str, Any]]:
     return found
 
 
-def symbol_of(report: Mapping[str, Any], tex: bool = False) -> str:
-    """The relative residual of the report's system."""
+def symbol_of(report: Mapping[str, Any], tex: bool = False, start: bool = False) -> str:
+    """The relative residual of the report's system; with `start`, relative to that before the first iteration."""
     matrix = "M" if report.get("system", "full") == "full" else "A"
-    return rf"$|b - {matrix}x|\,/\,|b|$" if tex else f"|b - {matrix} x| / |b|"
+    if tex:
+        return rf"$|b - {matrix}x|\,/\,|b{f' - {matrix}x_0' if start else ''}|$"
+    return f"|b - {matrix} x| / |b{f' - {matrix} x0' if start else ''}|"
+
+
+def starts_of(report: Mapping[str, Any]) -> list[float]:
+    """For each right-hand side the residual before the first iteration, relative to |b|, where it is above 1; else 1.
+
+    It is 1 for a point source, and below 1 with a guess. A full system begins with x = b / 2m on the sites that CG does not
+    solve for, and then noise has a residual of some |D b| / 2m |b|, far above 1.
+    """
+    starts = [rhs["history"][0] if rhs.get("history") else 1.0 for rhs in report["rhs"]]
+    return [start if start and start > 1 + 1e-6 else 1.0 for start in starts]
 
 
 def describe(report: Mapping[str, Any], *, without: tuple[str, ...] = ()) -> str:

@@ -6,7 +6,7 @@ import math
 
 from typing import Any
 
-from .reports import ReportLike, report_of, symbol_of
+from .reports import ReportLike, report_of, starts_of, symbol_of
 
 
 class TextPlot(str):
@@ -20,33 +20,36 @@ class TextPlot(str):
 
 
 def residual_plot(report: ReportLike, width: int = 78, height: int = 16, ascii_only: bool = False) -> TextPlot:
-    """The histories of all right-hand sides as lines of text; log10 of |r| / |b| upwards, iterations to the right.
+    """The histories of all right-hand sides as lines of text; log10 of the relative residual upwards, iterations to the right.
 
-    `width` counts whole lines, `height` the rows of the plot. The dashed line is the tolerance.
+    A history that begins above 1 is divided by its first value. `width` counts whole lines, `height` the rows of the plot. The dashed lines are the tolerance.
     """
     whole = report_of(report)
+    starts = [start for rhs, start in zip(whole["rhs"], starts_of(whole)) if rhs["history"]]
     histories = [rhs["history"] for rhs in whole["rhs"] if rhs["history"]]
+    histories = [[r / start for r in history if r is not None] for history, start in zip(histories, starts)]
     if not histories:
         return TextPlot("no residual history in this report")
-    tolerance: float = whole["tolerance"]
+    tolerances = [whole["tolerance"] / start for start in starts]
     mark, rule, bar = ("*", "-", "|") if ascii_only else ("•", "╌", "│")
     columns = width - 8
     last = max(1, max(len(h) for h in histories) - 1)
     values = [r for h in histories for r in h if r > 0]
-    top, bottom = math.ceil(math.log10(max(values))), math.floor(math.log10(min([*values, tolerance])))
+    top, bottom = math.ceil(math.log10(max(values))), math.floor(math.log10(min([*values, *tolerances])))
     bottom = min(bottom, top - 1)
 
     def row_of(residual: float) -> int:
         return round((top - math.log10(residual)) / (top - bottom) * (height - 1))
 
     canvas = [[" "] * columns for _ in range(height)]
-    canvas[row_of(tolerance)] = [rule] * columns
+    for tolerance in tolerances:
+        canvas[row_of(tolerance)] = [rule] * columns
     for history in histories:
         for iteration, residual in enumerate(history):
             if residual > 0:
                 canvas[row_of(residual)][round(iteration / last * (columns - 1))] = mark
     labels = {row_of(10.0**e): f"1e{e:+03d}" for e in range(top, bottom - 1, -max(1, math.ceil((top - bottom) / (height // 2))))}
     lines = [f"{labels.get(row, ''):>6} {bar}{''.join(cells)}".rstrip() for row, cells in enumerate(canvas)]
-    title = f"{symbol_of(whole)}, {len(histories)} solve{'s' * (len(histories) > 1)}"
+    title = f"{symbol_of(whole, start=any(start != 1 for start in starts))}, {len(histories)} solve{'s' * (len(histories) > 1)}"
     lines = [f"{'':8}{title}", *lines, f"{'':8}0{last:>{columns - 1}}"]
     return TextPlot("\n".join(lines))

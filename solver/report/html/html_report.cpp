@@ -1,14 +1,15 @@
 #include "solver/report/html/html_report.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <functional>
-#include <set>
+#include <iterator>
+#include <regex>
 
 #include "halo/watch/error.hpp"
 #include "solver/report/html/line_plot.hpp"
 #include "solver/report/html/page_style.hpp"
 #include "solver/report/html/report_tables.hpp"
+#include "solver/report/html/residual_plot.hpp"
 #include "solver/report/html/roofline.hpp"
 
 namespace staghorn {
@@ -29,10 +30,24 @@ Reports of_kind(const Reports& reports, Kind kind) {
   return found;
 }
 
-std::string seconds(const Json& value) { return value.is_number() ? words_of(value) + " s" : "-"; }
+// "-" for what there was none of: a row of such cells is left out.
+std::string seconds(const Json& value) { return value.is_number() && value != 0 ? words_of(value) + " s" : "-"; }
 std::string megabytes(const Json& value) {
-  return value.is_number() ? words_of(Json(value.get<double>() * 1e-6)) + " MB" : "-";
+  return value.is_number() && value != 0 ? words_of(Json(value.get<double>() * 1e-6)) + " MB" : "-";
 }
+
+// Parts of a job in the order in which they pass; those of `solve` follow it.
+std::vector<Row> rows_of_seconds(const Reports& reports) {
+  const std::vector<std::string> order{"read",     "setup",        "convert",  "solve",   "hop_pack", "hop_interior",
+                                       "hop_wait", "hop_boundary", "hop_sums", "certify", "write"};
+  const auto place = [&](const Row& row) { return std::find(order.begin(), order.end(), row.head) - order.begin(); };
+  std::vector<Row> rows = rows_of_object(reports, "seconds", seconds);
+  std::stable_sort(rows.begin(), rows.end(), [&](const Row& a, const Row& b) { return place(a) < place(b); });
+  return rows;
+}
+
+// Commas may end a line.
+std::string spaced(const std::string& list) { return std::regex_replace(list, std::regex(",(?! )"), ", "); }
 
 std::string extreme(const Json& solve, const char* key, bool largest) {
   Json found;
@@ -68,7 +83,12 @@ std::string asked_and_found(const Reports& solves) {
                        row("masses", "masses"),
                        row("source", "source"),
                        row("lattice", "lattice"),
-                       row("boundary", "boundary"),
+                       row("precision", "precision"),
+                       row("reals a link", "links"),
+                       row("sloppy precision", "sloppy"),
+                       row("sloppy reals a link", "sloppy_links"),
+                       row("solver", "solver"),
+                       {"boundary", [](const Json& j) { return spaced(words_of(at(j, "boundary"))); }},
                        row("phases", "conventions/phases"),
                        row("tolerance", "tolerance"),
                        {"largest recomputed residual", [](const Json& j) { return extreme(j, "residual_true", true); }},
@@ -113,32 +133,6 @@ std::string certificate(const ReadReport& solve) {
          "</h3>\n<p>|b - M x| / |b| (systems even and odd: A in place of M), recomputed " +
          html_text("on the " + words_of(at(solve.json, "certificate"))) +
          " in double precision with uncompressed links by the plain operator.</p>\n" + table(text);
-}
-
-std::string residual_plot(const Reports& solves) {
-  LinePlot plot{"iteration", "relative residual", false, true, {}};
-  double last = 1;
-  for (std::size_t k = 0; k < solves.size(); ++k) {
-    const int color = int(k) % plot_colors;
-    std::string label = solves[k].name;
-    for (const Json& rhs : solves[k].json["rhs"]) {
-      PlotCurve curve{label, {}, color}, end{"", {}, color, PlotCurve::Style::marks};
-      label.clear();
-      for (const Json& value : at(rhs, "history"))
-        curve.points.push_back({double(curve.points.size()), value.is_number() ? value.get<double>() : NAN});
-      if (!curve.points.empty() && at(rhs, "residual_true").is_number())
-        end.points = {{double(curve.points.size() - 1), rhs["residual_true"].get<double>()}};
-      last = std::max(last, double(curve.points.size()) - 1);
-      plot.curves.push_back(std::move(curve));
-      plot.curves.push_back(std::move(end));
-    }
-  }
-  std::set<double> tolerances;
-  for (const ReadReport& solve : solves) tolerances.insert(solve.json["tolerance"].get<double>());
-  for (const double tolerance : tolerances)
-    plot.curves.push_back({"", {{0, tolerance}, {last, tolerance}}, 0, PlotCurve::Style::dashed});
-  const std::string svg = svg_of(plot);
-  return svg.empty() ? "" : svg + "<p>Crosses: recomputed in fp64. Dashed: tolerance.</p>\n";
 }
 
 std::string phases(const ReadReport& report) {
@@ -230,21 +224,11 @@ std::string links(const Reports& reports) {
 }
 
 std::string machine(const Reports& reports) {
-  std::vector<Row> rows{row("device", "device"),
-                        row("hosts", "hosts"),
-                        row("ranks", "ranks"),
-                        row("threads of each", "threads"),
-                        row("grid", "grid"),
-                        row("local lattice", "local_lattice"),
-                        row("transport", "transport"),
-                        row("why", "transports/reason"),
-                        row("precision", "precision"),
-                        row("reals a link", "links"),
-                        row("sloppy precision", "sloppy"),
-                        row("sloppy reals a link", "sloppy_links"),
-                        row("solver", "solver"),
-                        row("loop", "loop"),
-                        row("precise loop", "precise_loop")};
+  std::vector<Row> rows{row("device", "device"),       row("hosts", "hosts"),
+                        row("ranks", "ranks"),         row("threads of each", "threads"),
+                        row("grid", "grid"),           row("local lattice", "local_lattice"),
+                        row("transport", "transport"), row("why", "transports/reason"),
+                        row("loop", "loop"),           row("precise loop", "precise_loop")};
   for (Row& provenance : rows_of_object(reports, "provenance", words_of)) rows.push_back(std::move(provenance));
   return side_by_side(reports, rows);
 }
@@ -264,7 +248,7 @@ std::string page_of(const Reports& reports) {
   std::string title = "Staghorn:", certificates, times;
   for (const ReadReport& report : reports) title += " " + report.name;
   for (const ReadReport& solve : solves) certificates += certificate(solve);
-  if (!with_links.empty()) times = side_by_side(with_links, rows_of_object(with_links, "seconds", seconds));
+  if (!with_links.empty()) times = side_by_side(with_links, rows_of_seconds(with_links));
   for (const ReadReport& solve : solves) times += phases(solve);
   std::vector<Row> memory = rows_of_object(with_links, "memory_bytes", megabytes);
   for (Row& predicted : rows_of_object(solves, "predicted_memory_bytes", megabytes)) {
