@@ -91,11 +91,12 @@ NB_MODULE(_native, m) {
       [process = std::weak_ptr<Process>(process)](
           const std::string& gauge, const OptionTexts& options, const std::optional<std::string>& output,
           const std::optional<std::string>& report, const std::optional<std::string>& results, bool force,
-          bool stop_at_failure) {
-        return campaign(*process.lock(), gauge, options, {{}, {}, output, report, results, force, stop_at_failure});
+          bool stop_at_failure, const nb::object& progress) {
+        return campaign(*process.lock(), gauge, options, {{}, {}, output, report, results, force, stop_at_failure},
+                        progress);
       },
       nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
-      nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"));
+      nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 
   using Gauge = std::variant<std::string, ComplexArray>;
   nb::class_<NativeSession>(m, "Session")

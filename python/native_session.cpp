@@ -1,5 +1,7 @@
 #include "python/native_session.hpp"
 
+#include <nanobind/stl/string.h>
+
 #include <algorithm>
 #include <cstring>
 
@@ -59,13 +61,22 @@ void check_interrupt(const CgProgress& progress) {
 }
 
 std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
-                                             const OptionTexts& options, CampaignRequest request) {
+                                             const OptionTexts& options, CampaignRequest request,
+                                             const nb::object& progress) {
   const nb::gil_scoped_release others_may_run;
   request.gauges = read_gauge_list(process.communicator, gauge);
   request.options = read_options(options);
+  CampaignPart shown;
+  const auto tell = [&](const CampaignPart& part, const CgProgress& at) {
+    check_interrupt(at);
+    if (at.iteration % 16 != 0 || progress.is_none()) return;
+    const nb::gil_scoped_acquire interpreter;
+    progress(part.gauge, part.number, part.of, at.iteration, at.worst_ratio, part.words);
+  };
   CampaignWatch watch;
-  watch.progress = check_interrupt;
-  watch.part_begins = [](const CampaignPart&) { check_interrupt({}); };
+  watch.part_begins = [&](const CampaignPart& part) { tell(shown = part, {}); };
+  watch.progress = [&](const CgProgress& at) { tell(shown, at); };
+  watch.part_ends = [&](const CampaignPart& part) { tell(part, {}); };
   const CampaignAnswer answer = run_campaign(process.communicator, request, watch);
   return {answer.json, answer.table};
 }

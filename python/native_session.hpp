@@ -31,10 +31,13 @@ using OptionTexts = std::map<std::string, std::string>;  // by the names of solv
 void check_interrupt(const CgProgress& progress);
 
 // A campaign, on this process alone: `gauge` as the program's --gauge, `mass` and `source` among the options. Returns
-// the report as JSON, and the table for people. The interpreter may run other threads meanwhile, and an interrupt stops
-// it: a second call goes on. Throws Error.
+// the report as JSON, and the table for people. `progress`, where it is not None, is called as progress(gauge, number,
+// of, iteration, residual over tolerance, words): when a configuration begins, every 16 iterations, and with words when
+// it ends. The interpreter may run other threads meanwhile, and an interrupt or an error of `progress` stops it: a
+// second call goes on. Throws Error.
 std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
-                                             const OptionTexts& options, CampaignRequest request);
+                                             const OptionTexts& options, CampaignRequest request,
+                                             const nanobind::object& progress);
 
 class NativeSession {
  public:

@@ -1,17 +1,21 @@
 """How Sphinx makes the site from docs/ (`./dev site`). The pages stay plain Markdown that reads well as a file.
 
 Three things are added on the way: the contents at the side, which are the links of docs/README.md in their order; the notebook,
-as Markdown; and links to files outside docs/, which become names of files, because the site does not hold these.
+as Markdown with what its cells print and draw (notebook.py); and links to files outside docs/, which become names of files,
+because the site does not hold these.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
+import sys
 from pathlib import Path
 
 DOCS = Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(Path(__file__).parent))
+
+import notebook  # noqa: E402
 
 project = "Staghorn"
 author = "The Staghorn developers"
@@ -50,12 +54,6 @@ def contents(index: str, deep: bool) -> str:
     return "\n" + "\n".join(blocks)
 
 
-def notebook_as_markdown(text: str) -> str:
-    """Cells of a notebook: prose as it is, code as blocks of Python."""
-    cells = [(cell["cell_type"], "".join(cell["source"])) for cell in json.loads(text)["cells"]]
-    return "\n\n".join(source if kind == "markdown" else f"```python\n{source}\n```" for kind, source in cells)
-
-
 def name_files_outside(page: Path, text: str) -> str:
     """`[text](../../solver/README.md)` -> text (`solver/README.md`)."""
     def name(link: re.Match[str]) -> str:
@@ -74,7 +72,7 @@ def name_files_outside(page: Path, text: str) -> str:
 
 def read_source(app, docname: str, source: list[str]) -> None:
     page = Path(app.env.doc2path(docname))
-    text = notebook_as_markdown(source[0]) if page.suffix == ".ipynb" else source[0]
+    text = notebook.as_markdown(source[0], app.builder.name == "html") if page.suffix == ".ipynb" else source[0]
     more = contents(text, docname == "README") if page.name == "README.md" else ""
     source[0] = name_files_outside(page, text) + more
 

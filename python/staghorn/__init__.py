@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .campaigns import Campaign as Campaign
+    from .campaigns import CampaignPart as CampaignPart
     from .campaigns import campaign as campaign
     from .context import Context as Context
     from .errors import Error as Error
@@ -41,7 +42,7 @@ if TYPE_CHECKING:
 
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page",
-          "Campaign": "campaigns", "campaign": "campaigns",
+          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Union
 
@@ -12,10 +13,23 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Error
+from .progress import ProgressLine
 from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_texts
 
 PathLike = Union[str, "os.PathLike[str]"]
 Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class CampaignPart:
+    """How far a campaign is: one configuration of it, as `progress` is told."""
+
+    gauge: str                      # its path
+    number: int                     # from 1
+    of: int                         # how many configurations there are
+    iteration: int                  # of the solve that runs; 0 when the configuration begins or ends
+    residual_over_tolerance: float  # the largest of the right-hand sides
+    words: str                      # what became of the configuration; empty until it ends
 
 
 class Campaign(dict[str, Any]):
@@ -73,7 +87,8 @@ class Campaign(dict[str, Any]):
 
 def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, source: str | None = None, *,
              output: PathLike | None = None, report: PathLike | None = None, results: PathLike | None = None,
-             force: bool = False, stop_at_failure: bool = False, **options: Any) -> Campaign:
+             force: bool = False, stop_at_failure: bool = False,
+             progress: Callable[[CampaignPart], Any] | bool | None = None, **options: Any) -> Campaign:
     """Solves for every configuration, mass and source, and keeps what is done: a second call goes on.
 
     gauge    paths, a pattern ("q_*.h5"), or "@FILE" with one path a line; all of one lattice
@@ -85,6 +100,8 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
     results  path of an HDF5 file of correlators and condensates
     force    replace these files, and begin anew
     stop_at_failure  end at the first configuration that is not certified; otherwise the others go on, and the report says why
+    progress  called with a CampaignPart when a configuration begins, every 16 iterations, and when it ends. True: a line that is
+             written over, in a terminal or a notebook. What it raises ends the campaign, and a second call goes on
 
     The other options are those of Session and Session.solve, as `masses`, `sources`, `noise_vectors`, `batch`. A configuration is
     not solved again where the record says that it is certified for the same request, its links have the same hash, and
@@ -105,11 +122,24 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
     if source is not None:
         texts["source"] = source
     gauges = os.fspath(gauge) if isinstance(gauge, (str, os.PathLike)) else ";".join(map(os.fspath, gauge))
+    line = ProgressLine() if progress is True else None
+    told = (lambda part: _show(line, part)) if line is not None else progress or None
     text, table = _native.campaign(gauges, texts, *(None if path is None else os.fspath(path) for path in (output, report, results)),
-                                   bool(force), bool(stop_at_failure))
+                                   bool(force), bool(stop_at_failure),
+                                   None if told is None else lambda *values: told(CampaignPart(*values)))
     found = Campaign(json.loads(text))
     found.table = table
+    if line is not None:
+        outcomes = ", ".join(f"{n} {outcome.replace('_', ' ')}" for outcome, n in found["campaign"]["outcomes"].items() if n)
+        line.end(f"{len(found['configurations'])} configurations: {outcomes}")
     return found
+
+
+def _show(line: ProgressLine, part: CampaignPart) -> None:
+    if part.iteration:
+        line(part.iteration, part.residual_over_tolerance)
+    else:
+        line.begin(f"{os.path.basename(part.gauge)}, {part.number} of {part.of}", part.words)
 
 
 explain_options(campaign, {**SOLVE_OPTIONS, **SESSION_OPTIONS})

@@ -20,16 +20,24 @@ class ProgressLine:
         self._interval = interval  # seconds between two looks
         self._next = 0.0
         self._first: float | None = None
+        self._last = 0  # iteration
+        self._head = ""
         self._handle: Any = None
         self._shown = False
 
+    def begin(self, what: str, words: str = "") -> None:
+        """Names what is solved from now on, or with `words` what became of it."""
+        self._head, self._first = f"{what}: ", None
+        self._show(self._head + (words or "begins"))
+
     def __call__(self, iteration: int, residual_over_tolerance: float) -> None:
-        if self._first is None:
+        if self._first is None or iteration < self._last:  # the first solve, or the next
             self._first = residual_over_tolerance
+        self._last = iteration
         now = time.monotonic()
         if now >= self._next:
             self._next = now + self._interval
-            self._show(text_of(iteration, residual_over_tolerance, self._first))
+            self._show(self._head + text_of(iteration, residual_over_tolerance, self._first))
 
     def end(self, text: str) -> None:
         """Shows how the solve ended, in place of the line."""

@@ -83,3 +83,21 @@ def test_the_example_of_the_page_runs(at_links, monkeypatch, capsys):
     out = capsys.readouterr().out
     assert out.count("pion ") == 3 and "+-" in out and (at_links / "pions.pdf").read_bytes().startswith(b"%PDF")
     assert len(json.loads((at_links / "pions.json").read_text())["configurations"]) == 3
+
+
+def test_progress_is_told_of_every_configuration(at_links):
+    seen: list[staghorn.CampaignPart] = []
+    staghorn.campaign("q_*.h5", 0.05, "z2:1", noise_vectors=2, batch=1, progress=seen.append)
+    starts = [part for part in seen if part.iteration == 0 and not part.words]
+    ends = [part for part in seen if part.words]
+    assert [part.number for part in starts] == [part.number for part in ends] == [1, 2, 3] and all(part.of == 3 for part in seen)
+    assert [part.gauge for part in ends] == ["q_0004.h5", "q_0008.h5", "q_0012.h5"] and all("certified" in part.words for part in ends)
+    first = [part for part in seen if part.number == 1 and part.iteration]
+    assert first[0].iteration == 16 and first[0].residual_over_tolerance > first[1].residual_over_tolerance > 1
+
+    def fails(part: staghorn.CampaignPart) -> None:
+        if part.number == 2:
+            raise ValueError("enough")
+
+    with pytest.raises(ValueError, match="enough"):
+        staghorn.campaign("q_*.h5", 0.5, "z2:1", progress=fails)

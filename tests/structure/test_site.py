@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import base64
+import json
+import os
 import re
 import subprocess
 import sys
@@ -9,6 +12,7 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from program_under_test import built_program
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCS = ROOT / "docs"
@@ -19,7 +23,8 @@ for package in ("sphinx", "myst_parser", "furo"):
 
 def sphinx(pages: Path, site: Path) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-c", str(pages / "site"), str(pages), str(site)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=300)
+    environment = {**os.environ, "STAGHORN_PACKAGE": str(built_program("python"))}
+    return subprocess.run(command, capture_output=True, text=True, timeout=300, env=environment)
 
 
 @pytest.fixture(scope="module")
@@ -35,11 +40,14 @@ class Links(HTMLParser):
         super().__init__()
         self.targets: list[str] = []
         self.anchors: set[str] = set()
+        self.drawings: dict[str, str] = {}  # words -> SVG
 
     def handle_starttag(self, tag, attributes):
         values = dict(attributes)
         if tag == "a" and values.get("href"):
             self.targets.append(values["href"])
+        if values.get("class") == "of-notebook":
+            self.drawings[values["alt"]] = base64.b64decode(values["src"].split("base64,")[1]).decode()
         if values.get("id"):
             self.anchors.add(values["id"])
 
@@ -79,10 +87,44 @@ def test_links_of_the_site_lead_to_pages_and_headings(site):
     assert not broken
 
 
+def test_figures_of_the_tutorial_are_those_of_the_run(site, tmp_path, monkeypatch):
+    """What the page prints and draws is what the cells give here, where they run without Jupyter."""
+    pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
+    for package in ("nbclient", "ipykernel", "matplotlib"):
+        pytest.importorskip(package, reason=f"{package} is not installed; ./dev test installs it")
+    (tmp_path / "configs").symlink_to(DOCS.parent / "configs")
+    monkeypatch.chdir(tmp_path)
+    notebook = json.loads((DOCS / "guide" / "pion-mass.ipynb").read_text())
+    names: dict = {}
+    for cell in notebook["cells"]:
+        if cell["cell_type"] == "code":
+            exec("".join(cell["source"]), names)
+    text, drawings = (site / "guide" / "pion-mass.html").read_text(), links_of(site / "guide" / "pion-mass.html").drawings
+    words = [name for cell in notebook["cells"] for name in cell["metadata"].get("figures", [])]
+    assert list(drawings) == words and len(words) == 4 and "not built" not in text
+    mass = names["pion"]
+    assert f"a m_pi = {mass}" in text
+    residuals, times, correlator, effective = drawings.values()
+    for rhs in names["reports"][0]["rhs"]:
+        assert f"colour {rhs['color']}: {rhs['iterations']} iterations" in residuals
+    assert "CG, other" in times
+    digits = f"{mass.value:.4f}({round(mass.error * 1e4)})"
+    assert digits in correlator.replace("</tspan>", "") and digits in effective, "the mass in the legends"
+
+
+def test_a_page_made_without_staghorn_says_so(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(DOCS / "site")
+    monkeypatch.setenv("STAGHORN_PACKAGE", str(tmp_path))
+    import notebook
+
+    text = notebook.as_markdown((DOCS / "guide" / "pion-mass.ipynb").read_text())
+    assert notebook.NOT_RUN in text and "<img" not in text and text.count("```python") == 5
+
+
 def test_a_link_that_leads_nowhere_fails_the_build(tmp_path):
     pages = tmp_path / "docs"
     (pages / "site").mkdir(parents=True)
-    for name in ("conf.py", "site.css"):
+    for name in ("conf.py", "notebook.py", "site.css"):
         (pages / "site" / name).write_text((DOCS / "site" / name).read_text())
     (pages / "README.md").write_text("# Index\n\n| who | page |\n| --- | --- |\n| all | [a page](page.md) |\n")
     (pages / "page.md").write_text("# A page\n\nSee [there](nowhere.md) and [the code](../solver/README.md).\n")

@@ -33,6 +33,11 @@ def style() -> Iterator[None]:
     """Sizes and fonts of Staghorn's figures, while they are drawn; settings of the caller come back."""
     import matplotlib
 
+    if in_notebook():
+        from matplotlib import pyplot
+
+        # The notebook's way of drawing loads with the first call. What it sets must stay, so it loads before these settings.
+        pyplot.draw_if_interactive()
     settings: Any = dict(_STYLE)
     with matplotlib.rc_context(settings):
         yield
