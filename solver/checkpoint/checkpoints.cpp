@@ -35,51 +35,69 @@ void Checkpoints::surround(std::function<SearchNumbers()> numbers, std::span<Vec
 }
 
 const SearchNumbers* Checkpoints::restore_surroundings() {
-  if (kept() && !numbers_enclosing_) read_solutions(solutions_);
+  if (kept() && enclosures_.empty()) read_solutions(solutions_, 0, solutions_.size());
   return kept();
 }
 
-void Checkpoints::enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions) {
+void Checkpoints::enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions, std::size_t first) {
   numbers_around_ = {};
-  numbers_enclosing_ = std::move(numbers);
-  all_solutions_ = solutions;
+  if (!enclosures_.empty()) first += enclosures_.back().first;
+  enclosures_.push_back({std::move(numbers), solutions, first});
+}
+
+void Checkpoints::end_enclosure() {
+  numbers_around_ = {};
+  enclosures_.pop_back();
 }
 
 const SearchNumbers* Checkpoints::restore_enclosure() {
-  if (kept()) read_solutions(all_solutions_);
+  if (kept())
+    read_solutions(enclosures_.back().solutions, enclosures_.back().first, enclosures_.front().solutions.size());
   return kept();
 }
 
-void Checkpoints::read_solutions(std::span<VectorField> solutions) {
+std::vector<const VectorField*> Checkpoints::solutions_so_far() const {
+  std::vector<const VectorField*> fields;
+  if (enclosures_.empty())
+    for (const VectorField& x : solutions_) fields.push_back(&x);
+  else
+    fields.resize(enclosures_.front().solutions.size());
+  for (const Enclosure& enclosure : enclosures_)
+    for (std::size_t k = 0; k < enclosure.solutions.size(); ++k) fields[enclosure.first + k] = &enclosure.solutions[k];
+  return fields;
+}
+
+void Checkpoints::read_solutions(std::span<VectorField> solutions, std::size_t first, std::size_t all) {
   const auto n_solutions = std::int64_t(get_number(series_.found()->numbers, "keeper.solutions"));
-  if (n_solutions > std::int64_t(solutions.size()))
-    throw Error("checkpoint " + series_.found_path(), std::to_string(solutions.size()) + " solutions", n_solutions);
+  if (n_solutions != 0 && n_solutions != std::int64_t(all))
+    throw Error("checkpoint " + series_.found_path(), std::to_string(all) + " solutions", n_solutions);
   for (VectorField& x : solutions)
     for (const Parity parity : places)
       if (n_solutions == 0) clear_parity(x, parity);
   VectorField space(lattice_);
   if (n_solutions > 0)
     read_checkpoint_vectors(communicator_, series_.found_path(), space, [&](std::int64_t k) {
-      if (k < n_solutions) solutions[std::size_t(k)] = space;
+      if (k >= std::int64_t(first) && k < std::int64_t(first + solutions.size()))
+        solutions[std::size_t(k) - first] = space;
     });
 }
 
 void Checkpoints::keep(const SearchState& state) {
   const auto n_rhs = std::size_t(state.vectors.front()->n_rhs());
   const std::size_t fields = fields_of(state.vectors.size());
-  const std::span<VectorField> solutions = numbers_enclosing_ ? all_solutions_ : solutions_;
-  const bool has_solutions =
-      std::any_of(solutions.begin(), solutions.end(), [&](const VectorField& x) { return !is_zero(communicator_, x); });
+  const std::vector<const VectorField*> solutions = solutions_so_far();
+  const bool has_solutions = std::any_of(solutions.begin(), solutions.end(),
+                                         [&](const VectorField* x) { return !is_zero(communicator_, *x); });
   const std::size_t n_solutions = has_solutions ? solutions.size() : 0;
   SearchNumbers numbers = state.numbers;
-  for (const auto* around : {&numbers_around_, &numbers_enclosing_})
-    if (*around) numbers.merge((*around)());
+  if (numbers_around_) numbers.merge(numbers_around_());
+  for (const Enclosure& enclosure : enclosures_) numbers.merge(enclosure.numbers());
   numbers["keeper.solutions"] = {double(n_solutions)};
   numbers["keeper.vectors"] = {double(state.vectors.size())};
   VectorField space(lattice_);
   const auto vector = [&](std::int64_t k) -> const VectorField& {
     const auto at = std::size_t(k);
-    if (at < n_solutions) return space = solutions[at], space;
+    if (at < n_solutions) return space = *solutions[at], space;
     const std::size_t rhs = (at - n_solutions) / fields, field = (at - n_solutions) % fields;
     for (std::size_t half = 0; half < 2; ++half)
       if (const std::size_t v = 2 * field + half; v < state.vectors.size())

@@ -6,6 +6,7 @@
 #include <map>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "solver/checkpoint/checkpoint_series.hpp"
 
@@ -24,8 +25,11 @@ class Checkpoints final : public SearchKeeper {
   const SearchNumbers* restore_surroundings();
 
   // The same around several searches that come one after the other, each with surroundings of its own, whose solutions
-  // are a part of these. Empty `numbers` end it.
-  void enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions);
+  // are a part of these. Enclosures nest: the solutions of the inner one stand for those of the outer one from place
+  // `first` on. They may be copies, which count while the inner one lasts.
+  void enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions, std::size_t first = 0);
+  void end_enclosure();
+  // The numbers to go on from, where there are any; fills the solutions of the innermost enclosure.
   const SearchNumbers* restore_enclosure();
 
   bool is_due() override { return series_.is_due(); }
@@ -37,13 +41,21 @@ class Checkpoints final : public SearchKeeper {
 
  private:
   const SearchNumbers* kept() const { return series_.found() && !handed_over_ ? &series_.found()->numbers : nullptr; }
-  void read_solutions(std::span<VectorField> solutions);
+  // Those of the file from place `first` on, of `all` solutions.
+  void read_solutions(std::span<VectorField> solutions, std::size_t first, std::size_t all);
+  std::vector<const VectorField*> solutions_so_far() const;
 
   const Communicator& communicator_;
   const Lattice& lattice_;
   CheckpointSeries series_;
-  std::function<SearchNumbers()> numbers_around_, numbers_enclosing_;
-  std::span<VectorField> solutions_, all_solutions_;  // all: of the enclosure
+  std::function<SearchNumbers()> numbers_around_;
+  std::span<VectorField> solutions_;
+  struct Enclosure {
+    std::function<SearchNumbers()> numbers;
+    std::span<VectorField> solutions;
+    std::size_t first;  // of these among the solutions of the outermost
+  };
+  std::vector<Enclosure> enclosures_;  // the outermost first
   bool handed_over_ = false;
 };
 

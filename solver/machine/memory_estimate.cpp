@@ -86,9 +86,10 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
     const OperatorBytes batch = predict_operator_bytes(
         lattice, operator_options(shifted_options(shape.options, shape.shifts_in_sloppy), columns, cuda_device));
-    estimate.objects["shifted_vectors"] =
-        ShiftedPass::vectors(shape.n_masses, shape.system, shape.eigenpairs > 0) * batch.vector +
-        (columns == shape.n_rhs ? 0 : batch.halo);
+    estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
+                                                               shape.system, shape.eigenpairs > 0) *
+                                              batch.vector +
+                                          (columns == shape.n_rhs ? 0 : batch.halo);
     estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;
     if (certified_there) estimate.objects["device_certificate"] += (shape.n_masses - 1) * field * shape.n_rhs;
   }

@@ -19,6 +19,7 @@ struct SolveShape {
   System system = System::full;
   bool on_gpu = false;
   int n_masses = 1;      // several: by multi-shift CG
+  int n_together = 0;    // of these masses at a time; 0: all
   bool refills = false;  // n_rhs columns of a tile, in which many sources take turns (krylov/tile)
   int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
   std::int64_t eigenpairs = 0;  // that solves deflate with

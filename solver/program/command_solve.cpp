@@ -242,7 +242,19 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   return report;
 }
 
-int solve(const Communicator& communicator, const SolveCommand& command, std::ostream& out) {
+// The request as the session will get it, of a rational function one for its poles. Then the thin links are kept where
+// its file names another epsilon than theirs.
+SolveRequest expected_request(const Communicator& communicator, const SolveRequest& request, SessionOptions& options) {
+  if (!request.rational) return request;
+  const RationalFunction function = read_rational(communicator, *request.rational);
+  const QuarkAction& quarks = options.quarks;
+  const double own = quarks.naik_epsilon.value_or(0);
+  if (quarks.action == Action::hisq && !quarks.stored() && function.naik_epsilon.value_or(own) != own)
+    options.keep_thin_links = true;
+  return request_of_poles(request, function, options);
+}
+
+int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 
@@ -252,9 +264,11 @@ int solve(const Communicator& communicator, const SolveCommand& command, std::os
                            command.report, command.results, command.force, command.stop_at_failure},
                           messages, command.report_to_output ? &out : nullptr);
   // Everything that can be refused is refused before anything is computed.
-  const auto& [options, request, source, many] = command.options;
+  auto& [options, request, source, many] = command.options;
   check_request(request, options.precision);
   check_epsilons(request, options);
+  const SolveRequest expected = expected_request(communicator, request, options);
+  check_request(expected, options.precision);
   for (const auto& path : {command.output, command.report})
     if (path) check_writable(communicator, *path, command.force);
   if (command.output && command.output_format == VectorFormat::fnal)
@@ -267,7 +281,7 @@ int solve(const Communicator& communicator, const SolveCommand& command, std::os
   // Where sources take turns, the batch is what memory allows.
   Session session(communicator, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
-                               : expected_solve(request, source));
+                               : expected_solve(expected, source, options.quarks));
   print_machine(messages, session, omp_get_max_threads());
   print_advice_on_binding(messages, session, omp_get_max_threads());
   print_gauge(messages, session);

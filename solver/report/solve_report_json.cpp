@@ -140,7 +140,8 @@ std::string to_json(const SolveReport& report) {
                           {"constant", report.rational->constant},
                           {"residues", report.rational->residues},
                           {"poles", report.rational->poles},
-                          {"parts", report.request.rational_parts}};
+                          {"parts", report.request.rational_parts},
+                          {"naik_epsilon", or_null(report.rational->naik_epsilon)}};
     json["masses"] = report.request.masses;
     json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
                            {"columns", report.multi_shift->columns},

@@ -15,12 +15,14 @@ struct Found {
   std::string name;
   int order = 0;
   std::vector<double> residues, poles;
+  std::optional<double> naik_epsilon;
 };
 
 // All functions of a file, in their order.
 std::vector<Found> all_functions(const std::string& path, const std::string& text) {
   std::vector<Found> functions;
   std::istringstream lines(text);
+  std::optional<double> naik_epsilon;
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
     ++number;
@@ -29,12 +31,18 @@ std::vector<Found> all_functions(const std::string& path, const std::string& tex
     if (!(words >> key)) continue;
     const std::size_t underscore = key.find('_');
     const std::string kind = key.substr(0, underscore);
-    if (underscore == std::string::npos || (kind != "order" && kind != "res" && kind != "pole")) continue;
+    const bool names_epsilon = key == "naik_term_epsilon";
+    if (underscore == std::string::npos || (!names_epsilon && kind != "order" && kind != "res" && kind != "pole"))
+      continue;
     const std::string name = key.substr(underscore + 1), where = path + ", line " + std::to_string(number);
     if (!(words >> value)) throw Error(where, "a number after " + key, "none");
     try {
+      if (names_epsilon) {
+        naik_epsilon = parse_number<double>(value);
+        continue;
+      }
       if (kind == "order") {
-        functions.push_back({name, parse_number<int>(value), {}, {}});
+        functions.push_back({name, parse_number<int>(value), {}, {}, naik_epsilon});
         continue;
       }
       if (functions.empty() || functions.back().name != name)
@@ -84,13 +92,15 @@ RationalFunction read_rational(const Communicator& communicator, const RationalS
       if (found.order < 1 || values->size() != lines)
         throw Error(spec.path, "order_" + found.name + " n of at least 1 and n + 1 lines " + what + found.name,
                     "order " + std::to_string(found.order) + " and " + std::to_string(values->size()) + " lines");
-    RationalFunction function{found.name, found.residues[0], {}, {}};
+    RationalFunction function{found.name, found.residues[0], {}, {}, found.naik_epsilon};
     function.residues.assign(found.residues.begin() + 1, found.residues.end());
     function.poles.assign(found.poles.begin() + 1, found.poles.end());
     for (const double pole : function.poles)
       if (!(pole > 0 && std::isfinite(pole))) throw Error(spec.path, "poles above 0", pole);
     for (const double residue : found.residues)
       if (!std::isfinite(residue)) throw Error(spec.path, "finite residues", residue);
+    if (!std::isfinite(function.naik_epsilon.value_or(0)))
+      throw Error(spec.path, "a finite naik_term_epsilon", *function.naik_epsilon);
     return function;
   }
   throw Error(

@@ -1,5 +1,7 @@
 #include "solver/request/solve_request.hpp"
 
+#include <algorithm>
+
 #include "halo/named_choice.hpp"
 
 namespace staghorn {
@@ -52,6 +54,24 @@ std::string describe_numbers(const SessionOptions& options) {
   }
   if (!improved) return precision + ", " + links + " reals a link";
   return precision + ", " + links + " reals a fat link, " + naik + " reals a Naik link";
+}
+
+std::vector<EpsilonGroup> epsilon_groups(const SolveRequest& request, double own) {
+  std::vector<EpsilonGroup> groups{{own, {}}};
+  for (std::size_t k = 0; k < request.masses.size(); ++k) {
+    const double epsilon = request.naik_epsilons.empty() ? own : request.naik_epsilons[k].value_or(own);
+    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.epsilon == epsilon; });
+    if (group == groups.end()) group = groups.insert(group, {epsilon, {}});
+    group->masses.push_back(k);
+  }
+  if (groups[0].masses.empty()) groups.erase(groups.begin());
+  return groups;
+}
+
+int most_masses_together(const SolveRequest& request, double own) {
+  std::size_t most = 1;
+  for (const EpsilonGroup& group : epsilon_groups(request, own)) most = std::max(most, group.masses.size());
+  return int(most);
 }
 
 double tolerance_in_force(const SolveRequest& request, Precision precision) {

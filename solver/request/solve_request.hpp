@@ -85,6 +85,7 @@ struct ExpectedSolve {
   int n_rhs = 1;
   System system = System::full;
   int n_masses = 1;
+  int n_together = 0;  // of these masses by one multi-shift solve; 0: all
 };
 
 struct SolveRequest {
@@ -114,6 +115,16 @@ struct SolveRequest {
 };
 
 // The tolerance in force: the request's own, or the default of the precision.
+// Masses of one Naik epsilon, by their places in the request. They are solved together.
+struct EpsilonGroup {
+  double epsilon;
+  std::vector<std::size_t> masses;
+};
+// In the order of the request, but those of the links as they are, with the epsilon `own`, first. Local.
+std::vector<EpsilonGroup> epsilon_groups(const SolveRequest& request, double own);
+// The size of the largest group; 1 without several masses. Local.
+int most_masses_together(const SolveRequest& request, double own);
+
 double tolerance_in_force(const SolveRequest& request, Precision precision);
 
 }  // namespace staghorn

@@ -61,6 +61,7 @@ struct SolveHabits {
   bool zero_source_is_a_result = false;  // x = 0 and certified; otherwise Error
   const bool* interrupted = nullptr;     // see CgStop
   Checkpoints* checkpoints = nullptr;    // of the job that this solve is a part of, instead of its own
+  std::size_t first_solution = 0;        // several masses: the place of theirs among the solutions of that job
 };
 
 class Gauge {

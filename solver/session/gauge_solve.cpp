@@ -41,6 +41,8 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
   if (request.masses.empty()) identity["mass"] = option_text(request.mass);
   for (const double mass : request.masses)
     identity["masses"] += (identity["masses"].empty() ? "" : ",") + option_text(mass);
+  for (const std::optional<double>& epsilon : request.naik_epsilons)
+    identity["naik_epsilons"] += epsilon ? option_text(*epsilon) + " " : "own ";
   for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
   if (deflation_ && request.deflate) identity["eigenvectors"] = eigenvectors_;
   if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);

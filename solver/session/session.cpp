@@ -25,8 +25,8 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
 // What the first solve will need of this rank's part.
 SolveShape expected_shape(const Context& context, const ExpectedSolve& expected) {
   const Lattice& lattice = context.lattice();
-  SolveShape shape{lattice.global(),           lattice.grid(),   context.options(), expected.n_rhs, expected.system,
-                   context.cuda_device() >= 0, expected.n_masses};
+  SolveShape shape{lattice.global(),           lattice.grid(),    context.options(),  expected.n_rhs, expected.system,
+                   context.cuda_device() >= 0, expected.n_masses, expected.n_together};
   shape.widths = lattice.widths();
   shape.rank = lattice.rank();
   return shape;

@@ -1,19 +1,35 @@
 // Rational functions of -D^2 by multi-shift CG: one solve for all poles, and the sum of its parts.
 #include "dirac/fields/plain_algebra.hpp"
+#include "halo/watch/error.hpp"
+#include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn {
 
-SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
-                             const std::function<void(const CgProgress&)>& progress) {
-  check_request(request, session.options().precision);
-  const RationalFunction function = read_rational(session.communicator(), *request.rational);
+SolveRequest request_of_poles(const SolveRequest& request, const RationalFunction& function,
+                              const SessionOptions& options) {
   SolveRequest of_poles = request;
   of_poles.rational.reset();
   of_poles.rational_parts = false;
   of_poles.masses = function.masses();
-  SolvedSources solved = solve_sources(session, of_poles, sources, {}, progress);
+  const double own = options.quarks.naik_epsilon.value_or(0), epsilon = function.naik_epsilon.value_or(own);
+  if (epsilon == own) return of_poles;
+  const std::string where = to_string(*request.rational) + ": naik_term_epsilon";
+  if (options.quarks.action != Action::hisq || options.quarks.stored())
+    throw Error(where, "0, for only HISQ links that are made from thin ones have another", epsilon);
+  if (!options.keep_thin_links)
+    throw Error(where, "that of the links, " + option_text(own) + ", or links with `keep_thin_links`", epsilon);
+  of_poles.naik_epsilons.assign(of_poles.masses.size(), epsilon);
+  return of_poles;
+}
+
+SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
+                             const std::function<void(const CgProgress&)>& progress) {
+  check_request(request, session.options().precision);
+  const RationalFunction function = read_rational(session.communicator(), *request.rational);
+  SolvedSources solved =
+      solve_sources(session, request_of_poles(request, function, session.options()), sources, {}, progress);
   solved.report.rational = function;
   solved.report.request.rational = request.rational;
   solved.report.request.rational_parts = request.rational_parts;

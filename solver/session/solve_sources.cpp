@@ -40,8 +40,9 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
                        progress);
 }
 
-ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source) {
-  return {source.n_rhs(), request.system, std::max(1, int(request.masses.size()))};
+ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks) {
+  return {source.n_rhs(), request.system, std::max(1, int(request.masses.size())),
+          most_masses_together(request, quarks.naik_epsilon.value_or(0))};
 }
 
 }  // namespace staghorn

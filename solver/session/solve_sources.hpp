@@ -22,6 +22,11 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
                             std::vector<VectorField> guesses = {},
                             const std::function<void(const CgProgress&)>& progress = {});
 
+// What a rational function asks of a session: the masses of its poles, and of HISQ quarks the epsilon that its file
+// names, if it is not that of the links. Throws Error where links that `options` make cannot have it. Local.
+SolveRequest request_of_poles(const SolveRequest& request, const RationalFunction& function,
+                              const SessionOptions& options);
+
 // The same for request.rational: y = constant b + sum_k residue_k (-D^2 + pole_k)^-1 b on the sites of the system for
 // each source, or with request.rational_parts the terms without their residues, pole by pole. Reads the file.
 // Collective.
@@ -32,7 +37,7 @@ SolvedSources solve_rational(Session& session, const SolveRequest& request, cons
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
                             const std::function<void(const CgProgress&)>& progress = {});
 
-// What such a solve will ask of a session's memory. Local.
-ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source);
+// What such a solve will ask of the memory of a session with links of these quarks. Local.
+ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks);
 
 }  // namespace staghorn

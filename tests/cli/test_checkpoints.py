@@ -48,6 +48,10 @@ CASES = {
                      lambda r: r["multi_shift"]["precision"] == "fp32" and r["rhs"][3]["updates"]),
     "masses-deflated": (["--masses", "0.02,0.05", "--source", "z2:1", "--eigenvectors", "fp16", "--system", "odd"],
                         lambda r: r["deflation"]["projections"] > 2),
+    # Of the last group there is one state, so the one before is of the first group.
+    "masses-epsilons": (["--masses", "0.3,1.2:-0.2,0.4", "--action", "hisq", "--source", "z2:1"],
+                        lambda r: [g["masses"] for g in r["multi_shift"]["groups"]] == [[0.3, 0.4], [1.2]]
+                        and 16 < r["multi_shift"]["groups"][1]["iterations"] < 32),
     "hisq": (["--mass", 0.1, "--color", 2, "--action", "hisq", "--sloppy", "fp32"],
              lambda r: r["action"] == "hisq" and len(r["rhs"][0]["updates"]) >= 1),
 }

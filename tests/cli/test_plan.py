@@ -174,6 +174,13 @@ def test_each_mass_takes_the_memory_of_two_vectors(plan):
     assert "shifted_vectors" not in one(plan, "--lattice", "8x8x8x8", "--system", "even")["objects"]
 
 
+def test_masses_of_several_epsilons_take_their_vectors_in_turn(plan):
+    together, in_turn = (one(plan, "--lattice", "8x8x8x8", "--action", "hisq", "--masses", masses)["objects"]
+                         for masses in ("0.1,0.2", "0.1,0.2,0.3:-0.1"))
+    assert in_turn["shifted_vectors"] == together["shifted_vectors"]
+    assert in_turn["sources_solutions"] == together["sources_solutions"] * 4 / 3
+
+
 def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
     found = one(plan, "--lattice", "96x96x96x192", "--rhs", 12)
     assert not found["fits"] and found["gpu_bytes"] > 149e9

@@ -151,6 +151,8 @@ def test_masses_of_several_epsilons_have_the_bits_of_links_of_each(links):
     assert [(group["naik_epsilon"], group["masses"]) for group in groups] == [(-0.1, [0.4, 0.3]), (-0.3, [0.9, 0.5]), (0, [0.7])]
     assert report["multi_shift"]["iterations"] == sum(group["iterations"] for group in groups)
     assert report["naik_epsilon"] == -0.1
+    for memory in (report["memory_bytes"], report["predicted_memory_bytes"]):
+        assert memory["sources_solutions"] == 6 * b.nbytes
     for epsilon, masses, places in [(-0.1, [0.4, 0.3], [1, 4]), (-0.3, [0.9, 0.5], [0, 3]), (0, [0.7], [2])]:
         of_epsilon = staghorn.Session(links, action="hisq", naik_epsilon=epsilon)
         expected, alone = of_epsilon.solve(None, b, masses=masses)
@@ -219,6 +221,32 @@ def test_rational_files_that_are_wrong_are_refused_with_the_place(session, tmp_p
     with pytest.raises(staghorn.Error) as error:
         session.solve(None, "point:0,0,0,0", rational=str(file), system="even")
     assert not [word for word in ["rational.txt", *words] if word not in str(error.value)], str(error.value)
+
+
+def test_rational_functions_have_the_epsilon_that_their_file_names(links, tmp_path, small_gauge, request):
+    """As MILC's files do: a line for each pseudofermion, above its functions."""
+    file = tmp_path / "rational.txt"
+    function = "order_MD 1\nres_MD 1\nres_MD 2\npole_MD 99.9\npole_MD 0.3\n"
+    file.write_text(f"naik_term_epsilon 0\n{function}naik_term_epsilon -0.2\n{function}")
+    b = reference.random_vector(EXTENTS, 87)
+    session = staghorn.Session(links, action="hisq", keep_thin_links=True)
+    light, report = session.solve(None, b, rational=f"{file}:MD", system="even")
+    assert report["rational"]["naik_epsilon"] == 0 and "groups" not in report["multi_shift"]
+    heavy, report = session.solve(None, b, rational=f"{file}:MD:2", system="even")
+    assert report["outcome"] == "certified" and report["rational"]["naik_epsilon"] == -0.2
+    assert [group["naik_epsilon"] for group in report["multi_shift"]["groups"]] == [-0.2]
+    own, _ = staghorn.Session(links, action="hisq", naik_epsilon=-0.2).solve(None, b, rational=f"{file}:MD:2", system="even")
+    assert np.array_equal(heavy, own) and not np.array_equal(heavy, light)
+    run, outputs = request.getfixturevalue("staghorn"), []
+    for name, epsilon in [("made", 0), ("own", -0.2)]:  # the program keeps the thin links that it needs
+        outputs.append(tmp_path / f"{name}.h5")
+        run("solve", "--gauge", small_gauge, "--action", "hisq", "--naik-epsilon", epsilon, "--rational", f"{file}:MD:2",
+            "--system", "even", "--source", "z2:3", "--output", outputs[-1], check=True)
+    assert solution_bytes(outputs[0]) == solution_bytes(outputs[1])
+    for options, words in [({"action": "hisq"}, "that of the links, 0, or links with keep_thin_links, found -0.2"),
+                           ({"action": "asqtad"}, "expected 0, for only HISQ links")]:
+        with pytest.raises(staghorn.Error, match=f"naik_term_epsilon: .*{words}"):
+            staghorn.Session(links, **options).solve(None, b, rational=f"{file}:MD:2", system="even")
 
 
 @pytest.mark.parametrize("options, words", [

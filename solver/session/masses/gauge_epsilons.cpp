@@ -1,37 +1,20 @@
 // Gauge::solve_epsilons: masses of several Naik epsilons. Each epsilon has links of its own, which are made in turn
 // from the thin ones; the masses of one epsilon are solved together.
 #include <algorithm>
-#include <iterator>
+#include <optional>
 #include <utility>
 
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/checkpoint/checkpoints.hpp"
 #include "solver/krylov/cg_progress.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/gauge.hpp"
+#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
 namespace {
-
-// Masses of one epsilon, by their places in the request.
-struct EpsilonGroup {
-  double epsilon;
-  std::vector<std::size_t> masses;
-};
-
-// In the order of the request, but those of the links that are there, `own`, first.
-std::vector<EpsilonGroup> groups_of(const SolveRequest& request, double own) {
-  std::vector<EpsilonGroup> groups{{own, {}}};
-  for (std::size_t k = 0; k < request.masses.size(); ++k) {
-    const double epsilon = request.naik_epsilons[k].value_or(own);
-    auto group = std::find_if(groups.begin(), groups.end(), [&](const auto& g) { return g.epsilon == epsilon; });
-    if (group == groups.end()) group = groups.insert(group, {epsilon, {}});
-    group->masses.push_back(k);
-  }
-  if (groups[0].masses.empty()) groups.erase(groups.begin());
-  return groups;
-}
 
 SolveRequest request_of(const SolveRequest& request, const EpsilonGroup& group) {
   SolveRequest of_group = request;
@@ -45,20 +28,85 @@ SolveRequest request_of(const SolveRequest& request, const EpsilonGroup& group) 
   return of_group;
 }
 
-// Adds what a group reached, all but its right-hand sides, to what those before did.
-void add_report(SolveReport& whole, const SolveReport& of_group) {
-  whole.outcome = std::max(whole.outcome, of_group.outcome);
-  if (whole.explanation.empty()) whole.explanation = of_group.explanation;
+// Solutions in the order of the groups while these are solved; in the end, or where one throws, in that of the request.
+class GroupedSolutions {
+ public:
+  GroupedSolutions(std::span<VectorField> solutions, const std::vector<EpsilonGroup>& groups, std::size_t n_rhs)
+      : solutions_(solutions) {
+    for (const EpsilonGroup& group : groups)
+      for (const std::size_t k : group.masses)
+        for (std::size_t i = 0; i < n_rhs; ++i) places_.push_back(k * n_rhs + i);
+    for (const std::size_t place : places_) grouped_.push_back(std::move(solutions_[place]));
+  }
+  ~GroupedSolutions() {
+    for (std::size_t j = 0; j < places_.size(); ++j) solutions_[places_[j]] = std::move(grouped_[j]);
+  }
+  GroupedSolutions(const GroupedSolutions&) = delete;
+  GroupedSolutions& operator=(const GroupedSolutions&) = delete;
+
+  std::span<VectorField> fields() { return grouped_; }
+  std::size_t place(std::size_t j) const { return places_[j]; }
+
+ private:
+  std::span<VectorField> solutions_;
+  std::vector<std::size_t> places_;  // in the request, of each field in the order of the groups
+  std::vector<VectorField> grouped_;
+};
+
+// What the groups that are done have reached, for a checkpoint: right-hand sides in the order of the groups.
+struct EpsilonsSoFar {
+  std::vector<RhsReport> rhs;
+  std::vector<MultiShiftSummary::Group> groups;
+  std::string explanation;
+
+  SearchNumbers numbers() const {
+    SearchNumbers numbers;
+    put_reports(numbers, "epsilons.", rhs);
+    put_text(numbers, "epsilons.explanation", explanation);
+    std::vector<double>& of_groups = numbers["epsilons.groups"];
+    for (const auto& group : groups)
+      of_groups.insert(of_groups.end(), {double(group.iterations), double(group.columns), double(group.precision)});
+    return numbers;
+  }
+  void take_from(const SearchNumbers& numbers, const std::vector<EpsilonGroup>& all, const SolveRequest& request,
+                 std::size_t n_rhs) {
+    const std::vector<double>& of_groups = get(numbers, "epsilons.groups");
+    if (of_groups.size() % 3 != 0 || of_groups.size() / 3 >= all.size())
+      throw Error("checkpoint: epsilons.groups", "less than " + std::to_string(all.size()) + " groups of 3 numbers",
+                  of_groups.size());
+    std::size_t n_done = 0;
+    for (std::size_t g = 0; g < of_groups.size() / 3; ++g) {
+      const double* const of_group = &of_groups[3 * g];
+      groups.push_back({all[g].epsilon, request_of(request, all[g]).masses, long(of_group[0]), int(of_group[1]),
+                        Precision(int(of_group[2]))});
+      n_done += all[g].masses.size() * n_rhs;
+    }
+    rhs = get_reports(numbers, "epsilons.", n_done);
+    std::size_t j = 0;
+    for (const auto& group : groups)
+      for (std::size_t i = 0; i < group.masses.size() * n_rhs; ++i) rhs[j++].naik_epsilon = group.naik_epsilon;
+    explanation = get_text(numbers, "epsilons.explanation");
+  }
+  void add(const EpsilonGroup& group, const SolveRequest& of_group, SolveReport& report) {
+    for (RhsReport& done : report.rhs) {
+      done.naik_epsilon = group.epsilon;
+      rhs.push_back(std::move(done));
+    }
+    const MultiShiftSummary& shifts = *report.multi_shift;
+    groups.push_back({group.epsilon, of_group.masses, shifts.iterations, shifts.columns, shifts.precision});
+    if (explanation.empty()) explanation = report.explanation;
+  }
+};
+
+// Adds what a group took to what those before did.
+void add_costs(SolveReport& whole, const SolveReport& of_group) {
   for (const auto& [phase, seconds] : of_group.seconds)
     if (phase != "read") whole.seconds[phase] += seconds;
   for (const auto& [object, bytes] : of_group.memory_bytes)
     whole.memory_bytes[object] = std::max(whole.memory_bytes[object], bytes);
   for (const auto& [object, bytes] : of_group.predicted_memory_bytes)
     whole.predicted_memory_bytes[object] = std::max(whole.predicted_memory_bytes[object], bytes);
-  if (of_group.multi_shift) {
-    whole.multi_shift->iterations += of_group.multi_shift->iterations;
-    whole.multi_shift->columns = std::max(whole.multi_shift->columns, of_group.multi_shift->columns);
-  }
+  whole.checkpoint = of_group.checkpoint;
 }
 
 }  // namespace
@@ -69,46 +117,63 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
   check_epsilons(request, options_);
   check_fields(context_.communicator(), lattice(), sources, solutions, request.masses.size());
   const double own = options_.quarks.naik_epsilon.value_or(0);
-  const std::vector<EpsilonGroup> groups = groups_of(request, own);
+  const std::vector<EpsilonGroup> groups = epsilon_groups(request, own);
   const std::size_t n_rhs = sources.size();
   if (deflation_ && (groups.size() > 1 || groups[0].epsilon != own))
     throw Error("masses", "the epsilon of the links, for these have the eigenvectors", groups.back().epsilon);
-  if (request.checkpoint && groups.size() > 1)
-    throw Error("checkpoint", "masses of one epsilon", std::to_string(groups.size()) + " epsilons");
+  SolveHabits of_groups = habits;
+  std::optional<Checkpoints> own_checkpoints;
+  if (request.checkpoint && !habits.checkpoints)
+    of_groups.checkpoints =
+        &own_checkpoints.emplace(context_.communicator(), lattice(), request, identity_of(request, hashes_of(sources)));
+
   SolveReport whole;
-  std::vector<RhsReport> rhs(solutions.size());
-  const auto solve_group = [&](const EpsilonGroup& group) {
-    const Stopwatch making;
-    set_epsilon(group.epsilon);
-    const double making_seconds = context_.communicator().max(making.seconds());
-    std::vector<VectorField> of_group;
-    for (const std::size_t k : group.masses)
-      std::move(solutions.begin() + std::ptrdiff_t(k * n_rhs), solutions.begin() + std::ptrdiff_t((k + 1) * n_rhs),
-                std::back_inserter(of_group));
-    SolveReport report = solve_masses(request_of(request, group), sources, of_group, progress, habits);
-    for (std::size_t j = 0; j < of_group.size(); ++j) {
-      const std::size_t place = group.masses[j / n_rhs] * n_rhs + j % n_rhs;
-      solutions[place] = std::move(of_group[j]);
-      rhs[place] = std::move(report.rhs[j]);
-      rhs[place].naik_epsilon = group.epsilon;
+  EpsilonsSoFar so_far;
+  {
+    GroupedSolutions grouped(solutions, groups, n_rhs);
+    if (Checkpoints* const kept = of_groups.checkpoints) {
+      kept->enclose([&] { return so_far.numbers(); }, grouped.fields());
+      if (const SearchNumbers* const numbers = kept->restore_enclosure())
+        so_far.take_from(*numbers, groups, request, n_rhs);
     }
-    report.seconds["setup"] += making_seconds;
-    const MultiShiftSummary shifts = *report.multi_shift;
-    if (whole.rhs.empty())
-      whole = std::move(report);
-    else
-      add_report(whole, report);
-    whole.multi_shift->groups.push_back(
-        {group.epsilon, request_of(request, group).masses, shifts.iterations, shifts.columns, shifts.precision});
-  };
-  try {
-    for (const EpsilonGroup& group : groups) solve_group(group);
-  } catch (...) {
+    const auto solve_group = [&](const EpsilonGroup& group) {
+      const Stopwatch making;
+      set_epsilon(group.epsilon);
+      const double making_seconds = context_.communicator().max(making.seconds());
+      const SolveRequest of_group = request_of(request, group);
+      of_groups.first_solution = so_far.rhs.size();
+      SolveReport report = solve_masses(of_group, sources,
+                                        grouped.fields().subspan(of_groups.first_solution, group.masses.size() * n_rhs),
+                                        progress, of_groups);
+      report.seconds["setup"] += making_seconds;
+      so_far.add(group, of_group, report);
+      if (whole.multi_shift)
+        add_costs(whole, report);
+      else
+        whole = std::move(report);
+    };
+    try {
+      for (std::size_t g = so_far.groups.size(); g < groups.size(); ++g) solve_group(groups[g]);
+    } catch (...) {
+      set_epsilon(own);
+      throw;
+    }
     set_epsilon(own);
-    throw;
+    if (of_groups.checkpoints) of_groups.checkpoints->end_enclosure();
+    whole.rhs.assign(solutions.size(), {});
+    for (std::size_t j = 0; j < so_far.rhs.size(); ++j) whole.rhs[grouped.place(j)] = std::move(so_far.rhs[j]);
   }
-  set_epsilon(own);
-  whole.rhs = std::move(rhs);
+  const double fields = double(context_.communicator().sum(std::int64_t((request.masses.size() + 1) * n_rhs) *
+                                                           sources[0].bytes()));  // of all groups
+  whole.memory_bytes["sources_solutions"] = whole.predicted_memory_bytes["sources_solutions"] = fields;
+  whole.explanation = so_far.explanation;
+  whole.outcome = Outcome::certified;
+  for (const RhsReport& rhs : whole.rhs) whole.outcome = std::max(whole.outcome, rhs.outcome);
+  whole.multi_shift = MultiShiftSummary{0, 0, so_far.groups[0].precision, so_far.groups};
+  for (const auto& group : so_far.groups) {
+    whole.multi_shift->iterations += group.iterations;
+    whole.multi_shift->columns = std::max(whole.multi_shift->columns, group.columns);
+  }
   whole.request = request;
   whole.improved = improved_->summary;
   return whole;

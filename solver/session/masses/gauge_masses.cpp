@@ -246,7 +246,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   });
   MassesSoFar so_far;
   if (checkpoints) {
-    checkpoints->enclose([&] { return so_far.numbers(); }, brought_solutions);
+    checkpoints->enclose([&] { return so_far.numbers(); }, brought_solutions, habits.first_solution);
     if (const SearchNumbers* const kept = checkpoints->restore_enclosure()) so_far.take_from(*kept, n_masses, n_rhs);
   }
   CertifiedSolve& whole = so_far.whole;
@@ -276,7 +276,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
                            [this] { pack_links(); }};
   polish_masses(with, request, brought_sources, b2, brought_solutions, progress, so_far);
   if (checkpoints) {
-    checkpoints->enclose({}, {});
+    checkpoints->end_enclosure();
     whole.checkpoint = checkpoints->summary();
   }
   certificate_.give_back(solutions);
