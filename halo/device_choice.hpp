@@ -2,15 +2,26 @@
 #pragma once
 
 #include <string>
+#include <vector>
+
+#include "halo/communicator.hpp"
 
 namespace staghorn {
 
-// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n". auto takes a GPU if there is
-// one, else the CPU. With auto and cuda, rank k of a host takes GPU k modulo their number. Throws Error that names the
-// devices there are. Local.
+// -1 for the CPU, else the number of the GPU, for "auto" | "cpu" | "cuda" | "cuda:n", or a list of these with commas:
+// rank k of a host takes entry k modulo their number. auto takes a GPU if there is one, else the CPU. With auto and
+// cuda, the ranks of a host that take the same entry share its GPUs in turn. Throws Error that names the devices there
+// are. Local.
 int choose_device(const std::string& request, int rank_on_host);
 
-// "cpu" or "cuda:0 (NVIDIA H200)".
+// The same, where an Error also says the rank and the host that lack the device. Local.
+int choose_device(const std::string& request, const Communicator& communicator, int rank_on_host);
+
+// "cpu" or "cuda:0 (NVIDIA H200)". Local.
 std::string describe_device(int cuda_device);
+// The same of every rank, on every rank. Collective.
+std::vector<std::string> devices_of_ranks(const Communicator& communicator, int cuda_device);
+// The first device if all ranks compute on CPUs or all on GPUs; else "cuda:0 (NVIDIA H200) + 3 x cpu". Local.
+std::string describe_devices(const std::vector<std::string>& devices);
 
 }  // namespace staghorn

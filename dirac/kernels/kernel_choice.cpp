@@ -3,7 +3,9 @@
 
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/kernels/kernel_table.hpp"
+#include "dirac/kernels/rank_layouts.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
 
@@ -31,13 +33,21 @@ std::vector<const KernelTable*> kernels_that_run() {
 
 }  // namespace
 
-const KernelTable& cpu_kernels(const std::string& name) {
+const KernelTable& cpu_kernels(const std::string& asked) {
+  const char* usual = asked == "auto" ? environment_variable("STAGHORN_CPU_KERNELS") : nullptr;
+  const std::string name = usual && *usual ? usual : asked;
   std::string names = "auto";
   for (const KernelTable* kernels : kernels_that_run()) {
     if (name == "auto" || name == kernels->name) return *kernels;
     names += std::string(", ") + kernels->name;
   }
   throw Error("instruction set", "one of this build that this machine can run (" + names + ")", "'" + name + "'");
+}
+
+bool layouts_differ(const Communicator& communicator, const KernelTable& kernels) {
+  if (communicator.size() == 1) return false;
+  const double bytes = kernels.vector_bytes;
+  return communicator.max(bytes) != -communicator.max(-bytes);
 }
 
 #ifndef STAGHORN_CUDA

@@ -42,8 +42,8 @@ struct KernelTable {
   }
 };
 
-// The best CPU table this machine can run, or the named one ("auto" | "avx512" | "avx2" | "baseline"). Throws Error
-// naming what the machine has.
+// The named CPU table ("auto" | "avx512" | "avx2" | "baseline"). auto: the one that STAGHORN_CPU_KERNELS names, else
+// the best that this machine can run. Throws Error naming what the machine has.
 const KernelTable& cpu_kernels(const std::string& name = "auto");
 
 // The CUDA kernels. Throws Error if this build has none.

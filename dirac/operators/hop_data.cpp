@@ -44,7 +44,8 @@ struct Packing {
         links(links),
         layout(data.layout),
         form{data.options.precision, data.options.form().of(set), set, data.options.stencil == Stencil::improved} {
-    const bool is_full = from && from->options.cuda_device >= 0 &&
+    // Beside CPUs every rank packs its links from those on the host, in the same collective steps.
+    const bool is_full = !data.options.unlike_ranks && from && from->options.cuda_device >= 0 &&
                          from->options.cuda_device == data.options.cuda_device &&
                          from->options.stencil == data.options.stencil && from->options.precision == Precision::fp64 &&
                          from->options.form().of(set) == Reconstruct::none18;

@@ -24,6 +24,10 @@ struct OperatorOptions {
   std::string transport = "auto";  // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
   Tuning tuning = Tuning::on;      // of launches on a GPU (launch_tuning.hpp); the result never depends on it
 
+  // Filled in by the operator, and by whoever foresees its memory: some ranks lay out vectors differently, for they
+  // compute on a CPU beside a GPU or with other vector registers. Then faces travel as in dirac/stencil/face_wire.hpp.
+  bool unlike_ranks = false;
+
   HopForm form() const { return {stencil, reconstruct, naik_reconstruct}; }
 };
 

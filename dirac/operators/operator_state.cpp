@@ -5,6 +5,7 @@
 #include <numbers>
 #include <utility>
 
+#include "dirac/kernels/rank_layouts.hpp"
 #include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/flipped_bit.hpp"
@@ -19,9 +20,10 @@ std::array<std::size_t, 8> bytes_of_faces(const FaceSites& faces, const SiteLayo
                                           const OperatorOptions& options) {
   std::array<std::size_t, 8> bytes{};
   for (int face = 0; face < 8; ++face) {
-    // Whole blocks on the CPU; on the GPU a face is a block of its own.
+    // Whole blocks between CPUs of one kind; else a face is a block of its own.
     const std::size_t sites = faces.slots[face].size(), lanes = layout.lanes();
-    const std::size_t padded = options.cuda_device >= 0 ? sites : (sites + lanes - 1) / lanes * lanes;
+    const bool own_block = options.cuda_device >= 0 || options.unlike_ranks;
+    const std::size_t padded = own_block ? sites : (sites + lanes - 1) / lanes * lanes;
     bytes[face] = padded * options.n_rhs * bytes_per_vector(options.precision);
   }
   return bytes;
@@ -35,7 +37,9 @@ const KernelTable& chosen_kernels(const OperatorOptions& options) {
   return cuda_kernels();
 }
 
-OperatorOptions checked(OperatorOptions options, const OperatorLinks& links) {
+// Collective.
+OperatorOptions checked(const Communicator& communicator, OperatorOptions options, const OperatorLinks& links) {
+  options.unlike_ranks = layouts_differ(communicator, chosen_kernels(options));
   if (options.n_rhs < 1 || options.n_rhs > max_rhs)
     throw Error("right-hand sides in one batch", rhs_range(), options.n_rhs);
   require_fit(links);
@@ -54,7 +58,7 @@ OperatorOptions checked(OperatorOptions options, const OperatorLinks& links) {
 StaggeredOperator::State::State(const Communicator& communicator, const OperatorLinks& links,
                                 const OperatorOptions& options_in, std::shared_ptr<const HopData> from)
     : communicator(communicator),
-      options(checked(options_in, links)),
+      options(checked(communicator, options_in, links)),
       kernels(chosen_kernels(options)),
       data(from && from->serves(options)
                ? std::move(from)
@@ -68,6 +72,11 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
       exchange(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options), kernels.space,
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
+  if (options.unlike_ranks && kernels.space == MemorySpace::host) {
+    for (const Parity parity : {Parity::even, Parity::odd})
+      wires[int(parity)].emplace(layout, parity, data->faces[int(parity)]);
+    communicator.agree([&] { ghosts = Buffer(wires[0]->ghost_bytes(options.precision, options.n_rhs)); });
+  }
   tune();
 }
 
@@ -140,18 +149,24 @@ DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
 }
 
 void StaggeredOperator::State::tune() {
+  // Where CPUs compute beside GPUs, only the ranks on GPUs tune, with each other.
+  std::optional<Communicator> like;
+  if (options.unlike_ranks) like.emplace(communicator.split(int(kernels.space), communicator.rank()));
   if (kernels.space != MemorySpace::cuda) return;
   const HopView& view = views[0];
   const std::string device =
       cuda::device_name(options.cuda_device) + " " + cuda::device_architecture(options.cuda_device);
   const bool whole = view.geometry.boundary_sites == 0 || exchange.peers();
-  tuning = tune_launches(communicator, {kernels, layout, view, exchange.incoming(), whole}, device, options.tuning);
+  tuning = tune_launches(like ? *like : communicator, {kernels, layout, view, exchange.incoming(), whole}, device,
+                         options.tuning);
   for (HopView& v : views) v.launch.choices = tuning.choices;
 }
 
 void StaggeredOperator::State::pack(const HopView& view, const void* in) {
   if (kernels.space == MemorySpace::cuda)
     kernels.pack_faces(view, in, exchange.outgoing());
+  else if (const auto& wire = wires[1 - view.target])
+    wire->pack(options.precision, options.n_rhs, in, exchange.outgoing());
   else
     pack_faces(data->faces[1 - view.target], layout.lanes(), options.precision, options.n_rhs, in,
                exchange.send_buffer());
@@ -178,7 +193,8 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
     ScopedTimer timer(times.start);
     exchange.start();
   }
-  call.ghost = exchange.ghost_buffer();
+  const auto& wire = wires[1 - view.target];
+  call.ghost = wire ? ghosts.data() : exchange.ghost_buffer();
   const auto finish = [&] {
     ScopedTimer timer(times.wait);
     exchange.finish();
@@ -194,6 +210,10 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   }
   if (options.overlap) finish();
   damage_ghosts();
+  if (wire) {
+    ScopedTimer timer(times.pack);
+    wire->unpack(options.precision, options.n_rhs, exchange.incoming(), ghosts.data());
+  }
   compute(table.boundary_blocks, times.boundary);
 }
 

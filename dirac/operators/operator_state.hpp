@@ -6,6 +6,7 @@
 #include "dirac/operators/hop_data.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/stencil/face_packing.hpp"
+#include "dirac/stencil/face_wire.hpp"
 #include "halo/transport/face_exchange.hpp"
 
 namespace staghorn {
@@ -46,6 +47,9 @@ struct StaggeredOperator::State {
   Buffer scratch, scratch_host;
   TransportChoice transport;
   FaceExchange exchange;
+  // Of a CPU among unlike ranks: how faces of each sending parity travel, and ghosts as the kernels read them.
+  std::array<std::optional<FaceWire>, 2> wires;
+  Buffer ghosts;
   std::array<HopView, 2> views;  // by target parity
   LaunchTuning tuning;
   HopTimes times;

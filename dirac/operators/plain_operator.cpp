@@ -18,7 +18,7 @@ namespace {
 using Vector = ColorVector<double>;
 
 // The terms of D with links of one kind: U_mu(x) leads `steps` sites along mu. Faces of other ranks are in the order of
-// Slice, the nearest slice first, and empty where mu is not cut.
+// Slice, slice by slice in ascending x_mu, and empty where mu is not cut. A GPU has them in the same order.
 struct Terms {
   const LinkField& links;
   int steps;
@@ -43,24 +43,25 @@ void multiply_backward(const LinkField& links, const VectorField& in, int mu, co
   }
 }
 
-// Fetches the faces that the terms need in direction mu. Collective.
+// Fetches the faces that the terms need in direction mu, all slices of one side in one message. Collective.
 void fetch_faces(const Communicator& communicator, const VectorField& in, int mu, Terms& terms) {
   const Lattice& lattice = in.lattice();
-  const auto append = [](std::vector<Vector>& face, const std::vector<Vector>& slice) {
-    face.insert(face.end(), slice.begin(), slice.end());
-  };
+  std::vector<Vector> ahead, behind, slice;
   for (int depth = 0; depth < terms.steps; ++depth) {
-    const Slice first = outgoing_slice(lattice, mu, +1, depth), last = outgoing_slice(lattice, mu, -1, depth);
-    std::vector<Vector> outgoing(std::size_t(first.size()));
+    const Slice first = outgoing_slice(lattice, mu, +1, depth),
+                last = outgoing_slice(lattice, mu, -1, terms.steps - 1 - depth);
+    slice.resize(std::size_t(first.size()));
     constexpr std::int64_t at_a_time = 256;
 #pragma omp parallel for
-    for (std::int64_t i = 0; i < first.size(); ++i) outgoing[i] = in[first[i]];
-    append(terms.ahead[mu], exchange_face(communicator, lattice, mu, +1, outgoing));
+    for (std::int64_t i = 0; i < first.size(); ++i) slice[i] = in[first[i]];
+    ahead.insert(ahead.end(), slice.begin(), slice.end());
 #pragma omp parallel for
     for (std::int64_t i = 0; i < last.size(); i += at_a_time)
-      multiply_backward(terms.links, in, mu, last, i, std::min(i + at_a_time, last.size()), outgoing);
-    append(terms.behind[mu], exchange_face(communicator, lattice, mu, -1, outgoing));
+      multiply_backward(terms.links, in, mu, last, i, std::min(i + at_a_time, last.size()), slice);
+    behind.insert(behind.end(), slice.begin(), slice.end());
   }
+  terms.ahead[mu] = exchange_face(communicator, lattice, mu, +1, ahead);
+  terms.behind[mu] = exchange_face(communicator, lattice, mu, -1, behind);
 }
 
 Hop make_hop(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
@@ -94,7 +95,7 @@ Neighbours neighbours(const Terms& terms, const Coordinates& x, int mu, int dire
   const bool crosses = global_mu < 0 || global_mu >= lattice.global()[mu];
   const std::vector<Vector>& face = direction > 0 ? terms.ahead[mu] : terms.behind[mu];
   if (face.empty()) return {lattice.site_index(y), nullptr, crosses};
-  std::int64_t place = direction > 0 ? y[mu] : extent - 1 - y[mu];  // the slice, and lexicographic without mu
+  std::int64_t place = direction > 0 ? place_mu - extent : place_mu + terms.steps;  // slice; lexicographic without mu
   for (int nu = 3; nu >= 0; --nu)
     if (nu != mu) place = place * lattice.local()[nu] + x[nu];
   return {0, &face[std::size_t(place)], crosses};

@@ -28,7 +28,12 @@ std::int64_t StaggeredOperator::link_bytes() const {
   return state_->data->links.bytes() + (state_->data->naik ? state_->data->naik->bytes() : 0);
 }
 std::int64_t StaggeredOperator::halo_bytes() const {
-  return state_->exchange.bytes() + state_->data->tables[0].bytes() + state_->data->tables[1].bytes();
+  std::int64_t bytes = state_->exchange.bytes() + std::int64_t(state_->ghosts.bytes());
+  for (const int parity : {0, 1}) {
+    bytes += state_->data->tables[parity].bytes();
+    if (state_->wires[parity]) bytes += state_->wires[parity]->bytes();
+  }
+  return bytes;
 }
 const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return state_->exchange.face_bytes(); }
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }

@@ -177,8 +177,9 @@ KernelLinks::KernelLinks(const Communicator& communicator, const LinkField& link
     special_links_[int(parity)] = Buffer(copies(parity).size() * block_bytes);
   }
   if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
-  if (!communicator.any(special_links_[0].bytes() + special_links_[1].bytes() > 0)) return;
-  for (int mu = 0; mu < 4; ++mu) {
+  const bool copied = special_links_[0].bytes() + special_links_[1].bytes() > 0;
+  for (int mu = 0; mu < 4; ++mu) {  // where mu is cut, every rank asks its neighbour, as ranks on GPUs do
+    if (!copied && !layout.lattice().partitioned(mu)) continue;
     made_progress();
     const NeighbourSites<Links> behind(communicator, links, mu, -1, steps_of(set));
     for (const Parity target : {Parity::even, Parity::odd})

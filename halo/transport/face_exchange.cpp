@@ -15,7 +15,7 @@ bool all_faces_stay(const Lattice& lattice) { return volume(lattice.grid()) == 1
 
 // Between GPUs p2p also carries the faces of a rank to itself.
 const TransportKind& kind_of(const Lattice& lattice, MemorySpace space, const std::string& name) {
-  if (!all_faces_stay(lattice)) return find_transport(name);
+  if (!all_faces_stay(lattice)) return find_transport(name, space);
   return space == MemorySpace::cuda ? p2p_transport : self_transport;
 }
 

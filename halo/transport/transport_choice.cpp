@@ -135,8 +135,10 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
   return result;
 }
 
+// `known`: the names to try if `wanted` is auto.
 TransportChoice try_all(const Communicator& communicator, const Lattice& lattice,
-                        const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted) {
+                        const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted,
+                        const std::vector<std::string>& known) {
   const Activity activity("testing transports");
   const double start = wall_seconds();
   TransportChoice choice;
@@ -145,7 +147,7 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
   std::vector<std::string> obstacles;
   int usable = 0;
   const TransportTrial* best = nullptr;
-  const std::vector<std::string> names = wanted == "auto" ? transport_names(space) : std::vector<std::string>{wanted};
+  const std::vector<std::string> names = wanted == "auto" ? known : std::vector<std::string>{wanted};
   choice.tried.reserve(names.size());
   for (const std::string& name : names) {
     const TransportTrial& trial =
@@ -176,9 +178,12 @@ std::string microseconds(double seconds) {
 TransportChoice choose_transport(const Communicator& communicator, const Lattice& lattice,
                                  const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                                  const std::string& wanted) {
-  const std::vector<std::string> names = transport_names(space);
+  const bool on_host = space == MemorySpace::host, mixed = communicator.any(on_host) && communicator.any(!on_host);
+  const std::vector<std::string> names = mixed ? mixed_transport_names() : transport_names(space);
   if (wanted != "auto" && std::find(names.begin(), names.end(), wanted) == names.end())
-    throw Error("transport", "auto or one of " + joined(names, ", "), "'" + wanted + "'");
+    throw Error("transport",
+                "auto or one of " + joined(names, ", ") + (mixed ? ", for some ranks compute on CPUs beside GPUs" : ""),
+                "'" + wanted + "'");
   if (volume(lattice.grid()) == 1) {
     if (wanted != "auto") require_usable(communicator, wanted);
     TransportChoice choice;
@@ -191,7 +196,7 @@ TransportChoice choose_transport(const Communicator& communicator, const Lattice
   Answers& answers = communicator_attribute<Answers>(communicator);
   const auto found = answers.find(question);
   if (!communicator.any(found == answers.end())) return found->second;
-  return answers[question] = try_all(communicator, lattice, face_bytes, space, wanted);
+  return answers[question] = try_all(communicator, lattice, face_bytes, space, wanted, names);
 }
 
 std::string to_string(const TransportChoice& choice) {

@@ -56,6 +56,7 @@ extern const TransportKind cuda_aware_transport = {
     .description = "MPI that takes device pointers",
     .space = MemorySpace::cuda,
     .packed_in = MemorySpace::cuda,
+    .by_messages = true,
     .owns_ghosts = false,
     .to_host = {TimedPart::inside_another, "within MPI"},
     .to_device = {TimedPart::inside_another, "within MPI"},

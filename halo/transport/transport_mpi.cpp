@@ -55,6 +55,7 @@ extern const TransportKind mpi_transport = {
     .description = "non-blocking MPI messages",
     .space = MemorySpace::host,
     .packed_in = MemorySpace::host,
+    .by_messages = true,
     .owns_ghosts = false,
     .to_host = {TimedPart::none, "faces are in host memory"},
     .to_device = {TimedPart::none, "faces are in host memory"},

@@ -53,6 +53,7 @@ extern const TransportKind nccl_transport = {
     .description = "NCCL messages; one host or several, a GPU for each rank",
     .space = MemorySpace::cuda,
     .packed_in = MemorySpace::cuda,
+    .by_messages = false,
     .owns_ghosts = false,
     .to_host = {TimedPart::none, "faces stay in GPU memory"},
     .to_device = {TimedPart::none, "faces stay in GPU memory"},

@@ -101,6 +101,7 @@ extern const TransportKind p2p_transport = {
     .description = "kernels store faces into the neighbour's memory; one host, a GPU for each rank",
     .space = MemorySpace::cuda,
     .packed_in = MemorySpace::cuda,
+    .by_messages = false,
     .owns_ghosts = true,
     .to_host = {TimedPart::inside_another, "within the kernels"},
     .to_device = {TimedPart::inside_another, "within the kernels"},

@@ -32,6 +32,7 @@ extern const TransportKind self_transport = {
     .description = "copies within the rank",
     .space = MemorySpace::host,
     .packed_in = MemorySpace::host,
+    .by_messages = false,
     .owns_ghosts = false,
     .to_host = {TimedPart::none, "faces are in host memory"},
     .to_device = {TimedPart::none, "faces are in host memory"},

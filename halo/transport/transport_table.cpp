@@ -17,9 +17,10 @@ constexpr const TransportKind* table[] = {
 
 std::span<const TransportKind* const> transport_table() { return table; }
 
-const TransportKind& find_transport(const std::string& name) {
+const TransportKind& find_transport(const std::string& name, MemorySpace space) {
   for (const TransportKind* kind : table)
-    if (kind->name == name && kind->make) return *kind;
+    if (kind->name == name && kind->make)
+      return space == MemorySpace::host && kind->by_messages ? mpi_transport : *kind;
   throw Error("unknown transport '" + name + "'");
 }
 
@@ -27,6 +28,13 @@ std::vector<std::string> transport_names(MemorySpace space) {
   std::vector<std::string> names;
   for (const TransportKind* kind : table)
     if (kind->space == space && kind->make) names.push_back(kind->name);
+  return names;
+}
+
+std::vector<std::string> mixed_transport_names() {
+  std::vector<std::string> names;
+  for (const TransportKind* kind : table)
+    if (kind->space == MemorySpace::cuda && kind->by_messages && kind->make) names.push_back(kind->name);
   return names;
 }
 

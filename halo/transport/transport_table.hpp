@@ -34,6 +34,7 @@ struct TransportKind {
   const char* description;  // for --help: what it does, in a few words
   MemorySpace space;        // where the vectors lie whose faces it carries: host or cuda
   MemorySpace packed_in;    // where faces are packed before they leave: `space`, or pinned
+  bool by_messages;         // one MPI message a face: ranks on CPUs take part in it by `mpi`
   bool owns_ghosts;         // it has buffers of its own, on the receivers: faces are stored straight into ghosts
   TimedPart to_host, to_device;
   const char* messages_note;  // on the row of messages
@@ -52,10 +53,13 @@ extern const TransportKind self_transport;
 // Carries faces between GPUs, and those of a rank on a GPU to itself.
 extern const TransportKind p2p_transport;
 
+// What carries faces of a rank whose vectors lie in `space` by the transport of that name: `mpi` on a host among GPUs.
 // Throws Error if there is none of that name, or if this build does not have it.
-const TransportKind& find_transport(const std::string& name);
+const TransportKind& find_transport(const std::string& name, MemorySpace space);
 // The names of the transports for vectors in `space` that this build has.
 std::vector<std::string> transport_names(MemorySpace space);
+// The names of those by which ranks on GPUs can talk to ranks on CPUs.
+std::vector<std::string> mixed_transport_names();
 // For --help: name and description of every transport for vectors in `space`, whatever this build has.
 std::string describe_transports(MemorySpace space);
 // Whether kernels store faces straight into ghosts by the transport of that name. False if there is none.

@@ -27,6 +27,8 @@ std::string to_json(const EigenReport& report) {
   json["explanation"] = report.explanation;
   json["verified"] = report.gauge.verified();
   json["device"] = report.device;
+  json["devices"] = report.devices;
+  json["unlike_ranks"] = report.unlike_ranks;
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);
   add_action(json, report);

@@ -46,8 +46,10 @@ struct ImprovedSummary {
 struct RunSetting {
   SessionOptions options;
   std::string device, transport;
-  TransportChoice transports;  // faces of the operator in `precision`
-  LaunchTuning tuning;         // launches of the operator in `precision`
+  std::vector<std::string> devices;  // of every rank
+  bool unlike_ranks = false;         // they lay out vectors differently: faces travel in the format of GPUs
+  TransportChoice transports;        // faces of the operator in `precision`
+  LaunchTuning tuning;               // launches of the operator in `precision`
   Extents lattice{}, grid{}, local{};
   SlabWidths widths;  // of the slabs of each direction
   int ranks = 1, threads = 1;

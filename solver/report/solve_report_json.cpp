@@ -101,6 +101,8 @@ std::string to_json(const SolveReport& report) {
   json["verified"] = report.verified();
   json["unverified"] = report.unverified;
   json["device"] = report.device;
+  json["devices"] = report.devices;
+  json["unlike_ranks"] = report.unlike_ranks;
   json["blas"] = to_string(report.options.blas);
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);

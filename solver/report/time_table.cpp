@@ -32,7 +32,9 @@ TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, doub
   const bool on_gpu = d.options().cuda_device >= 0, overlap = d.options().overlap;
   if (!d.faces().kind()) return {};
 
-  const bool not_told_apart = on_gpu && times.compute.seconds == 0;
+  // Ranks on CPUs beside GPUs take part in every sum of the table, with nothing to copy.
+  const bool mixed = all.any(on_gpu) && all.any(!on_gpu);
+  const bool not_told_apart = !mixed && on_gpu && times.compute.seconds == 0;
   if (d.peers() || not_told_apart) {
     const char* inside = d.peers() ? "within the kernels" : "queued with the kernels";
     const char* all_of_it = d.peers() ? "everything: the kernels store faces themselves" : "everything";
@@ -46,6 +48,7 @@ TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, doub
 
   const TransportKind& kind = *d.faces().kind();
   const auto copy = [&](const char* name, const TimeSpent& spent, const TimedPart& part) {
+    if (mixed) return measured(all, name, spent, spent.seconds, "of ranks on GPUs");
     if (part.how == TimedPart::none) return nothing(name, part.note);
     return part.how == TimedPart::inside_another ? part_of_another(name, part.note) : measured(all, name, spent);
   };

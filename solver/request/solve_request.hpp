@@ -63,7 +63,7 @@ struct SessionOptions {
   bool keep_thin_links = false;                  // HISQ: so that masses may have other epsilons; 576 bytes a site
   bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
   bool reunitarize = false;                      // project the links onto SU(3) first; implied by compressed links
-  std::string device = "auto";                   // auto | cpu | cuda | cuda:n
+  std::string device = "auto";                   // auto | cpu | cuda | cuda:n, or a list of these (device_choice.hpp)
   bool overlap = true;                           // faces travel while interior sites are computed
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;

@@ -2,6 +2,7 @@
 
 #include <omp.h>
 
+#include "dirac/kernels/rank_layouts.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
@@ -55,12 +56,15 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
                             smallest_extent(stencil_of(options_)))) {
   const int rank_on_host = communicator().rank_on_host();
   communicator().agree([&] {
-    cuda_device_ = choose_device(options_.device, rank_on_host);
+    cuda_device_ = choose_device(options_.device, communicator(), rank_on_host);
     cublas_ = open_cublas(options_, cuda_device_);
   });
+  devices_ = devices_of_ranks(communicator(), cuda_device_);
+  on_gpus_ = communicator().any(cuda_device_ >= 0);
+  unlike_ = layouts_differ(communicator(), cuda_device_ >= 0 ? cuda_kernels() : cpu_kernels());
 }
 
-std::string Context::device() const { return describe_device(cuda_device_); }
+std::string Context::device() const { return describe_devices(devices_); }
 
 Context::Scope::Scope(const Context& context)
     : surroundings_(context.surroundings_ ? std::optional<Surroundings::Scope>(std::in_place, *context.surroundings_)

@@ -4,6 +4,8 @@
 
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "halo/communicator.hpp"
 #include "halo/cut_lattice.hpp"
@@ -44,7 +46,10 @@ class Context {
   LoopChoice loop() const { return loop_; }               // of CG on a GPU
   int cuda_device() const { return cuda_device_; }        // -1: the CPU
   const Cublas* cublas() const { return cublas_.get(); }  // with `blas` cublas
-  std::string device() const;                             // "cpu" or "cuda:0 (NVIDIA H200)"
+  std::string device() const;                             // "cpu", "cuda:0 (NVIDIA H200)", or both kinds of a mixed job
+  const std::vector<std::string>& devices() const { return devices_; }  // of every rank
+  bool on_gpus() const { return on_gpus_; }      // whether some rank computes on a GPU; the same on all ranks
+  bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
 
   // Within it this thread works for the context: its surroundings, threads and GPU. At the end all three are as before.
   // Everything that uses a context runs in a Scope. Scopes nest. Local.
@@ -68,6 +73,8 @@ class Context {
   LoopChoice loop_;
   PlacedLattice placed_;
   int cuda_device_ = -1;
+  std::vector<std::string> devices_;
+  bool on_gpus_ = false, unlike_ = false;
   std::unique_ptr<Cublas> cublas_;
 };
 

@@ -28,6 +28,8 @@ double sum_bytes(const Communicator& communicator, double bytes) {
 
 void Gauge::fill_setting(RunSetting& setting, const StaggeredOperator& d) const {
   setting.device = context_.device();
+  setting.devices = context_.devices();
+  setting.unlike_ranks = d.options().unlike_ranks;
   setting.transport = d.transport();
   setting.transports = d.transport_choice();
   setting.tuning = d.tuning();

@@ -310,7 +310,7 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
     certificate_.make(certificate, lattice());
     plain_links(certificate);
   });
-  if (first && context_.cuda_device() >= 0) pass_->rehearse(system);
+  if (first && context_.on_gpus()) pass_->rehearse(system);  // hops are collective: all ranks, or none
 }
 
 Gauge::BatchParts Gauge::prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate) {
