@@ -72,11 +72,7 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
       exchange(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options), kernels.space,
                transport.name) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
-  if (options.unlike_ranks && kernels.space == MemorySpace::host) {
-    for (const Parity parity : {Parity::even, Parity::odd})
-      wires[int(parity)].emplace(layout, parity, data->faces[int(parity)]);
-    communicator.agree([&] { ghosts = Buffer(wires[0]->ghost_bytes(options.precision, options.n_rhs)); });
-  }
+  if (options.unlike_ranks) communicator.agree([&] { make_wires(); });
   tune();
 }
 
@@ -146,6 +142,14 @@ DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
     g.at_lattice_edge[2 * mu + 1] = place == 0;
   }
   return g;
+}
+
+// Local.
+void StaggeredOperator::State::make_wires() {
+  if (kernels.space == MemorySpace::cuda) return;  // packs and reads faces as they travel
+  for (const Parity parity : {Parity::even, Parity::odd})
+    wires[int(parity)].emplace(layout, parity, data->faces[int(parity)]);
+  ghosts = Buffer(wires[0]->ghost_bytes(options.precision, options.n_rhs));
 }
 
 void StaggeredOperator::State::tune() {

@@ -61,6 +61,7 @@ struct StaggeredOperator::State {
   LinkSetView links_of(LinkSet set, Parity target) const;
   double scale_of(LinkSet set) const;
   DeviceGeometry geometry_of(Parity target) const;
+  void make_wires();
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);
   void damage_ghosts();
