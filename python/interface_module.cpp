@@ -73,12 +73,14 @@ void log_message(void* data, int level, const char* text) {
 
 std::shared_ptr<Context> create_context(const staghorn_geometry& geometry, staghorn_options options,
                                         const std::optional<std::string>& transport,
-                                        const std::optional<std::string>& tuning_file, nb::object log,
+                                        const std::optional<std::string>& tuning_file,
+                                        const std::optional<std::string>& devices, nb::object log,
                                         std::optional<std::int32_t> communicator) {
   auto context = std::make_shared<Context>();
   context->log = std::move(log);
   options.transport = transport ? transport->c_str() : nullptr;
   options.tuning_file = tuning_file ? tuning_file->c_str() : nullptr;
+  options.devices = devices ? devices->c_str() : nullptr;
   if (!context->log.is_none()) {
     options.log = log_message;
     options.log_data = &context->log;
@@ -269,7 +271,7 @@ NB_MODULE(_interface, m) {
     return extents;
   });
   m.def("create_context", &create_context, nb::arg("geometry"), nb::arg("options"), nb::arg("transport").none(),
-        nb::arg("tuning_file").none(), nb::arg("log").none(), nb::arg("communicator").none());
+        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(), nb::arg("communicator").none());
   m.def("local_lattice", &local_lattice);
   m.def("process_grid", &process_grid);
   m.def("report", &report);

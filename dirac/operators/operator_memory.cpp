@@ -44,6 +44,13 @@ double face_buffers(const Lattice& lattice, int lanes, int depth, double bytes_p
   return 2 * sites * bytes_per_site;
 }
 
+// Bytes of faces on a CPU among unlike ranks: as they travel, ghosts as kernels read them, and the order of sites
+// (FaceWire): a slot for each site that is sent and for each that is received, of both parities.
+double wire_bytes(const Lattice& lattice, int lanes, int depth, double bytes_per_site) {
+  return face_buffers(lattice, 1, depth, bytes_per_site) + face_buffers(lattice, lanes, depth, bytes_per_site) / 2 +
+         2 * face_buffers(lattice, 1, depth, sizeof(Slot));
+}
+
 // Bytes of the links of a face, sent and received, while links are packed (KernelLinks): of all slices received, and of
 // one sent.
 double neighbour_links(const Lattice& lattice, int depth) {
@@ -99,7 +106,9 @@ OperatorBytes predict_operator_bytes(const Lattice& lattice, const OperatorOptio
   // NeighbourTable: a code for each leg, two words more for a special one, and each block in one of two lists.
   const double tables = 2 * (blocks * (legs_of(form.stencil) + 1) * sizeof(std::int32_t) +
                              special * sizeof(SpecialNeighbour) + special * 2 * sizeof(std::int32_t));
-  bytes.halo = face_buffers(lattice, layout.lanes(), depth, vector_site) + tables;
+  bytes.halo = (options.unlike_ranks ? wire_bytes(lattice, layout.lanes(), depth, vector_site)
+                                     : face_buffers(lattice, layout.lanes(), depth, vector_site)) +
+               tables;
   bytes.packing = neighbour_links(lattice, depth);
   return bytes;
 }

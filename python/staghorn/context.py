@@ -29,7 +29,8 @@ class Context:
     comm         communicator of mpi4py, of which a duplicate is kept; None: this process alone, and no function of MPI is called
     grid         ranks in each direction; None: as leaves the least surface
     coord        place of this rank in the grid; None: by rank, x fastest
-    device       "cpu", "auto" (a GPU if there is one), or the number of a GPU
+    device       "cpu", "auto" (a GPU if there is one), the number of a GPU, or a list as of `--device`, such as "cuda:0,cpu": the
+                 ranks of a host take its entries in turn
     threads      of OpenMP within calls of this context; 0: as OMP_NUM_THREADS says
     certificate  where residuals are recomputed: "auto" (where the vectors are), "host" or "device"
     transport    of faces between ranks; None: chosen by measurement
@@ -51,14 +52,15 @@ class Context:
         geometry.set(_four("lattice", extents), _four("grid", grid) if grid is not None else (0, 0, 0, 0),
                      None if coord is None else _four("coord", coord))
         options = native.Options()
-        options.device = _device(device)
+        devices = device if isinstance(device, str) and "," in device else None
+        options.device = _device("cpu" if devices else device)
         options.threads = threads
         options.certificate = choice("certificate", certificate, native.CERTIFICATES)
         options.environment = int(environment)
         options.stream = stream or 0
         self._stream = stream
         self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fspath(tuning_file),
-                                             log, None if comm is None else _fortran_communicator(comm))
+                                             devices, log, None if comm is None else _fortran_communicator(comm))
         self._lattice = _four("lattice", extents)
         local, origin = native.local_lattice(self._native)
         self._local, self._origin = _four("local", local), _four("origin", origin)

@@ -87,6 +87,8 @@ class Report:
     ranks: int = 1
     threads: int = 1
     device: str = "cpu"
+    devices: list[str] = field(default_factory=list)  # of every rank
+    unlike_ranks: bool = False  # some ranks lay out vectors differently
     transport: str = ""
     precision: str = "fp64"
     links: int = 18

@@ -101,6 +101,8 @@ LinkField make_links(std::ostream& out, const Communicator& communicator, const 
   communicator.agree([&] {
     if (header && chain.request.device.starts_with("cuda"))
       throw Error("device", "auto or cpu for a chain that starts from a file", "'" + chain.request.device + "'");
+    if (chain.request.device.find(',') != std::string::npos)
+      throw Error("device", "auto, cpu or cuda, for all ranks alike", "'" + chain.request.device + "'");
     cuda_device = choose_device(chain.request.device == "auto" && on_cpu ? "cpu" : chain.request.device, 0);
   });
   out << "staghorn " << version() << ": " << describe_device(cuda_device) << ", " << to_string(chain.extents) << "\n";

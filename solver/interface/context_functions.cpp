@@ -44,6 +44,7 @@ SessionOptions session_options(const Asked& asked) {
   options.device = device == STAGHORN_DEVICE_AUTO  ? "auto"
                    : device == STAGHORN_DEVICE_CPU ? "cpu"
                                                    : "cuda:" + std::to_string(device);
+  if (asked.options.devices) options.device = asked.options.devices;
   if (asked.options.certificate != STAGHORN_CERTIFICATE_WITH_SOLVE)  // the numbers of both enums are the same
     options.certificate = CertificatePlace(asked.options.certificate);
   if (asked.options.transport) options.transport = asked.options.transport;
@@ -101,7 +102,7 @@ void make_context(staghorn_context** context, const Communicator& all, Asked ask
   complete_grid(all, asked.geometry);
   auto held = std::make_shared<HeldContext>();
   held->options = asked.options;
-  held->options.transport = held->options.tuning_file = nullptr;  // strings of the host
+  held->options.transport = held->options.tuning_file = held->options.devices = nullptr;  // strings of the host
   held->main_thread_only = main_thread_only;
   const Communicator ordered = in_order_of_grid(all, asked.geometry);
   const char* launch_file = asked.options.tuning_file;
@@ -113,10 +114,10 @@ void make_context(staghorn_context** context, const Communicator& all, Asked ask
   held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, Mapping::natural,
                                             surroundings, asked.options.threads);
   all.agree([&] {
-    if (held->context->cuda_device() < 0 && asked.options.certificate == STAGHORN_CERTIFICATE_DEVICE)
-      throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST of a context on the CPU", "DEVICE");
-    if (held->context->cuda_device() < 0 && asked.options.stream)
-      throw Error(ErrorKind::argument, "options.stream", "NULL of a context on the CPU", "a stream");
+    if (held->context->field_device() < 0 && asked.options.certificate == STAGHORN_CERTIFICATE_DEVICE)
+      throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST where a rank computes on the CPU", "DEVICE");
+    if (held->context->field_device() < 0 && asked.options.stream)
+      throw Error(ErrorKind::argument, "options.stream", "NULL where a rank computes on the CPU", "a stream");
     *context = make_handle(std::move(held));
   });
 }

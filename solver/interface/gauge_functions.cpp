@@ -31,7 +31,7 @@ void create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) 
     *gauge = nullptr;
   });
   SessionOptions options = context->context->options();
-  if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->cuda_device() >= 0)
+  if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->field_device() >= 0)
     options.certificate = CertificatePlace::device;
   held->gauge = std::make_unique<Gauge>(*context->context, options);
   load(*held);
@@ -84,14 +84,14 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
   const auto held = held_by(handle);
   const Use use(*held->context);
   const Context& context = *held->context->context;
-  const int cuda_device = context.cuda_device();
+  const int field_device = context.field_device();
   staghorn_vectors layout{};
   HostVectors host;
   std::optional<OperatorLinks> links;
   context.communicator().agree([&] {
     layout = read_struct(vectors, "vectors");
     check(layout);
-    host = vectors_of_host(layout, cuda_device);
+    host = vectors_of_host(layout, field_device);
     require_links(*held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     check_choice("n", n, 1, max_rhs);
@@ -100,8 +100,8 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
     check_pointer("in", in);
     check_pointer("out", out);
     for (int i = 0; i < n; ++i) {
-      check_memory("in[i]", in[i], layout.memory, cuda_device);
-      check_memory("out[i]", out[i], layout.memory, cuda_device);
+      check_memory("in[i]", in[i], layout.memory, context.cuda_device());
+      check_memory("out[i]", out[i], layout.memory, context.cuda_device());
     }
     if (host.space == MemorySpace::cuda) held->await_host();
     held->make_a_field(host.space);

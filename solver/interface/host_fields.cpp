@@ -22,7 +22,7 @@ static_assert(int(LinkPhases::none) == STAGHORN_PHASES_NONE && int(LinkPhases::c
 MemorySpace space_of(std::int32_t memory, const char* field, int cuda_device) {
   if (memory != STAGHORN_DEVICE) return MemorySpace::host;
   if (cuda_device < 0)
-    throw Error(ErrorKind::argument, field, "memory of the host, for this context computes on the CPU",
+    throw Error(ErrorKind::argument, field, "memory of the host, for a rank of this context computes on the CPU",
                 "STAGHORN_DEVICE");
   return MemorySpace::cuda;
 }

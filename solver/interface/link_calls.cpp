@@ -76,7 +76,7 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   HostArgument host;
   bool unchanged = false;
   ranks(held).agree([&] {
-    host = read(thin, improved ? LinkKind::fat : LinkKind::thin, held.context->context->cuda_device());
+    host = read(thin, improved ? LinkKind::fat : LinkKind::thin, held.context->context->field_device());
     unchanged = !held.long_links && held.gauge->has_links() && is_unchanged(host.links, held.links);
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
@@ -106,7 +106,7 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
   HostArgument of_fat, of_long;
   bool unchanged = false;
   ranks(held).agree([&] {
-    const int cuda_device = held.context->context->cuda_device();
+    const int cuda_device = held.context->context->field_device();
     of_fat = read(fat, LinkKind::thin, cuda_device);  // thin ones where long links are zero
     of_long = read(naik, LinkKind::naik, cuda_device);
     if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();

@@ -34,7 +34,7 @@ module staghorn
     integer(c_int32_t) :: struct_size, device, threads, certificate, environment, reserved
     type(c_ptr) :: stream, transport, tuning_file
     type(c_funptr) :: log
-    type(c_ptr) :: log_data
+    type(c_ptr) :: log_data, devices
   end type
   type, bind(C) :: staghorn_links
     integer(c_int32_t) :: struct_size, order, precision, memory, phases, boundary_in, dagger, reals

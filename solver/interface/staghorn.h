@@ -129,7 +129,7 @@ typedef struct {
 
 typedef struct {
   uint32_t struct_size;
-  int32_t device;          /* staghorn_device or a number; default CPU */
+  int32_t device;          /* staghorn_device or a number, of this rank; default CPU */
   int32_t threads;         /* of OpenMP within calls of this context; 0, the default: as the host has set them */
   int32_t certificate;     /* staghorn_certificate */
   int32_t environment;     /* 1: variables STAGHORN_... of the environment are read; default 0 */
@@ -139,6 +139,7 @@ typedef struct {
   const char *tuning_file; /* remembers launches of GPU kernels; NULL: nothing is written */
   void (*log)(void *data, int level, const char *text); /* NULL: no messages. level 0: a warning, 1: a note */
   void *log_data;
+  const char *devices; /* instead of device: a list as of `--device`, such as "cuda:0,cpu"; NULL: none */
 } staghorn_options;
 
 /* Links of a host: how they lie, what is multiplied into them, and the boundary condition of D. */

@@ -15,6 +15,8 @@ namespace staghorn {
 template <class Struct>
 constexpr std::size_t first_size = sizeof(Struct);
 template <>
+inline constexpr std::size_t first_size<staghorn_options> = offsetof(staghorn_options, devices);
+template <>
 inline constexpr std::size_t first_size<staghorn_links> = offsetof(staghorn_links, coefficient);
 template <>
 inline constexpr std::size_t first_size<staghorn_gauge_info> = offsetof(staghorn_gauge_info, coefficient);

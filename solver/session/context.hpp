@@ -49,6 +49,8 @@ class Context {
   std::string device() const;                             // "cpu", "cuda:0 (NVIDIA H200)", or both kinds of a mixed job
   const std::vector<std::string>& devices() const { return devices_; }  // of every rank
   bool on_gpus() const { return on_gpus_; }      // whether some rank computes on a GPU; the same on all ranks
+  // The GPU on which fields and the certificate may lie; -1 where some rank computes on a CPU.
+  int field_device() const { return mixed_ ? -1 : cuda_device_; }
   bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
 
   // Within it this thread works for the context: its surroundings, threads and GPU. At the end all three are as before.
@@ -74,7 +76,7 @@ class Context {
   PlacedLattice placed_;
   int cuda_device_ = -1;
   std::vector<std::string> devices_;
-  bool on_gpus_ = false, unlike_ = false;
+  bool on_gpus_ = false, mixed_ = false, unlike_ = false;
   std::unique_ptr<Cublas> cublas_;
 };
 

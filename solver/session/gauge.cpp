@@ -154,7 +154,7 @@ void Gauge::improve_in_place(const LinksTaken& links) {
 }
 
 bool Gauge::certifies_on_gpu() const {
-  if (context_.cuda_device() < 0 || options_.certificate == CertificatePlace::host) return false;
+  if (context_.field_device() < 0 || options_.certificate == CertificatePlace::host) return false;
   if (options_.certificate == CertificatePlace::device) return true;
   return certificate_.made() && certificate_.space() == MemorySpace::cuda;
 }
@@ -196,9 +196,9 @@ EigenpairIdentity Gauge::eigenpair_identity() const {
 void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
   const Stopwatch reading;
   const Communicator& all = context_.communicator();
-  const bool on_gpu = context_.cuda_device() >= 0;
+  const bool on_gpu = context_.field_device() >= 0;
   require_belongs(header, lattice().global(), eigenpair_identity());
-  const KernelTable& kernels = on_gpu ? cuda_kernels() : cpu_kernels();
+  const KernelTable& kernels = context_.cuda_device() >= 0 ? cuda_kernels() : cpu_kernels();
   Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels, options_.no_verify);
   std::unique_ptr<Deflation> loaded;
   const MemorySpace where =

@@ -1,6 +1,6 @@
 """Ranks whose kernels lay out vectors differently give the bits of ranks that are alike.
 
-Here these are CPUs with vector registers of two widths. A CPU beside a GPU takes the same path (gpu/test_mixed_ranks.py).
+Here these are CPUs with vector registers of two widths. A CPU beside a GPU takes the same path (gpu/mixed/).
 """
 
 from __future__ import annotations

@@ -30,7 +30,7 @@ void SolveArguments::read(const staghorn_request* request_given, const staghorn_
   layout = read_struct(vectors_given, "vectors");
   check(request);
   check(layout);
-  host = vectors_of_host(layout, context.cuda_device());
+  host = vectors_of_host(layout, context.field_device());
   signs = signs_of_host(layout, &held.signs);
   check_half(layout, sites());
   space = host.space;

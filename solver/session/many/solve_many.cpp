@@ -45,7 +45,7 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   Gauge& gauge = session.resident();
   const SessionOptions& options = session.options();
   // Fields that are made here may lie where the kernels work, and so may the certificate.
-  const bool on_gpu = context.cuda_device() >= 0;
+  const bool on_gpu = context.field_device() >= 0;
   const MemorySpace certificate =
       certificate_space(options.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
 

@@ -222,7 +222,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
   check_fields(all, lattice(), sources, solutions, n_masses);
   const MemorySpace certificate =
-      certificate_space(options_.certificate, common_space(sources, solutions), context_.cuda_device() >= 0);
+      certificate_space(options_.certificate, common_space(sources, solutions), context_.field_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;

@@ -1,0 +1,78 @@
+"""Ranks on a GPU and ranks on CPUs take part in the same messages and sums, in the same order.
+
+This needs no GPU, but a build with CUDA: the GPU here is one whose kernels do nothing (idle_cuda_runtime.cpp). A rank that
+waits for another in vain is ended by the watchdog, which says where. What such a GPU computes is wrong, and the certificate
+must say so.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+from program_under_test import built_program
+
+pytestmark = [pytest.mark.mpi,
+              pytest.mark.skipif(not built_program("idle_gpu_solves").is_file(), reason="a build without CUDA has no idle GPU")]
+
+MANY = ["--source", "gaussian:5", "--noise-vectors", 3]
+REQUESTS = {
+    "fp64": ["--links", 18, "--boundary", "0.3,antiperiodic,periodic,0.5"],
+    "fp32-8-odd": ["--precision", "fp32", "--links", 8, "--system", "odd", *MANY],
+    "fp64-fp32": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12],
+    "fp64-fp16": ["--sloppy", "fp16", *MANY],
+    "no overlap": ["--overlap", "off", "--loopback", "x"],
+    "mapped": ["--transport", "mapped"],
+    "hisq": ["--action", "hisq", "--sloppy", "fp16", "--phases", "milc"],
+    "masses": ["--masses", "0.1,0.3,0.9"],
+    "masses-fp32": ["--masses", "0.1,0.3,0.9", "--sloppy", "fp32", *MANY],
+    "block": ["--solver", "block", *MANY],
+    "block-fp32": ["--solver", "block", "--sloppy", "fp32", *MANY],
+    "batch": ["--batch", 2, *MANY],
+}
+DEVICES = {"1,1,1,2": "cuda:0,cpu", "1,1,2,2": "cpu,cuda:0,cuda:0,cpu"}
+FAILED = 3  # exit status: not converged
+
+
+@pytest.fixture(scope="module")
+def gauge(staghorn, tmp_path_factory):
+    path = tmp_path_factory.mktemp("gauge") / "hot.h5"
+    staghorn("generate", "--lattice", 8, 4, 8, 12, "--beta", 6, "--sweeps", 2, "--seed", 3, "--device", "cpu", "--output", path, check=True)
+    return path
+
+
+def solve(run_built, lines, requests, env, ranks):
+    requests.write_text("".join("\t".join(map(str, words)) + "\n" for words in lines))
+    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20", **env})
+
+
+@pytest.mark.parametrize("grid", DEVICES)
+def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
+    lines = []
+    for i, request in enumerate(REQUESTS.values()):
+        mass = [] if "--masses" in request else ["--mass", 0.5]
+        words = ["--gauge", gauge, "--output", tmp_path / f"{i}.h5", "--report", tmp_path / f"{i}.json", "--quiet", "--grid", grid,
+                 "--device", DEVICES[grid], "--max-iterations", 40, *mass, *request]
+        lines.append(words)
+    done = solve(run_built, lines, tmp_path / "requests", {"STAGHORN_MIXED_RANKS": "1"}, math.prod(map(int, grid.split(","))))
+    assert done.returncode == 0, done.stdout + done.stderr
+    for i, name in enumerate(REQUESTS):
+        report = json.loads((tmp_path / f"{i}.json").read_text())
+        assert len(report["devices"]) == report["ranks"] and report["unlike_ranks"], name
+        assert report["transport"].split("+")[-1] in ("staged", "mapped", "cuda-aware", "mpi"), name
+        assert report["outcome"] != "certified" and report["certificate"] == "host", name
+    assert done.stdout.count(f"exit status {FAILED}") == len(REQUESTS), done.stdout
+
+
+@pytest.mark.parametrize("env, options, words", [
+    ({}, [], ["device: expected CPUs on all ranks, or GPUs on all ranks", "cuda:0 (idle) + cpu"]),
+    ({"STAGHORN_MIXED_RANKS": "1"}, ["--certificate", "device"], ["`certificate` device", "found device cpu"]),
+    ({"STAGHORN_MIXED_RANKS": "1"}, ["--blas", "cublas"], ["`blas` cublas", "found device cpu"]),
+    ({"STAGHORN_MIXED_RANKS": "1"}, ["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"])],
+    ids=["closed", "certificate", "cublas", "transport"])
+def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, env, options, words):
+    line = ["--gauge", gauge, "--mass", 0.5, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", *options]
+    done = solve(run_built, [line], tmp_path / "requests", env, 2)
+    assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr
+    assert all(word in done.stderr for word in words), done.stderr
