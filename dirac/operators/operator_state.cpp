@@ -148,7 +148,7 @@ DeviceGeometry StaggeredOperator::State::geometry_of(Parity target) const {
 void StaggeredOperator::State::make_wires() {
   if (kernels.space == MemorySpace::cuda) return;  // packs and reads faces as they travel
   for (const Parity parity : {Parity::even, Parity::odd})
-    wires[int(parity)].emplace(layout, parity, data->faces[int(parity)]);
+    wires[int(parity)].emplace(layout, parity, depth_of(options.stencil), data->faces[int(parity)]);
   ghosts = Buffer(wires[0]->ghost_bytes(options.precision, options.n_rhs));
 }
 

@@ -8,12 +8,15 @@ namespace staghorn {
 namespace {
 
 // The number of a site of a face in the order of the wire.
-std::int64_t place_on_wire(const Lattice& lattice, int face, const Coordinates& x) {
+std::size_t place_on_wire(const SiteLayout& layout, Parity parity, int face, Slot slot) {
+  const Lattice& lattice = layout.lattice();
+  Coordinates x;
+  layout.site(parity, slot, x);
   const int mu = face / 2, slice = face % 2 == 0 ? x[mu] : lattice.local()[mu] - 1 - x[mu];
   std::int64_t place = slice;
   for (int nu = 3; nu >= 0; --nu)
     if (nu != mu) place = place * lattice.local()[nu] + x[nu];
-  return place / 2;  // two neighbours in the lowest direction have one site of each parity
+  return std::size_t(place / 2);  // two neighbours in the lowest direction have one site of each parity
 }
 
 // Reals k of vectors in blocks of `lanes`: as the CPU kernels have them.
@@ -53,19 +56,22 @@ void for_each_real(const std::vector<Slot>& slots, int lanes, int n_rhs, const C
 
 }  // namespace
 
-FaceWire::FaceWire(const SiteLayout& layout, Parity parity, const FaceSites& faces)
+FaceWire::FaceWire(const SiteLayout& layout, Parity parity, int depth, const FaceSites& faces)
     : lanes_(layout.lanes()), ghost_blocks_(faces.blocks) {
+  const Lattice& lattice = layout.lattice();
   for (int face = 0; face < 8; ++face) {
     const std::vector<Slot>& slots = faces.slots[face];
+    if (slots.empty()) continue;
     sent_[face].resize(slots.size());
     received_[face].resize(slots.size());
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-      Coordinates x;
-      layout.site(parity, slots[k], x);
-      const auto place = std::size_t(place_on_wire(layout.lattice(), face, x));
-      sent_[face][place] = slots[k];
-      received_[face][place] = faces.first_block[face] * lanes_ + Slot(k);
-    }
+    for (std::size_t k = 0; k < slots.size(); ++k)
+      sent_[face][place_on_wire(layout, parity, face, slots[k])] = slots[k];
+    // Ghosts are in the order that the sender's part has in a layout of these lanes (NeighbourTable).
+    const int sender = lattice.neighbour_rank(face / 2, face % 2 == 0 ? +1 : -1);
+    const SiteLayout there(lattice.of_rank(sender), lanes_);
+    const std::vector<Slot> arriving = sites_of_face(there, parity, depth, face);
+    for (std::size_t k = 0; k < arriving.size(); ++k)
+      received_[face][place_on_wire(there, parity, face, arriving[k])] = faces.first_block[face] * lanes_ + Slot(k);
   }
 }
 

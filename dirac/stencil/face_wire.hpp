@@ -19,8 +19,8 @@ namespace staghorn {
 
 class FaceWire {
  public:
-  // For vectors on the CPU: `faces` are those of `parity`, as face_sites(layout, parity) lists them. Local.
-  FaceWire(const SiteLayout& layout, Parity parity, const FaceSites& faces);
+  // For vectors on the CPU: `faces` are those of `parity`, as face_sites(layout, parity, depth) lists them. Local.
+  FaceWire(const SiteLayout& layout, Parity parity, int depth, const FaceSites& faces);
 
   // Copies the face sites of a field on the CPU to the places `to`, one for each face that travels. As vectors are
   // stored: nothing is rounded. Local.

@@ -47,11 +47,14 @@ Lattice part_of(const SolveShape& shape, int rank) {
 MemoryEstimate estimate_memory(const SolveShape& shape) {
   const Lattice lattice = part_of(shape);
   const int cuda_device = shape.on_gpu ? 0 : -1;
-  const OperatorBytes fast = predict_operator_bytes(lattice, operator_options(shape.options, shape.n_rhs, cuda_device));
+  const auto predicted = [&](const SessionOptions& session, int n_rhs) {
+    OperatorOptions options = operator_options(session, n_rhs, cuda_device);
+    options.unlike_ranks = shape.unlike_ranks;
+    return predict_operator_bytes(lattice, options);
+  };
+  const OperatorBytes fast = predicted(shape.options, shape.n_rhs);
   OperatorBytes sloppy;
-  if (shape.options.sloppy)
-    sloppy =
-        predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), shape.n_rhs, cuda_device));
+  if (shape.options.sloppy) sloppy = predicted(iterated_options(shape.options), shape.n_rhs);
   const bool full = shape.system == System::full;
   const bool certified_there = shape.on_gpu && shape.options.certificate == CertificatePlace::device;
   const QuarkAction& quarks = shape.options.quarks;
@@ -72,10 +75,9 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"sources_solutions", 2 * field * shape.n_rhs}};
   int columns = shape.n_rhs;
   if (shape.refills) {
-    const OperatorBytes one = predict_operator_bytes(lattice, operator_options(shape.options, 1, cuda_device));
+    const OperatorBytes one = predicted(shape.options, 1);
     OperatorBytes sloppy_one;
-    if (shape.options.sloppy)
-      sloppy_one = predict_operator_bytes(lattice, operator_options(iterated_options(shape.options), 1, cuda_device));
+    if (shape.options.sloppy) sloppy_one = predicted(iterated_options(shape.options), 1);
     const bool mixed = shape.options.sloppy.has_value();
     estimate.objects["halo"] += one.halo + sloppy_one.halo;
     estimate.objects["vectors"] = (full ? 3 : 2) * shape.n_rhs * one.vector +
@@ -84,8 +86,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   }
   if (shape.n_masses > 1) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
-    const OperatorBytes batch = predict_operator_bytes(
-        lattice, operator_options(shifted_options(shape.options, shape.shifts_in_sloppy), columns, cuda_device));
+    const OperatorBytes batch = predicted(shifted_options(shape.options, shape.shifts_in_sloppy), columns);
     estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
                                                                shape.system, shape.eigenpairs > 0) *
                                               batch.vector +

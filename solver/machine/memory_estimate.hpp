@@ -27,6 +27,7 @@ struct SolveShape {
   bool shifts_in_sloppy = false;  // several masses: shifts_run_in_sloppy; false where that is not known: the most
   SlabWidths widths{};            // of the slabs of `grid`; empty: of equal shares
   int rank = 0;                   // whose part it is; of equal shares rank 0 has the largest
+  bool unlike_ranks = false;      // OperatorOptions::unlike_ranks
 };
 
 // The part of the lattice of shape.rank, and of another rank.

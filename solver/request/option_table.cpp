@@ -227,7 +227,7 @@ std::vector<Option> make_table() {
           parse_directions, &O::session, &SessionOptions::loopback),
       row(machine, "device", "auto|cpu|cuda[:n]",
           "where to compute; auto takes a GPU if there is one; with auto and cuda the ranks of a host take its GPUs in "
-          "turn. A list with commas, such as cuda:0,cpu: the ranks of a host take its entries in turn, CPUs beside GPUs",
+          "turn. A list with commas, such as cuda:0,cuda:2: the ranks of a host take its entries in turn",
           parse_text, &O::session, &SessionOptions::device),
       row(machine, "transport", "NAME",
           "how faces travel. Between CPUs: " + describe_transports(MemorySpace::host) +

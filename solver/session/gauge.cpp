@@ -254,6 +254,7 @@ SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const
   SolveShape shape = {lattice().global(), lattice().grid(), options_, n_rhs, system, context_.cuda_device() >= 0};
   shape.widths = lattice().widths();
   shape.rank = lattice().rank();
+  shape.unlike_ranks = context_.unlike_ranks();
   shape.options.certificate = certificate == MemorySpace::cuda ? CertificatePlace::device : CertificatePlace::host;
   if (deflation_) {
     shape.eigenpairs = std::int64_t(deflation_->pairs().count());

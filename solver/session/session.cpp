@@ -29,6 +29,7 @@ SolveShape expected_shape(const Context& context, const ExpectedSolve& expected)
                    context.cuda_device() >= 0, expected.n_masses, expected.n_together};
   shape.widths = lattice.widths();
   shape.rank = lattice.rank();
+  shape.unlike_ranks = context.unlike_ranks();
   return shape;
 }
 

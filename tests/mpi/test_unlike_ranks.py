@@ -30,7 +30,7 @@ REQUESTS = {
     "two at a time": ["--batch", 2, *MANY],
     "device certificate is the host's": ["--certificate", "host", "--phases", "milc"],
 }
-GRIDS = ["2,1,1,1", "1,1,2,2"]
+GRIDS = ["2,1,2,1", "1,1,1,3"]  # the latter has slabs of 6, 6 and 4 sites
 
 
 @pytest.fixture(scope="module")
@@ -92,6 +92,8 @@ def test_ranks_of_two_widths_have_the_bits_of_one(answers, alike, grid):
     found = answers(grid, "baseline")
     for name, (answer, report) in found.items():
         assert report["unlike_ranks"] and not alike[name][1]["unlike_ranks"]
+        assert report["widths"][3] == ([6, 6, 4] if grid == GRIDS[1] else [16])
+        assert report["memory_bytes"]["halo"] <= report["predicted_memory_bytes"]["halo"], name
         assert answer == alike[name][0], name
 
 

@@ -93,7 +93,8 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   const Extents& extents = gauge.links().lattice().global();
   check_eigen_request(request, gauge.options());
   check_eigen_request(request, extents);
-  const OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
+  OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
+  options.unlike_ranks = context.unlike_ranks();
   require_memory(gauge, options, request);
 
   FoundEigenpairs found;
