@@ -84,6 +84,11 @@ cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* sha
   return cudaSuccess;
 }
 cudaError_t cudaLaunchKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) { return cudaSuccess; }
+cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void*) {
+  *kernel = nullptr;
+  return cudaSuccess;
+}
+cudaError_t __cudaLaunchKernel(cudaKernel_t, dim3, dim3, void**, std::size_t, cudaStream_t) { return cudaSuccess; }
 cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t*, const void*, void**) { return cudaSuccess; }
 cudaError_t cudaLaunchCooperativeKernel(const void*, dim3, dim3, void**, std::size_t, cudaStream_t) {
   return cudaSuccess;
@@ -131,6 +136,7 @@ cudaError_t cudaDeviceSynchronize() { return cudaSuccess; }
 cudaError_t cudaMalloc(void** data, std::size_t bytes) { return take(data, bytes, cudaMemoryTypeDevice); }
 cudaError_t cudaFree(void* data) { return give(data); }
 cudaError_t cudaMallocHost(void** data, std::size_t bytes) { return take(data, bytes, cudaMemoryTypeHost); }
+cudaError_t cudaHostAlloc(void** data, std::size_t bytes, unsigned) { return take(data, bytes, cudaMemoryTypeHost); }
 cudaError_t cudaFreeHost(void* data) { return give(data); }
 cudaError_t cudaMemcpy(void* to, const void* from, std::size_t bytes, cudaMemcpyKind) {
   std::memmove(to, from, bytes);
