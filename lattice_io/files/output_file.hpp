@@ -47,8 +47,8 @@ class OutputFile {
   // this. With `keep`, its temporary file may be there already, and stays as it is.
   OutputFile(const Communicator& communicator, const std::string& path, bool force,
              WhenUnfinished unfinished = WhenUnfinished::remove);
-  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where nothing was written
-  // into a file that was made here. Local.
+  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where it was made here, is
+  // empty and is not relied on. Local.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
@@ -56,6 +56,8 @@ class OutputFile {
   // Has `work` write the temporary file, given its name, flush and close it; then renames it to its final name. `work`
   // is collective and throws on all ranks alike; its errors go on with the name that the user gave.
   void fill(const std::function<void(const std::string& temporary_path)>& work);
+  // Something else, such as a checkpoint, now speaks of the file: it stays, even if it is empty. Local.
+  void rely_on() { made_.clear(); }
   // Where work that began before `fill` writes.
   const std::string& temporary_path() const { return temporary_path_; }
 
@@ -67,7 +69,7 @@ class OutputFile {
   std::string path_, temporary_path_;
   bool force_;
   OwnFile own_;
-  std::string made_;  // a file to be kept that was made here; else empty
+  std::string made_;  // a file to be kept that was made here and is not relied on; else empty
 };
 
 // Throws Error now, before hours of solving, if `path` exists and not `force`, or could not be written. Collective.

@@ -162,6 +162,12 @@ void GrowingSolutions::begin_anew() {
   });
 }
 
+// A checkpoint follows, which says what the file holds.
+void GrowingSolutions::flush() {
+  writer_.flush();
+  output_.rely_on();
+}
+
 void GrowingSolutions::finish(const SolveReport& report) {
   output_.fill([&](const std::string&) { writer_.finish(solution_attributes(report)); });
 }

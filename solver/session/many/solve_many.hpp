@@ -52,7 +52,7 @@ class GrowingSolutions final : public SolutionSink {
   void begin_anew() override;
   void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
   void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
-  void flush() override { writer_.flush(); }
+  void flush() override;
   void finish(const SolveReport& report);  // once all are there
 
  private:
