@@ -12,9 +12,6 @@ namespace staghorn {
 
 namespace {
 
-// The one switch of jobs with ranks on CPUs beside ranks on GPUs. Closed until tests/gpu/mixed has passed on a GPU.
-constexpr bool mixed_ranks_are_open = false;
-
 std::vector<std::string> entries_of(const std::string& request) {
   std::vector<std::string> entries;
   for (std::size_t first = 0; first <= request.size();) {
@@ -109,11 +106,6 @@ std::vector<std::string> devices_of_ranks(const Communicator& communicator, int 
   for (std::size_t rank = 0; rank < std::size_t(communicator.size()); ++rank)
     devices.emplace_back(all.substr(rank * longest, longest).c_str());
   return devices;
-}
-
-bool mixed_ranks_allowed(const Communicator& communicator) {
-  const char* text = environment_variable("STAGHORN_MIXED_RANKS");
-  return mixed_ranks_are_open || communicator.any(text && std::string(text) == "1");
 }
 
 void require_one_kind(const std::vector<std::string>& devices) {

@@ -21,9 +21,6 @@ int choose_device(const std::string& request, const Communicator& communicator, 
 std::string describe_device(int cuda_device);
 // The same of every rank, on every rank. Collective.
 std::vector<std::string> devices_of_ranks(const Communicator& communicator, int cuda_device);
-// Whether ranks on CPUs may solve beside ranks on GPUs: mixed_ranks_are_open in device_choice.cpp, or
-// STAGHORN_MIXED_RANKS=1 in the environment of some rank. The same on all ranks. Collective.
-bool mixed_ranks_allowed(const Communicator& communicator);
 // Throws Error where some ranks compute on CPUs and others on GPUs. `devices` are those of all ranks. Local.
 void require_one_kind(const std::vector<std::string>& devices);
 // The first device if all ranks compute on CPUs or all on GPUs; else "cuda:0 (NVIDIA H200) + 3 x cpu". Local.

@@ -62,7 +62,6 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
   devices_ = devices_of_ranks(communicator(), cuda_device_);
   on_gpus_ = communicator().any(cuda_device_ >= 0);
   mixed_ = on_gpus_ && communicator().any(cuda_device_ < 0);
-  if (mixed_ && !mixed_ranks_allowed(communicator())) require_one_kind(devices_);
   unlike_ = layouts_differ(communicator(), cuda_device_ >= 0 ? cuda_kernels() : cpu_kernels());
 }
 

@@ -5,6 +5,7 @@
 
 #include "dirac/operators/operator_memory.hpp"
 #include "halo/available_memory.hpp"
+#include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/eigen/eigenpair_certificate.hpp"
@@ -93,6 +94,7 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   const Extents& extents = gauge.links().lattice().global();
   check_eigen_request(request, gauge.options());
   check_eigen_request(request, extents);
+  require_one_kind(context.devices());
   OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
   options.unlike_ranks = context.unlike_ranks();
   require_memory(gauge, options, request);

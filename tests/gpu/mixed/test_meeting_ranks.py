@@ -42,9 +42,9 @@ def gauge(staghorn, tmp_path_factory):
     return path
 
 
-def solve(run_built, lines, requests, env, ranks):
+def solve(run_built, lines, requests, ranks):
     requests.write_text("".join("\t".join(map(str, words)) + "\n" for words in lines))
-    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20", **env})
+    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20"})
 
 
 @pytest.mark.parametrize("grid", DEVICES)
@@ -55,7 +55,7 @@ def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
         words = ["--gauge", gauge, "--output", tmp_path / f"{i}.h5", "--report", tmp_path / f"{i}.json", "--quiet", "--grid", grid,
                  "--device", DEVICES[grid], "--max-iterations", 40, *mass, *request]
         lines.append(words)
-    done = solve(run_built, lines, tmp_path / "requests", {"STAGHORN_MIXED_RANKS": "1"}, math.prod(map(int, grid.split(","))))
+    done = solve(run_built, lines, tmp_path / "requests", math.prod(map(int, grid.split(","))))
     assert done.returncode == 0, done.stdout + done.stderr
     for i, name in enumerate(REQUESTS):
         report = json.loads((tmp_path / f"{i}.json").read_text())
@@ -65,14 +65,13 @@ def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
     assert done.stdout.count(f"exit status {FAILED}") == len(REQUESTS), done.stdout
 
 
-@pytest.mark.parametrize("env, options, words", [
-    ({}, [], ["device: expected CPUs on all ranks, or GPUs on all ranks", "cuda:0 (idle) + cpu"]),
-    ({"STAGHORN_MIXED_RANKS": "1"}, ["--certificate", "device"], ["`certificate` device", "found device cpu"]),
-    ({"STAGHORN_MIXED_RANKS": "1"}, ["--blas", "cublas"], ["`blas` cublas", "found device cpu"]),
-    ({"STAGHORN_MIXED_RANKS": "1"}, ["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"])],
-    ids=["closed", "certificate", "cublas", "transport"])
-def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, env, options, words):
+@pytest.mark.parametrize("options, words", [
+    (["--certificate", "device"], ["`certificate` device", "found device cpu"]),
+    (["--blas", "cublas"], ["`blas` cublas", "found device cpu"]),
+    (["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"])],
+    ids=["certificate", "cublas", "transport"])
+def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, options, words):
     line = ["--gauge", gauge, "--mass", 0.5, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", *options]
-    done = solve(run_built, [line], tmp_path / "requests", env, 2)
+    done = solve(run_built, [line], tmp_path / "requests", 2)
     assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr
     assert all(word in done.stderr for word in words), done.stderr

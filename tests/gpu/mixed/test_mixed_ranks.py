@@ -29,7 +29,7 @@ REQUESTS = {
     "batch": ["--batch", 2, *MANY],
 }
 MASSES = {"masses": ["--masses", "0.2,0.4,0.9"], "masses-fp32": ["--masses", "0.2,0.4,0.9", "--sloppy", "fp32"]}
-OPEN = {"STAGHORN_MIXED_RANKS": "1", "STAGHORN_WATCHDOG": "60"}  # whether or not the switch in device_choice.cpp is closed
+ENDS = {"STAGHORN_WATCHDOG": "60"}
 # ranks on each device, in the order of the ranks
 DEVICES = {"1,1,1,2": "cuda:0,cpu", "2,1,1,1": "cpu,cuda:0", "1,1,2,2": "cuda:0,cpu", "1,2,1,2": "cpu,cuda:0,cpu,cpu"}
 
@@ -48,7 +48,7 @@ def check(solve_many, rough):
         common = () if wanted is MASSES else ("--mass", 0.3)
         devices = devices or DEVICES[grid]
         found = solve_many(rough, wanted, *common, "--device", devices, "--grid", grid, *options, ranks=math.prod(map(int, grid.split(","))),
-                           env=OPEN)
+                           env=ENDS)
         like = solve_many(rough, wanted, *common, "--device", "cpu")
         names = devices.split(",")
         for name, report in zip(wanted, found.reports):
@@ -86,7 +86,7 @@ def test_certificate_of_mixed_ranks_runs_on_the_host(check):
 
 def test_eigenpairs_and_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path):
     mixed, like = ["--device", "cuda:0,cpu", "--grid", "1,1,1,2"], ["--device", "cpu"]
-    env = {"SOURCE_DATE_EPOCH": "1", **OPEN}
+    env = {"SOURCE_DATE_EPOCH": "1", **ENDS}
     for name, how, ranks in (("mixed", mixed, 2), ("like", like, 1)):
         staghorn("eigen", "--gauge", rough, "--pairs", 4, "--tolerance", 1e-8, "--output", tmp_path / f"{name}.h5", "--quiet", *how,
                  ranks=ranks, check=True, env=env)
@@ -114,4 +114,4 @@ def test_eigenpairs_and_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, 
     (["--device", "cpu,cuda:9"], ["rank 1 on host ", "device", "'cpu,cuda:9'"])], ids=["p2p", "mpi", "cublas", "certificate", "missing"])
 def test_what_mixed_ranks_cannot_do_is_refused(staghorn, rough, expect_error, tmp_path, options, words):
     device = [] if "--device" in options else ["--device", "cuda:0,cpu"]
-    expect_error(staghorn("solve", "--gauge", rough, "--mass", 0.3, "--output", tmp_path / "x.h5", *device, *options, ranks=2, env=OPEN), 1, *words)
+    expect_error(staghorn("solve", "--gauge", rough, "--mass", 0.3, "--output", tmp_path / "x.h5", *device, *options, ranks=2, env=ENDS), 1, *words)
