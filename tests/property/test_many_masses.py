@@ -243,7 +243,7 @@ def test_rational_functions_have_the_epsilon_that_their_file_names(links, tmp_pa
         run("solve", "--gauge", small_gauge, "--action", "hisq", "--naik-epsilon", epsilon, "--rational", f"{file}:MD:2",
             "--system", "even", "--source", "z2:3", "--output", outputs[-1], check=True)
     assert solution_bytes(outputs[0]) == solution_bytes(outputs[1])
-    for options, words in [({"action": "hisq"}, "that of the links, 0, or links with keep_thin_links, found -0.2"),
+    for options, words in [({"action": "hisq"}, "that of the links, 0, or links with `keep_thin_links`, found -0.2"),
                            ({"action": "asqtad"}, "expected 0, for only HISQ links")]:
         with pytest.raises(staghorn.Error, match=f"naik_term_epsilon: .*{words}"):
             staghorn.Session(links, **options).solve(None, b, rational=f"{file}:MD:2", system="even")
