@@ -314,9 +314,9 @@ BAD_CONTEXTS = [
     ({"grid": (2, 1, 1, 1)}, "^grid"),
     ({"device": "tpu"}, "^device: expected auto, cpu"),
     ({"certificate": "none"}, "^certificate: expected auto, host or device"),
-    ({"certificate": "device"}, "^certificate: expected AUTO or HOST of a context on the CPU"),
+    ({"certificate": "device"}, "^certificate: expected AUTO or HOST where a rank computes on the CPU"),
     ({"threads": -1}, "^threads: expected 0 to"),
-    ({"stream": 7}, "^stream: expected NULL of a context on the CPU"),
+    ({"stream": 7}, "^stream: expected NULL where a rank computes on the CPU"),
     ({"comm": "world"}, "^comm: expected a communicator of mpi4py, found builtins.str"),
 ]
 
@@ -463,7 +463,7 @@ def test_memory_of_a_gpu_is_refused_on_the_cpu(gauge, b):
             self.__cuda_array_interface__ = {"version": 3, "shape": b.shape, "typestr": "<c16", "data": (256, False),
                                              "strides": None, "stream": stream}
 
-    with pytest.raises(sh.Error, match="memory of the host, for this context computes on the CPU"):
+    with pytest.raises(sh.Error, match="memory of the host, for a rank of this context computes on the CPU"):
         gauge.solve(MASS, OnGpu(None), out=OnGpu(None))
     with pytest.raises(sh.Error, match="^source: .* stream 1 of the context, found stream 5"):
         gauge.solve(MASS, OnGpu(5), out=OnGpu(None))
