@@ -17,7 +17,6 @@ namespace {
 // The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
 std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
   if (options.blas != Blas::cublas) return nullptr;
-  if (cuda_device < 0) throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
   const DeviceScope scope(cuda_device);
   return std::make_unique<Cublas>();
 }
@@ -57,8 +56,10 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
   const int rank_on_host = communicator().rank_on_host();
   communicator().agree([&] {
     cuda_device_ = choose_device(options_.device, communicator(), rank_on_host);
-    cublas_ = open_cublas(options_, cuda_device_);
+    if (options_.blas == Blas::cublas && cuda_device_ < 0)
+      throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
   });
+  communicator().agree([&] { cublas_ = open_cublas(options_, cuda_device_); });
   devices_ = devices_of_ranks(communicator(), cuda_device_);
   on_gpus_ = communicator().any(cuda_device_ >= 0);
   mixed_ = on_gpus_ && communicator().any(cuda_device_ < 0);
