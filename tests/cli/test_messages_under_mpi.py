@@ -16,9 +16,9 @@ def test_error_is_printed_once(staghorn, expect_error, arguments, status, words)
     expect_error(staghorn(*arguments, ranks=3), status, *words)
 
 
-def test_ranks_that_do_not_divide_the_lattice(solve, expect_error):
+def test_ranks_that_cannot_cut_the_lattice(solve, expect_error):
     expect_error(solve(ranks=7), 1, "4x6x8x10", "7 ranks")
-    expect_error(solve("--grid", "1,1,1,2", ranks=2, name="a"), 1, "4x6x8x10", "grid 1x1x1x2")
+    expect_error(solve("--grid", "3,1,1,1", ranks=3, name="a"), 1, "4x6x8x10", "grid 3x1x1x1")
 
 
 def test_nan_on_one_rank_ends_all(solve, expect_error, tmp_path):
