@@ -271,7 +271,8 @@ NB_MODULE(_interface, m) {
     return extents;
   });
   m.def("create_context", &create_context, nb::arg("geometry"), nb::arg("options"), nb::arg("transport").none(),
-        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(), nb::arg("communicator").none());
+        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(),
+        nb::arg("communicator").none());
   m.def("local_lattice", &local_lattice);
   m.def("process_grid", &process_grid);
   m.def("report", &report);

@@ -21,8 +21,8 @@ namespace staghorn {
 class FaceExchange {
  public:
   // face_bytes[f] for the faces of partitioned directions, 0 for the others. Both sides of a cut have faces of the same
-  // size. `space` is where the vectors lie: host or cuda. `transport` is a name out of transport_names(space), or out of
-  // mixed_transport_names() if `space` differs between ranks; it carries what goes to other ranks, and may be "self"
+  // size. `space` is where the vectors lie: host or cuda. `transport` is a name out of transport_names(space), or out
+  // of mixed_transport_names() if `space` differs between ranks; it carries what goes to other ranks, and may be "self"
   // where nothing does. `communicator` must outlive the exchange. Collective.
   FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
                MemorySpace space, const std::string& transport);

@@ -47,8 +47,8 @@ class OutputFile {
   // this. With `keep`, its temporary file may be there already, and stays as it is.
   OutputFile(const Communicator& communicator, const std::string& path, bool force,
              WhenUnfinished unfinished = WhenUnfinished::remove);
-  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where it was made here, is
-  // empty and is not relied on. Local.
+  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where it was made here,
+  // is empty and is not relied on. Local.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;

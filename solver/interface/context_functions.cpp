@@ -115,7 +115,8 @@ void make_context(staghorn_context** context, const Communicator& all, Asked ask
                                             surroundings, asked.options.threads);
   all.agree([&] {
     if (held->context->field_device() < 0 && asked.options.certificate == STAGHORN_CERTIFICATE_DEVICE)
-      throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST where a rank computes on the CPU", "DEVICE");
+      throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST where a rank computes on the CPU",
+                  "DEVICE");
     if (held->context->field_device() < 0 && asked.options.stream)
       throw Error(ErrorKind::argument, "options.stream", "NULL where a rank computes on the CPU", "a stream");
     *context = make_handle(std::move(held));

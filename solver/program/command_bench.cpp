@@ -153,9 +153,8 @@ BenchmarkOptions read_options(const OptionValues& values) {
 // Which GPU, and whether cuBLAS is timed there.
 void choose_machine(const Communicator& communicator, const OptionValues& values, BenchmarkOptions& options) {
   const int rank_on_host = communicator.rank_on_host();
-  communicator.agree([&] {
-    options.cuda_device = choose_device(values["device"].as<std::string>(), communicator, rank_on_host);
-  });
+  communicator.agree(
+      [&] { options.cuda_device = choose_device(values["device"].as<std::string>(), communicator, rank_on_host); });
   require_one_kind(devices_of_ranks(communicator, options.cuda_device));
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
   if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();

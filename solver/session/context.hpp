@@ -48,7 +48,7 @@ class Context {
   const Cublas* cublas() const { return cublas_.get(); }  // with `blas` cublas
   std::string device() const;                             // "cpu", "cuda:0 (NVIDIA H200)", or both kinds of a mixed job
   const std::vector<std::string>& devices() const { return devices_; }  // of every rank
-  bool on_gpus() const { return on_gpus_; }      // whether some rank computes on a GPU; the same on all ranks
+  bool on_gpus() const { return on_gpus_; }  // whether some rank computes on a GPU; the same on all ranks
   // The GPU on which fields and the certificate may lie; -1 where some rank computes on a CPU.
   int field_device() const { return mixed_ ? -1 : cuda_device_; }
   bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
