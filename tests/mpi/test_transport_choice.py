@@ -57,4 +57,4 @@ def test_a_transport_that_delivers_wrong_bytes_is_refused(staghorn, small_gauge,
 
 def test_an_unknown_transport_is_refused(staghorn, small_gauge):
     result = staghorn("solve", "--gauge", small_gauge, *REQUEST, "--transport", "pigeon", ranks=2)
-    assert result.returncode == 1 and "mpi" in result.stderr and "pigeon" in result.stderr
+    assert result.returncode == 2 and "mpi" in result.stderr and "pigeon" in result.stderr
