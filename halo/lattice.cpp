@@ -1,5 +1,6 @@
 #include "halo/lattice.hpp"
 
+#include <algorithm>
 #include <numeric>
 
 #include "halo/watch/error.hpp"
@@ -55,6 +56,12 @@ Lattice::Lattice(const SlabWidths& widths, int rank, const std::array<bool, 4>& 
     local_[mu] = widths[mu][grid_coordinates_[mu]];
     origin_[mu] = slab_begin(mu, grid_coordinates_[mu]);
   }
+}
+
+std::int64_t Lattice::largest_local_volume() const {
+  std::int64_t sites = 1;
+  for (const std::vector<int>& slabs : widths_) sites *= *std::max_element(slabs.begin(), slabs.end());
+  return sites;
 }
 
 int Lattice::slab_begin(int mu, int slab) const {

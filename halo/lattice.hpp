@@ -53,6 +53,8 @@ class Lattice {
   int neighbour_rank(int mu, int direction) const;
   // The part of another rank of the same cut.
   Lattice of_rank(int rank) const { return Lattice(widths_, rank, loopback_); }
+  // Sites of the largest part of all ranks.
+  std::int64_t largest_local_volume() const;
   // The place in the grid of the slab with global coordinate x_mu, and the first coordinate of a slab.
   int slab_of(int mu, int x_mu) const;
   int slab_begin(int mu, int slab) const;

@@ -57,7 +57,7 @@ class OutputFile {
   // is collective and throws on all ranks alike; its errors go on with the name that the user gave.
   void fill(const std::function<void(const std::string& temporary_path)>& work);
   // Something else, such as a checkpoint, now speaks of the file: it stays, even if it is empty. Local.
-  void rely_on() { made_.clear(); }
+  void stays_even_empty() { made_.clear(); }
   // Where work that began before `fill` writes.
   const std::string& temporary_path() const { return temporary_path_; }
 
@@ -69,7 +69,7 @@ class OutputFile {
   std::string path_, temporary_path_;
   bool force_;
   OwnFile own_;
-  std::string made_;  // a file to be kept that was made here and is not relied on; else empty
+  std::string made_;  // a file to be kept that was made here and goes again if it is empty; else no name
 };
 
 // Throws Error now, before hours of solving, if `path` exists and not `force`, or could not be written. Collective.

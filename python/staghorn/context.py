@@ -39,7 +39,8 @@ class Context:
     environment  whether variables STAGHORN_... are read
     log          called as log(level, text) with warnings (level 0)
 
-    Local extents are even; where the grid does not divide the lattice evenly, the first parts are wider by 2. A context ends with `close`, at the end of a `with` block, or when nothing refers to it any more.
+    Local extents are even; where the grid does not divide the lattice evenly, the first parts are wider by 2. A context ends with
+    `close`, at the end of a `with` block, or when nothing refers to it any more.
     With several ranks use one of the former two: all ranks must do it together. Collective. Raises Error.
     """
 

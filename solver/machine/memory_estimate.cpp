@@ -1,7 +1,9 @@
 #include "solver/machine/memory_estimate.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
+#include <vector>
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/eigen/deflation.hpp"
@@ -108,6 +110,16 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   if (improved) estimate.packing = std::max(estimate.packing, sites * (stored ? 2.1 : 3.25) * double(sizeof(Links)));
   estimate.pieces = fast.pieces + sloppy.pieces;
   return estimate;
+}
+
+std::map<std::string, double> summed_over_ranks(const Communicator& communicator,
+                                                std::map<std::string, double> objects) {
+  std::vector<std::int64_t> bytes;
+  for (const auto& [object, of_rank] : objects) bytes.push_back(std::int64_t(of_rank));
+  communicator.sum(bytes);
+  std::size_t k = 0;
+  for (auto& [object, of_all] : objects) of_all = double(bytes[k++]);
+  return objects;
 }
 
 std::string gigabytes(double bytes) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "dirac/algebra/precision.hpp"
+#include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
 #include "solver/request/solve_request.hpp"
 
@@ -59,6 +60,10 @@ struct MemoryEstimate {
 
 // Throws Error where grid and lattice do not fit each other. Local.
 MemoryEstimate estimate_memory(const SolveShape& shape);
+
+// Each object's bytes on all ranks together. All ranks have the same objects. One message; collective.
+std::map<std::string, double> summed_over_ranks(const Communicator& communicator,
+                                                std::map<std::string, double> objects);
 
 std::string gigabytes(double bytes);  // "12.3 MB", "45.67 GB"
 

@@ -30,9 +30,8 @@ CommandSyntax convert_syntax() {
       "out", po::value<std::string>()->value_name("OUT")->required(), "the file to write")(
       "format", po::value<std::string>()->value_name("FORMAT"),
       "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu | pyquda (default: what the name OUT ends in, as "
-      ".nersc or "
-      ".h5)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
-              "IN is a file of KYU, without a header: its lattice")(
+      ".nersc or .h5)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
+                        "IN is a file of KYU, without a header: its lattice")(
       "dataset", po::value<std::string>()->value_name("NAME"),
       "of IN in HDF5: the dataset that holds the links (default: links)")(
       "precision", po::value<std::string>()->value_name("fp32|fp64"),

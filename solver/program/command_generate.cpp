@@ -46,9 +46,8 @@ CommandSyntax generate_syntax() {
       "output", po::value<std::string>()->value_name("F"), "file to write at the end; required without --save-every")(
       "format", po::value<std::string>()->value_name("FORMAT"),
       "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu | pyquda (default: what the name F ends in, as "
-      ".nersc, else "
-      "hdf5)")("precision", po::value<std::string>()->value_name("fp32|fp64"),
-               "of the stored numbers (default: fp64 where the format has it)")(
+      ".nersc, else hdf5)")("precision", po::value<std::string>()->value_name("fp32|fp64"),
+                            "of the stored numbers (default: fp64 where the format has it)")(
       "rows", po::value<int>()->value_name("2|3"), "rows stored per link, NERSC only (default: 3)")(
       "force", po::bool_switch(), "replace F if it exists")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);

@@ -114,7 +114,6 @@ struct SolveRequest {
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 
-// The tolerance in force: the request's own, or the default of the precision.
 // Masses of one Naik epsilon, by their places in the request. They are solved together.
 struct EpsilonGroup {
   double epsilon;
@@ -125,6 +124,7 @@ std::vector<EpsilonGroup> epsilon_groups(const SolveRequest& request, double own
 // The size of the largest group; 1 without several masses. Local.
 int most_masses_together(const SolveRequest& request, double own);
 
+// The tolerance in force: the request's own, or the default of the precision.
 double tolerance_in_force(const SolveRequest& request, Precision precision);
 
 }  // namespace staghorn

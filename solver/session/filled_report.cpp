@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "solver/krylov/solver_table.hpp"
+#include "solver/machine/memory_estimate.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/report/time_table.hpp"
@@ -85,9 +86,8 @@ void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vec
       {"peak_resident", peak_resident_bytes()}};
   if (deflation_) report.memory_bytes["eigenvectors"] = double(deflation_->bytes());
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
-  for (auto& [object, bytes] : report.memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
-  report.predicted_memory_bytes = estimate_memory(shape).objects;
-  for (auto& [object, bytes] : report.predicted_memory_bytes) bytes = sum_bytes(context_.communicator(), bytes);
+  report.memory_bytes = summed_over_ranks(context_.communicator(), report.memory_bytes);
+  report.predicted_memory_bytes = summed_over_ranks(context_.communicator(), estimate_memory(shape).objects);
 }
 
 SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds) const {

@@ -49,8 +49,8 @@ struct Glimpse {
 // The form that the loop takes. The same on all ranks. Collective.
 LoopForm choose_form(StaggeredOperator& d, LoopChoice choice) {
   const OperatorOptions& options = d.options();
-  // Of the largest part: ranks of other widths take the same form.
-  const auto local_volume = std::int64_t(d.communicator().max(double(d.lattice().local_volume())));
+  // Ranks of other widths take the same form.
+  const std::int64_t local_volume = d.lattice().largest_local_volume();
   const bool wide = takes_wide_kernel(choice, local_volume);
   if (takes_one_kernel(choice, options.precision, options.n_rhs, local_volume) && can_be_one_kernel(d, wide))
     return wide ? LoopForm::wide_kernel : LoopForm::one_kernel;

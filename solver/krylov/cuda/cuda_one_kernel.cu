@@ -27,6 +27,11 @@ int least_over_ranks(StaggeredOperator& d, int here) {
   return d.communicator().size() == 1 ? here : -int(d.communicator().max(-double(here)));
 }
 
+// The chunks of the rank that has fewest. Collective where slabs are unequal.
+int fewest_chunks(StaggeredOperator& d, int here) {
+  return all_equal(d.lattice().widths()) ? here : least_over_ranks(d, here);
+}
+
 // Blocks for each right-hand side. Blocks wait for each other, so there are no more than the GPU of any rank holds at
 // once. Returns 0 if the GPU of a rank has no cooperative launches. Collective.
 int most_blocks(StaggeredOperator& d, const OneKernel& kernel) {
@@ -69,7 +74,7 @@ class OneKernelForm final : public CudaLoopForm {
     };
     const cuda::ChunkRange forth = chunks(to_other(), false);
     // The blocks of all ranks are counted together: the rank with the fewest chunks decides.
-    blocks_ = std::min(cuda::most_blocks(d, kernel_), cuda::least_over_ranks(d, forth.count)) * n;
+    blocks_ = std::min(cuda::most_blocks(d, kernel_), cuda::fewest_chunks(d, forth.count)) * n;
     const int teams = blocks_ / n * kernel_.teams();
     arguments_.hop_range = cuda::share_range(forth, teams);
     arguments_.residual_range = cuda::share_range(chunks(to_parity(), true), teams);
@@ -115,9 +120,9 @@ bool can_be_one_kernel(StaggeredOperator& d, bool wide) {
   const cuda::OneKernel kernel = cuda::kernel_for(view, wide);
   const int blocks = cuda::most_blocks(d, kernel);
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
-  const int fewest = std::min(blocks, cuda::least_over_ranks(d, chunks));
-  return !d.communicator().any(
-      !(fewest > 0 && chunks <= fewest * kernel.teams() * cuda::ThreadSum::max_in_block_share));
+  const int used = std::min(blocks, cuda::fewest_chunks(d, chunks));
+  const bool here = used > 0 && chunks <= used * kernel.teams() * cuda::ThreadSum::max_in_block_share;
+  return all_equal(d.lattice().widths()) ? here : !d.communicator().any(!here);
 }
 
 std::unique_ptr<CudaLoopForm> make_one_kernel(const LoopContext& context, bool wide) {

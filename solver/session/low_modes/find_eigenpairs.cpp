@@ -139,7 +139,7 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   watch = Stopwatch();
   bool accurate = false;
   if (found.pairs.count() > 0) {
-    const bool on_gpu = context.field_device() >= 0;
+    const bool on_gpu = context.cuda_device() >= 0;
     std::optional<OperatorLinks> links;
     all.agree([&] { links.emplace(gauge.plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
     const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());

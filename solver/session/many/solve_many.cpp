@@ -165,7 +165,7 @@ void GrowingSolutions::begin_anew() {
 // A checkpoint follows, which says what the file holds.
 void GrowingSolutions::flush() {
   writer_.flush();
-  output_.rely_on();
+  output_.stays_even_empty();
 }
 
 void GrowingSolutions::finish(const SolveReport& report) {

@@ -15,6 +15,7 @@
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/memory_check.hpp"
+#include "solver/machine/memory_estimate.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/certified_solve.hpp"
@@ -285,8 +286,8 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
       filled_report(request, whole, setup_seconds, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   report.multi_shift = MultiShiftSummary{found.iterations, shifted.n_columns, found.precision};
   report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
-  for (const auto& [object, bytes] : estimate_memory(shifted).objects)
-    report.predicted_memory_bytes[object] = double(all.sum(std::int64_t(bytes)));
+  for (const auto& [object, bytes] : summed_over_ranks(all, estimate_memory(shifted).objects))
+    report.predicted_memory_bytes[object] = bytes;
   return report;
 }
 
