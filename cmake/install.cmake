@@ -2,10 +2,13 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-if(TARGET staghorn)
-  install(TARGETS staghorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-endif()
-set_target_properties(staghorn_core PROPERTIES EXPORT_NAME core)
+# With BUILD_SHARED_LIBS=ON the program and the libraries find libstaghorn_core.so beside them, wherever that is.
+file(RELATIVE_PATH path_to_libraries /${CMAKE_INSTALL_BINDIR} /${CMAKE_INSTALL_LIBDIR})
+set_target_properties(staghorn PROPERTIES INSTALL_RPATH "$ORIGIN/${path_to_libraries}")
+install(TARGETS staghorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+# Types of C++ may change with every minor version.
+set_target_properties(staghorn_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION}
+                                               SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
 install(TARGETS staghorn_core EXPORT staghornTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})

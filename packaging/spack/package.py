@@ -7,9 +7,10 @@ class Staghorn(CMakePackage, CudaPackage):
 
     license("BSD-3-Clause")
 
-    # No archive is named here: `spack dev-build staghorn@0.1.0` in the folder of the sources builds these.
-    version("0.1.0")
+    # No archive is named here: `spack dev-build staghorn@0.2.0` in the folder of the sources builds these.
+    version("0.2.0")
 
+    variant("shared", default=False, description="Build libstaghorn_core as a shared library")
     variant("python", default=False, description="Build the Python package")
 
     depends_on("c", type="build")
@@ -35,6 +36,7 @@ class Staghorn(CMakePackage, CudaPackage):
         arguments = [
             self.define_from_variant("STAGHORN_CUDA", "cuda"),
             self.define_from_variant("STAGHORN_PYTHON", "python"),
+            self.define_from_variant("BUILD_SHARED_LIBS", "shared"),
             self.define("STAGHORN_TESTS", self.run_tests),
         ]
         if self.spec.satisfies("+cuda"):

@@ -11,14 +11,14 @@ from typing import Any
 
 import numpy as np
 
+from .compiled_modules import loading
 from .errors import Error, choice
 from .fields import Extents, SupportsDLPack
 from .gauge import Gauge
 from .report import Report
 from .structs import Boundary, action_of, link_layout
-from .waiting_threads import short_spin
 
-with short_spin():  # read when the module loads libgomp
+with loading():
     from . import _interface as native
 
 

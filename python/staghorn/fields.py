@@ -14,8 +14,11 @@ from typing import Any, Protocol, TypeVar, cast
 
 import numpy as np
 
-from . import _interface as native
+from .compiled_modules import loading
 from .errors import Error, did_you_mean
+
+with loading():
+    from . import _interface as native
 
 Extents = tuple[int, int, int, int]  # x, y, z, t
 

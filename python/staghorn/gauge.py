@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from . import _interface as native
+from .compiled_modules import loading
 from .errors import Error, choice
 from .fields import Array, Fields, SupportsDLPack, check_alike, check_writable, new_array
 from .fields import links as link_fields
@@ -17,6 +17,9 @@ from .fields import vectors as vector_fields
 from .progress import Progress, ProgressLine
 from .report import Report
 from .structs import request_of, vector_layout
+
+with loading():
+    from . import _interface as native
 
 if TYPE_CHECKING:
     from .context import Context

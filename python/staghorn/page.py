@@ -7,10 +7,10 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from .compiled_modules import loading
 from .errors import Error
 from .plot.reports import Reports, differences, report_of
 from .report import Report
-from .waiting_threads import short_spin
 
 
 def html_report(reports: Reports, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None) -> str:
@@ -22,7 +22,7 @@ def html_report(reports: Reports, path: str | os.PathLike[str] | None = None, *,
 
     The page needs no network and has the JSON of each report inside. Returns the page. Raises Error where a report is none.
     """
-    with short_spin():  # the compiled module loads libgomp
+    with loading():
         from . import _native
     listed: list[Any] = [reports] if isinstance(reports, (Report, Mapping, str, os.PathLike)) else list(reports)
     found = [report_of(report) for report in listed]

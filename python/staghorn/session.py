@@ -15,9 +15,9 @@ from typing import Any, cast
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from .waiting_threads import short_spin
+from .compiled_modules import loading
 
-with short_spin():  # read when the module loads libgomp
+with loading():
     from . import _native
 from .errors import Error, did_you_mean, verify_is_an_argument
 

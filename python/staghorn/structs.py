@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Union
 
-from . import _interface as native
+from .compiled_modules import loading
 from .errors import Error, choice
+
+with loading():
+    from . import _interface as native
 
 Boundary = Union[str, Sequence[float]]  # "antiperiodic" in t, "periodic", or four numbers in units of pi
 

@@ -9,7 +9,7 @@
 
 namespace staghorn {
 
-// "staghorn 0.1.0: cpu, fp64, 18 reals a link, 1 rank x 2 threads". Local.
+// "staghorn 0.2.0: cpu, fp64, 18 reals a link, 1 rank x 2 threads". Local.
 void print_machine(std::ostream& out, const Session& session, int threads);
 // A note if bindings leave cores idle that a solve on CPUs would use; nothing on a GPU. Collective.
 void print_advice_on_binding(std::ostream& out, const Session& session, int threads);

@@ -6,7 +6,7 @@
 
 namespace staghorn {
 
-std::string version();  // "0.1.0"
+std::string version();  // "0.2.0"
 // Compiler and libraries; without MPI for a process that calls no function of MPI.
 std::string build_summary(bool with_mpi = true);
 

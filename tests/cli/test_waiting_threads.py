@@ -48,9 +48,10 @@ def test_the_choice_of_the_user_stays(program, chosen, spin):
     assert len(counts) == 1 and counts[0] != SHORT_SPIN and spin in (None, counts[0])
 
 
-def test_the_python_module_shortens_the_spin(program):
+@pytest.mark.parametrize("use", ["version", "Context"])  # a compiled module each
+def test_the_python_module_shortens_the_spin(program, use):
     pytest.importorskip("numpy")
-    code = "import os, staghorn; staghorn.version; assert 'GOMP_SPINCOUNT' not in os.environ"
+    code = f"import os, staghorn; staghorn.{use}; assert 'GOMP_SPINCOUNT' not in os.environ"
     counts = spin_counts([sys.executable, "-c", code], PYTHONPATH=str(Path(program).parent / "python"))
     assert counts == [SHORT_SPIN]
 

@@ -46,7 +46,39 @@ def test_command_is_the_program_in_place_of_python(package):
 def test_package_names_its_version(package):
     done = python(package, "import staghorn; print(staghorn.__version__, staghorn.__file__)")
     version, file = done.stdout.split()
-    assert re.fullmatch(r"0\.\d+\.\d+", version) and Path(file).is_relative_to(package)
+    cmake = (ROOT / "CMakeLists.txt").read_text()
+    assert version == re.search(r"project\(staghorn VERSION (\S+)", cmake)[1] and Path(file).is_relative_to(package)
+
+
+@pytest.fixture(scope="module")
+def package_without_mpi(package, tmp_path_factory):
+    """The package, as on a machine without its MPI: in its compiled files the library has the name of one that no machine has."""
+    folder = tmp_path_factory.mktemp("without-mpi")
+    shutil.copytree(package / "staghorn", folder / "staghorn")
+    changed = 0
+    for path in [*(folder / "staghorn").glob("*.so*"), folder / "staghorn" / "bin" / "staghorn"]:
+        code = path.read_bytes()
+        other = re.sub(rb"\0libmpi\.so\.\d\d\0", b"\0libmpi.so.xx\0", code)
+        changed += other != code
+        path.write_bytes(other)
+    if not changed:
+        pytest.skip("the MPI of this machine is no libmpi.so.NN")
+    return folder
+
+
+def test_package_without_its_mpi_says_so(package_without_mpi):
+    for use in ("staghorn.Session", "staghorn.Context", "staghorn.__version__"):
+        done = python(package_without_mpi, f"import staghorn; {use}")
+        last = done.stderr.strip().splitlines()[-1]
+        assert done.returncode == 1 and last.startswith("ImportError: libmpi.so.xx was not found: the MPI that"), done.stderr
+        assert "libopenmpi3" in last and "LD_LIBRARY_PATH" in last
+    works = python(package_without_mpi, "import staghorn; print(staghorn.reference.__name__)")
+    assert works.stdout == "staghorn.reference\n", works.stderr
+
+
+def test_program_without_its_mpi_names_the_library(package_without_mpi):
+    done = python(package_without_mpi, "from staghorn.program import main; main()", "--version")
+    assert done.returncode == 127 and "libmpi.so.xx" in done.stderr, done.stderr
 
 
 def test_wheels_are_built_without_cuda_unless_it_is_asked_for():

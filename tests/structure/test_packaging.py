@@ -34,7 +34,7 @@ def options_named_in(text: str) -> set[str]:
 
 def test_options_in_recipes_and_on_the_page_of_installing_exist():
     known = options_of_cmake()
-    assert {"STAGHORN_CUDA", "STAGHORN_INSTRUCTION_SETS", "STAGHORN_PYTHON"} <= known
+    assert {"STAGHORN_CUDA", "STAGHORN_INSTRUCTION_SETS", "BUILD_SHARED_LIBS"} <= known
     files = [*RECIPES, ROOT / "docs" / "guide" / "install.md"]
     named = {file.name: options_named_in(file.read_text()) for file in files}
     for name in ("pyproject.toml", "CMakePresets.json", "Containerfile", "package.py", "meta.yaml", "install.md"):
@@ -48,8 +48,27 @@ def test_version_of_every_recipe_is_that_of_cmake():
     number = version()
     found = {"CITATION.cff": re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.MULTILINE)[1],
              "meta.yaml": re.search(r'set version = "(\S+)"', (ROOT / "packaging/conda/meta.yaml").read_text())[1],
-             "package.py": re.search(r'^    version\("(\S+)"', (ROOT / "packaging/spack/package.py").read_text(), re.MULTILINE)[1]}
+             "package.py": re.search(r'^    version\("(\S+)"', (ROOT / "packaging/spack/package.py").read_text(), re.MULTILINE)[1],
+             "CHANGELOG.md": re.search(r"^## (\d\S*)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[1],
+             "citing.md": re.search(r"`v(\d+\.\d+\.\d+)`", (ROOT / "docs/guide/citing.md").read_text())[1]}
     assert found == dict.fromkeys(found, number)
+
+
+def test_pages_ask_for_the_minor_version_of_cmake():
+    """find_package refuses another one."""
+    pages = "\n".join(page.read_text() for page in (ROOT / "docs" / "interfaces").glob("*.md"))
+    asked = re.findall(r"find_package\([sS]taghorn (\d+\.\d+)", pages)
+    assert asked and set(asked) == {version().rpartition(".")[0]}
+
+
+def test_wheel_takes_its_version_from_cmake():
+    """The expression of pyproject.toml finds the number, as scikit-build-core does."""
+    project = (ROOT / "pyproject.toml").read_text()
+    assert 'dynamic = ["version"]' in project and not re.search(r"^version\s*=", project, re.MULTILINE)
+    assert 'input = "CMakeLists.txt"' in project
+    expression = re.search(r"^regex = '(.*)'$", project, re.MULTILINE)[1]
+    found = re.search(expression, (ROOT / "CMakeLists.txt").read_text(), re.MULTILINE)
+    assert found and found["value"] == version()
 
 
 def test_program_and_package_say_the_version(staghorn):
@@ -132,3 +151,16 @@ def test_installation_has_no_strays(installed):
     files = [path.relative_to(installed).as_posix() for path in installed.rglob("*") if not path.is_dir()]
     assert all(any(re.fullmatch(pattern, file) for file in files) for pattern in patterns)
     assert not [file for file in files if not any(re.fullmatch(pattern, file) for pattern in patterns)]
+
+
+@pytest.mark.slow
+def test_stripped_program_is_as_small_as_the_page_of_installing_says(installed, tmp_path):
+    strip = shutil.which("strip")
+    if strip is None:
+        pytest.skip("no strip on this machine")
+    run(strip, "-o", tmp_path / "staghorn", installed / "bin" / "staghorn")
+    page = (ROOT / "docs" / "guide" / "install.md").read_text()
+    without, with_cuda = map(int, re.search(r"less than (\d+) MB, with CUDA less than (\d+) MB", page).groups())
+    assert with_cuda < 60
+    has_cuda = b"libcudart" in (installed / "bin" / "staghorn").read_bytes() or b"cudaMalloc" in (installed / "bin" / "staghorn").read_bytes()
+    assert (tmp_path / "staghorn").stat().st_size < 1e6 * (with_cuda if has_cuda else without)

@@ -171,7 +171,7 @@ def test_improved_quarks_and_several_masses_on_ranks_give_the_same_bits(run_buil
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(host LANGUAGES C)
-find_package(Staghorn 0.1 REQUIRED)
+find_package(Staghorn 0.2 REQUIRED)
 add_executable(host random_calls.c)
 set_target_properties(host PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
 target_link_libraries(host PRIVATE Staghorn::staghorn_milc m)
