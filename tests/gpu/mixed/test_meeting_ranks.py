@@ -68,9 +68,13 @@ def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
 @pytest.mark.parametrize("options, words", [
     (["--certificate", "device"], ["`certificate` device", "found device cpu"]),
     (["--blas", "cublas"], ["`blas` cublas", "found device cpu"]),
-    (["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"])],
-    ids=["certificate", "cublas", "transport"])
-def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, options, words):
+    (["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"]),
+    (["--eigenvectors"], ["CPUs on all ranks, or GPUs on all ranks"])],
+    ids=["certificate", "cublas", "transport", "eigenvectors"])
+def test_what_such_ranks_cannot_do_is_refused(staghorn, run_built, gauge, tmp_path, options, words):
+    if options == ["--eigenvectors"]:
+        options = [*options, tmp_path / "pairs.h5"]
+        staghorn("eigen", "--gauge", gauge, "--pairs", 2, "--device", "cpu", "--quiet", "--output", options[-1], check=True)
     line = ["--gauge", gauge, "--mass", 0.5, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", *options]
     done = solve(run_built, [line], tmp_path / "requests", 2)
     assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr

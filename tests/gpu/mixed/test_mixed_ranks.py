@@ -77,25 +77,19 @@ def test_mixed_ranks_solve_many_masses(check):
 def test_transports_between_unlike_ranks(check, transport, overlap):
     some = {name: REQUESTS[name] for name in ("fp64-18", "fp64-18-fp16-12")}
     found = check("1,1,1,2", "--transport", transport, "--overlap", overlap, "--loopback", "x", requests=some)
-    assert {report["transports"]["name"] for report in found.reports} == {transport}
+    assert {report["transports"]["chosen"] for report in found.reports} == {transport}
 
 
 def test_certificate_of_mixed_ranks_runs_on_the_host(check):
     check("1,1,1,2", "--certificate", "host", requests={"fp64-18": REQUESTS["fp64-18"]})
 
 
-def test_eigenpairs_and_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path):
+def test_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path):
     mixed, like = ["--device", "cuda:0,cpu", "--grid", "1,1,1,2"], ["--device", "cpu"]
-    env = {"SOURCE_DATE_EPOCH": "1", **ENDS}
-    for name, how, ranks in (("mixed", mixed, 2), ("like", like, 1)):
-        staghorn("eigen", "--gauge", rough, "--pairs", 4, "--tolerance", 1e-8, "--output", tmp_path / f"{name}.h5", "--quiet", *how,
-                 ranks=ranks, check=True, env=env)
-    assert (tmp_path / "mixed.h5").read_bytes() == (tmp_path / "like.h5").read_bytes()
 
     def solve(name, how, ranks, *options):
-        staghorn("solve", "--gauge", rough, "--mass", 0.05, "--eigenvectors", tmp_path / "mixed.h5", "--sloppy", "fp16", "--quiet",
-                 "--output", tmp_path / f"{name}.solution.h5", "--report", tmp_path / f"{name}.json", "--force", *how, *options,
-                 ranks=ranks, env=env, check=True)
+        staghorn("solve", "--gauge", rough, "--mass", 0.05, "--sloppy", "fp16", "--quiet", "--output", tmp_path / f"{name}.solution.h5",
+                 "--report", tmp_path / f"{name}.json", "--force", *how, *options, ranks=ranks, env=ENDS, check=True)
         return solution_bytes(tmp_path / f"{name}.solution.h5")
 
     whole, state = solve("whole", like, 1), tmp_path / "state.h5"
@@ -109,8 +103,8 @@ def test_eigenpairs_and_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, 
 @pytest.mark.parametrize("options, words", [
     (["--transport", "p2p"], ["transport", "staged", "some ranks compute on CPUs beside GPUs", "'p2p'"]),
     (["--transport", "mpi"], ["transport", "some ranks compute on CPUs beside GPUs"]),
-    (["--blas", "cublas"], ["`blas` cublas", "device cpu"]),
-    (["--certificate", "device"], ["`certificate` device", "device cpu"]),
+    (["--blas", "cublas"], ["--blas cublas", "device cpu"]),
+    (["--certificate", "device"], ["--certificate device", "device cpu"]),
     (["--device", "cpu,cuda:9"], ["rank 1 on host ", "device", "'cpu,cuda:9'"])], ids=["p2p", "mpi", "cublas", "certificate", "missing"])
 def test_what_mixed_ranks_cannot_do_is_refused(staghorn, rough, expect_error, tmp_path, options, words):
     device = [] if "--device" in options else ["--device", "cuda:0,cpu"]
