@@ -114,12 +114,16 @@ NB_MODULE(_native, m) {
       .def(
           "eigen",
           [](NativeSession& self, int pairs, double tolerance, long max_calls, std::uint64_t seed, bool vectors,
-             const std::optional<std::string>& output, const std::string& storage, bool force) {
+             const std::optional<std::string>& output, const std::string& storage, bool force,
+             const std::optional<std::string>& checkpoint, double checkpoint_every, bool resume) {
             EigenRequest request;
             request.pairs = pairs;
             request.tolerance = tolerance;
             request.max_calls = max_calls;
             request.seed = seed;
+            request.checkpoint = checkpoint;
+            request.checkpoint_every = checkpoint_every;
+            request.resume = resume;
             std::optional<EigenpairOutput> file;
             if (output)
               file =
@@ -127,5 +131,6 @@ NB_MODULE(_native, m) {
             return self.eigen(request, vectors, file);
           },
           nb::arg("pairs"), nb::arg("tolerance"), nb::arg("max_calls"), nb::arg("seed"), nb::arg("vectors"),
-          nb::arg("output").none(), nb::arg("storage"), nb::arg("force"));
+          nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("checkpoint").none(),
+          nb::arg("checkpoint_every"), nb::arg("resume"));
 }

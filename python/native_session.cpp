@@ -9,6 +9,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
+#include "solver/session/gauge.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
@@ -140,8 +141,8 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
   {
     const nb::gil_scoped_release others_may_run;
     if (output) check_writable(session_.communicator(), output->path, output->force);
-    found = find_eigenpairs(session_, request, [](const EigenProgress&) { check_interrupt({0, 1}); });
-    if (output) write_eigenpairs(session_, found, *output);
+    found = find_eigenpairs(session_.resident(), request, [](const EigenProgress&) { check_interrupt({0, 1}); });
+    if (output) write_eigenpairs(session_.resident(), found, *output);
     if (with_vectors) {
       const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
       vectors.emplace(found.pairs.count() * bytes);

@@ -129,7 +129,8 @@ class Session:
 
     def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 100000, seed: int = 1,
               vectors: bool = True, output: str | os.PathLike[str] | None = None, storage: str = "fp64",
-              force: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
+              force: bool = False, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float = 600,
+              resume: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """The lowest eigenpairs of K = -D^2 on even sites, as `staghorn eigen` finds and certifies them.
 
         pairs      how many, from the lowest
@@ -140,13 +141,17 @@ class Session:
         output     path of a file for values and vectors, which `eigenvectors` of a session reads
         storage    precision of the vectors in that file: fp64, fp32 or fp16
         force      replace the file if it exists
+        checkpoint, checkpoint_every, resume   keep the state of the search in this file every so many seconds, and go on
+                   from it
 
         Returns the eigenvalues, ascending, in lattice units; the vectors [n, T, Z, Y, X, 3] of norm 1, zero on odd sites,
         or None; and the report as a dict. What is not certified is a result (report["outcome"]): then there may be
         fewer pairs. Bad input raises Error.
         """
         found, report = self._native.eigen(int(pairs), float(tolerance), int(max_calls), int(seed), bool(vectors),
-                                           None if output is None else os.fspath(output), storage, bool(force))
+                                           None if output is None else os.fspath(output), storage, bool(force),
+                                           None if checkpoint is None else os.fspath(checkpoint), float(checkpoint_every),
+                                           bool(resume))
         report = json.loads(report)
         return np.array(report["eigenvalues"]), found, report
 

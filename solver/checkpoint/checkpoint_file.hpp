@@ -7,7 +7,7 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
-#include "solver/krylov/search_keeper.hpp"
+#include "solver/krylov/kept_rhs.hpp"
 
 namespace staghorn {
 

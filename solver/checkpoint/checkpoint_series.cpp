@@ -18,15 +18,15 @@ bool exists(const Communicator& communicator, const std::string& path) {
 }  // namespace
 
 CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Lattice& lattice,
-                                   const SolveRequest& request, std::map<std::string, std::string> identity)
+                                   const CheckpointPlace& place, std::map<std::string, std::string> identity)
     : communicator_(communicator),
       lattice_(lattice),
-      path_(*request.checkpoint),
-      every_(request.checkpoint_every),
+      path_(place.path),
+      every_(place.every),
       identity_(std::move(identity)),
       saves_seen_(times_asked_to_save()) {
   summary_.file = path_;
-  if (request.resume)
+  if (place.resume)
     find_state();
   else if (exists(communicator, path_))
     throw Error(path_ + " exists already; `resume` goes on from it");
@@ -65,7 +65,8 @@ bool CheckpointSeries::is_due() {
 }
 
 void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
-                             const std::function<const VectorField&(std::int64_t)>& vector, long iterations) {
+                             const std::function<const VectorField&(std::int64_t)>& vector,
+                             const std::string& reached) {
   const Activity activity("checkpoint");
   const Stopwatch writing;
   saves_seen_ = times_asked_to_save();
@@ -82,8 +83,7 @@ void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
   summary_.seconds += writing.seconds();
   since_last_ = Stopwatch();
   if (due_ == Due::end)
-    throw EndedWithCheckpoint("ended by a signal after " + std::to_string(iterations) +
-                              " iterations of this pass; `resume` goes on from " + path_);
+    throw EndedWithCheckpoint("ended by a signal after " + reached + "; `resume` goes on from " + path_);
 }
 
 CheckpointSummary CheckpointSeries::summary() const {

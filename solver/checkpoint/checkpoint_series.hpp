@@ -10,17 +10,27 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/report/checkpoint_summary.hpp"
-#include "solver/request/solve_request.hpp"
 
 namespace staghorn {
 
+// Where states go, as requests have it.
+struct CheckpointPlace {
+  std::string path;
+  double every = 600;  // seconds between two of them
+  bool resume = false;
+};
+template <class Request>
+CheckpointPlace checkpoint_place(const Request& request) {
+  return {*request.checkpoint, request.checkpoint_every, request.resume};
+}
+
 class CheckpointSeries {
  public:
-  // `request.checkpoint` names the file. `identity`: what the solve is, text by text. With `request.resume` the solve
+  // `identity`: what the solve is, text by text. With `place.resume` the solve
   // goes on from that file, or, where that is damaged or absent, from the one before; where there is none it begins.
   // Throws Error where a checkpoint is of another solve, naming the text that differs; where the file exists and
   // `resume` is not asked for; and where it cannot be written. `communicator` and `lattice` must outlive this.
-  CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const SolveRequest& request,
+  CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
                    std::map<std::string, std::string> identity);
 
   // What the solve goes on from, and its file; nothing where it begins. `iterations_in` of the constructor's solve is
@@ -30,12 +40,12 @@ class CheckpointSeries {
   void set_resumed_iterations(long iterations) { summary_.resumed_iterations = iterations; }
   void note(const std::string& text) { summary_.notes.push_back(text); }
 
-  // Every `request.checkpoint_every` seconds, and when a signal asks for it (halo/watch/signal_watch.hpp).
+  // Every `place.every` seconds, and when a signal asks for it (halo/watch/signal_watch.hpp).
   bool is_due();
   // Writes numbers and n_vectors vectors, `vector(k)` as write_checkpoint has it. A disk that is full is noted, and the
-  // solve goes on. Throws EndedWithCheckpoint where a signal asked for the end; `iterations` is for its message.
+  // solve goes on. Throws EndedWithCheckpoint where a signal asked for the end; `reached` is for its message.
   void write(SearchNumbers numbers, std::int64_t n_vectors,
-             const std::function<const VectorField&(std::int64_t)>& vector, long iterations);
+             const std::function<const VectorField&(std::int64_t)>& vector, const std::string& reached);
 
   CheckpointSummary summary() const;
 

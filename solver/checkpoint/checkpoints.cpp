@@ -16,16 +16,22 @@ long iterations_in(const SearchNumbers& numbers) {
   long most = 0;
   for (const auto& [name, list] : numbers)
     if (name == "iterations" || name == "mixed.rounds" || name == "block.rounds" || name == "deflated.rounds" ||
-        name == "passes.cg_iterations")
+        name == "passes.cg_iterations" || name == "lanczos.counts")
       most += list.empty() ? 0 : long(list[0]);
   return most;
 }
 
+std::string reached(const SearchNumbers& numbers) {
+  if (const auto counts = numbers.find("lanczos.counts"); counts != numbers.end())
+    return std::to_string(long(counts->second.at(0))) + " operator calls";
+  return std::to_string(iterations_in(numbers)) + " iterations of this pass";
+}
+
 }  // namespace
 
-Checkpoints::Checkpoints(const Communicator& communicator, const Lattice& lattice, const SolveRequest& request,
+Checkpoints::Checkpoints(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
                          std::map<std::string, std::string> identity)
-    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, request, std::move(identity)) {
+    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, place, std::move(identity)) {
   if (series_.found()) series_.set_resumed_iterations(iterations_in(series_.found()->numbers));
 }
 
@@ -92,6 +98,7 @@ void Checkpoints::keep(const SearchState& state) {
   SearchNumbers numbers = state.numbers;
   if (numbers_around_) numbers.merge(numbers_around_());
   for (const Enclosure& enclosure : enclosures_) numbers.merge(enclosure.numbers());
+  if (numbers_of_job_) numbers.merge(numbers_of_job_());
   numbers["keeper.solutions"] = {double(n_solutions)};
   numbers["keeper.vectors"] = {double(state.vectors.size())};
   VectorField space(lattice_);
@@ -106,7 +113,7 @@ void Checkpoints::keep(const SearchState& state) {
         clear_parity(space, places[half]);
     return space;
   };
-  series_.write(std::move(numbers), std::int64_t(n_solutions + n_rhs * fields), vector, iterations_in(state.numbers));
+  series_.write(std::move(numbers), std::int64_t(n_solutions + n_rhs * fields), vector, reached(state.numbers));
 }
 
 const SearchNumbers* Checkpoints::kept_numbers() { return kept(); }

@@ -15,7 +15,7 @@ namespace staghorn {
 class Checkpoints final : public SearchKeeper {
  public:
   // Arguments and errors as those of CheckpointSeries.
-  Checkpoints(const Communicator& communicator, const Lattice& lattice, const SolveRequest& request,
+  Checkpoints(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
               std::map<std::string, std::string> identity);
 
   // What surrounds the search: numbers, and solutions so far, which are kept if one of them is not zero. Both are asked
@@ -31,6 +31,14 @@ class Checkpoints final : public SearchKeeper {
   void end_enclosure();
   // The numbers to go on from, where there are any; fills the solutions of the innermost enclosure.
   const SearchNumbers* restore_enclosure();
+
+  // Numbers of the job that all this is a part of.
+  void add_job(std::function<SearchNumbers()> numbers) { numbers_of_job_ = std::move(numbers); }
+  // The state to go on from as long as no search went on from it; nullptr otherwise.
+  const SearchNumbers* found() const { return kept(); }
+  // No search is to go on from it: it is of no use any more.
+  void forget() { handed_over_ = true; }
+  void note(const std::string& text) { series_.note(text); }
 
   bool is_due() override { return series_.is_due(); }
   void keep(const SearchState& state) override;
@@ -48,7 +56,7 @@ class Checkpoints final : public SearchKeeper {
   const Communicator& communicator_;
   const Lattice& lattice_;
   CheckpointSeries series_;
-  std::function<SearchNumbers()> numbers_around_;
+  std::function<SearchNumbers()> numbers_around_, numbers_of_job_;
   std::span<VectorField> solutions_;
   struct Enclosure {
     std::function<SearchNumbers()> numbers;

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "dirac/algebra/philox.hpp"
 #include "halo/watch/activity.hpp"
@@ -47,6 +48,20 @@ LanczosBasis::LanczosBasis(StaggeredOperator& d, Parity parity, int size, std::u
 
 std::int64_t LanczosBasis::bytes() const {
   return std::int64_t(vectors_.size() + spare_.size()) * (vectors_.empty() ? 0 : vectors_[0].bytes());
+}
+
+void LanczosBasis::put_into(SearchNumbers& numbers) const {
+  numbers["basis.drawn"] = {double(drawn_)};
+  for (std::size_t tile = 0; tile < scales_.size(); ++tile)  // the last bits of products depend on them
+    numbers["basis.scales" + std::to_string(tile)].assign(scales_[tile].begin(), scales_[tile].end());
+}
+
+void LanczosBasis::take_from(const SearchNumbers& numbers) {
+  drawn_ = std::uint32_t(get_number(numbers, "basis.drawn"));
+  for (std::size_t tile = 0; tile < scales_.size(); ++tile) {
+    scales_[tile].clear();
+    for (const double scale : get(numbers, "basis.scales" + std::to_string(tile))) scales_[tile].push_back(int(scale));
+  }
 }
 
 double LanczosBasis::take_out(int n) {

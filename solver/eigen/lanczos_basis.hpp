@@ -8,6 +8,7 @@
 #include "dirac/algebra/symmetric_eigen.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/operators/vector_algebra.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -40,6 +41,10 @@ class LanczosBasis {
   // The same combinations into blocks of right-hand sides: columns of `blocks` in order. Local.
   void combine(const RealMatrix& rows, std::vector<ColorVectorField>& blocks);
   void release_spare() { spare_.clear(); }
+
+  // What there is to know besides the vectors, as lists whose names begin with `basis.`, and back. Local.
+  void put_into(SearchNumbers& numbers) const;
+  void take_from(const SearchNumbers& numbers);
 
  private:
   // c_i = (v_i, v_n) for i < n; v_n -= sum_i c_i v_i.

@@ -48,7 +48,10 @@ LanczosSearch::LanczosSearch(StaggeredOperator& d, Parity parity, const Spectral
       basis_(d, parity, basis_size(aim.pairs, range.dimension) + 1, aim.seed),
       h_(basis_.size(), basis_.size()) {
   counts_.calls = range.calls;
-  begin_anew();
+  if (const SearchNumbers* const kept = aim.keeper ? aim.keeper->kept_numbers() : nullptr)
+    take_state(*kept);
+  else
+    begin_anew();
 }
 
 LanczosSearch::Ritz LanczosSearch::ritz(int first) const {
@@ -78,7 +81,9 @@ int LanczosSearch::count_converged(const Ritz& ritz) const {
 
 bool LanczosSearch::extend(int size) {
   while (filled_ < size && !full_) {
+    if (aim_.keeper && aim_.keeper->is_due()) keep_state();
     if (counts_.calls + filter_.degree() + (aim_.pairs + 1) / 2 > aim_.max_calls) return false;
+    if (aim_.interrupted && *aim_.interrupted) return false;
     const int j = filled_, next = j + 1;
     filter_.apply(d_, parity_, basis_[j], basis_[next], work_);
     counts_.calls += filter_.degree();
@@ -144,23 +149,29 @@ void LanczosSearch::widen(const Ritz& ritz) {
 
 // The pairs that have converged stay, and Lanczos begins anew orthogonal to them. In so few steps it finds about what a
 // random vector filtered as often would show, and its vectors are of use where one is missing.
-LanczosSearch::Probe LanczosSearch::probe(const Ritz& ritz) {
+void LanczosSearch::begin_probe(const Ritz& ritz) {
   const Activity activity("probe for missing eigenpairs");
   std::vector<int> converged;
   for (int i = 0; i < ritz.ordered; ++i)
     if (ritz.residual[std::size_t(i)] <= aim_.residual) converged.push_back(i);
   if (int(converged.size()) + 1 >= basis_.size()) converged.resize(std::size_t(basis_.size() - 2));
-  const double last = ritz.lambda[std::size_t(aim_.pairs - 1)];
+  stage_.last = ritz.lambda[std::size_t(aim_.pairs - 1)];
   keep(ritz, converged);
   begin_anew();
   ++counts_.probes;
-  const int kept = filled_;
+  stage_.probed = filled_;
+}
+
+LanczosSearch::Probe LanczosSearch::end_probe() {
+  const Activity activity("probe for missing eigenpairs");
+  const int kept = stage_.probed;
   if (full_) return Probe::complete;
   if (!extend(std::min(kept + probe_steps, basis_.size() - 1))) return Probe::out_of_calls;
-  const Ritz seen = this->ritz(kept);
+  stage_.probed = -1;
+  const Ritz seen = ritz(kept);
   lowest_of_probe_ = seen.ordered > 0 ? seen.lambda[0] : filter_.from();
   int missing = 0;
-  while (missing < seen.ordered && seen.lambda[std::size_t(missing)] < last - aim_.residual) ++missing;
+  while (missing < seen.ordered && seen.lambda[std::size_t(missing)] < stage_.last - aim_.residual) ++missing;
   counts_.found_missing += missing;
   if (missing > 0) return Probe::missing;
   filled_ = kept;
@@ -171,27 +182,33 @@ LanczosSearch::Probe LanczosSearch::probe(const Ritz& ritz) {
 LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& show) {
   show_ = show;
   const int size = basis_.size() - 1;
-  int ordered_before = -1, without_growth = 0;
-  bool missing = false;
+  const auto without_calls = [&] {
+    if (aim_.keeper) keep_state();  // to go on with more calls
+    return stage_.missing ? LanczosEnd::incomplete : LanczosEnd::out_of_calls;
+  };
   for (;;) {
+    if (stage_.probed >= 0) {
+      const Probe result = end_probe();
+      if (result == Probe::complete) return LanczosEnd::complete;
+      if (result == Probe::out_of_calls) return without_calls();
+      stage_.missing = true;
+    }
     const bool may_go_on = extend(size);
     const Ritz now = ritz(0);
     counts_.converged = count_converged(now);
-    if (!may_go_on) return missing ? LanczosEnd::incomplete : LanczosEnd::out_of_calls;
+    if (!may_go_on) return without_calls();
     if (full_) return LanczosEnd::complete;
     if (counts_.converged == aim_.pairs) {
-      const Probe result = probe(now);
-      if (result == Probe::complete) return LanczosEnd::complete;
-      if (result == Probe::out_of_calls) return missing ? LanczosEnd::incomplete : LanczosEnd::out_of_calls;
-      missing = true;
+      begin_probe(now);
       continue;
     }
-    without_growth = now.ordered < aim_.pairs && now.ordered <= ordered_before ? without_growth + 1 : 0;
-    ordered_before = now.ordered;
+    const bool grew = now.ordered >= aim_.pairs || now.ordered > stage_.ordered_before;
+    stage_.without_growth = grew ? 0 : stage_.without_growth + 1;
+    stage_.ordered_before = now.ordered;
     ++counts_.restarts;
-    if (without_growth == 2) {
+    if (stage_.without_growth == 2) {
       widen(now);
-      ordered_before = -1, without_growth = 0;
+      stage_.ordered_before = -1, stage_.without_growth = 0;
       continue;
     }
     std::vector<int> kept(std::size_t(std::min(aim_.pairs + (size - aim_.pairs) / 2, size - 1)));

@@ -20,6 +20,7 @@
 #include "solver/eigen/eigenpairs.hpp"
 #include "solver/eigen/lanczos_basis.hpp"
 #include "solver/eigen/spectral_range.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -30,6 +31,11 @@ struct LanczosAim {
   std::uint64_t seed = 1;      // of the random vectors
   std::optional<double> from;  // where the interval of the polynomial begins at first; absent: found from the range
   std::optional<int> degree;   // of the polynomial; absent: found
+  // If set, the search hands over its state when asked to, and goes on from a state that is kept. The range is not a
+  // part of it.
+  SearchKeeper* keeper = nullptr;
+  // If set and true, on all ranks alike: the search ends as if the calls were used up.
+  const bool* interrupted = nullptr;
 };
 
 // incomplete: the probe found pairs that are missing, and the calls do not suffice to add them.
@@ -86,8 +92,13 @@ class LanczosSearch {
   // Forgets how the basis is coupled to the next vector, which is drawn at random. Collective.
   void begin_anew();
   void widen(const Ritz& ritz);
+  // Begins to look for missing pairs, and what that came to.
+  void begin_probe(const Ritz& ritz);
   enum class Probe { complete, missing, out_of_calls };
-  Probe probe(const Ritz& ritz);
+  Probe end_probe();
+
+  void keep_state();
+  void take_state(const SearchNumbers& numbers);
 
   StaggeredOperator& d_;
   const Parity parity_;
@@ -100,6 +111,13 @@ class LanczosSearch {
   RealMatrix h_;       // row `filled_` couples the basis to the next vector
   int filled_ = 0;     // vectors whose column of H is known
   bool full_ = false;  // the basis spans the whole space
+  // Where the search is between two extensions of the basis.
+  struct Stage {
+    int ordered_before = -1, without_growth = 0;  // Ritz values below the interval after the last sweep
+    bool missing = false;                         // a probe has found pairs
+    int probed = -1;                              // pairs that stayed where a probe is under way, else -1
+    double last = 0;                              // the last of the pairs that are probed
+  } stage_;
   LanczosCounts counts_;
   std::function<void(const LanczosCounts&)> show_;
   double lowest_of_probe_ = 0;

@@ -72,9 +72,26 @@ module staghorn
     integer(c_int64_t) :: long_hash
   end type
 
+  type, bind(C) :: staghorn_eigen_request
+    integer(c_int32_t) :: struct_size, pairs
+    real(c_double) :: tolerance
+    integer(c_int64_t) :: max_calls, seed
+    type(c_ptr) :: checkpoint
+    real(c_double) :: checkpoint_every
+    integer(c_int32_t) :: resume, reserved
+    type(c_funptr) :: progress
+    type(c_ptr) :: progress_data
+  end type
+  type, bind(C) :: staghorn_eigen_info
+    integer(c_int32_t) :: struct_size, status, pairs, found, precision, used
+    real(c_double) :: smallest, largest, largest_of_all, residual, orthogonality
+    integer(c_int64_t) :: calls
+    real(c_double) :: seconds
+  end type
+
   interface staghorn_set_defaults
     module procedure geometry_defaults, options_defaults, links_defaults, vectors_defaults, request_defaults, &
-      result_defaults, gauge_info_defaults, action_defaults
+      result_defaults, gauge_info_defaults, action_defaults, eigen_request_defaults, eigen_info_defaults
   end interface
 
   interface
@@ -196,6 +213,42 @@ module staghorn
       type(c_ptr), intent(in), optional :: dx(*)
       type(staghorn_result), intent(inout) :: results(*)
     end function
+    integer(c_int) function staghorn_eigenpairs_compute(gauge, request, values, info) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_eigen_request), intent(in) :: request
+      real(c_double), intent(out), optional :: values(*)
+      type(staghorn_eigen_info), intent(inout), optional :: info
+    end function
+    ! path: ends in c_null_char
+    integer(c_int) function staghorn_eigenpairs_read(gauge, path, info) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      character(kind=c_char), intent(in) :: path(*)
+      type(staghorn_eigen_info), intent(inout), optional :: info
+    end function
+    integer(c_int) function staghorn_eigenpairs_write(gauge, path, storage, replace) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: storage, replace
+    end function
+    integer(c_int) function staghorn_eigenpairs_use(gauge, use) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      integer(c_int), value :: use
+    end function
+    integer(c_int) function staghorn_eigenpairs_get(gauge, info, n, values, residuals) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_eigen_info), intent(inout) :: info
+      integer(c_int), value :: n
+      real(c_double), intent(out), optional :: values(*), residuals(*)
+    end function
+    integer(c_int) function staghorn_eigenpairs_release(gauge) bind(C)
+      import
+      type(c_ptr), value :: gauge
+    end function
     integer(c_int) function staghorn_convert_vectors(context, from, in, to, out) bind(C)
       import
       type(c_ptr), value :: context, in, out
@@ -273,6 +326,14 @@ contains
   subroutine action_defaults(a_struct)
     type(staghorn_action), intent(out), target :: a_struct
     call filled(c_loc(a_struct), c_sizeof(a_struct), 8)
+  end subroutine
+  subroutine eigen_request_defaults(a_struct)
+    type(staghorn_eigen_request), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 9)
+  end subroutine
+  subroutine eigen_info_defaults(a_struct)
+    type(staghorn_eigen_info), intent(out), target :: a_struct
+    call filled(c_loc(a_struct), c_sizeof(a_struct), 10)
   end subroutine
 
   subroutine filled(address, size, which)

@@ -115,7 +115,9 @@ enum staghorn_struct {
   STAGHORN_REQUEST = 5,
   STAGHORN_RESULT = 6,
   STAGHORN_GAUGE_INFO = 7,
-  STAGHORN_ACTION = 8
+  STAGHORN_ACTION = 8,
+  STAGHORN_EIGEN_REQUEST = 9,
+  STAGHORN_EIGEN_INFO = 10
 };
 
 /* The lattice and its cut into local lattices. Local extents are even: where `grid` does not divide the lattice evenly,
@@ -231,6 +233,39 @@ typedef struct {
   uint64_t long_hash;    /* of N in fp64 */
 } staghorn_gauge_info;
 
+/* The lowest eigenpairs of K = -D^2 on even sites, which all masses share: A has the values 4m^2 + lambda. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t pairs;           /* how many, from the lowest: 1 to 1000 */
+  double tolerance;        /* |K v - lambda v| of each to reach, over the largest eigenvalue of K; default 1e-10 */
+  int64_t max_calls;       /* the most applications of K; default 100000 */
+  uint64_t seed;           /* of the random start vector; default 1 */
+  const char *checkpoint;  /* a file for the state of the search; NULL, the default: none */
+  double checkpoint_every; /* seconds between two states; default 600 */
+  int32_t resume; /* 1: go on from that file, on any ranks or device, with no bit changed; begin where there is none */
+  int32_t reserved; /* 0 */
+  /* Called on every rank now and then, with applications of K and the pairs that are missing. Not 0: stop. NULL: none
+   */
+  int (*progress)(void *data, int64_t calls, double missing);
+  void *progress_data;
+} staghorn_eigen_request;
+
+/* Eigenpairs that a gauge keeps, and of staghorn_eigenpairs_compute what the search came to. */
+typedef struct {
+  uint32_t struct_size;
+  int32_t status;           /* of a search: STAGHORN_OK or an outcome */
+  int32_t pairs;            /* that are kept; 0: none */
+  int32_t found;            /* of a search, also where it was not certified */
+  int32_t precision;        /* of the vectors that are kept: FP64, FP32 or FP16 */
+  int32_t used;             /* 1: solves use them */
+  double smallest, largest; /* eigenvalues that are kept */
+  double largest_of_all;    /* of a search: the upper end of the spectrum of K */
+  double residual;          /* largest |K v - lambda v|, in fp64 with uncompressed links */
+  double orthogonality;     /* largest |V^+ V - 1| */
+  int64_t calls;            /* of a search: applications of K */
+  double seconds;           /* of the search, or of reading and proving */
+} staghorn_eigen_info;
+
 STAGHORN_API int staghorn_version(void);                   /* STAGHORN_VERSION of the library */
 STAGHORN_API const char *staghorn_status_text(int status); /* never NULL */
 STAGHORN_API const char *staghorn_last_error(void);        /* of the last call that failed in this thread; never NULL */
@@ -297,6 +332,27 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
                                      const staghorn_vectors *vectors, int n, const double *shift,
                                      const double *tolerance, const double *alpha, const void *b, void *const *x,
                                      void *const *dx, staghorn_result *results);
+
+/* The lowest eigenpairs of the gauge's operator, found in fp64, each proved by the plain path, and probed for missing
+ * ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the spectrum.
+ * They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending; it gets
+ * info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing), STAGNATED
+ * (rounding leaves more than the tolerance) or STOPPED. Collective. */
+STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
+                                             double *values, staghorn_eigen_info *info);
+/* The same from a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
+ * refused, and each pair is proved again. Collective. */
+STAGHORN_API int staghorn_eigenpairs_read(staghorn_gauge *gauge, const char *path, staghorn_eigen_info *info);
+/* Writes those that are kept: HDF5, or MILC's SciDAC form where the name ends in .scidac or .lime. storage: FP64, FP32
+ * or FP16, of the vectors. replace = 1: a file that is there is replaced. Collective. */
+STAGHORN_API int staghorn_eigenpairs_write(staghorn_gauge *gauge, const char *path, int storage, int replace);
+/* use = 0: solves do not use those that are kept; 1: they do, as after compute and read. Local. */
+STAGHORN_API int staghorn_eigenpairs_use(staghorn_gauge *gauge, int use);
+/* What is known of those that are kept; the first n values and residuals, unless NULL. Local. */
+STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_info *info, int n, double *values,
+                                         double *residuals);
+/* Forgets them. Collective. */
+STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
 
 /* From one layout and phase convention to another; host memory. Local. */
 STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,

@@ -70,8 +70,18 @@ void give_defaults(void* to, std::size_t size, int which) {
       action.u0 = 1;
       return give(to, size, action, "staghorn_action");
     }
+    case STAGHORN_EIGEN_REQUEST: {
+      auto request = filled<staghorn_eigen_request>();
+      request.tolerance = 1e-10;
+      request.max_calls = 100000;
+      request.seed = 1;
+      request.checkpoint_every = 600;
+      return give(to, size, request, "staghorn_eigen_request");
+    }
+    case STAGHORN_EIGEN_INFO:
+      return give(to, size, filled<staghorn_eigen_info>(), "staghorn_eigen_info");
     default:
-      check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_ACTION);
+      check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_EIGEN_INFO);
   }
 }
 

@@ -4,8 +4,8 @@
 #include <memory>
 #include <vector>
 
+#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/running_rhs.hpp"
-#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 

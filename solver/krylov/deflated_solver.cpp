@@ -8,7 +8,7 @@
 
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
-#include "solver/krylov/search_keeper.hpp"
+#include "solver/krylov/kept_rhs.hpp"
 
 namespace staghorn {
 

@@ -45,7 +45,8 @@ struct CgStop {
   // iterations.
   const bool* interrupted = nullptr;
   bool is_interrupted() const { return interrupted && *interrupted; }
-  // If set, the solver hands over its state when asked to, and goes on from a state that is kept (search_keeper.hpp).
+  // If set, the solver hands over its state when asked to, and goes on from a state that is kept
+  // (search/search_keeper.hpp).
   SearchKeeper* keeper = nullptr;
   // If set: the solver takes known eigenvectors of the system out of its residual. Solvers that cannot are wrapped by
   // one that can (deflated_solver.hpp).

@@ -4,6 +4,7 @@
 #include <cstdio>
 #include <ostream>
 
+#include "halo/watch/signal_watch.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -33,7 +34,7 @@ CommandSyntax eigen_syntax() {
                        "with uncompressed links, probes for pairs that are missing, and writes vectors and report.\n"
                        "Range and degree of the polynomial are found by the program. All quantities in lattice units.\n"
                        "Exit status: 0 certified, 1 error, 2 usage, 3 not certified (vectors and report are written),\n"
-                       "4 ended by the watchdog.\n",
+                       "4 ended by the watchdog, 5 ended by a signal with a checkpoint.\n",
                        po::options_description(),
                        {},
                        "\nExamples:\n"
@@ -51,7 +52,14 @@ CommandSyntax eigen_syntax() {
       "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K")(
       "max-calls", po::value<std::string>()->value_name("N")->default_value(option_text(defaults.max_calls)),
       "the most applications of K, each of them two hops")(
-      "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector");
+      "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector")(
+      "checkpoint", po::value<std::string>()->value_name("F"),
+      "keep the state of the search in this file (docs/checkpoints.md)")(
+      "checkpoint-every",
+      po::value<std::string>()->value_name("SECONDS")->default_value(option_text(defaults.checkpoint_every)),
+      "between two checkpoints")("resume", po::bool_switch(),
+                                 "go on from --checkpoint, on any ranks, grid or device, with no bit changed; begin "
+                                 "where there is none");
   add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
   add_options(machine, OptionGroup::machine, options_of_solves);
   files.add_options()("output", po::value<std::string>()->value_name("E"),
@@ -98,6 +106,9 @@ EigenCommand read_command(const OptionValues& values) {
   number("tolerance", command.request.tolerance);
   number("max-calls", command.request.max_calls);
   number("seed", command.request.seed);
+  command.request.checkpoint = text("checkpoint");
+  number("checkpoint-every", command.request.checkpoint_every);
+  command.request.resume = values["resume"].as<bool>();
   command.report = text("report");
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
@@ -112,7 +123,10 @@ EigenCommand read_command(const OptionValues& values) {
   }
   if (output && output == command.report)
     throw UsageError("--output and --report", "two different files", "'" + *output + "' for both");
-  for (const auto& written : {output, command.report})
+  if (command.request.checkpoint &&
+      (command.request.checkpoint == output || command.request.checkpoint == command.report))
+    throw UsageError("--checkpoint", "a file of its own", "'" + *command.request.checkpoint + "'");
+  for (const auto& written : {output, command.report, command.request.checkpoint})
     if (written && (*written == command.gauge || written == quarks.fat || written == quarks.naik))
       throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
   return command;
@@ -154,6 +168,7 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
   };
   out << format("  read %.2f s, setup %.2f s, range %.2f s, search %.2f s, certify %.2f s\n", seconds("read"),
                 seconds("setup"), seconds("range"), seconds("search"), seconds("certify"));
+  if (report.checkpoint) print_checkpoint(out, *report.checkpoint, "operator calls");
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
   out << std::flush;
 }
@@ -173,6 +188,9 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
     creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
   }
   if (command.report) check_writable(communicator, *command.report, command.force);
+  if (command.request.checkpoint) check_writable(communicator, *command.request.checkpoint, true);
+  std::optional<SignalWatch> signals;
+  if (command.request.checkpoint) signals.emplace();
 
   Session session(communicator, command.gauge, command.options.session);
   print_machine(messages, session, omp_get_max_threads());
@@ -180,7 +198,7 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   print_gauge(messages, session);
   const bool live = standard_output_is_terminal();
   Stopwatch since_shown;
-  FoundEigenpairs found = find_eigenpairs(session, command.request, [&](const EigenProgress& at) {
+  FoundEigenpairs found = find_eigenpairs(session.resident(), command.request, [&](const EigenProgress& at) {
     if (since_shown.seconds() < (live ? 0.1 : 5)) return;
     since_shown = Stopwatch();
     const std::string line =
@@ -196,7 +214,7 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   std::optional<Error> failure;  // the report is written even where the vectors could not be
   bool written = false;
   try {
-    written = command.output && write_eigenpairs(session, found, *command.output);
+    written = command.output && write_eigenpairs(session.resident(), found, *command.output);
   } catch (const LocalError&) {
     throw;
   } catch (const Error& error) {

@@ -10,10 +10,10 @@
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
 #include "halo/watchdog.hpp"
-#include "solver/krylov/search_keeper.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace {
 

@@ -65,16 +65,6 @@ void print_tuning(std::ostream& out, const LaunchTuning& tuning, const char* whi
   if (tuning.tuned > 0) out << "  " << which << to_string(tuning) << "\n";
 }
 
-void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint) {
-  if (!checkpoint.resumed_from.empty())
-    out << format("  resumed from %s after %ld iterations\n", checkpoint.resumed_from.c_str(),
-                  checkpoint.resumed_iterations);
-  if (checkpoint.written > 0)
-    out << format("  %ld checkpoint%s in %s: %.2f s\n", checkpoint.written, plural(int(checkpoint.written)),
-                  checkpoint.file.c_str(), checkpoint.seconds);
-  for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
-}
-
 void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
   out << format(
       "  %ld eigenpairs in %s up to %.4g, used %ld time%s in %.2f s; residuals up to %.1e, orthogonal to %.1e\n",
@@ -121,6 +111,16 @@ double seconds(const SolveReport& report, const char* phase) {
 }
 
 }  // namespace
+
+void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, const char* counted) {
+  if (!checkpoint.resumed_from.empty())
+    out << format("  resumed from %s after %ld %s\n", checkpoint.resumed_from.c_str(), checkpoint.resumed_iterations,
+                  counted);
+  if (checkpoint.written > 0)
+    out << format("  %ld checkpoint%s in %s: %.2f s\n", checkpoint.written, plural(int(checkpoint.written)),
+                  checkpoint.file.c_str(), checkpoint.seconds);
+  for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
+}
 
 void print_machine(std::ostream& out, const Session& session, int threads) {
   const SessionOptions& options = session.options();
@@ -192,7 +192,7 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
     out << "\n";
   }
   if (report.deflation) print_deflation(out, *report.deflation);
-  if (report.checkpoint) print_checkpoint(out, *report.checkpoint);
+  if (report.checkpoint) print_checkpoint(out, *report.checkpoint, "iterations");
   print_times(out, report.times);
   print_transports(out, report.transports, "");
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");

@@ -17,6 +17,8 @@ void print_advice_on_binding(std::ostream& out, const Session& session, int thre
 void print_gauge(std::ostream& out, const Session& session);
 // Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.
 void print_certificate(std::ostream& out, const SolveReport& report);
+// What checkpoints did; `counted` is what was counted before the run went on. Local.
+void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, const char* counted);
 
 // The JSON of a solve that ended with an error, in place of a report; `category` is a word of docs/guide/errors.md.
 std::string report_of_error(const Error& error);

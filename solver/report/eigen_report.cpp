@@ -69,6 +69,7 @@ std::string to_json(const EigenReport& report) {
   json["eigenvalues"] = report.values;
   json["residuals"] = report.residuals;
   json["gauge"] = gauge_json(report.gauge);
+  json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_calls");
   json["seconds"] = report.seconds;
   json["memory_bytes"] = Json::object();
   for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);

@@ -1,9 +1,11 @@
 // What a search for eigenpairs did: plain data, written as JSON with a versioned schema.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/run_setting.hpp"
 #include "solver/request/eigen_request.hpp"
 
@@ -35,8 +37,9 @@ struct EigenReport : RunSetting {
   double certified_residual = 0, orthogonality = 0;
   int probes = 0, found_missing = 0;
   double lowest_of_probe = 0;
-  std::map<std::string, double> seconds;       // read, setup, range, search, certify, write
-  std::map<std::string, double> memory_bytes;  // per object, summed over ranks
+  std::optional<CheckpointSummary> checkpoint;  // where the request has one
+  std::map<std::string, double> seconds;        // read, setup, range, search, certify, write
+  std::map<std::string, double> memory_bytes;   // per object, summed over ranks
 };
 
 std::string to_json(const EigenReport& report);  // pretty-printed, one trailing newline

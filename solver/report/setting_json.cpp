@@ -55,6 +55,17 @@ void add_action(Json& json, const RunSetting& setting) {
                       {"long_file", or_null(improved.long_file)}};
 }
 
+Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const char* resumed) {
+  if (!checkpoint) return nullptr;
+  return {{"file", checkpoint->file},
+          {"written", checkpoint->written},
+          {"seconds", checkpoint->seconds},
+          {"bytes", std::int64_t(checkpoint->bytes)},
+          {"resumed_from", or_null(checkpoint->resumed_from)},
+          {resumed, checkpoint->resumed_iterations},
+          {"notes", checkpoint->notes}};
+}
+
 Json transports_json(const TransportChoice& choice) {
   Json json = {{"chosen", choice.name},
                {"reason", choice.reason},

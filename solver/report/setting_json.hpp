@@ -2,7 +2,9 @@
 #pragma once
 
 #include <nlohmann/json.hpp>
+#include <optional>
 
+#include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/run_setting.hpp"
 
 namespace staghorn {
@@ -13,6 +15,8 @@ inline Json or_null(const std::optional<double>& value) { return value ? Json(*v
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json gauge_json(const GaugeSummary& gauge);
+// `resumed`: the name of what was counted before the solve went on. Null without checkpoints.
+Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const char* resumed);
 Json transports_json(const TransportChoice& choice);
 // Action and parameters at the top level, as for naive quarks, and what only improved ones have.
 void add_action(Json& json, const RunSetting& setting);

@@ -30,17 +30,6 @@ Json spectrum_json(const std::optional<SpectrumEstimate>& spectrum) {
   return {{"smallest", spectrum->smallest}, {"largest", spectrum->largest}, {"condition", spectrum->condition()}};
 }
 
-Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint) {
-  if (!checkpoint) return nullptr;
-  return {{"file", checkpoint->file},
-          {"written", checkpoint->written},
-          {"seconds", checkpoint->seconds},
-          {"bytes", std::int64_t(checkpoint->bytes)},
-          {"resumed_from", or_null(checkpoint->resumed_from)},
-          {"resumed_iterations", checkpoint->resumed_iterations},
-          {"notes", checkpoint->notes}};
-}
-
 Json deflation_json(const std::optional<DeflationSummary>& deflation) {
   if (!deflation) return nullptr;
   return {{"file", deflation->file},
@@ -182,7 +171,7 @@ std::string to_json(const SolveReport& report) {
                       {"noticed", report.faults->noticed},
                       {"recovered", report.faults->recovered}};
   json["deflation"] = deflation_json(report.deflation);
-  json["checkpoint"] = checkpoint_json(report.checkpoint);
+  json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_iterations");
   json["seconds"] = report.seconds;
   json["times"] = to_json(report.times);
   json["times_of_one_hop_in"] = report.times.one_hop_in;

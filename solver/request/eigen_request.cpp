@@ -9,16 +9,18 @@ namespace staghorn {
 
 namespace {
 
-constexpr int most_pairs = 1000;  // a basis has half as many vectors again, and its dense eigenproblem one core
 constexpr double least_tolerance = 1e-16;  // rounding in fp64 leaves about 1e-15
 
 }  // namespace
 
 void check_eigen_request(const EigenRequest& request, const SessionOptions& options) {
-  if (request.pairs < 1 || request.pairs > most_pairs)
-    throw Error("pairs", "a number from 1 to " + std::to_string(most_pairs), request.pairs);
+  if (request.pairs < 1 || request.pairs > EigenRequest::most_pairs)
+    throw Error("pairs", "a number from 1 to " + std::to_string(EigenRequest::most_pairs), request.pairs);
   if (!(request.tolerance >= least_tolerance && request.tolerance < 1))
     throw Error("tolerance", "a number from 1e-16 to 1, on residuals over the largest eigenvalue", request.tolerance);
+  if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
+  if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
+  if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
   if (request.max_calls < 1) throw Error("max_calls", "a number of at least 1", request.max_calls);
   if (request.interval_from && !(*request.interval_from > 0))
     throw Error("interval_from", "an eigenvalue above 0", *request.interval_from);

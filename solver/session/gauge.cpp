@@ -12,6 +12,7 @@
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
+#include "solver/report/eigen_report.hpp"
 #include "solver/report/gauge_summary.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
@@ -212,21 +213,43 @@ void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
   });
   const EigenpairCertificate found = loaded->certify(plain_links(where), options_.boundary);
   require_eigenpairs(header.path, header.residuals, found, loaded->pairs());
-  deflation_summary_ = {};
+  take_eigenpairs(std::move(loaded), found, all.max(reading.seconds()));
   deflation_summary_.file = header.path;
   deflation_summary_.format = to_string(header.format);
-  deflation_summary_.pairs = header.count();
-  deflation_summary_.precision = header.precision;
-  deflation_summary_.smallest = header.values.front();
-  deflation_summary_.largest = header.values.back();
-  deflation_summary_.largest_residual = found.largest_residual;
-  deflation_summary_.orthogonality = found.orthogonality;
-  deflation_summary_.read_seconds = all.max(reading.seconds());
-  deflation_ = std::move(loaded);
-  std::string values;
-  for (const double value : deflation_->pairs().values) values += option_text(value) + " ";
-  eigenvectors_ = to_string(header.precision) + " " + values;
+}
+
+void Gauge::keep_eigenpairs(Eigenpairs pairs, const EigenReport& found) {
+  const Communicator& all = context_.communicator();
+  const OperatorOptions options = operator_options(options_, 1, context_.cuda_device());
+  const KernelTable& kernels = context_.cuda_device() >= 0 ? cuda_kernels() : cpu_kernels(options.instruction_set);
+  std::unique_ptr<Deflation> kept;
+  all.agree([&] { kept = std::make_unique<Deflation>(all, std::move(pairs), kernels); });
+  double seconds = 0;
+  for (const auto& [phase, of_phase] : found.seconds) seconds += of_phase;
+  take_eigenpairs(std::move(kept), {found.certified_residual, found.orthogonality}, seconds);
+  deflation_summary_.format = "memory";
+}
+
+void Gauge::take_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds) {
+  deflation_ = std::move(pairs);
+  const Eigenpairs& now = deflation_->pairs();
+  deflation_summary_ = {};
+  deflation_summary_.pairs = long(now.count());
+  deflation_summary_.precision = deflation_->precision();
+  deflation_summary_.smallest = now.values.front();
+  deflation_summary_.largest = now.values.back();
+  deflation_summary_.largest_residual = certificate.largest_residual;
+  deflation_summary_.orthogonality = certificate.orthogonality;
+  deflation_summary_.read_seconds = seconds;
+  uses_eigenpairs_ = true;
+  eigenvectors_ = to_string(deflation_->precision()) + " ";
+  for (const double value : now.values) eigenvectors_ += option_text(value) + " ";
   pass_.reset();  // its solver is another with eigenvectors
+}
+
+void Gauge::write_eigenpairs(const EigenpairOutput& output) const {
+  staghorn::write_eigenpairs(context_.communicator(), output, eigenpairs(), eigenpair_identity(), operator_links(),
+                             options_.boundary);
 }
 
 void Gauge::forget_eigenpairs() { deflation_.reset(); }

@@ -30,6 +30,8 @@ namespace staghorn {
 struct CertifiedSolve;
 struct ShiftedPassResult;
 class Checkpoints;
+struct EigenReport;
+struct EigenpairOutput;
 
 // Where links came from, and what reading them found.
 struct LinkOrigin {
@@ -125,6 +127,18 @@ class Gauge {
   // where the file is for other links, another action or boundary, or for nothing that the certificate accepts. They
   // go where the links change.
   void load_eigenpairs(const EigenvectorHeader& header);
+  // Keeps pairs that were found and certified for these links, as load_eigenpairs does. They lie where the gauge
+  // computes. Collective.
+  void keep_eigenpairs(Eigenpairs pairs, const EigenReport& found);
+  // Writes the pairs that are kept, of which there are some. Collective.
+  void write_eigenpairs(const EigenpairOutput& output) const;
+  // What is known of them; nullptr where there are none. Local.
+  const DeflationSummary* kept_eigenpairs() const { return deflation_ ? &deflation_summary_ : nullptr; }
+  const Eigenpairs& eigenpairs() const { return deflation_->pairs(); }
+  // Whether solves use them. Local.
+  void use_eigenpairs(bool use) { uses_eigenpairs_ = use; }
+  bool uses_eigenpairs() const { return deflation_ && uses_eigenpairs_; }
+  void forget_eigenpairs();
 
   // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
   // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer
@@ -177,10 +191,11 @@ class Gauge {
   void make_operators(const SolveShape& shape);
   void forget_operators();
   void pack_links();  // into the operators, in place
-  void forget_eigenpairs();
+  // From now on these pairs. Collective.
+  void take_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds);
   // What a solve of this request deflates with, if anything.
   Deflation* deflation(const SolveRequest& request) const {
-    return deflation_ && request.deflate ? deflation_.get() : nullptr;
+    return uses_eigenpairs() && request.deflate ? deflation_.get() : nullptr;
   }
 
   // Links of HISQ quarks of this epsilon in place of those that are here, from the thin ones that were kept.
@@ -188,6 +203,12 @@ class Gauge {
   // solve_masses of one epsilon after the other (masses/gauge_epsilons.cpp). The links are those of before in the end.
   SolveReport solve_epsilons(const SolveRequest& request, std::span<const VectorField> sources,
                              std::span<VectorField> solutions, const ShowProgress& progress, const SolveHabits& habits);
+
+  // How many right-hand sides go at once, and the solve of more of them, group after group (groups/gauge_groups.cpp).
+  std::size_t most_at_once(const SolveRequest& request) const;
+  SolveReport solve_in_groups(const SolveRequest& request, std::span<const VectorField> sources,
+                              std::span<VectorField> solutions, const ShowProgress& progress,
+                              const SolveHabits& habits);
 
   // Steps of solve_masses (masses/gauge_masses.cpp).
   struct ShiftedBatch;
@@ -229,7 +250,8 @@ class Gauge {
   std::uint64_t thin_hash_ = 0;           // of the links that fat ones were made from
   std::unique_ptr<Deflation> deflation_;  // eigenpairs of the links, if they were loaded
   DeflationSummary deflation_summary_;    // of them, without what solves add
-  std::string eigenvectors_;              // their checksums, for checkpoints
+  bool uses_eigenpairs_ = true;           // solves do
+  std::string eigenvectors_;              // precision and values, for checkpoints
   std::unique_ptr<StaggeredOperator>
       sloppy_;  // iterates in lower precision than `precise_`; empty without mixed precision
   std::unique_ptr<StaggeredOperator> precise_;  // made by the first solve, and again when n_rhs changes

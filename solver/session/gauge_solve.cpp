@@ -44,7 +44,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
   for (const std::optional<double>& epsilon : request.naik_epsilons)
     identity["naik_epsilons"] += epsilon ? option_text(*epsilon) + " " : "own ";
   for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
-  if (deflation_ && request.deflate) identity["eigenvectors"] = eigenvectors_;
+  if (deflation(request)) identity["eigenvectors"] = eigenvectors_;
   if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
   if (improved_) {
     identity["naik_links_hash"] = hash_text(site_hash(all, improved_->naik));
@@ -62,6 +62,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   if (request.stop == StopOn::parity && request.system == System::full)
     return solve_on_parity(request, sources, solutions, progress, habits);
   check_fields(all, lattice(), sources, solutions);
+  if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   // The sums of block CG are Gram matrices, which do not pass through the operator.
   for (const Injection& injection : request.inject)
     if (injection.what == Injection::sum && options_.solver == "block")
@@ -73,7 +74,8 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;
   if (request.checkpoint && !checkpoints)
-    checkpoints = &own_checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
+    checkpoints =
+        &own_checkpoints.emplace(all, lattice(), checkpoint_place(request), identity_of(request, hashes_of(sources)));
 
   std::vector<int> guessed(n_rhs, 0);
   if (request.chronological > 0) {

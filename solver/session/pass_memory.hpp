@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "solver/krylov/search_keeper.hpp"
+#include "solver/krylov/kept_rhs.hpp"
 #include "solver/report/solve_report.hpp"
 
 namespace staghorn {

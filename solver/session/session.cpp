@@ -73,6 +73,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   if (eigenvectors) {
     shape.eigenpairs = eigenvectors->count();
     shape.eigenvector_precision = eigenvectors->precision;
+    shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
   }
   require_memory(context.communicator(), shape, context.cuda_device(), {});
   if (stored) {
@@ -166,7 +167,8 @@ std::string Session::device() const { return state_->context.device(); }
 const Context& Session::context() const { return state_->context; }
 
 SolveReport Session::solve(const SolveRequest& request, std::span<const VectorField> sources,
-                           std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress) {
+                           std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
+                           Checkpoints* of_job) {
   const Context::Scope scope(state_->context);
   check_request(request, options().precision);
   check_fields(communicator(), lattice(), sources, solutions, std::max<std::size_t>(request.masses.size(), 1));
@@ -181,8 +183,11 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
   }
   if (request.system != System::full)
     for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
-  SolveReport report = request.masses.empty() ? state_->gauge->solve(request, sources, solutions, progress)
-                                              : state_->gauge->solve_masses(request, sources, solutions, progress);
+  SolveHabits habits;
+  habits.checkpoints = of_job;
+  SolveReport report = request.masses.empty()
+                           ? state_->gauge->solve(request, sources, solutions, progress, habits)
+                           : state_->gauge->solve_masses(request, sources, solutions, progress, habits);
   if (request.phases == PhaseConvention::milc) {
     for (VectorField& x : solutions) apply_milc_signs(x);
     const double bytes = double(converted.size()) * double(converted[0].bytes());

@@ -16,6 +16,7 @@
 
 namespace staghorn {
 
+class Checkpoints;
 class Context;
 class Gauge;
 
@@ -64,9 +65,10 @@ class Session {
   // All sources are solved together, sharing every link that is loaded. Every right-hand side is certified by the
   // plain fp64 path. Fields may lie in the memory of the session's GPU, all or none: they then stay there, and so does
   // the certificate, unless options().certificate says otherwise. Non-convergence is a result; bad input (NaN, zero
-  // source, mass <= 0 where it matters) throws Error.
+  // source, mass <= 0 where it matters) throws Error. `of_job`: checkpoints of a job that the solve is a part of,
+  // instead of its own.
   SolveReport solve(const SolveRequest& request, std::span<const VectorField> sources, std::span<VectorField> solutions,
-                    const std::function<void(const CgProgress&)>& progress = {});
+                    const std::function<void(const CgProgress&)>& progress = {}, Checkpoints* of_job = nullptr);
 
  private:
   struct State;

@@ -62,4 +62,4 @@ def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
 
 def test_a_basis_that_does_not_fit_is_refused(staghorn, small_gauge, expect_error):
     result = staghorn("eigen", "--gauge", small_gauge, "--pairs", 900, env={"STAGHORN_HOST_MEMORY": "40000000"})
-    expect_error(result, 1, "900 eigenpairs", "vectors of", "Fewer --pairs")
+    expect_error(result, 1, "900 eigenpairs", "vectors of", "--pairs fit; more ranks")

@@ -189,6 +189,25 @@ def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
     assert "does not fit" in text and found["would_fit"] in text
 
 
+def test_memory_of_a_search_for_eigenpairs(plan, staghorn):
+    """Two bases of half as many vectors again as pairs, and three more vectors, of 48 bytes a site of one parity and a little."""
+    options = ["--lattice", "32x32x32x64", "--gpus", "1,8", "--find-eigenpairs", 128]
+    single, eight = plan(*options)["plans"]
+    assert single["vectors"] == 2 * 192 + 3
+    for found, gpus in ((single, 1), (eight, 8)):
+        assert found["objects"]["basis"] == pytest.approx(387 * 48 * 32**3 * 64 / 2 / gpus, rel=0.01)
+        assert found["bytes"] == found["objects"]["links"] + found["objects"]["halo"] + found["objects"]["basis"]
+        assert found["fits"] and 128 < found["most_pairs"] <= 1000
+    small = {"memory_gb": 1.01 * single["bytes"] / 1e9}
+    most = plan(*options, machine=small)["plans"][0]["most_pairs"]
+    assert 128 <= most < 132
+    few = {"memory_gb": 0.99 * single["bytes"] / 1e9}
+    found = plan(*options, machine=few)["plans"][0]
+    assert not found["fits"] and found["most_pairs"] < 128
+    rows = staghorn("plan", *options, check=True).stdout.splitlines()
+    assert "128 eigenpairs to find" in rows[0] and rows[2].split()[-1] == str(single["most_pairs"])
+
+
 @pytest.mark.parametrize("arguments, status, words", [
     (["--lattice", "8x8x8x8", "--gpus", "7"], 1, ["process grid", "8x8x8x8", "7 ranks"]),
     (["--lattice", "8x8x8x8", "--grid", "1,1,1,5"], 1, ["process grid", "8x8x8x8", "1x1x1x5"]),
@@ -198,6 +217,8 @@ def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
     (["--lattice", "8x8x8x8", "--gpus", "none"], 2, ["--gpus", "none"]),
     (["--lattice", "8x8x8x8", "--machine", "missing.json"], 1, ["missing.json"]),
     (["--lattice", "8x8x8x8", "--rhs", "0"], 2, ["--rhs", "1 to 64"]),
+    (["--lattice", "8x8x8x8", "--find-eigenpairs", "0"], 2, ["--find-eigenpairs", "1 to 1000"]),
+    (["--lattice", "8x8x8x8", "--find-eigenpairs", "9", "--precision", "fp32"], 2, ["--find-eigenpairs", "fp64 for eigenvectors"]),
     ([], 2, ["lattice", "required"]),
 ])
 def test_impossible_requests_are_refused(staghorn, expect_error, arguments, status, words):

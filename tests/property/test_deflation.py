@@ -241,6 +241,18 @@ def test_memory_is_as_predicted(links, files, options):
     assert there["eigenvectors"] == (PAIRS + 2) * 16 * 192
 
 
-def test_too_many_right_hand_sides_are_refused_by_name(sessions):
-    b = np.array([reference.random_vector(EXTENTS, 120 + i) for i in range(33)])
-    assert "eigenvectors: expected at most 32 right-hand sides" in refused(lambda: sessions["fp64"].solve(0.3, b, system="even"))
+def test_more_right_hand_sides_than_fit_take_turns(sessions):
+    b = np.array([reference.random_vector(EXTENTS, 120 + i) for i in range(34)])
+    x, report = sessions["fp64"].solve(0.3, b, system="even")
+    assert report["batch"] == {**report["batch"], "columns": 17, "refills": False}
+    assert report["deflation"]["projections"] == 2 and len(report["rhs"]) == 34
+    for half in (slice(0, 17), slice(17, 34)):
+        single, of_half = sessions["fp64"].solve(0.3, b[half], system="even")
+        assert x[half].tobytes() == single.tobytes() and report["rhs"][half] == of_half["rhs"]
+    # With several masses a source of the full system takes two places.
+    x, report = sessions["fp64"].solve(None, b[:18], masses=[0.3, 0.5])
+    assert report["batch"]["columns"] == 9 and report["outcome"] == "certified" and x.shape[:2] == (2, 18)
+    single, of_half = sessions["fp64"].solve(None, b[9:18], masses=[0.3, 0.5])
+    assert x[:, 9:].tobytes() == single.tobytes() and report["rhs"][9:18] == of_half["rhs"][:9]
+    assert "at most 32 right-hand sides with eigenvectors" in refused(
+        lambda: sessions["fp64"].solve(0.3, b, system="even", chronological=2))

@@ -28,7 +28,8 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
     }
     kinds = {name: "solve" for name in solves} | {"eigen": "eigen", "hop": "bench", "exchange": "bench", "scaling": "bench"}
-    staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json", check=True)
+    staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json",
+             "--checkpoint", folder / "search.h5", check=True)
     for name, options in solves.items():
         result = staghorn("solve", "--gauge", small_gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
         assert result.returncode == (3 if name == "short" else 0), result.stderr

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dirac/algebra/block_cholesky.hpp"
+#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/krylov_solver.hpp"
-#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 

@@ -10,8 +10,8 @@
 #include "solver/krylov/block/block_progress.hpp"
 #include "solver/krylov/block/block_sources.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
+#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/reliable_updates.hpp"
-#include "solver/krylov/search_keeper.hpp"
 
 namespace staghorn {
 

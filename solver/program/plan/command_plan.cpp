@@ -12,6 +12,8 @@
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
+#include "solver/program/plan/search_plan.hpp"
+#include "solver/request/eigen_request.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 
@@ -63,8 +65,10 @@ CommandSyntax plan_syntax() {
       "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
       "eigenvectors that solves are deflated with: adds their memory")(
       "eigenvector-precision", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp16"),
-      "of these, in memory")("system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"),
-                             "as of `staghorn solve`")("json", po::bool_switch(), "print JSON instead of a table");
+      "of these, in memory")("find-eigenpairs", po::value<int>()->value_name("K"),
+                             "the memory of `staghorn eigen --pairs K`, instead of a solve's")(
+      "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
+      "json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
   return syntax;
 }
@@ -184,6 +188,18 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   const Machine machine = read_machine(communicator, values);
   shape.on_gpu = machine.has_gpus();
   const std::vector<Extents> grids = read_grids(values, machine, shape);
+  if (values.count("find-eigenpairs")) {
+    EigenRequest search;
+    search.pairs = values["find-eigenpairs"].as<int>();
+    try {
+      check_eigen_request(search, shape.options);
+      check_eigen_request(search, shape.lattice);
+    } catch (const Error& error) {
+      throw UsageError("--find-eigenpairs: " + in_words_of_the_program(error.what()));
+    }
+    print_search_plan(out, machine, shape.lattice, shape.options, search.pairs, grids, values["json"].as<bool>());
+    return exit_certified;
+  }
   std::vector<Plan> plans;
   for (const Extents& grid : grids) {
     shape.grid = grid;

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <optional>
 
-#include "dirac/operators/operator_memory.hpp"
 #include "halo/available_memory.hpp"
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/checkpoint/checkpoints.hpp"
 #include "solver/eigen/eigenpair_certificate.hpp"
 #include "solver/eigen/lanczos_search.hpp"
 #include "solver/machine/memory_estimate.hpp"
+#include "solver/machine/search_memory.hpp"
+#include "solver/report/provenance.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/option_text.hpp"
 #include "solver/session/certificate_fields.hpp"
 #include "solver/session/gauge.hpp"
 
@@ -26,25 +29,19 @@ void require_memory(const Gauge& gauge, const OperatorOptions& options, const Ei
   const Communicator& all = gauge.context().communicator();
   const Lattice& lattice = gauge.links().lattice();
   const AvailableMemory available = available_memory(all, options.cuda_device);
+  const bool on_gpu = options.cuda_device >= 0;
   all.agree([&] {
-    const OperatorBytes bytes = predict_operator_bytes(lattice, options);
-    const int vectors = LanczosSearch::most_vectors(request.pairs, 3 * lattice.global_volume() / 2);
-    const bool on_gpu = options.cuda_device >= 0;
+    const SearchMemory memory = estimate_search_memory(lattice, options, gauge.improved(), request.pairs);
     const double there =
         on_gpu ? std::min(available.device, available.device_limit) : std::min(available.host, available.host_limit);
-    // Where a GPU certifies: links in fp64, and three plain vectors, after the basis is gone.
-    const double plain = on_gpu ? double(lattice.local_volume()) * ((gauge.improved() ? 2 : 1) * double(sizeof(Links)) +
-                                                                    3 * double(sizeof(ColorVector<double>)))
-                                : 0;
-    const double certifying = plain + request.pairs * bytes.vector;
-    const double needed = bytes.links + bytes.halo + std::max(vectors * bytes.vector, certifying);
-    if (needed > there)
-      throw Error(ErrorKind::memory, "memory: " + std::to_string(request.pairs) + " eigenpairs on " +
-                                         to_string(lattice.global()) + " with grid " + to_string(lattice.grid()) +
-                                         " would take " + gigabytes(needed) + " of " + (on_gpu ? "GPU" : "host") +
-                                         " memory for each rank (" + std::to_string(vectors) + " vectors of " +
-                                         gigabytes(bytes.vector) + "), and " + gigabytes(there) +
-                                         " are there. Fewer `pairs` or more ranks take less.");
+    if (memory.needed() <= there) return;
+    const int fitting = most_pairs_that_fit(lattice, options, gauge.improved(), there);
+    throw Error(ErrorKind::memory,
+                "memory: " + std::to_string(request.pairs) + " eigenpairs on " + to_string(lattice.global()) +
+                    " with grid " + to_string(lattice.grid()) + " would take " + gigabytes(memory.needed()) + " of " +
+                    (on_gpu ? "GPU" : "host") + " memory for each rank (" + std::to_string(memory.vectors) +
+                    " vectors of " + gigabytes(memory.vector) + "), and " + gigabytes(there) + " are there. " +
+                    (fitting > 0 ? std::to_string(fitting) + " `pairs` fit; more" : "More") + " ranks take less each.");
   });
 }
 
@@ -67,6 +64,20 @@ std::string explain(const EigenReport& report) {
   return "";
 }
 
+// What a checkpoint belongs to. Not the number of calls: a search may go on with more of them.
+std::map<std::string, std::string> identity_of(const Gauge& gauge, const EigenRequest& request) {
+  std::map<std::string, std::string> identity = gauge.eigenpair_identity();
+  identity["staghorn_version"] = version();
+  identity["lattice"] = to_string(gauge.links().lattice().global());
+  identity["numbers"] = describe_numbers(gauge.options());
+  identity["pairs"] = std::to_string(request.pairs);
+  identity["tolerance"] = option_text(request.tolerance);
+  identity["seed"] = std::to_string(request.seed);
+  if (request.interval_from) identity["interval_from"] = option_text(*request.interval_from);
+  if (request.degree) identity["degree"] = std::to_string(*request.degree);
+  return identity;
+}
+
 void take_counts(EigenReport& report, const LanczosSearch& search) {
   const LanczosCounts& counts = search.counts();
   report.calls = counts.calls;
@@ -85,9 +96,8 @@ void take_counts(EigenReport& report, const LanczosSearch& search) {
 
 }  // namespace
 
-FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
-                                const std::function<void(const EigenProgress&)>& progress) {
-  Gauge& gauge = session.resident();
+FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
+                                const std::function<void(const EigenProgress&)>& progress, const bool* interrupted) {
   const Context& context = gauge.context();
   const Context::Scope scope(context);
   const Communicator& all = context.communicator();
@@ -98,6 +108,9 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
   options.unlike_ranks = context.unlike_ranks();
   require_memory(gauge, options, request);
+  std::optional<Checkpoints> checkpoints;
+  if (request.checkpoint)
+    checkpoints.emplace(all, gauge.links().lattice(), checkpoint_place(request), identity_of(gauge, request));
 
   FoundEigenpairs found;
   EigenReport& report = found.report;
@@ -111,7 +124,14 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
 
   watch = Stopwatch();
   const Parity parity = Parity::even;
-  const SpectralRange range = find_spectral_range(d, parity, request.seed, request.max_calls);
+  const SearchNumbers* const kept = checkpoints ? checkpoints->found() : nullptr;
+  const SpectralRange range = kept ? get_range(*kept) : find_spectral_range(d, parity, request.seed, request.max_calls);
+  if (checkpoints)
+    checkpoints->add_job([&] {
+      SearchNumbers numbers;
+      put_range(numbers, range);
+      return numbers;
+    });
   report.largest_eigenvalue = range.largest;
   report.largest_residual = range.residual;
   report.range_calls = range.calls;
@@ -122,7 +142,7 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   {
     LanczosSearch search(d, parity, range,
                          {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
-                          request.interval_from, request.degree});
+                          request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
     report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
     end = search.run([&](const LanczosCounts& counts) {
       if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
@@ -151,6 +171,7 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
         certificate.largest_residual <= request.tolerance * range.largest && certificate.orthogonality <= orthonormal;
   }
   report.seconds["certify"] = watch.seconds();
+  if (checkpoints) report.checkpoint = checkpoints->summary();
   report.values = found.pairs.values;
   report.residuals = found.pairs.residuals;
   report.outcome = end == LanczosEnd::out_of_calls ? EigenOutcome::out_of_calls
@@ -162,9 +183,8 @@ FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
   return found;
 }
 
-bool write_eigenpairs(Session& session, FoundEigenpairs& found, const EigenpairOutput& output) {
+bool write_eigenpairs(Gauge& gauge, FoundEigenpairs& found, const EigenpairOutput& output) {
   if (found.pairs.count() == 0) return false;
-  Gauge& gauge = session.resident();
   const Context::Scope scope(gauge.context());
   const Communicator& all = gauge.context().communicator();
   const Stopwatch watch;

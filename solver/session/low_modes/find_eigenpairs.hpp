@@ -5,7 +5,7 @@
 
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/report/eigen_report.hpp"
-#include "solver/session/session.hpp"
+#include "solver/session/gauge.hpp"
 
 namespace staghorn {
 
@@ -24,11 +24,13 @@ struct EigenProgress {
 // plain fp64 path with uncompressed links. What is not certified is a result too; bad requests throw Error, also where
 // the basis does not fit into memory. The same request gives the same bits on every process grid, number of threads
 // and device, whatever the session did before. Collective.
-FoundEigenpairs find_eigenpairs(Session& session, const EigenRequest& request,
-                                const std::function<void(const EigenProgress&)>& progress = {});
+// `interrupted`: see CgStop; the search then ends as if the calls were used up.
+FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
+                                const std::function<void(const EigenProgress&)>& progress = {},
+                                const bool* interrupted = nullptr);
 
 // Writes the pairs, with what they belong to: a session of other links, action or boundary refuses them. Where none was
 // found nothing is written; returns whether there is a file. The bytes do not depend on the process grid. Collective.
-bool write_eigenpairs(Session& session, FoundEigenpairs& found, const EigenpairOutput& output);
+bool write_eigenpairs(Gauge& gauge, FoundEigenpairs& found, const EigenpairOutput& output);
 
 }  // namespace staghorn

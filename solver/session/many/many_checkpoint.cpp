@@ -4,6 +4,7 @@
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/site_hash.hpp"
+#include "solver/session/many/kept_solutions.hpp"
 
 namespace staghorn {
 
@@ -21,11 +22,8 @@ ManyCheckpoint::ManyCheckpoint(const Communicator& communicator, const Lattice& 
                                std::map<std::string, std::string> identity, SolutionSink* solutions)
     : communicator_(communicator),
       lattice_(lattice),
-      solutions_(solutions),
-      series_(communicator, lattice, request, std::move(identity)) {
-  if (!solutions_ || !solutions_->can_go_on())
-    throw Error("`checkpoint`", "an `output` file of HDF5, which keeps the solutions of sources that are done", "none");
-}
+      solutions_(sink_that_goes_on(solutions)),
+      series_(communicator, lattice, checkpoint_place(request), std::move(identity)) {}
 
 std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vector<bool>& is_done, RefilledBatch& batch,
                                                const std::function<VectorField(std::size_t)>& make,
@@ -49,28 +47,17 @@ void ManyCheckpoint::take_done(CertifiedSolve& whole, std::vector<bool>& is_done
   const SearchNumbers& numbers = series_.found()->numbers;
   const std::vector<double>& sources = get(numbers, "many.done");
   std::vector<RhsReport> rhs = get_reports(numbers, "done.", sources.size());
-  const std::vector<double>&high = get(numbers, "many.hash_high", sources.size()),
-        &low = get(numbers, "many.hash_low", sources.size());
+  const std::vector<std::uint64_t> hashes = get_hashes(numbers, "many.", sources.size());
   VectorField x(lattice_);
   for (std::size_t i = 0; i < sources.size(); ++i) {
     const auto source = std::size_t(sources[i]);
-    const std::uint64_t expected = std::uint64_t(high[i]) << 32 | std::uint64_t(low[i]);
-    try {
-      solutions_->read_back(source, x);
-    } catch (const LocalError&) {
-      throw;
-    } catch (const Error&) {
-      clear_parity(x, Parity::even);  // it is not there
-      clear_parity(x, Parity::odd);
-    }
-    if (site_hash(communicator_, x) != expected) {
+    if (!read_back_whole(communicator_, *solutions_, source, hashes[i], x)) {
       series_.note("source " + std::to_string(source) + " is solved again: its solution is not in the unfinished file");
       continue;
     }
-    solutions_->accept(source, x);
     again(source, x);
     whole.rhs[source] = std::move(rhs[i]);
-    hashes_[source] = expected;
+    hashes_[source] = hashes[i];
     is_done[source] = true;
   }
 }
@@ -122,14 +109,15 @@ void ManyCheckpoint::remember(std::size_t source, const VectorField& x) {
 void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch) {
   SearchNumbers numbers;
   std::vector<RhsReport> reports;
-  for (const char* name : {"many.done", "many.hash_high", "many.hash_low"}) numbers[name].clear();
+  std::vector<std::uint64_t> hashes;
+  numbers["many.done"] = {};
   for (std::size_t source = 0; source < is_done.size(); ++source) {
     if (!is_done[source]) continue;
     numbers["many.done"].push_back(double(source));
-    numbers["many.hash_high"].push_back(double(hashes_[source] >> 32));
-    numbers["many.hash_low"].push_back(double(hashes_[source] & 0xffffffff));
+    hashes.push_back(hashes_[source]);
     reports.push_back(whole.rhs[source]);
   }
+  put_hashes(numbers, "many.", hashes);
   put_reports(numbers, "done.", reports);
   numbers["many.spectrum"] = {whole.spectrum.smallest, whole.spectrum.largest};
   const BatchUse& use = batch.use();
@@ -169,7 +157,7 @@ void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& 
     return space;
   };
   solutions_->flush();
-  series_.write(std::move(numbers), n_vectors, vector, use.iterations);
+  series_.write(std::move(numbers), n_vectors, vector, std::to_string(use.iterations) + " iterations of this pass");
 }
 
 }  // namespace staghorn

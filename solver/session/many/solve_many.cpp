@@ -137,10 +137,10 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
     write_seconds += writing.seconds();
   };
   const auto again = [&](std::size_t number, const VectorField& x) { observables.take(number, x); };
-  if (!in_turns && request.checkpoint) throw Error("`checkpoint`", "the solver cg or mixed", solver);
   SolveReport report =
       in_turns ? solve_in_turns(session, request, many.batch.value_or(0), sources, sink, done, again, progress)
-               : solve_batch_after_batch(session, request, many.batch.value_or(usual_batch), sources, done, progress);
+               : solve_batch_after_batch(session, request, many.batch.value_or(usual_batch), sources, sink, done, again,
+                                         progress);
   report.seconds["write"] = session.communicator().max(write_seconds);
   observables.put_into(report);
   report.unverified = sources.unverified();

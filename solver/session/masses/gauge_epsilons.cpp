@@ -124,8 +124,8 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
   SolveHabits of_groups = habits;
   std::optional<Checkpoints> own_checkpoints;
   if (request.checkpoint && !habits.checkpoints)
-    of_groups.checkpoints =
-        &own_checkpoints.emplace(context_.communicator(), lattice(), request, identity_of(request, hashes_of(sources)));
+    of_groups.checkpoints = &own_checkpoints.emplace(context_.communicator(), lattice(), checkpoint_place(request),
+                                                     identity_of(request, hashes_of(sources)));
 
   SolveReport whole;
   EpsilonsSoFar so_far;

@@ -222,13 +222,15 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (!request.naik_epsilons.empty()) return solve_epsilons(request, sources, solutions, progress, habits);
   if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
   check_fields(all, lattice(), sources, solutions, n_masses);
+  if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   const MemorySpace certificate =
       certificate_space(options_.certificate, common_space(sources, solutions), context_.field_device() >= 0);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;
   if (request.checkpoint && !checkpoints)
-    checkpoints = &own_checkpoints.emplace(all, lattice(), request, identity_of(request, hashes_of(sources)));
+    checkpoints =
+        &own_checkpoints.emplace(all, lattice(), checkpoint_place(request), identity_of(request, hashes_of(sources)));
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);

@@ -9,7 +9,6 @@
 
 #include "dirac/fields/color_vector_field.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/krylov/krylov_solver.hpp"
 
 namespace staghorn {
 
@@ -63,10 +62,7 @@ class NestedKeeper final : public SearchKeeper {
   std::function<void(SearchNumbers&)> put_;
 };
 
-// What each right-hand side has done, as lists whose names begin with `prefix`, and back. `get` throws Error where a
-// list is absent or has another length. Local.
-void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs);
-std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs);
+// The list of this name. Throws Error where it is absent or has another length. Local.
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name, std::size_t length);
 const std::vector<double>& get(const SearchNumbers& numbers, const std::string& name);  // of any length
 double get_number(const SearchNumbers& numbers, const std::string& name);

@@ -1,0 +1,214 @@
+// staghorn_eigenpairs_...: the lowest eigenpairs of a gauge's links, found or read, kept for its solves, written.
+#include <staghorn.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "solver/interface/handles.hpp"
+#include "solver/interface/solves/progress_call.hpp"
+#include "solver/interface/statuses.hpp"
+#include "solver/interface/structs.hpp"
+#include "solver/session/low_modes/find_eigenpairs.hpp"
+
+namespace staghorn {
+
+namespace {
+
+int status_of_search(EigenOutcome outcome, bool stopped) {
+  if (stopped) return STAGHORN_STOPPED;
+  switch (outcome) {
+    case EigenOutcome::certified:
+      return STAGHORN_OK;
+    case EigenOutcome::inaccurate:
+      return STAGHORN_STAGNATED;
+    case EigenOutcome::incomplete:
+    case EigenOutcome::out_of_calls:
+      break;
+  }
+  return STAGHORN_NOT_CONVERGED;
+}
+
+// What a gauge says of the pairs that it keeps. Local.
+staghorn_eigen_info info_of(const Gauge& gauge) {
+  staghorn_eigen_info info{};
+  info.used = gauge.uses_eigenpairs();
+  const DeflationSummary* const kept = gauge.kept_eigenpairs();
+  if (!kept) return info;
+  info.pairs = std::int32_t(kept->pairs);
+  info.precision = kept->precision == Precision::fp64   ? STAGHORN_FP64
+                   : kept->precision == Precision::fp32 ? STAGHORN_FP32
+                                                        : STAGHORN_FP16;
+  info.smallest = kept->smallest;
+  info.largest = kept->largest;
+  info.residual = kept->largest_residual;
+  info.orthogonality = kept->orthogonality;
+  info.seconds = kept->read_seconds;
+  return info;
+}
+
+// Throws unless `info` is NULL or a struct of some version. Local.
+void check_written(const staghorn_eigen_info* info) {
+  if (info) check_written_size(info->struct_size, first_size<staghorn_eigen_info>, "info");
+}
+
+// Fills what the host's version of the struct knows. Local.
+void put(staghorn_eigen_info* to, staghorn_eigen_info info) {
+  if (!to) return;
+  info.struct_size = to->struct_size;
+  std::memcpy(to, &info, std::min<std::size_t>(info.struct_size, sizeof info));
+}
+
+EigenRequest request_of(const staghorn_eigen_request& given) {
+  check_choice("request.resume", given.resume, 0, 1);
+  check_finite("request.tolerance", given.tolerance);
+  check_finite("request.checkpoint_every", given.checkpoint_every);
+  EigenRequest request;
+  request.pairs = given.pairs;
+  request.tolerance = given.tolerance;
+  request.max_calls = long(given.max_calls);
+  request.seed = given.seed;
+  if (given.checkpoint) request.checkpoint = given.checkpoint;
+  request.checkpoint_every = given.checkpoint_every;
+  request.resume = given.resume != 0;
+  return request;
+}
+
+// Searches of other precisions do not exist; the last solve may have left its own behind.
+int compute(staghorn_gauge* handle, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Communicator& all = held->context->context->communicator();
+  EigenRequest request;
+  staghorn_eigen_request read{};
+  all.agree([&] {
+    require_links(*held);
+    read = read_struct(given, "request");
+    check_written(info);
+    request = request_of(read);
+    held->gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
+  });
+  const Stopwatch whole;
+  held->gauge->forget_eigenpairs();
+  ProgressCall progress(all, read.progress, read.progress_data);
+  const auto show = progress.show();
+  FoundEigenpairs found = find_eigenpairs(
+      *held->gauge, request,
+      [&](const EigenProgress& at) {
+        if (show) show({at.calls, double(request.pairs - at.converged)});
+      },
+      progress.stopped());
+  const EigenReport report = found.report;
+  if (values) std::copy(report.values.begin(), report.values.end(), values);
+  staghorn_eigen_info made{};
+  if (report.outcome == EigenOutcome::certified) {
+    held->gauge->keep_eigenpairs(std::move(found.pairs), report);
+    made = info_of(*held->gauge);
+  }
+  made.status = status_of_search(report.outcome, *progress.stopped());
+  made.found = std::int32_t(report.values.size());
+  made.largest_of_all = report.largest_eigenvalue;
+  made.calls = report.calls;
+  made.residual = report.certified_residual;
+  made.orthogonality = report.orthogonality;
+  made.seconds = all.max(whole.seconds());
+  put(info, made);
+  return made.status;
+}
+
+int read_file(staghorn_gauge* handle, const char* path, staghorn_eigen_info* info) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Communicator& all = held->context->context->communicator();
+  all.agree([&] {
+    require_links(*held);
+    check_pointer("path", path);
+    check_written(info);
+  });
+  held->gauge->forget_eigenpairs();
+  held->gauge->load_eigenpairs(read_eigenvector_header(all, path));
+  put(info, info_of(*held->gauge));
+  return STAGHORN_OK;
+}
+
+int write_file(staghorn_gauge* handle, const char* path, int storage, int replace) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  const Communicator& all = held->context->context->communicator();
+  EigenpairOutput output;
+  all.agree([&] {
+    require_links(*held);
+    check_pointer("path", path);
+    check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
+    check_choice("replace", replace, 0, 1);
+    if (!held->gauge->kept_eigenpairs())
+      throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
+    output = {path, eigenvector_format_by_name(path),
+              storage == STAGHORN_FP64   ? Precision::fp64
+              : storage == STAGHORN_FP32 ? Precision::fp32
+                                         : Precision::fp16,
+              replace != 0};
+  });
+  held->gauge->write_eigenpairs(output);
+  return STAGHORN_OK;
+}
+
+// The pairs that are kept: what is known, and the first n values and residuals.
+int get(staghorn_gauge* handle, staghorn_eigen_info* info, int n, double* values, double* residuals) {
+  const auto held = held_by(handle);
+  const Use use(*held->context);
+  check_pointer("info", info);
+  check_written(info);
+  put(info, info_of(*held->gauge));
+  if (!held->gauge->kept_eigenpairs()) return STAGHORN_OK;
+  const Eigenpairs& pairs = held->gauge->eigenpairs();
+  check_choice("n", n, 0, long(pairs.count()));
+  if (values) std::copy_n(pairs.values.begin(), n, values);
+  if (residuals) std::copy_n(pairs.residuals.begin(), n, residuals);
+  return STAGHORN_OK;
+}
+
+}  // namespace
+
+}  // namespace staghorn
+
+using namespace staghorn;
+
+int staghorn_eigenpairs_compute(staghorn_gauge* gauge, const staghorn_eigen_request* request, double* values,
+                                staghorn_eigen_info* info) {
+  return guarded([&] { return compute(gauge, request, values, info); });
+}
+
+int staghorn_eigenpairs_read(staghorn_gauge* gauge, const char* path, staghorn_eigen_info* info) {
+  return guarded([&] { return read_file(gauge, path, info); });
+}
+
+int staghorn_eigenpairs_write(staghorn_gauge* gauge, const char* path, int storage, int replace) {
+  return guarded([&] { return write_file(gauge, path, storage, replace); });
+}
+
+int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use_them) {
+  return guarded([&] {
+    check_choice("use", use_them, 0, 1);
+    const auto held = held_by(gauge);
+    const Use use(*held->context);
+    held->gauge->use_eigenpairs(use_them != 0);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_eigenpairs_get(staghorn_gauge* gauge, staghorn_eigen_info* info, int n, double* values,
+                            double* residuals) {
+  return guarded([&] { return get(gauge, info, n, values, residuals); });
+}
+
+int staghorn_eigenpairs_release(staghorn_gauge* gauge) {
+  return guarded([&] {
+    const auto held = held_by(gauge);
+    const Use use(*held->context);
+    held->gauge->forget_eigenpairs();
+    return int(STAGHORN_OK);
+  });
+}
