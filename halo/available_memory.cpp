@@ -53,11 +53,13 @@ Sharers count_sharers(const Communicator& communicator, int cuda_device) {
   });
   if (communicator.is_alone()) return {1, 1};
   MPI_Comm host = MPI_COMM_NULL;
+  communicator.enter();
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");
   Sharers sharers;
   check_mpi(MPI_Comm_size(host, &sharers.host), "MPI_Comm_size");
   std::vector<std::array<char, length>> all(std::size_t(sharers.host));
+  communicator.enter();
   check_mpi(MPI_Allgather(mine.data(), length, MPI_CHAR, all.data(), length, MPI_CHAR, host), "MPI_Allgather");
   check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
   sharers.device = int(std::count(all.begin(), all.end(), mine));

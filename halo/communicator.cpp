@@ -1,19 +1,25 @@
 #include "halo/communicator.hpp"
 
+#include <algorithm>
+#include <array>
 #include <chrono>
 #include <cmath>
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
+#include <functional>
 #include <limits>
 #include <new>
+#include <optional>
 #include <thread>
 #include <utility>
 
 #include "halo/watch/adverse_timing.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/injected_faults.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watch/surroundings.hpp"
+#include "halo/watchdog.hpp"
 
 namespace staghorn {
 
@@ -33,15 +39,6 @@ MpiSession::~MpiSession() {
   if (owner_ && !finalised) MPI_Finalize();
 }
 
-void check_mpi(int code, const char* what) {
-  if (mpi_call_is_to_fail()) code = MPI_ERR_OTHER;
-  if (code == MPI_SUCCESS) return;
-  char text[MPI_MAX_ERROR_STRING];
-  int length = 0;
-  MPI_Error_string(code, text, &length);
-  throw LocalError(ErrorKind::mpi, std::string(what) + ": " + std::string(text, length));
-}
-
 // The constructor that it delegates to has ended: what it throws frees the duplicate.
 Communicator::Communicator(MPI_Comm parent) : Communicator() {
   check_mpi(MPI_Comm_dup(parent, &handle_), "MPI_Comm_dup");
@@ -50,15 +47,83 @@ Communicator::Communicator(MPI_Comm parent) : Communicator() {
   check_mpi(MPI_Comm_size(handle_, &size_), "MPI_Comm_size");
 }
 
+// No function here may throw on one rank before all know of it: they agree in `parent`, which blocks.
+Communicator Communicator::with_alarm(MPI_Comm parent) {
+  int rank = 0, ranks = 1;
+  MPI_Comm_rank(parent, &rank);
+  MPI_Comm_size(parent, &ranks);
+  const auto together = [&](const auto& step) {
+    std::array<char, 256> text{};
+    int first = ranks;  // that failed
+    try {
+      step();
+    } catch (const std::exception& error) {
+      const std::string who = ranks > 1 ? "rank " + std::to_string(rank) + ": " : "";
+      std::snprintf(text.data(), text.size(), "%s%s", who.c_str(), error.what());
+      first = rank;
+    }
+    const int code = MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, parent);
+    if (code == MPI_SUCCESS && first == ranks) return;
+    if (code == MPI_SUCCESS) MPI_Bcast(text.data(), int(text.size()), MPI_CHAR, first, parent);
+    throw Error(ErrorKind::mpi, text.data());
+  };
+  std::optional<Communicator> made;
+  together([&] { made.emplace(parent); });
+  if (made->size() == 1) return std::move(*made);
+  struct Freed {
+    MPI_Comm group = MPI_COMM_NULL;
+    ~Freed() {
+      if (group != MPI_COMM_NULL) MPI_Comm_free(&group);
+    }
+  } freed;
+  together([&] {
+    check_mpi(MPI_Comm_dup(parent, &freed.group), "MPI_Comm_dup");
+    check_mpi(MPI_Comm_set_errhandler(freed.group, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+    made->alarm_ = std::make_shared<Alarm>(freed.group, patience_seconds());
+    freed.group = MPI_COMM_NULL;
+  });
+  return std::move(*made);
+}
+
+void Communicator::renew() {
+  kept_alone_->clear();
+  handle_ = alarm_->fresh_communicator(rank_);
+  epoch_ = alarm_->epoch();
+}
+
+void Communicator::enter() const {
+  if (alarm_) alarm_->enter({handle_, rank_, size_});
+}
+
+void Communicator::exchange(int to, const void* sent, int from, void* received, int count, MPI_Datatype type,
+                            int tag) const {
+  if (alarm_) return alarm_->exchange({handle_, rank_, size_}, {to, sent, from, received, count, type, tag});
+  check_mpi(MPI_Sendrecv(sent, count, type, to, tag, received, count, type, from, tag, handle_, MPI_STATUS_IGNORE),
+            "MPI_Sendrecv");
+}
+
+// By MPI, whose operation is `op`; or by messages that hear the alarm, where `same` is that operation.
+template <class T, class Op>
+void Communicator::combine(std::span<T> values, MPI_Datatype type, MPI_Op op, const Op& same) const {
+  if (alarm_) return alarm_->combine({handle_, rank_, size_}, values, same);
+  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), type, op, handle_), "MPI_Allreduce");
+}
+
 Communicator::~Communicator() {
   if (is_alone()) return;
+  if (alarm_) {
+    alarm_->retire(handle_, epoch_);
+    return;
+  }
   int finalised = 0;
   MPI_Finalized(&finalised);
   if (!finalised) MPI_Comm_free(&handle_);
 }
 
 Communicator::Communicator(Communicator&& other) noexcept
-    : handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
+    : alarm_(std::move(other.alarm_)),
+      epoch_(other.epoch_),
+      handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
       rank_(other.rank_),
       size_(other.size_),
       kept_alone_(std::move(other.kept_alone_)) {}
@@ -72,8 +137,13 @@ Communicator Communicator::split(int color, int key) const {
       if (part != MPI_COMM_NULL) MPI_Comm_free(&part);
     }
   } freed{part};
+  enter();
   check_mpi(MPI_Comm_split(handle_, color, key, &part), "MPI_Comm_split");
-  return Communicator(part);
+  enter();
+  Communicator made(part);
+  made.alarm_ = alarm_;
+  if (alarm_) made.epoch_ = alarm_->epoch();
+  return made;
 }
 
 std::vector<int> Communicator::hosts() const {
@@ -94,11 +164,14 @@ std::vector<int> Communicator::hosts() const {
     first = rank_ / pretended * pretended;
   } else {
     MPI_Comm host = MPI_COMM_NULL;
+    enter();
     check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
+    enter();
     check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, host), "MPI_Allreduce");
     check_mpi(MPI_Comm_free(&host), "MPI_Comm_free");
   }
   std::vector<int> firsts(std::size_t(size_), 0);
+  enter();
   check_mpi(MPI_Allgather(&first, 1, MPI_INT, firsts.data(), 1, MPI_INT, handle_), "MPI_Allgather");
   std::vector<int> hosts(firsts.size());
   int found = 0;
@@ -110,6 +183,7 @@ std::vector<int> Communicator::hosts() const {
 int Communicator::rank_on_host() const {
   if (is_alone()) return 0;
   MPI_Comm host = MPI_COMM_NULL;
+  enter();
   check_mpi(MPI_Comm_split_type(handle_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &host), "MPI_Comm_split_type");
   int rank = 0;
   MPI_Comm_rank(host, &rank);
@@ -120,6 +194,7 @@ int Communicator::rank_on_host() const {
 void Communicator::barrier() const {
   if (is_alone()) return;
   const CollectiveActivity activity("barrier", rank_);
+  if (alarm_) return alarm_->meet({handle_, rank_, size_});
   check_mpi(MPI_Barrier(handle_), "MPI_Barrier");
 }
 
@@ -152,8 +227,7 @@ bool Communicator::all_arrive(double seconds) const {
 void Communicator::sum(std::span<std::int64_t> values) const {
   if (size_ == 1) return;
   const CollectiveActivity activity("sum over ranks", rank_);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_INT64_T, MPI_SUM, handle_),
-            "MPI_Allreduce");
+  combine(values, MPI_INT64_T, MPI_SUM, [](auto a, auto b) { return a + b; });
 }
 
 std::int64_t Communicator::sum(std::int64_t value) const {
@@ -164,14 +238,13 @@ std::int64_t Communicator::sum(std::int64_t value) const {
 void Communicator::sum(std::span<double> values) const {
   if (size_ == 1) return;
   const CollectiveActivity activity("sum over ranks", rank_);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, values.data(), int(values.size()), MPI_DOUBLE, MPI_SUM, handle_),
-            "MPI_Allreduce");
+  combine(values, MPI_DOUBLE, MPI_SUM, [](auto a, auto b) { return a + b; });
 }
 
 std::uint32_t Communicator::exclusive_or(std::uint32_t value) const {
   if (is_alone()) return value;
   const CollectiveActivity activity("exclusive or over ranks", rank_);
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &value, 1, MPI_UINT32_T, MPI_BXOR, handle_), "MPI_Allreduce");
+  combine(std::span<std::uint32_t>(&value, 1), MPI_UINT32_T, MPI_BXOR, [](auto a, auto b) { return a ^ b; });
   return value;
 }
 
@@ -179,7 +252,7 @@ double Communicator::max(double value) const {
   if (is_alone()) return value;
   const CollectiveActivity activity("maximum over ranks", rank_);
   double pair[2] = {std::isnan(value) ? 1.0 : 0.0, std::isnan(value) ? 0.0 : value};
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, pair, 2, MPI_DOUBLE, MPI_MAX, handle_), "MPI_Allreduce");
+  combine(std::span<double>(pair), MPI_DOUBLE, MPI_MAX, [](auto a, auto b) { return std::max(a, b); });
   return pair[0] > 0 ? std::numeric_limits<double>::quiet_NaN() : pair[1];
 }
 
@@ -187,13 +260,14 @@ bool Communicator::any(bool value) const {
   if (is_alone()) return value;
   const CollectiveActivity activity("agreement of ranks", rank_);
   int flag = value;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &flag, 1, MPI_INT, MPI_LOR, handle_), "MPI_Allreduce");
+  combine(std::span<int>(&flag, 1), MPI_INT, MPI_LOR, [](auto a, auto b) { return int(a || b); });
   return flag != 0;
 }
 
 void Communicator::broadcast(void* data, std::size_t bytes) const {
   if (is_alone()) return;
   const CollectiveActivity activity("broadcast", rank_);
+  enter();
   check_mpi(MPI_Bcast(data, int(bytes), MPI_BYTE, 0, handle_), "MPI_Bcast");
 }
 
@@ -232,11 +306,13 @@ void Communicator::agree(const std::function<void()>& work) const {
   }
   const CollectiveActivity activity("agreement of ranks", rank_);
   int first = failed ? rank_ : size_;
-  check_mpi(MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, handle_), "MPI_Allreduce");
+  combine(std::span<int>(&first, 1), MPI_INT, MPI_MIN, [](auto a, auto b) { return std::min(a, b); });
   if (first == size_) return;
   int length_and_kind[] = {int(message.size()), int(kind)};
+  enter();
   check_mpi(MPI_Bcast(length_and_kind, 2, MPI_INT, first, handle_), "MPI_Bcast");
   message.resize(std::size_t(length_and_kind[0]));
+  enter();
   check_mpi(MPI_Bcast(message.data(), length_and_kind[0], MPI_CHAR, first, handle_), "MPI_Bcast");
   throw Error(ErrorKind(length_and_kind[1]), message);
 }

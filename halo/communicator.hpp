@@ -15,7 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "halo/watch/check_mpi.hpp"
+
 namespace staghorn {
+
+class Alarm;
 
 // Initialises MPI unless the host program did, and finalises it only if it was initialised here.
 class MpiSession {
@@ -29,13 +33,13 @@ class MpiSession {
   bool owner_;
 };
 
-// Throws LocalError of ErrorKind::mpi with MPI's own text unless `code` is MPI_SUCCESS. Local.
-void check_mpi(int code, const char* what);
-
 class Communicator {
  public:
   Communicator() = default;  // this process alone
   explicit Communicator(MPI_Comm parent);
+  // The same with an Alarm, which groups split from it share: a rank that waits in a function of this class or in
+  // Alarm::guard hears of a rank that fails. One rank has no Alarm. Throws Error on all ranks if it fails on one.
+  static Communicator with_alarm(MPI_Comm parent);
   ~Communicator();
   Communicator(Communicator&& other) noexcept;
   Communicator(const Communicator&) = delete;
@@ -47,6 +51,7 @@ class Communicator {
   int rank() const { return rank_; }                          // local
   int size() const { return size_; }                          // local
   bool is_root() const { return rank_ == 0; }                 // local
+  Alarm* alarm() const { return alarm_.get(); }               // local; nullptr: ranks block inside MPI
 
   // A group for each `color`: the ranks that give it, in the order of `key` (ties: in the order of ranks here).
   Communicator split(int color, int key) const;
@@ -54,6 +59,13 @@ class Communicator {
   // pretends that each n consecutive ranks share a host.
   std::vector<int> hosts() const;
   int rank_on_host() const;  // this rank's number among the ranks of the group on its host
+  // Goes on over another communicator of MPI, in place. The one before is given up, with what may be on its way there.
+  // After a failure that `alarm` has settled.
+  void renew();
+  // Before a function of MPI that blocks: with an Alarm it returns when all ranks are there, or throws RankFailed.
+  void enter() const;
+  // A message to one rank and one from another, of `count` items of `type`.
+  void exchange(int to, const void* sent, int from, void* received, int count, MPI_Datatype type, int tag) const;
   void barrier() const;
   // A barrier for ranks that may wait long: they sleep between looks and leave their cores to others.
   void patient_barrier() const;
@@ -84,6 +96,11 @@ class Communicator {
   std::shared_ptr<void>& kept_alone(const void* key) const { return (*kept_alone_)[key]; }
 
  private:
+  template <class T, class Op>
+  void combine(std::span<T> values, MPI_Datatype type, MPI_Op op, const Op& same) const;
+
+  std::shared_ptr<Alarm> alarm_;
+  int epoch_ = 0;  // of the alarm, when `handle_` was new
   MPI_Comm handle_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;
   std::shared_ptr<std::map<const void*, std::shared_ptr<void>>> kept_alone_ =

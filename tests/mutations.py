@@ -159,6 +159,9 @@ MUTATIONS = [
     Mutation("a failed call of MPI is an error",
              "if (mpi_call_is_to_fail()) code = MPI_ERR_OTHER;", "if (mpi_call_is_to_fail()) code = MPI_SUCCESS;",
              ["tests/mpi/test_faults.py::test_a_failed_mpi_call_of_one_rank_ends_all[20-0]"]),
+    Mutation("failures: all ranks tell the error of the rank that failed",
+             "int first = mine ? rank_ : ranks_;", "int first = rank_;",
+             ["tests/interface/test_abuse.py::test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all[1]"]),
     # sources
     Mutation("sources: an even wall is even",
              "return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;",

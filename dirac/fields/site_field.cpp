@@ -44,10 +44,8 @@ std::vector<Site> exchange_face(const Communicator& communicator, const Lattice&
   std::vector<Site> incoming(outgoing.size());
   const Activity activity("sites of neighbours");
   const SiteType type(sizeof(Site));
-  check_mpi(MPI_Sendrecv(outgoing.data(), int(outgoing.size()), type.get(), lattice.neighbour_rank(mu, -direction), mu,
-                         incoming.data(), int(incoming.size()), type.get(), lattice.neighbour_rank(mu, direction), mu,
-                         communicator.handle(), MPI_STATUS_IGNORE),
-            "MPI_Sendrecv of a face");
+  communicator.exchange(lattice.neighbour_rank(mu, -direction), outgoing.data(), lattice.neighbour_rank(mu, direction),
+                        incoming.data(), int(outgoing.size()), type.get(), mu);
   return incoming;
 }
 

@@ -128,6 +128,7 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
     throw;
   } catch (const Error& error) {  // the same on all ranks
     result.left_out = error.what();
+    result.kind = error.kind();
     result.failed = true;
     return result;
   }
@@ -159,8 +160,8 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
     ++usable;
     if (!best || trial.seconds < best->seconds) best = &trial;
   }
-  if (!best && wanted != "auto") throw Error("transport " + obstacles.front());
-  if (!best) throw Error("no transport can be used here: " + joined(obstacles, "; "));
+  if (!best && wanted != "auto") throw Error(choice.tried.front().kind, "transport " + obstacles.front());
+  if (!best) throw Error(choice.tried.front().kind, "no transport can be used here: " + joined(obstacles, "; "));
   choice.name = best->name;
   choice.reason = wanted != "auto" ? "asked for" : usable > 1 ? "the fastest" : "the only one";
   choice.seconds = communicator.max(wall_seconds() - start);

@@ -10,6 +10,7 @@
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -18,6 +19,7 @@ struct TransportTrial {
   double seconds = 0;    // of one exchange, with packing by copies, on the slowest rank; the median of several
   std::string left_out;  // why it cannot be taken; "" if it can
   bool failed = false;   // left out because it did not work: somebody should find out why
+  ErrorKind kind = ErrorKind::value;  // of that failure
 };
 
 struct TransportChoice {

@@ -1,8 +1,10 @@
 // Faces between ranks whose vectors lie on the host: persistent non-blocking MPI requests.
 #include <climits>
+#include <optional>
 #include <string>
 
 #include "halo/transport/transport_table.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -19,29 +21,44 @@ class MpiTransport final : public Transport {
           MPI_Recv_init(c.receive, int(c.bytes), MPI_BYTE, c.receive_from, c.tag, communicator.handle(), &request),
           "MPI_Recv_init");
       requests_.push_back(request);
+    }
+    for (const FaceChannel& c : channels) {
+      MPI_Request request;
       check_mpi(MPI_Send_init(c.send, int(c.bytes), MPI_BYTE, c.send_to, c.tag, communicator.handle(), &request),
                 "MPI_Send_init");
       requests_.push_back(request);
     }
+    if (communicator.alarm()) messages_.emplace(*communicator.alarm(), requests_, channels.size());
   }
   ~MpiTransport() override {
+    messages_.reset();  // calls back what travels
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (finalised) return;
     for (MPI_Request& request : requests_) MPI_Request_free(&request);
   }
-  void start() override { check_mpi(MPI_Startall(int(requests_.size()), requests_.data()), "MPI_Startall"); }
+  void start() override {
+    if (messages_) messages_->begin();
+    check_mpi(MPI_Startall(int(requests_.size()), requests_.data()), "MPI_Startall");
+  }
   bool progress() override {
+    if (messages_) {
+      bool arrived = false;
+      check_mpi(messages_->test(arrived), "MPI_Testall");
+      return arrived;
+    }
     int done = 0;
     check_mpi(MPI_Testall(int(requests_.size()), requests_.data(), &done, MPI_STATUSES_IGNORE), "MPI_Testall");
     return done != 0;
   }
   void finish() override {
+    if (messages_) return check_mpi(messages_->wait(Alarm::for_ever), "MPI_Testall");
     check_mpi(MPI_Waitall(int(requests_.size()), requests_.data(), MPI_STATUSES_IGNORE), "MPI_Waitall");
   }
 
  private:
-  std::vector<MPI_Request> requests_;
+  std::vector<MPI_Request> requests_;        // receives, then sends
+  std::optional<Alarm::Messages> messages_;  // the same, for ranks that hear an alarm
 };
 
 }  // namespace

@@ -151,6 +151,7 @@ void SiteSlabs::read(const Fetch& fetch, const Place& place) const {
         std::memcpy(buffers.file_side.data() + piece.at, bytes.data(), bytes.size());
     }
     if (communicator_.size() == 1) return;
+    communicator_.enter();
     check_mpi(MPI_Alltoallv(buffers.file_side.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE,
                             buffers.owner_side.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE,
                             communicator_.handle()),
@@ -169,6 +170,7 @@ void SiteSlabs::write(const Pack& pack, const Store& store) const {
 #pragma omp parallel for schedule(static)
       for (std::size_t k = 0; k < plan.remote_rows.size(); ++k)
         pack(plan.remote_rows[k].site, std::span(buffers.owner_side).subspan(plan.remote_rows[k].at, piece_bytes()));
+      communicator_.enter();
       check_mpi(MPI_Alltoallv(buffers.owner_side.data(), plan.own_counts.data(), plan.own_offsets.data(), MPI_BYTE,
                               buffers.file_side.data(), plan.slab_counts.data(), plan.slab_offsets.data(), MPI_BYTE,
                               communicator_.handle()),

@@ -4,8 +4,12 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <exception>
+#include <functional>
+#include <optional>
 
 #include "halo/host_mapping.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/statuses.hpp"
@@ -98,17 +102,14 @@ void complete_grid(const Communicator& all, staghorn_geometry& geometry) {
   });
 }
 
-void make_context(staghorn_context** context, const Communicator& all, Asked asked, bool main_thread_only) {
+std::shared_ptr<HeldContext> made_context(const Communicator& all, Asked asked, bool main_thread_only,
+                                          std::shared_ptr<Surroundings> surroundings) {
   complete_grid(all, asked.geometry);
   auto held = std::make_shared<HeldContext>();
   held->options = asked.options;
   held->options.transport = held->options.tuning_file = held->options.devices = nullptr;  // strings of the host
   held->main_thread_only = main_thread_only;
   const Communicator ordered = in_order_of_grid(all, asked.geometry);
-  const char* launch_file = asked.options.tuning_file;
-  auto surroundings =
-      std::make_shared<Surroundings>(asked.options.environment != 0, ordered.rank(), launch_file ? launch_file : "");
-  const Surroundings::Scope scope(*surroundings);
   SessionOptions options = session_options(asked);
   if (!asked.options.environment) options.tuning = Tuning::on;
   held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, Mapping::natural,
@@ -119,8 +120,15 @@ void make_context(staghorn_context** context, const Communicator& all, Asked ask
                   "DEVICE");
     if (held->context->field_device() < 0 && asked.options.stream)
       throw Error(ErrorKind::argument, "options.stream", "NULL where a rank computes on the CPU", "a stream");
-    *context = make_handle(std::move(held));
   });
+  return held;
+}
+
+// Those of a context whose place in the grid is that of `rank`. Of arguments that are wrong: those of nothing.
+std::shared_ptr<Surroundings> surroundings_of(const Asked& asked, int rank) {
+  const char* launch_file = asked.options.tuning_file;
+  return std::make_shared<Surroundings>(asked.options.environment != 0, position_in_grid(asked.geometry, rank),
+                                        launch_file ? launch_file : "");
 }
 
 int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,
@@ -133,12 +141,39 @@ int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_
   if (parent == MPI_COMM_NULL) throw Error(ErrorKind::argument, "communicator", "a group of ranks", "MPI_COMM_NULL");
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
-  const Communicator all(parent);
+  int rank = 0;
+  MPI_Comm_rank(parent, &rank);
   Asked asked;
-  all.agree([&] { asked = read_arguments(context, geometry, options); });
-  check_alike(all, asked);
-  make_context(context, all, asked, level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED);
-  return STAGHORN_OK;
+  std::shared_ptr<Surroundings> surroundings;
+  std::exception_ptr refused;  // on this rank; all of them have to hear of it
+  try {
+    asked = read_arguments(context, geometry, options);
+    surroundings = surroundings_of(asked, rank);
+  } catch (...) {
+    refused = std::current_exception();
+  }
+  std::optional<Surroundings::Scope> scope;
+  if (surroundings) scope.emplace(*surroundings);
+  const Communicator all = Communicator::with_alarm(parent);
+  std::shared_ptr<HeldContext> held;
+  staghorn_context* handle = nullptr;
+  const auto make = [&] {
+    all.agree([&] {
+      if (refused) std::rethrow_exception(refused);
+    });
+    check_alike(all, asked);
+    held = made_context(all, asked, level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED, surroundings);
+    all.agree([&] { handle = make_handle(held); });
+    return int(STAGHORN_OK);
+  };
+  try {
+    const int status = all.alarm() ? all.alarm()->guard(std::cref(make), [] {}) : make();
+    *context = handle;
+    return status;
+  } catch (...) {
+    if (handle) drop_handle(handle);
+    throw;
+  }
 }
 
 }  // namespace
@@ -151,7 +186,9 @@ int staghorn_context_create(staghorn_context** context, const staghorn_geometry*
                             const staghorn_options* options) {
   return guarded([&] {
     const Asked asked = read_arguments(context, geometry, options);
-    make_context(context, Communicator(), asked, false);
+    const auto surroundings = surroundings_of(asked, 0);
+    const Surroundings::Scope scope(*surroundings);
+    *context = make_handle(made_context(Communicator(), asked, false, surroundings));
     return int(STAGHORN_OK);
   });
 }

@@ -15,11 +15,7 @@ namespace staghorn {
 
 namespace {
 
-void read_file(const staghorn_context* handle, const char* path, int verify, const staghorn_links* links,
-               void* const* u) {
-  const auto held = held_by(handle);
-  const Use use(*held);
-  const Context& context = *held->context;
+void read_file(const Context& context, const char* path, int verify, const staghorn_links* links, void* const* u) {
   const Communicator& all = context.communicator();
   HostLinks layout;
   std::array<void*, 4> written{};
@@ -66,8 +62,11 @@ int staghorn_file_lattice(const char* path, std::int32_t extents[4]) {
 int staghorn_read_links(const staghorn_context* context, const char* path, int verify, const staghorn_links* links,
                         void* const u[4]) {
   return guarded([&] {
-    read_file(context, path, verify, links, u);
-    return int(STAGHORN_OK);
+    const auto held = held_by(context);
+    return run_together(*held, [&] {
+      read_file(*held->context, path, verify, links, u);
+      return int(STAGHORN_OK);
+    });
   });
 }
 

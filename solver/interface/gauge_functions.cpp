@@ -18,49 +18,70 @@ namespace staghorn {
 
 namespace {
 
+// The gauge goes, and its handle. Within a Use. Local.
+void forget(HeldContext& context, staghorn_gauge* handle) {
+  context.gauges.erase(handle);
+  held_by(handle)->gauge.reset();
+  drop_handle(handle);
+}
+
 // A gauge of the context, filled by `load`. Collective.
 template <class Load>
-void create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
+int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
   const auto context = held_by(handle);
-  const Use use(*context);
   const Communicator& all = context->context->communicator();
-  auto held = std::make_shared<HeldGauge>();
-  held->context = context;
-  all.agree([&] {
-    check_pointer("gauge", gauge);
-    *gauge = nullptr;
-  });
-  SessionOptions options = context->context->options();
-  if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->field_device() >= 0)
-    options.certificate = CertificatePlace::device;
-  held->gauge = std::make_unique<Gauge>(*context->context, options);
-  load(*held);
-  held->loads = 1;
-  all.agree([&] { context->gauges.insert(*gauge = make_handle(std::move(held))); });
+  std::shared_ptr<HeldGauge> held;
+  staghorn_gauge* made = nullptr;
+  const auto work = [&] {
+    all.agree([&] {
+      check_pointer("gauge", gauge);
+      *gauge = nullptr;
+      held = std::make_shared<HeldGauge>();
+      held->context = context;
+    });
+    SessionOptions options = context->context->options();
+    if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->field_device() >= 0)
+      options.certificate = CertificatePlace::device;
+    held->gauge = std::make_unique<Gauge>(*context->context, options);
+    load(*held);
+    held->loads = 1;
+    all.agree([&] { context->gauges.insert(made = make_handle(held)); });
+    return int(STAGHORN_OK);
+  };
+  try {
+    const int status = run_together(*context, work);
+    *gauge = made;
+    return status;
+  } catch (...) {  // a gauge goes within the scope of its context
+    const Use use(*context);
+    if (made) forget(*context, made);
+    held.reset();
+    throw;
+  }
 }
 
 // Other links in a gauge, by `load`, which says whether there were any. Collective.
 template <class Load>
-void update(staghorn_gauge* handle, const Load& load) {
+int update(staghorn_gauge* handle, const Load& load) {
   const auto held = held_by(handle);
-  const Use use(*held->context);
-  if (load(*held)) ++held->loads;
+  return run_together(*held->context, [&] {
+    if (load(*held)) ++held->loads;
+    return int(STAGHORN_OK);
+  });
 }
 
-void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  const Communicator& all = held->context->context->communicator();
+void get(HeldGauge& held, staghorn_gauge_info* info) {
+  const Communicator& all = held.context->context->communicator();
   staghorn_gauge_info made{};
   all.agree([&] {
     check_pointer("info", info);
     made.struct_size = info->struct_size;
     check_written_size(made.struct_size, first_size<staghorn_gauge_info>, "info");
-    require_links(*held);
+    require_links(held);
   });
-  const GaugeSummary& summary = held->gauge->measured();
-  const UnitarityCheck& unitarity = held->gauge->unitarity();
-  const ImprovedGauge* improved = held->gauge->improved_gauge();
+  const GaugeSummary& summary = held.gauge->measured();
+  const UnitarityCheck& unitarity = held.gauge->unitarity();
+  const ImprovedGauge* improved = held.gauge->improved_gauge();
   made.naive = improved ? 0 : 1;
   made.plaquette[0] = summary.plaquette;
   made.plaquette[1] = summary.plaquette_space;
@@ -69,8 +90,8 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   made.link_trace[1] = summary.link_trace.imag();
   made.unitarity = unitarity.max_deviation;
   made.determinant = unitarity.max_determinant_deviation;
-  made.hash = site_hash(all, held->gauge->links());
-  made.loads = held->loads;
+  made.hash = site_hash(all, held.gauge->links());
+  made.loads = held.loads;
   if (improved) {
     made.coefficient = improved->naik_scale;
     made.long_unitarity = improved->summary.naik_unitarity;
@@ -79,11 +100,8 @@ void get(staghorn_gauge* handle, staghorn_gauge_info* info) {
   std::memcpy(info, &made, std::min<std::size_t>(made.struct_size, sizeof made));
 }
 
-void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, int n, const void* const* in,
-         void* const* out) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  const Context& context = *held->context->context;
+void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, const void* const* in, void* const* out) {
+  const Context& context = *held.context->context;
   const int field_device = context.field_device();
   staghorn_vectors layout{};
   HostVectors host;
@@ -92,7 +110,7 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
     layout = read_struct(vectors, "vectors");
     check(layout);
     host = vectors_of_host(layout, field_device);
-    require_links(*held);
+    require_links(held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     check_choice("n", n, 1, max_rhs);
     if (layout.half && target == STAGHORN_FULL)
@@ -103,17 +121,17 @@ void hop(staghorn_gauge* handle, const staghorn_vectors* vectors, int target, in
       check_memory("in[i]", in[i], layout.memory, context.cuda_device());
       check_memory("out[i]", out[i], layout.memory, context.cuda_device());
     }
-    if (host.space == MemorySpace::cuda) held->await_host();
-    held->make_a_field(host.space);
-    links.emplace(held->gauge->plain_links(host.space));
+    if (host.space == MemorySpace::cuda) held.await_host();
+    held.make_a_field(host.space);
+    links.emplace(held.gauge->plain_links(host.space));
   });
   const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
   const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
-  const VectorSigns signs = signs_of_host(layout, &held->signs);
+  const VectorSigns signs = signs_of_host(layout, &held.signs);
   for (int i = 0; i < n; ++i) {
-    VectorField &from = held->sources[0], &to = held->solutions[0];
+    VectorField &from = held.sources[0], &to = held.solutions[0];
     read_vector(host, signs, source, in[i], from);
-    plain_hop(context.communicator(), *links, held->gauge->options().boundary, to, from, parity);
+    plain_hop(context.communicator(), *links, held.gauge->options().boundary, to, from, parity);
     write_vector(host, signs, parity, to, out[i]);
   }
 }
@@ -127,53 +145,49 @@ using namespace staghorn;
 int staghorn_gauge_create(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                           staghorn_gauge** gauge) {
   return guarded([&] {
-    create(context, gauge, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
-    return int(STAGHORN_OK);
+    return create(context, gauge, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
   });
 }
 
 int staghorn_gauge_create_improved(staghorn_context* context, const staghorn_links* fat_links, const void* const fat[4],
                                    const staghorn_links* long_links, const void* const lng[4], staghorn_gauge** gauge) {
   return guarded([&] {
-    create(context, gauge, [&](HeldGauge& held) {
+    return create(context, gauge, [&](HeldGauge& held) {
       load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
     });
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_gauge_create_action(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                                  const staghorn_action* action, staghorn_gauge** gauge) {
   return guarded([&] {
-    create(context, gauge, [&](HeldGauge& held) {
+    return create(context, gauge, [&](HeldGauge& held) {
       set_action(held, action);
       load_links(held, {"links", links, u});
     });
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, const void* const u[4]) {
-  return guarded([&] {
-    update(gauge, [&](HeldGauge& held) { return load_links(held, {"links", links, u}); });
-    return int(STAGHORN_OK);
-  });
+  return guarded([&] { return update(gauge, [&](HeldGauge& held) { return load_links(held, {"links", links, u}); }); });
 }
 
 int staghorn_gauge_update_improved(staghorn_gauge* gauge, const staghorn_links* fat_links, const void* const fat[4],
                                    const staghorn_links* long_links, const void* const lng[4]) {
   return guarded([&] {
-    update(gauge, [&](HeldGauge& held) {
+    return update(gauge, [&](HeldGauge& held) {
       return load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
     });
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_gauge_get(staghorn_gauge* gauge, staghorn_gauge_info* info) {
   return guarded([&] {
-    get(gauge, info);
-    return int(STAGHORN_OK);
+    const auto held = held_by(gauge);
+    return run_together(*held->context, [&] {
+      get(*held, info);
+      return int(STAGHORN_OK);
+    });
   });
 }
 
@@ -183,9 +197,7 @@ int staghorn_gauge_destroy(staghorn_gauge** gauge) {
     if (!*gauge) return int(STAGHORN_OK);
     const auto held = held_by(*gauge);
     const Use use(*held->context);
-    held->context->gauges.erase(*gauge);
-    held->gauge.reset();  // within the scope of the context
-    drop_handle(*gauge);
+    forget(*held->context, *gauge);
     *gauge = nullptr;
     return int(STAGHORN_OK);
   });
@@ -194,7 +206,10 @@ int staghorn_gauge_destroy(staghorn_gauge** gauge) {
 int staghorn_hop(staghorn_gauge* gauge, const staghorn_vectors* vectors, int target, int n, const void* const* in,
                  void* const* out) {
   return guarded([&] {
-    hop(gauge, vectors, target, n, in, out);
-    return int(STAGHORN_OK);
+    const auto held = held_by(gauge);
+    return run_together(*held->context, [&] {
+      hop(*held, vectors, target, n, in, out);
+      return int(STAGHORN_OK);
+    });
   });
 }

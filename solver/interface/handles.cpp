@@ -7,6 +7,7 @@
 #include <mutex>
 
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -108,6 +109,20 @@ Use::Use(HeldContext& held) : held_(held) {
 Use::~Use() {
   scope_.reset();
   held_.in_use = false;
+}
+
+int run_together(HeldContext& held, const std::function<int()>& work) {
+  const Use use(held);
+  Alarm* const alarm = held.context->communicator().alarm();
+  if (!alarm) return work();
+  return alarm->guard(work, [&] {
+    for (staghorn_gauge* handle : held.gauges) {
+      const auto gauge = held_by(handle);
+      gauge->gauge->forget_derived();
+      gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
+    }
+    held.context->renew_communicator();
+  });
 }
 
 }  // namespace staghorn

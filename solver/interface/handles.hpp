@@ -5,6 +5,7 @@
 #include <staghorn.h>
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -72,5 +73,13 @@ class Use {
   HeldContext& held_;
   std::optional<Context::Scope> scope_;
 };
+
+// Runs `work`, collective and with a status that is the same on all ranks, in a context. If a rank fails alone, all
+// throw its Error, and the context goes on with what the host gave it: links stay, all else is made again. Collective.
+int run_together(HeldContext& held, const std::function<int()>& work);
+template <class Work>
+int run_together(HeldContext& held, const Work& work) {
+  return run_together(held, std::function<int()>(std::cref(work)));  // needs no memory of its own
+}
 
 }  // namespace staghorn

@@ -7,8 +7,9 @@
  * Every function that can fail returns a staghorn_status: 0, a positive outcome (x holds the best that was reached), or
  * a negative error. staghorn_last_error() tells an error in words. Nothing is printed, nothing aborts, no exception
  * leaves. Functions marked "collective" are called by all ranks of the context with the same arguments, apart from the
- * data; their status is then the same on every rank, unless MPI itself fails on one. A handle that is NULL or destroyed
- * is an error of that rank alone.
+ * data; their status is then the same on every rank. If one rank fails alone, in a call of MPI or for want of memory,
+ * all ranks return its error, and the context can be used again: its gauges keep their links. A handle that is NULL or
+ * destroyed is an error of that rank alone.
  *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *

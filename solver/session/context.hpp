@@ -40,6 +40,7 @@ class Context {
           std::shared_ptr<Surroundings> surroundings = {}, int threads = 0);
 
   const Communicator& communicator() const { return placed_.communicator; }  // its ranks are positions in the grid
+  void renew_communicator() { placed_.communicator.renew(); }                // after Alarm::guard has settled a failure
   const Lattice& lattice() const { return placed_.lattice; }
   const Placement& placement() const { return placed_.placement; }
   const SessionOptions& options() const { return options_; }

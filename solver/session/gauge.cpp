@@ -183,6 +183,14 @@ void Gauge::forget_operators() {
   sloppy_.reset();
 }
 
+void Gauge::forget_derived() {
+  forget_operators();
+  forget_eigenpairs();
+  certificate_ = {};
+  earlier_ = {};
+  measured_ = false;
+}
+
 EigenpairIdentity Gauge::eigenpair_identity() const {
   const Communicator& all = context_.communicator();
   EigenpairIdentity identity = identity_of_options(options_);

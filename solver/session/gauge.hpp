@@ -97,6 +97,9 @@ class Gauge {
   // `origin`: where links from a file came from; then nothing of the links before decides how these are treated.
   void take(const LinksTaken& links, std::optional<LinkOrigin> origin = std::nullopt);
   bool has_links() const { return has_links_; }
+  // Forgets all that is made from the links, and earlier solutions: after a failure of one rank, which may have come
+  // less far than the others. Local.
+  void forget_derived();
   // Whether certificates run on a GPU: as the options say, or as the last one did. Local.
   bool certifies_on_gpu() const;
   // Bytes of a GPU that links there take beside what is held already. Local.

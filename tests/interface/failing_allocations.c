@@ -1,14 +1,15 @@
 /* Makes the k-th allocation of the library fail, for every k of one create, load and solve: a status each, and then a
  * solve that works.
  *
- *   failing_allocations [EVERY]      every EVERY-th k only
+ *   failing_allocations [EVERY [RANK]]      every EVERY-th k only; under mpirun: of that rank, and all get the status
  *
  * malloc, calloc, realloc and mmap of this program stand before those of the C library. Allocations fail that
  * libstaghorn.so asks for itself or by operator new; those of other libraries do not. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
-#include <staghorn.h>
+#include <mpi.h>
+#include <staghorn_mpi.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -44,12 +45,14 @@ void *mmap(void *address, size_t length, int protection, int flags, int file, of
   return (void *)syscall(SYS_mmap, address, length, protection, flags, file, offset);
 }
 
-static const host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
+static host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
+static int rank, ranks = 1, failing = -1; /* -1: without MPI */
 static double *u, *b, *x;
 
 static int whole_run(staghorn_context **context) {
   host_structs s = default_structs();
-  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.n[mu];
+  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
+  s.geometry.grid[3] = ranks;
   s.options.threads = 1;
   s.request.mass = 0.5;
   s.request.sloppy = STAGHORN_FP32;
@@ -57,7 +60,9 @@ static int whole_run(staghorn_context **context) {
   void *solutions[1] = {x};
   staghorn_gauge *gauge = NULL;
   int status = STAGHORN_OK;
-  if (!*context) status = staghorn_context_create(context, &s.geometry, &s.options);
+  if (!*context)
+    status = failing < 0 ? staghorn_context_create(context, &s.geometry, &s.options)
+                         : staghorn_context_create_mpi(context, MPI_COMM_WORLD, &s.geometry, &s.options);
   if (status == STAGHORN_OK) status = staghorn_gauge_create(*context, &s.links, fields, &gauge);
   if (status == STAGHORN_OK)
     status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
@@ -67,8 +72,23 @@ static int whole_run(staghorn_context **context) {
   return status;
 }
 
+/* Whether all ranks are of one mind. */
+static int agreed(long value) {
+  long both[2] = {value, -value};
+  if (failing >= 0) MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_LONG, MPI_MAX, MPI_COMM_WORLD);
+  return both[0] == -both[1];
+}
+
 int main(int argc, char **argv) {
   const long every = argc > 1 ? atol(argv[1]) : 1;
+  if (argc > 2) {
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    failing = atoi(argv[2]);
+    l.global[3] = 4 * ranks;
+    l.origin[3] = 4 * rank;
+  }
   u = host_links(&l, 1);
   b = host_vector(&l, 100);
   x = host_zeros(&l);
@@ -80,17 +100,23 @@ int main(int argc, char **argv) {
   counted = 0;
   armed = 1;
   if (whole_run(&context) != STAGHORN_OK) return 2;
-  const long all = counted;
+  long all = counted;
+  if (failing >= 0) MPI_Bcast(&all, 1, MPI_LONG, failing, MPI_COMM_WORLD);
   staghorn_context_destroy(&context);
   long refused = 0, survived = 0;
   for (long k = 0; k < all; k += every) {
-    calls_left = k;
+    calls_left = failing < 0 || rank == failing ? k : -1;
     failed = 0;
     armed = 1;
     const int status = whole_run(&context);
     armed = 0;
     calls_left = -1;
+    if (failing >= 0) MPI_Bcast(&failed, 1, MPI_INT, failing, MPI_COMM_WORLD);
     if (!failed) break;
+    if (!agreed(status)) {
+      printf("allocation %ld of %ld: rank %d has status %d\n", k, all, rank, status);
+      return 1;
+    }
     if (status == STAGHORN_OK)
       ++survived; /* the library can do without */
     else if (status == STAGHORN_E_MEMORY && *staghorn_last_error())
@@ -106,6 +132,7 @@ int main(int argc, char **argv) {
     }
     staghorn_context_destroy(&context);
   }
-  printf("allocations %ld refused %ld survived %ld\n", all, refused, survived);
+  if (rank == 0) printf("allocations %ld refused %ld survived %ld\n", all, refused, survived);
+  if (failing >= 0) MPI_Finalize();
   return refused == 0;
 }

@@ -17,13 +17,15 @@ def test_random_arguments_get_a_status_and_a_text(run_built):
     assert counts[-9] == 0
 
 
-def test_every_allocation_may_fail(run_built):
+@pytest.mark.parametrize("failing", [[], pytest.param([1], marks=pytest.mark.mpi)], ids=["alone", "one-of-two"])
+def test_every_allocation_may_fail(run_built, failing):
     if not built_program("failing_allocations").is_file():
         pytest.skip("not built with sanitizers")
-    result = run_built("failing_allocations", 7, threads=1)
+    every = 41 if failing else 7  # two ranks take longer
+    result = run_built("failing_allocations", every, *failing, ranks=1 + len(failing), threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
     all_of_them, refused, survived = map(int, re.match(r"allocations (\d+) refused (\d+) survived (\d+)", result.stdout).groups())
-    assert all_of_them > 500 and refused > 0.9 * (refused + survived) and refused + survived >= all_of_them // 7
+    assert all_of_them > 500 and refused > 0.9 * (refused + survived) and refused + survived >= all_of_them // every
 
 
 @pytest.mark.parametrize("ranks", [0, pytest.param(2, marks=pytest.mark.mpi)])
@@ -34,6 +36,16 @@ def test_memory_does_not_grow(run_built, ranks):
     assert result.returncode == 0, result.stdout + result.stderr
     kibibytes, communicators = map(int, re.match(r"grown (-?\d+) KiB, (-?\d+) communicators", result.stdout).groups())
     assert kibibytes < 2000 and communicators == 0, result.stdout
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, failing):
+    """One status and one text on both ranks, and the next solve of the context gives the same bits: see there."""
+    result = run_built("failing_messages", failing, 37, 1 + 5 * failing, ranks=2, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    calls, *failed = map(int, re.findall(r"\d+", result.stdout))
+    assert calls > 500 and min(failed) > 0, result.stdout
 
 
 @pytest.mark.mpi

@@ -153,8 +153,7 @@ int staghorn_multishift(staghorn_gauge* gauge, const staghorn_request* request, 
                         void* const* x, void* const* dx, staghorn_result* results) {
   return guarded([&] {
     const auto held = held_by(gauge);
-    const Use use(*held->context);
     ShiftsCall call{request, vectors, n, shift, tolerance, alpha, b, x, dx, results};
-    return RunningShifts(*held, call).run();
+    return run_together(*held->context, [&] { return RunningShifts(*held, call).run(); });
   });
 }

@@ -134,8 +134,7 @@ int staghorn_solve(staghorn_gauge* gauge, const staghorn_request* request, const
                    const void* const* b, void* const* x, void* const* dx, staghorn_result* results) {
   return guarded([&] {
     const auto held = held_by(gauge);
-    const Use use(*held->context);
     SolveCall call{request, vectors, n, b, x, dx, results};
-    return RunningSolve(*held, call).run();
+    return run_together(*held->context, [&] { return RunningSolve(*held, call).run(); });
   });
 }

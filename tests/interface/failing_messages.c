@@ -1,0 +1,119 @@
+/* Makes the k-th call of MPI of one rank fail, for every k of one create, load and solve on several ranks: one status
+ * and one text on all ranks, and then a solve that gives the same bits.
+ *
+ *   failing_messages RANK [EVERY [FIRST]]      calls of rank RANK; every EVERY-th k only, from FIRST
+ *
+ * Prints how many calls there are, and in which function they failed. */
+#define _POSIX_C_SOURCE 200112L
+#include <staghorn_mpi.h>
+
+#include "hosts/host.h"
+#include "hosts/structs.h"
+
+enum { creating, loading, solving, asking, finished };
+
+static host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
+static double *u, *b, *x;
+static host_structs s;
+static int rank, ranks;
+
+static int whole_run(staghorn_context **context, staghorn_gauge **gauge, int *where) {
+  const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
+  void *solutions[1] = {x};
+  staghorn_gauge_info info;
+  int status = STAGHORN_OK;
+  *where = creating;
+  if (!*context) status = staghorn_context_create_mpi(context, MPI_COMM_WORLD, &s.geometry, &s.options);
+  if (status == STAGHORN_OK) *where = loading;
+  if (status == STAGHORN_OK && !*gauge) status = staghorn_gauge_create(*context, &s.links, fields, gauge);
+  if (status == STAGHORN_OK) *where = solving;
+  if (status == STAGHORN_OK)
+    status = staghorn_solve(*gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
+  if (status == STAGHORN_OK) *where = asking;
+  staghorn_defaults(&info, sizeof info, STAGHORN_GAUGE_INFO);
+  if (status == STAGHORN_OK) status = staghorn_gauge_get(*gauge, &info);
+  if (status == STAGHORN_OK) *where = finished;
+  return status;
+}
+
+/* Whether the status is that of all ranks, and the text too. */
+static int alike(int status, const char *text) {
+  char first[1000] = "";
+  int both[2] = {status, -status};
+  MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+  snprintf(first, sizeof first, "%s", text);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  int same = both[0] == -both[1] && strncmp(first, text, sizeof first - 1) == 0;
+  MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return same;
+}
+
+int main(int argc, char **argv) {
+  int provided;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  if (argc < 2) return 2;
+  const int failing = atoi(argv[1]), every = argc > 2 ? atoi(argv[2]) : 1, from = argc > 3 ? atoi(argv[3]) : 1;
+  l.global[3] = 4 * ranks;
+  l.origin[3] = 4 * rank;
+  s = default_structs();
+  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
+  s.geometry.grid[3] = ranks;
+  s.options.threads = 1;
+  s.options.environment = 1;
+  s.request.mass = 0.5;
+  s.request.sloppy = STAGHORN_FP32;
+  s.request.tolerance = 1e-6;
+  u = host_links(&l, 1);
+  b = host_vector(&l, 100);
+  x = host_zeros(&l);
+  const size_t bytes = (size_t)host_volume(&l) * 48;
+  double *expected = host_zeros(&l);
+  staghorn_context *context = NULL;
+  staghorn_gauge *gauge = NULL;
+  int where, wrong = whole_run(&context, &gauge, &where) != STAGHORN_OK;
+  memcpy(expected, x, bytes);
+  staghorn_context_destroy(&context);
+
+  int counts[finished + 1] = {0}, k = from;
+  for (; !wrong; k += every) {
+    char text[32], found[1000] = "";
+    snprintf(text, sizeof text, "%d:%d", failing, k);
+    setenv("STAGHORN_FAIL_MPI", text, 1);
+    gauge = NULL;
+    const int status = whole_run(&context, &gauge, &where);
+    setenv("STAGHORN_FAIL_MPI", "", 1);
+    if (status < 0) snprintf(found, sizeof found, "%s", staghorn_last_error());
+    ++counts[where];
+    if (!alike(status, found)) {
+      printf("k %d: rank %d: status %d, %s\n", k, rank, status, found);
+      wrong = 1;
+      break;
+    }
+    if (status == STAGHORN_OK) break;
+    char named[32];
+    snprintf(named, sizeof named, "rank %d: MPI_", failing);
+    if (status != STAGHORN_E_MPI || !strstr(found, named)) {
+      if (rank == 0) printf("k %d: status %d, %s\n", k, status, found);
+      wrong = 1;
+    }
+    memset(x, 0, bytes);
+    if (whole_run(&context, &gauge, &where) != STAGHORN_OK || memcmp(x, expected, bytes) != 0) {
+      printf("k %d: rank %d: the next solve: %d %s\n", k, rank, where, staghorn_last_error());
+      wrong = 1;
+    }
+    MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    if (context && staghorn_context_destroy(&context) != STAGHORN_OK) wrong = 1;
+  }
+  if (context) staghorn_context_destroy(&context);
+  if (rank == 0)
+    printf("calls %d failed creating %d loading %d solving %d asking %d\n", k - 1, counts[creating], counts[loading],
+           counts[solving], counts[asking]);
+  MPI_Finalize();
+  free(u);
+  free(b);
+  free(x);
+  free(expected);
+  return wrong;
+}
