@@ -19,6 +19,7 @@ set(staghorn_included_headers
     halo/host_mapping.hpp
     halo/lattice.hpp
     halo/transport/transport_choice.hpp
+    halo/watch/check_mpi.hpp
     halo/watch/error.hpp
     lattice_io/files/checksums.hpp
     lattice_io/gauge/gauge_file.hpp

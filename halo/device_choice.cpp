@@ -99,6 +99,7 @@ std::vector<std::string> devices_of_ranks(const Communicator& communicator, int 
   constexpr std::size_t longest = 128;
   mine.resize(longest);
   std::string all(longest * std::size_t(communicator.size()), '\0');
+  communicator.enter();
   check_mpi(
       MPI_Allgather(mine.data(), int(longest), MPI_CHAR, all.data(), int(longest), MPI_CHAR, communicator.handle()),
       "MPI_Allgather");

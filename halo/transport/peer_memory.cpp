@@ -15,6 +15,7 @@ template <class T>
 std::vector<T> gather(const Communicator& communicator, const T& mine) {
   if (communicator.is_alone()) return {mine};
   std::vector<T> all(std::size_t(communicator.size()));
+  communicator.enter();
   check_mpi(MPI_Allgather(&mine, int(sizeof(T)), MPI_BYTE, all.data(), int(sizeof(T)), MPI_BYTE, communicator.handle()),
             "MPI_Allgather");
   return all;
@@ -72,6 +73,7 @@ std::string peer_obstacle(const Communicator& communicator) {
   if (communicator.size() == 1) return {};
   if (const std::string obstacle = peer_count_obstacle(communicator.size()); !obstacle.empty()) return obstacle;
   MPI_Comm host = MPI_COMM_NULL;
+  communicator.enter();
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, communicator.rank(), MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");
   int on_host = 0;
