@@ -77,25 +77,23 @@ EigenRequest request_of(const staghorn_eigen_request& given) {
 }
 
 // Searches of other precisions do not exist; the last solve may have left its own behind.
-int compute(staghorn_gauge* handle, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  const Communicator& all = held->context->context->communicator();
+int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
+  const Communicator& all = held.context->context->communicator();
   EigenRequest request;
   staghorn_eigen_request read{};
   all.agree([&] {
-    require_links(*held);
+    require_links(held);
     read = read_struct(given, "request");
     check_written(info);
     request = request_of(read);
-    held->gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
+    held.gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
   });
   const Stopwatch whole;
-  held->gauge->forget_eigenpairs();
+  held.gauge->forget_eigenpairs();
   ProgressCall progress(all, read.progress, read.progress_data);
   const auto show = progress.show();
   FoundEigenpairs found = find_eigenpairs(
-      *held->gauge, request,
+      *held.gauge, request,
       [&](const EigenProgress& at) {
         if (show) show({at.calls, double(request.pairs - at.converged)});
       },
@@ -104,8 +102,8 @@ int compute(staghorn_gauge* handle, const staghorn_eigen_request* given, double*
   if (values) std::copy(report.values.begin(), report.values.end(), values);
   staghorn_eigen_info made{};
   if (report.outcome == EigenOutcome::certified) {
-    held->gauge->keep_eigenpairs(std::move(found.pairs), report);
-    made = info_of(*held->gauge);
+    held.gauge->keep_eigenpairs(std::move(found.pairs), report);
+    made = info_of(*held.gauge);
   }
   made.status = status_of_search(report.outcome, *progress.stopped());
   made.found = std::int32_t(report.values.size());
@@ -118,32 +116,28 @@ int compute(staghorn_gauge* handle, const staghorn_eigen_request* given, double*
   return made.status;
 }
 
-int read_file(staghorn_gauge* handle, const char* path, staghorn_eigen_info* info) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  const Communicator& all = held->context->context->communicator();
+int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
+  const Communicator& all = held.context->context->communicator();
   all.agree([&] {
-    require_links(*held);
+    require_links(held);
     check_pointer("path", path);
     check_written(info);
   });
-  held->gauge->forget_eigenpairs();
-  held->gauge->load_eigenpairs(read_eigenvector_header(all, path));
-  put(info, info_of(*held->gauge));
+  held.gauge->forget_eigenpairs();
+  held.gauge->load_eigenpairs(read_eigenvector_header(all, path));
+  put(info, info_of(*held.gauge));
   return STAGHORN_OK;
 }
 
-int write_file(staghorn_gauge* handle, const char* path, int storage, int replace) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  const Communicator& all = held->context->context->communicator();
+int write_file(HeldGauge& held, const char* path, int storage, int replace) {
+  const Communicator& all = held.context->context->communicator();
   EigenpairOutput output;
   all.agree([&] {
-    require_links(*held);
+    require_links(held);
     check_pointer("path", path);
     check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
     check_choice("replace", replace, 0, 1);
-    if (!held->gauge->kept_eigenpairs())
+    if (!held.gauge->kept_eigenpairs())
       throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
     output = {path, eigenvector_format_by_name(path),
               storage == STAGHORN_FP64   ? Precision::fp64
@@ -151,7 +145,7 @@ int write_file(staghorn_gauge* handle, const char* path, int storage, int replac
                                          : Precision::fp16,
               replace != 0};
   });
-  held->gauge->write_eigenpairs(output);
+  held.gauge->write_eigenpairs(output);
   return STAGHORN_OK;
 }
 
@@ -178,15 +172,24 @@ using namespace staghorn;
 
 int staghorn_eigenpairs_compute(staghorn_gauge* gauge, const staghorn_eigen_request* request, double* values,
                                 staghorn_eigen_info* info) {
-  return guarded([&] { return compute(gauge, request, values, info); });
+  return guarded([&] {
+    const auto held = held_by(gauge);
+    return run_together(*held->context, [&] { return compute(*held, request, values, info); });
+  });
 }
 
 int staghorn_eigenpairs_read(staghorn_gauge* gauge, const char* path, staghorn_eigen_info* info) {
-  return guarded([&] { return read_file(gauge, path, info); });
+  return guarded([&] {
+    const auto held = held_by(gauge);
+    return run_together(*held->context, [&] { return read_file(*held, path, info); });
+  });
 }
 
 int staghorn_eigenpairs_write(staghorn_gauge* gauge, const char* path, int storage, int replace) {
-  return guarded([&] { return write_file(gauge, path, storage, replace); });
+  return guarded([&] {
+    const auto held = held_by(gauge);
+    return run_together(*held->context, [&] { return write_file(*held, path, storage, replace); });
+  });
 }
 
 int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use_them) {
