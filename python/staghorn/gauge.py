@@ -164,10 +164,9 @@ class Gauge:
         report = self.context._report()
         report["outcome"] = outcomes[status]
         for rhs, result in zip(report["rhs"], results):
-            # A full system that stops on itself has no residual of its even system.
-            on_parity = report["system"] != "full" or rhs["residual_parity"] is not None
+            on_parity = result.residual_parity if result.residual_parity != -1 else None  # -1: not computed
             rhs.update(outcome=outcomes[result.status], iterations=result.iterations, residual_iterated=result.residual_iterated,
-                       residual_true=result.residual_true, residual_parity=result.residual_parity if on_parity else None,
+                       residual_true=result.residual_true, residual_parity=on_parity,
                        residual_hq=result.residual_hq)
         return Report.from_dict(report)
 

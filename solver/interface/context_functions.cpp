@@ -11,6 +11,7 @@
 #include "halo/host_mapping.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
@@ -19,16 +20,17 @@ namespace staghorn {
 
 namespace {
 
-struct Asked {
+struct Arguments {
   staghorn_geometry geometry{};
   staghorn_options options{};
 };
 
 // Arguments of a context, checked. Local.
-Asked read_arguments(staghorn_context** context, const staghorn_geometry* geometry, const staghorn_options* options) {
+Arguments read_arguments(staghorn_context** context, const staghorn_geometry* geometry,
+                         const staghorn_options* options) {
   check_pointer("context", context);
   *context = nullptr;
-  Asked asked;
+  Arguments asked;
   asked.geometry = read_struct(geometry, "geometry");
   if (options)
     asked.options = read_struct(options, "options");
@@ -41,7 +43,7 @@ Asked read_arguments(staghorn_context** context, const staghorn_geometry* geomet
 
 Extents extents_of(const std::int32_t* four) { return {four[0], four[1], four[2], four[3]}; }
 
-SessionOptions session_options(const Asked& asked) {
+SessionOptions session_options(const Arguments& asked) {
   SessionOptions options;
   options.grid = extents_of(asked.geometry.grid);
   const int device = asked.options.device;
@@ -79,18 +81,13 @@ Communicator in_order_of_grid(const Communicator& all, const staghorn_geometry& 
   return ordered;
 }
 
-// The geometry and options of all ranks must be alike. Collective.
-void check_alike(const Communicator& all, const Asked& asked) {
-  std::array<std::int32_t, 9> mine{};
-  std::copy_n(asked.geometry.global, 4, mine.begin());
-  std::copy_n(asked.geometry.grid, 4, mine.begin() + 4);
-  mine[8] = asked.geometry.coord[0] == -1;
-  std::array<std::int32_t, 9> first = mine;
-  all.broadcast(first.data(), sizeof first);
-  all.agree([&] {
-    if (first != mine)
-      throw Error(ErrorKind::argument, "geometry", "the same on every rank", "another one than rank 0 has");
-  });
+// What ranks must ask alike of a context. Devices, threads and the place in the grid are a matter of each rank.
+void add(Asked& asked, const Arguments& arguments) {
+  asked.add("geometry.global", arguments.geometry.global);
+  asked.add("geometry.grid", arguments.geometry.grid);
+  asked.add("geometry.coord", arguments.geometry.coord[0] == -1 ? "by rank" : "given");
+  asked.add("options.certificate", arguments.options.certificate);
+  asked.add("options.transport", arguments.options.transport ? arguments.options.transport : "auto");
 }
 
 // A grid of zeros becomes the one of least surface. Collective.
@@ -102,7 +99,7 @@ void complete_grid(const Communicator& all, staghorn_geometry& geometry) {
   });
 }
 
-std::shared_ptr<HeldContext> made_context(const Communicator& all, Asked asked, bool main_thread_only,
+std::shared_ptr<HeldContext> made_context(const Communicator& all, Arguments asked, bool main_thread_only,
                                           std::shared_ptr<Surroundings> surroundings) {
   complete_grid(all, asked.geometry);
   auto held = std::make_shared<HeldContext>();
@@ -125,7 +122,7 @@ std::shared_ptr<HeldContext> made_context(const Communicator& all, Asked asked, 
 }
 
 // Those of a context whose place in the grid is that of `rank`. Of arguments that are wrong: those of nothing.
-std::shared_ptr<Surroundings> surroundings_of(const Asked& asked, int rank) {
+std::shared_ptr<Surroundings> surroundings_of(const Arguments& asked, int rank) {
   const char* launch_file = asked.options.tuning_file;
   return std::make_shared<Surroundings>(asked.options.environment != 0, position_in_grid(asked.geometry, rank),
                                         launch_file ? launch_file : "");
@@ -143,7 +140,7 @@ int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_
   MPI_Query_thread(&level);
   int rank = 0;
   MPI_Comm_rank(parent, &rank);
-  Asked asked;
+  Arguments asked;
   std::shared_ptr<Surroundings> surroundings;
   std::exception_ptr refused;  // on this rank; all of them have to hear of it
   try {
@@ -158,10 +155,10 @@ int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_
   std::shared_ptr<HeldContext> held;
   staghorn_context* handle = nullptr;
   const auto make = [&] {
-    all.agree([&] {
+    agree_alike(all, "staghorn_context_create_mpi", [&](Asked& alike) {
       if (refused) std::rethrow_exception(refused);
+      add(alike, asked);
     });
-    check_alike(all, asked);
     held = made_context(all, asked, level == MPI_THREAD_SINGLE || level == MPI_THREAD_FUNNELED, surroundings);
     all.agree([&] { handle = make_handle(held); });
     return int(STAGHORN_OK);
@@ -185,7 +182,7 @@ using namespace staghorn;
 int staghorn_context_create(staghorn_context** context, const staghorn_geometry* geometry,
                             const staghorn_options* options) {
   return guarded([&] {
-    const Asked asked = read_arguments(context, geometry, options);
+    const Arguments asked = read_arguments(context, geometry, options);
     const auto surroundings = surroundings_of(asked, 0);
     const Surroundings::Scope scope(*surroundings);
     *context = make_handle(made_context(Communicator(), asked, false, surroundings));

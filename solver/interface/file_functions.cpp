@@ -6,6 +6,7 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/statuses.hpp"
@@ -19,9 +20,11 @@ void read_file(const Context& context, const char* path, int verify, const stagh
   const Communicator& all = context.communicator();
   HostLinks layout;
   std::array<void*, 4> written{};
-  all.agree([&] {
+  agree_alike(all, "staghorn_read_links", [&](Asked& asked) {
     check_pointer("path", path);
     check_choice("verify", verify, 0, 1);
+    asked.add("path", path);
+    asked.add("verify", verify);
     const staghorn_links given = read_struct(links, "links");
     check(given);
     if (given.memory == STAGHORN_DEVICE)

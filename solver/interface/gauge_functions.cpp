@@ -8,6 +8,7 @@
 #include "dirac/fields/site_hash.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/link_calls.hpp"
@@ -33,7 +34,7 @@ int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
   std::shared_ptr<HeldGauge> held;
   staghorn_gauge* made = nullptr;
   const auto work = [&] {
-    all.agree([&] {
+    agree_alike(all, "a new gauge", [&](Asked&) {
       check_pointer("gauge", gauge);
       *gauge = nullptr;
       held = std::make_shared<HeldGauge>();
@@ -50,6 +51,7 @@ int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
   };
   try {
     const int status = run_together(*context, work);
+    held->number = ++context->gauges_made;
     *gauge = made;
     return status;
   } catch (...) {  // a gauge goes within the scope of its context
@@ -73,7 +75,8 @@ int update(staghorn_gauge* handle, const Load& load) {
 void get(HeldGauge& held, staghorn_gauge_info* info) {
   const Communicator& all = held.context->context->communicator();
   staghorn_gauge_info made{};
-  all.agree([&] {
+  agree_alike(all, "staghorn_gauge_get", [&](Asked& asked) {
+    asked.add("gauge", held.number);
     check_pointer("info", info);
     made.struct_size = info->struct_size;
     check_written_size(made.struct_size, first_size<staghorn_gauge_info>, "info");
@@ -106,9 +109,13 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
   staghorn_vectors layout{};
   HostVectors host;
   std::optional<OperatorLinks> links;
-  context.communicator().agree([&] {
+  agree_alike(context.communicator(), "staghorn_hop", [&](Asked& asked) {
     layout = read_struct(vectors, "vectors");
     check(layout);
+    asked.add("gauge", held.number);
+    asked.add("vectors.phases", layout.phases);
+    asked.add("target", target);
+    asked.add("n", n);
     host = vectors_of_host(layout, field_device);
     require_links(held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);

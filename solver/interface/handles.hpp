@@ -5,6 +5,7 @@
 #include <staghorn.h>
 
 #include <atomic>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -24,6 +25,7 @@ struct HeldContext {
   bool main_thread_only = false;    // MPI was started as SINGLE or FUNNELED
   std::atomic<bool> in_use{false};  // by a call
   std::set<staghorn_gauge*> gauges;
+  std::int64_t gauges_made = 0;
   std::optional<SolveReport> report;  // of the last solve
   std::set<std::string> logged;       // warnings that the host has had
 };
@@ -31,6 +33,7 @@ struct HeldContext {
 struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
+  std::int64_t number = 0;                   // among the gauges that the context made; the same on all ranks
   staghorn_links links{};                    // of the last update
   std::optional<staghorn_links> long_links;  // of that, where it brought fat and long links
   QuarkAction action;                        // what thin links become

@@ -5,6 +5,7 @@
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/layouts/pair_conversion.hpp"
 #include "solver/interface/structs.hpp"
@@ -20,19 +21,31 @@ struct HostArgument {
   LinkBuffers buffers{};
 };
 
-// Local.
-HostArgument read(const LinksArgument& argument, LinkKind kind, int cuda_device) {
+// What ranks must say alike of their links. How these lie in memory is a matter of each rank.
+void add(Asked& asked, const std::string& name, const staghorn_links& links) {
+  asked.add(name + ".phases", links.phases);
+  asked.add(name + ".boundary_in", links.boundary_in);
+  asked.add(name + ".reals", links.reals);
+  asked.add(name + ".theta", links.theta);
+  asked.add(name + ".scale", links.scale);
+  asked.add(name + ".coefficient", links.coefficient);
+}
+
+// In a job with GPUs on some ranks only, links of all ranks are the host's. Local.
+HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const Context& context) {
   HostArgument host;
   host.links = read_struct(argument.given, argument.name);
   check(host.links);
+  add(asked, argument.name, host.links);
   check_reals("links.reals", host.links.reals, kind);
   if (kind != LinkKind::naik && host.links.coefficient != 0)
     throw Error(ErrorKind::argument, "links.coefficient", "0, except of long links", host.links.coefficient);
-  host.layout = links_of_host(host.links, cuda_device, kind == LinkKind::naik ? 3 : 1);
+  host.layout = links_of_host(host.links, context.field_device(), kind == LinkKind::naik ? 3 : 1);
   check_pointer(argument.name, argument.u);
   const int pointers = host.links.order == STAGHORN_QDP ? 4 : 1;
   for (int mu = 0; mu < pointers; ++mu) {
-    check_memory((std::string(argument.name) + "[mu]").c_str(), argument.u[mu], host.links.memory, cuda_device);
+    check_memory((std::string(argument.name) + "[mu]").c_str(), argument.u[mu], host.links.memory,
+                 context.cuda_device());
     host.buffers[std::size_t(mu)] = argument.u[mu];
   }
   return host;
@@ -75,8 +88,9 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   const bool improved = held.action.improved();
   HostArgument host;
   bool unchanged = false;
-  ranks(held).agree([&] {
-    host = read(thin, improved ? LinkKind::fat : LinkKind::thin, held.context->context->field_device());
+  agree_alike(ranks(held), "thin links of a gauge", [&](Asked& asked) {
+    asked.add("gauge", held.number);
+    host = read(asked, thin, improved ? LinkKind::fat : LinkKind::thin, *held.context->context);
     unchanged = !held.long_links && held.gauge->has_links() && is_unchanged(host.links, held.links);
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
@@ -105,10 +119,10 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
 bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& naik) {
   HostArgument of_fat, of_long;
   bool unchanged = false;
-  ranks(held).agree([&] {
-    const int cuda_device = held.context->context->field_device();
-    of_fat = read(fat, LinkKind::thin, cuda_device);  // thin ones where long links are zero
-    of_long = read(naik, LinkKind::naik, cuda_device);
+  agree_alike(ranks(held), "fat and long links of a gauge", [&](Asked& asked) {
+    asked.add("gauge", held.number);
+    of_fat = read(asked, fat, LinkKind::thin, *held.context->context);  // thin ones where long links are zero
+    of_long = read(asked, naik, LinkKind::naik, *held.context->context);
     if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();
     unchanged = held.long_links && held.gauge->has_links() && is_unchanged(of_fat.links, held.links) &&
                 is_unchanged(of_long.links, *held.long_links);
@@ -138,9 +152,14 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
 }
 
 void set_action(HeldGauge& held, const staghorn_action* given) {
-  ranks(held).agree([&] {
+  agree_alike(ranks(held), "an action of a new gauge", [&](Asked& asked) {
     const staghorn_action action = read_struct(given, "action");
     check(action);
+    asked.add("action.quarks", action.quarks);
+    asked.add("action.unitarize", action.unitarize);
+    asked.add("action.long_reals", action.long_reals);
+    asked.add("action.u0", action.u0);
+    asked.add("action.naik_epsilon", action.naik_epsilon);
     held.action.action = Action(action.quarks);
     if (held.action.action == Action::asqtad) held.action.u0 = action.u0;
     if (held.action.action == Action::hisq) {

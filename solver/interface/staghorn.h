@@ -7,9 +7,10 @@
  * Every function that can fail returns a staghorn_status: 0, a positive outcome (x holds the best that was reached), or
  * a negative error. staghorn_last_error() tells an error in words. Nothing is printed, nothing aborts, no exception
  * leaves. Functions marked "collective" are called by all ranks of the context with the same arguments, apart from the
- * data; their status is then the same on every rank. If one rank fails alone, in a call of MPI or for want of memory,
- * all ranks return its error, and the context can be used again: its gauges keep their links. A handle that is NULL or
- * destroyed is an error of that rank alone.
+ * data and how it lies in memory; their status is then the same on every rank. Ranks that ask for different things get
+ * STAGHORN_E_ARGUMENT, with the first difference named. If one rank fails alone, in a call of MPI or for want of
+ * memory, all ranks return its error, and the context can be used again: its gauges keep their links. A handle that is
+ * NULL or destroyed is an error of that rank alone.
  *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
@@ -20,9 +21,11 @@
  * (x+y+z+t) mod 2 of the global coordinates, which local extents that are even leave the same. Pointers to fields
  * are to what `memory` says. Inputs are never written.
  *
- *   D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ],  eta = (1, (-1)^x, (-1)^(x+y),
- * (-1)^(x+y+z)) full system    M x = b,  M = 2m + D            STAGHORN_FULL parity system  A x = b,  A = 4m^2 - D^2
- * STAGHORN_EVEN, STAGHORN_ODD: on the sites of that parity
+ *   D a(x) = sum_mu eta_mu(x) [ U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu) ]
+ *   eta = (1, (-1)^x, (-1)^(x+y), (-1)^(x+y+z))
+ *
+ *   full system    M x = b,  M = 2m + D        STAGHORN_FULL
+ *   parity system  A x = b,  A = 4m^2 - D^2    STAGHORN_EVEN, STAGHORN_ODD: on the sites of that parity
  */
 #ifndef STAGHORN_H
 #define STAGHORN_H
@@ -213,7 +216,8 @@ typedef struct {
   int64_t updates;          /* of mixed precision: residuals recomputed in `precision` */
   double residual_iterated; /* |b - M x| / |b| as CG believed */
   double residual_true;     /* the same, recomputed in fp64 with uncompressed links */
-  double residual_parity;   /* of A x_e = 2m b_e - D b_o, recomputed; of parity systems as residual_true */
+  double residual_parity;   /* of A x_e = 2m b_e - D b_o, recomputed, with STOP_ON_PARITY; of parity systems as
+                               residual_true; -1 of other full systems: not computed */
   double residual_hq;       /* Fermilab's, recomputed like residual_true; of STOP_ON_PARITY on even sites */
   double source_norm2, solution_norm2;
   double seconds; /* of the whole call */

@@ -1,5 +1,5 @@
-/* Makes the k-th call of MPI of one rank fail, for every k of one create, load and solve on several ranks: one status
- * and one text on all ranks, and then a solve that gives the same bits.
+/* Makes the k-th call of MPI of one rank fail, for every k of one create, load and solve on one rank or several: one
+ * status and one text on all ranks, and then a solve that gives the same bits.
  *
  *   failing_messages RANK [EVERY [FIRST]]      calls of rank RANK; every EVERY-th k only, from FIRST, and the last
  *
@@ -100,7 +100,10 @@ int main(int argc, char **argv) {
       continue;
     }
     char named[32];
-    snprintf(named, sizeof named, "rank %d: MPI_", failing);
+    if (ranks == 1)
+      snprintf(named, sizeof named, "MPI_");
+    else
+      snprintf(named, sizeof named, "rank %d: MPI_", failing);
     if (status != STAGHORN_E_MPI || !strstr(found, named)) {
       if (rank == 0) printf("k %d: status %d, %s\n", k, status, found);
       wrong = 1;

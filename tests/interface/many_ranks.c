@@ -2,7 +2,7 @@
  *
  *   many_ranks GX GY GZ GT ORDER      ORDER: natural | reversed | coordinates (given, in an order of the host's own)
  *                                            | fortran (natural, by staghorn_context_create_f) | stop (rank 0 stops)
- *                                            | wrong (two ranks claim one place) | fault (see staghorn.h: environment)
+ *                                            | wrong (two ranks claim one place)
  *
  * Rank 0 prints the status and a hash of all bits of the solution, which does not depend on who holds which site. */
 #include <staghorn_mpi.h>
@@ -50,7 +50,6 @@ int main(int argc, char **argv) {
   s.options.threads = 1;
   s.options.log = print_warning;
   s.options.log_data = &rank;
-  s.options.environment = strcmp(order, "fault") == 0;
   if (strcmp(order, "coordinates") == 0 || strcmp(order, "wrong") == 0) {
     int place = (ranks - rank) % ranks; /* t fastest, backwards but for rank 0 */
     if (strcmp(order, "wrong") == 0) place = 0;
@@ -97,13 +96,6 @@ int main(int argc, char **argv) {
   int least, most;
   MPI_Allreduce(&status, &least, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   MPI_Allreduce(&status, &most, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  if (status < 0 && strcmp(order, "fault") == 0) { /* the next solve works */
-    if (rank == 0) printf("first %d %d %s\n", least, most, staghorn_last_error());
-    if (!gauge) staghorn_gauge_create(context, &s.links, link_pointers, &gauge);
-    memset(x, 0, (size_t)host_volume(&local) * 48);
-    status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
-    least = most = status;
-  }
   const uint64_t hash = hash_of(&local, x);
   if (rank == 0)
     printf("status %d %d iterations %ld hash %016llx\n", least, most, (long)s.result.iterations,

@@ -128,7 +128,7 @@ static void stop_on_parity_is_of_the_parity_system(void) {
   t.s.request.stop = STAGHORN_STOP_ON_PARITY;
   t.s.request.tolerance = 1e-8;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
-  CHECK(t.s.result.residual_parity <= 1e-8 && t.s.result.residual_true > 0);
+  CHECK(t.s.result.residual_parity <= 1e-8 && t.s.result.residual_parity > 0 && t.s.result.residual_true > 0);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(fabs(host_distance(&small, t.y, t.b, -1) / t.s.result.residual_true - 1) < 1e-3);
   CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14); /* the odd equation holds */
@@ -141,6 +141,8 @@ static void stop_on_parity_is_of_the_parity_system(void) {
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.iterations == 0);
   apply_full(&t, t.x, 1, 1, t.y);
   CHECK(host_distance(&small, t.y, t.b, 1) < 1e-14);
+  t.s.request.stop = STAGHORN_STOP_ON_SYSTEM;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.residual_parity == -1); /* not computed */
   tear_down(&t);
 }
 

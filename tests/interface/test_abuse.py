@@ -39,32 +39,18 @@ def test_memory_does_not_grow(run_built, ranks):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("failing", [0, 1])
-def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, failing):
-    """One status and one text on both ranks, and the next solve of the context gives the same bits: see there."""
-    result = run_built("failing_messages", failing, 37, 1 + 5 * failing, ranks=2, threads=1)
+@pytest.mark.parametrize("ranks, failing, every", [(1, 0, 2), (2, 0, 37), (2, 1, 37)])
+def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, ranks, failing, every):
+    """One status and one text on all ranks, and the next solve of the context gives the same bits: see there."""
+    result = run_built("failing_messages", failing, every, 1 + 5 * failing, ranks=ranks, threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
     calls, *failed = map(int, re.findall(r"\d+", result.stdout))
-    assert calls > 500 and min(failed) > 0, result.stdout
+    assert calls > (500 if ranks > 1 else 20) and min(failed) > 0, result.stdout
 
 
 @pytest.mark.mpi
-def test_every_call_of_mpi_may_fail(run_built):
-    """In a context of one rank: a status, and the next solve gives the same bits."""
-    expected = run_built("many_ranks", 1, 1, 1, 1, "fault", threads=1).stdout
-    assert expected.startswith("status 0 0 ")
-    seen = []
-    for k in range(1, 200, 3):
-        result = run_built("many_ranks", 1, 1, 1, 1, "fault", threads=1, env={"STAGHORN_FAIL_MPI": f"0:{k}"})
-        assert result.returncode == 0, f"{k}: {result.stdout}{result.stderr}"
-        if result.stdout == expected:
-            break
-        lines = result.stdout.splitlines()
-        seen.append(lines[0])
-        if lines[0].startswith("create"):
-            assert re.match(r"create -6 MPI_\w+: ", lines[0]), result.stdout
-        else:
-            assert re.match(r"first -6 -6 MPI_\w+: ", lines[0]) and lines[1] == expected.strip(), result.stdout
-    else:
-        pytest.fail("failures never ended")
-    assert len(seen) > 10 and seen[-1].startswith("first")
+def test_ranks_that_ask_for_different_things_hear_the_difference(run_built):
+    """Status and text are those of both ranks, and the context goes on: see there."""
+    result = run_built("unlike_requests", ranks=2, threads=1, timeout=60)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert len(result.stdout.splitlines()) == 9, result.stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -39,6 +40,15 @@ def test_checks_of_the_c_program_are_seen():
 def test_in_one_process(run_built, check):
     result = run_built("one_process", check, threads=1)
     assert result.returncode == 0 and f"ok {check}" in result.stdout, result.stdout + result.stderr
+
+
+@pytest.mark.skipif(not os.environ.get("STAGHORN_HELGRIND"), reason="half a minute of one core: STAGHORN_HELGRIND=1 runs it")
+def test_two_contexts_in_two_threads_touch_nothing_in_common(run_built):
+    """Helgrind sees every access to memory; helgrind.supp says what of libstdc++ it cannot know."""
+    tool = ["valgrind", "--tool=helgrind", "--history-level=approx", "-q", "--error-exitcode=9",
+            f"--suppressions={Path(__file__).parent / 'helgrind.supp'}"]
+    result = run_built("one_process", "two_contexts_work_in_two_threads", threads=1, under=tool)
+    assert result.returncode == 0 and "ok two_contexts" in result.stdout, result.stdout + result.stderr
 
 
 def test_environment_is_not_read(run_built, staghorn):

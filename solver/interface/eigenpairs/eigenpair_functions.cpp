@@ -7,6 +7,7 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/solves/progress_call.hpp"
 #include "solver/interface/statuses.hpp"
@@ -81,13 +82,21 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
   const Communicator& all = held.context->context->communicator();
   EigenRequest request;
   staghorn_eigen_request read{};
-  all.agree([&] {
+  agree_alike(all, "staghorn_eigenpairs_compute", [&](Asked& asked) {
     require_links(held);
     read = read_struct(given, "request");
+    asked.add("gauge", held.number);
+    asked.add("request.pairs", read.pairs);
+    asked.add("request.tolerance", read.tolerance);
+    asked.add("request.max_calls", read.max_calls);
+    asked.add("request.seed", read.seed);
+    asked.add("request.checkpoint", read.checkpoint);
+    asked.add("request.checkpoint_every", read.checkpoint_every);
+    asked.add("request.resume", read.resume);
     check_written(info);
     request = request_of(read);
-    held.gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
   });
+  held.gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
   const Stopwatch whole;
   held.gauge->forget_eigenpairs();
   ProgressCall progress(all, read.progress, read.progress_data);
@@ -118,10 +127,12 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
 
 int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
   const Communicator& all = held.context->context->communicator();
-  all.agree([&] {
+  agree_alike(all, "staghorn_eigenpairs_read", [&](Asked& asked) {
     require_links(held);
     check_pointer("path", path);
     check_written(info);
+    asked.add("gauge", held.number);
+    asked.add("path", path);
   });
   held.gauge->forget_eigenpairs();
   held.gauge->load_eigenpairs(read_eigenvector_header(all, path));
@@ -132,9 +143,13 @@ int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
 int write_file(HeldGauge& held, const char* path, int storage, int replace) {
   const Communicator& all = held.context->context->communicator();
   EigenpairOutput output;
-  all.agree([&] {
+  agree_alike(all, "staghorn_eigenpairs_write", [&](Asked& asked) {
     require_links(held);
     check_pointer("path", path);
+    asked.add("gauge", held.number);
+    asked.add("path", path);
+    asked.add("storage", storage);
+    asked.add("replace", replace);
     check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
     check_choice("replace", replace, 0, 1);
     if (!held.gauge->kept_eigenpairs())

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/kernels/vector_kernels.hpp"
@@ -34,11 +35,16 @@ struct ShiftsCall {
   int written() const { return alpha ? 1 : n; }  // fields of x
 
   // Reads and checks all of them. Local.
-  void read(const HeldGauge& held) {
-    arguments.read(request_given, vectors_given, held);
+  void read(Asked& asked, const HeldGauge& held) {
+    arguments.read(asked, request_given, vectors_given, held);
     const int cuda_device = held.context->context->cuda_device();
     check_choice("n", n, 1, max_shifts + 1);
     check_pointer("shift", shift);
+    asked.add("n", n);
+    asked.add("dx", dx ? "given" : nullptr);
+    add(asked, "shift", shift);
+    add(asked, "tolerance", tolerance);
+    add(asked, "alpha", alpha);
     check_pointer("x", x);
     const HostResults checked(results);
     const std::int32_t memory = arguments.layout.memory;
@@ -55,6 +61,11 @@ struct ShiftsCall {
     request = request_of(arguments);
     for (int i = 0; i < n; ++i) request.masses.push_back(mass_of(i));
     if (tolerance) request.tolerances.assign(tolerance, tolerance + n);
+  }
+
+  void add(Asked& asked, const std::string& name, const double* values) const {
+    if (!values) return asked.add(name, nullptr);
+    for (int i = 0; i < n; ++i) asked.add(name + '[' + std::to_string(i) + ']', values[i]);
   }
 
   // The mass of A + shift. 4m^2 and its root are exact inverses: sqrt(fl(m m)) = m.
@@ -75,12 +86,12 @@ class RunningShifts {
 
   int run() {
     const Stopwatch whole;
-    all().agree([&] {
+    agree_alike(all(), "staghorn_multishift", [&](Asked& asked) {
       require_links(held_);
-      call_.read(held_);
-      set_numbers(*held_.gauge, arguments().request);
+      call_.read(asked, held_);
       take_source();
     });
+    set_numbers(*held_.gauge, arguments().request);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
     SolveReport report = held_.gauge->solve_masses(call_.request, held_.sources, held_.solutions, progress.show(),
                                                    {true, progress.stopped()});

@@ -12,6 +12,8 @@ namespace staghorn {
 
 namespace {
 
+constexpr double not_computed = -1;
+
 // v(x) = (-1)^(x+y+z+t) v(x), in place.
 void alternate(VectorField& v) {
   HostVectors plain;
@@ -21,15 +23,36 @@ void alternate(VectorField& v) {
   read_vector(plain, signs, std::nullopt, v.data(), v);
 }
 
+// What is solved and how; not who looks on.
+void add(Asked& asked, const staghorn_request& request) {
+  asked.add("request.system", request.system);
+  asked.add("request.sign", request.sign);
+  asked.add("request.halved", request.halved);
+  asked.add("request.precision", request.precision);
+  asked.add("request.sloppy", request.sloppy);
+  asked.add("request.sloppy_reals", request.sloppy_reals);
+  asked.add("request.stop", request.stop);
+  asked.add("request.guess", request.guess);
+  asked.add("request.chronological", request.chronological);
+  asked.add("request.mass", request.mass);
+  asked.add("request.tolerance", request.tolerance);
+  asked.add("request.tolerance_hq", request.tolerance_hq);
+  asked.add("request.max_iterations", request.max_iterations);
+}
+
 }  // namespace
 
-void SolveArguments::read(const staghorn_request* request_given, const staghorn_vectors* vectors_given,
+void SolveArguments::read(Asked& asked, const staghorn_request* request_given, const staghorn_vectors* vectors_given,
                           const HeldGauge& held) {
   const Context& context = *held.context->context;
   request = read_struct(request_given, "request");
   layout = read_struct(vectors_given, "vectors");
   check(request);
   check(layout);
+  asked.add("gauge", held.number);
+  add(asked, request);
+  asked.add("vectors.phases", layout.phases);
+  asked.add("staghorn_eigenpairs_use", held.gauge->uses_eigenpairs());
   host = vectors_of_host(layout, context.field_device());
   signs = signs_of_host(layout, &held.signs);
   check_half(layout, sites());
@@ -106,7 +129,9 @@ staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs,
   result.updates = std::int64_t(rhs.updates.size());
   result.residual_iterated = rhs.residual_iterated;
   result.residual_true = rhs.residual_true;
-  result.residual_parity = sites ? rhs.residual_true : rhs.residual_parity.value_or(0);
+  result.residual_parity = sites                         ? rhs.residual_true
+                           : arguments.stops_on_parity() ? rhs.residual_parity.value_or(0)
+                                                         : not_computed;
   result.source_norm2 = b2 / (scale * scale);
   result.solution_norm2 = !sites ? rhs.norm2 : *sites == Parity::even ? rhs.norm2_even : rhs.norm2_odd;
   return result;

@@ -4,6 +4,7 @@
 
 #include <staghorn.h>
 
+#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
 
@@ -17,8 +18,9 @@ struct SolveArguments {
   VectorSigns signs{};                    // of the host's vectors
   MemorySpace space = MemorySpace::host;  // of the library's own fields
 
-  // Vectors of the host go to the GPU as they lie if the residuals are recomputed there. Local.
-  void read(const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held);
+  // Vectors of the host go to the GPU as they lie if the residuals are recomputed there. Adds what ranks must ask
+  // alike. Local.
+  void read(Asked& asked, const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held);
   // A full system that stops on its parity system.
   bool stops_on_parity() const;
   System system() const;

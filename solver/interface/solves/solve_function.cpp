@@ -33,9 +33,11 @@ struct SolveCall {
   SolveArguments arguments{};
 
   // Reads and checks all of them. Local.
-  void read(const HeldGauge& held) {
-    arguments.read(request_given, vectors_given, held);
+  void read(Asked& asked, const HeldGauge& held) {
+    arguments.read(asked, request_given, vectors_given, held);
     const int cuda_device = held.context->context->cuda_device();
+    asked.add("n", n);
+    asked.add("dx", dx ? "given" : nullptr);
     check_choice("n", n, 1, max_rhs);
     check_pointer("b", b);
     check_pointer("x", x);
@@ -57,12 +59,12 @@ class RunningSolve {
   int run() {
     const Stopwatch whole;
     Gauge& gauge = *held_.gauge;
-    all().agree([&] {
+    agree_alike(all(), "staghorn_solve", [&](Asked& asked) {
       require_links(held_);
-      call_.read(held_);
-      set_numbers(gauge, arguments().request);
+      call_.read(asked, held_);
       take_fields();
     });
+    set_numbers(gauge, arguments().request);  // operators of all ranks go or stay
     const SolveRequest request = request_of(arguments());
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
     SolveReport report =

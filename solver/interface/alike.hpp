@@ -1,0 +1,40 @@
+// A collective call asks for the same thing on every rank of its context. Ranks that ask for different things would
+// wait for each other for ever, or add up what does not belong together: they find out in their first message.
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+// What this rank asks for: the call, and those of its arguments that must be the same on all ranks. Local.
+class Asked {
+ public:
+  explicit Asked(const char* call) { add("call", call); }
+
+  template <std::integral Integer>
+  void add(const std::string& name, Integer value) {
+    add(name, std::to_string(value).c_str());
+  }
+  void add(const std::string& name, double value);
+  void add(const std::string& name, const char* text);  // NULL is a text of its own
+  // Four values, one for each direction.
+  void add(const std::string& name, const double (&of_directions)[4]);
+  void add(const std::string& name, const std::int32_t (&of_directions)[4]);
+
+  const std::string& lines() const { return lines_; }  // "name value\n" each; numbers with all their digits
+
+ private:
+  std::string lines_;
+};
+
+// Runs `read`, which reads and checks the arguments of `call` and adds what must be alike. Throws Error on all ranks:
+// that of the lowest rank where `read` threw one, or else one that names the first difference. One small message to
+// each of log2(ranks) others. Collective; the first message of every collective function.
+void agree_alike(const Communicator& all, const char* call, const std::function<void(Asked&)>& read);
+
+}  // namespace staghorn
