@@ -54,6 +54,7 @@ class Condensate:
     value: float
     error: float
     n_vectors: int
+    low_part: float | None = None  # with exact_low_modes: the part of `value` that low modes hold
 
 
 @dataclass(frozen=True)

@@ -79,9 +79,22 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
     work.in.convert_from(r);
     in = &work.in;
   }
+  ComplexMatrix all = products(*in);
+  if (partner)  // (D_oe)^+ r = -D_eo r
+    for (Complex<double>& c : all.elements) c = {-c.re, -c.im};
+  return all;
+}
+
+std::vector<Complex<double>> Deflation::components(const VectorField& field) {
+  ColorVectorField& in = work(1).in;
+  in.pack(pairs_.parity, 0, field);
+  return products(in).elements;
+}
+
+ComplexMatrix Deflation::products(const ColorVectorField& r) {
   ComplexMatrix all(int(pairs_.count()), r.n_rhs());
   ColumnScales scales;  // of r: found by the first product
-  const ColorVectorField* right[] = {in};
+  const ColorVectorField* right[] = {&r};
   int row = 0;
   for (std::size_t group = 0; group < scales_.size(); ++group) {
     const ComplexMatrix part = algebra_.gram(some(pairs_.blocks, group * blocks_per_product, blocks_per_product), right,
@@ -89,8 +102,6 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
     std::copy(part.elements.begin(), part.elements.end(), &all(row, 0));
     row += part.rows;
   }
-  if (partner)  // (D_oe)^+ r = -D_eo r
-    for (Complex<double>& c : all.elements) c = {-c.re, -c.im};
   return all;
 }
 

@@ -51,6 +51,10 @@ class Deflation {
   void combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
                const std::function<double(double lambda)>& weight, ColorVectorField& result);
 
+  // V^+ times the sites of a plain field that have the parity of the pairs, rounded to their precision. The field lies
+  // on the host, or where the pairs lie. Counts as no use. Collective.
+  std::vector<Complex<double>> components(const VectorField& field);
+
   // What it has been used for since reset_use: passes V^+ r, and the seconds of this rank.
   struct Use {
     long projections = 0;
@@ -71,6 +75,7 @@ class Deflation {
     ColorVectorField in, out;
   };
   Work& work(int n_rhs);
+  ComplexMatrix products(const ColorVectorField& r);  // V^+ r, in the precision of the pairs
 
   const Communicator& communicator_;
   Eigenpairs pairs_;

@@ -267,6 +267,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   auto& [options, request, source, many] = command.options;
   check_request(request, options.precision);
   check_epsilons(request, options);
+  check_low_modes(request, options.eigenvectors.has_value(), source.spec.is_noise() || many.asked());
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
   for (const auto& path : {command.output, command.report})

@@ -54,11 +54,12 @@ CondensateEstimate condensate_of(std::span<const double> values) {
 }
 
 CondensateEstimate estimate_condensate(const Communicator& communicator, std::span<const VectorField> noise,
-                                       std::span<const VectorField> solutions) {
+                                       std::span<const VectorField> solutions, std::span<const double> correction) {
   if (noise.empty() || noise.size() != solutions.size())
     throw Error("condensate", std::to_string(noise.size()) + " solutions, one per noise vector", solutions.size());
   std::vector<double> values;
-  for (std::size_t i = 0; i < noise.size(); ++i) values.push_back(trace_estimate(communicator, noise[i], solutions[i]));
+  for (std::size_t i = 0; i < noise.size(); ++i)
+    values.push_back(trace_estimate(communicator, noise[i], solutions[i]) + (correction.empty() ? 0 : correction[i]));
   return condensate_of(values);
 }
 

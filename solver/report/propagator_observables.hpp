@@ -18,9 +18,9 @@ std::vector<double> pion_correlator(const Communicator& communicator, std::span<
 // The stochastic estimate of Tr M^-1 / V (colours summed): the mean over noise vectors of Re <eta, M^-1 eta> / V, and
 // its standard error, sqrt(sum (v_i - mean)^2 / (n (n - 1))). The imaginary part vanishes on average, since the
 // spectrum of D is imaginary and symmetric. `noise` and `solutions` are the sources eta and M^-1 eta, in the same
-// order.
+// order. `correction`, unless empty: what is added to the value of each noise vector.
 CondensateEstimate estimate_condensate(const Communicator& communicator, std::span<const VectorField> noise,
-                                       std::span<const VectorField> solutions);
+                                       std::span<const VectorField> solutions, std::span<const double> correction = {});
 
 // The pieces of both, for solutions that come one after the other. |x|^2 of each local site, added to what is there
 // (empty: zeros); the sums of such numbers over each time slice; one value of the mean; the mean. All but

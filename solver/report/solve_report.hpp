@@ -73,6 +73,8 @@ struct CondensateEstimate {
   double error = 0;  // standard error over the noise vectors; 0 with fewer than two
   int n_vectors = 0;
   std::vector<double> values{};  // of each noise vector
+  // With `exact_low_modes`: the part of low modes, which each value holds in place of what its noise sees of them.
+  std::optional<double> low_part{};
 };
 
 // One of many sources: a point or wall with its colours, noise with its vectors, a file.

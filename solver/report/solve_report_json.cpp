@@ -59,7 +59,8 @@ Json condensate_json(const CondensateEstimate& condensate) {
   return {{"value", condensate.value},
           {"error", condensate.error},
           {"n_vectors", condensate.n_vectors},
-          {"values", condensate.values}};
+          {"values", condensate.values},
+          {"low_part", or_null(condensate.low_part)}};
 }
 
 // Of many sources: how they took turns, and what is known of each.

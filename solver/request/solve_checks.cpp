@@ -141,6 +141,10 @@ void check_request(const SolveRequest& request, Precision precision) {
          {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
           std::pair{"recover", request.recover}})
       if (is_set) throw Error(name, "a single `mass`", "several");
+  if (request.exact_low_modes) {
+    if (!full) throw Error("exact_low_modes", "the full system", to_string(request.system));
+    if (!request.naik_epsilons.empty()) throw Error("exact_low_modes", "masses of one epsilon", "several");
+  }
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }
 
@@ -153,6 +157,13 @@ void check_epsilons(const SolveRequest& request, const SessionOptions& options) 
     if (*epsilon != quarks.naik_epsilon.value_or(0) && !options.keep_thin_links)
       throw Error("masses", "the epsilon of the links, or links with `keep_thin_links`", *epsilon);
   }
+}
+
+void check_low_modes(const SolveRequest& request, bool any_eigenvectors, bool any_noise) {
+  if (!request.exact_low_modes) return;
+  if (!any_eigenvectors) throw Error("exact_low_modes", "`eigenvectors`, which hold them", "none");
+  if (!any_noise)
+    throw Error("exact_low_modes", "a noise source, as z2:1, whose condensate they are a part of", "none");
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

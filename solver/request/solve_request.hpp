@@ -111,6 +111,7 @@ struct SolveRequest {
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   std::vector<Injection> inject;                  // for tests: bits to be changed on the way
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
+  bool exact_low_modes = false;                   // of condensates, by these eigenvectors (docs/deflation.md)
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 

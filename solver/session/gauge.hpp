@@ -17,6 +17,7 @@
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
+#include "solver/eigen/low_mode_trace.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/solve_report.hpp"
@@ -142,6 +143,9 @@ class Gauge {
   void use_eigenpairs(bool use) { uses_eigenpairs_ = use; }
   bool uses_eigenpairs() const { return deflation_ && uses_eigenpairs_; }
   void forget_eigenpairs();
+  // Their part of condensates, where the request asks for it to be exact. Throws Error where there are none, or no
+  // source is noise. Collective.
+  std::optional<LowModeTrace> low_mode_trace(const SolveRequest& request, bool any_noise);
 
   // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
   // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer

@@ -3,13 +3,44 @@
 #include <algorithm>
 
 #include "solver/report/propagator_observables.hpp"
+#include "solver/session/gauge.hpp"
 
 namespace staghorn {
+
+std::vector<double> seen_by_low_modes(const LowModeTrace& low_modes, const SolveRequest& request, VectorField noise) {
+  if (request.phases == PhaseConvention::milc) apply_milc_signs(noise);
+  return low_modes.seen(noise);
+}
+
+namespace {
+
+// The condensate of each mass. `solutions` are mass by mass, `seen` is of each noise vector.
+std::vector<CondensateEstimate> condensates(const Communicator& communicator, const SolveRequest& request,
+                                            std::span<const VectorField> noise, std::span<const VectorField> solutions,
+                                            const std::optional<LowModeTrace>& low_modes,
+                                            std::span<const std::vector<double>> seen) {
+  std::vector<CondensateEstimate> found;
+  for (std::size_t k = 0; k < solutions.size() / noise.size(); ++k) {
+    const double mass = request.masses.empty() ? request.mass : request.masses[k];
+    std::vector<double> correction;
+    for (const std::vector<double>& of_noise : seen) correction.push_back(low_modes->correction(mass, of_noise));
+    found.push_back(
+        estimate_condensate(communicator, noise, solutions.subspan(k * noise.size(), noise.size()), correction));
+    if (low_modes) found.back().low_part = low_modes->part(mass, low_modes->norms2());
+  }
+  return found;
+}
+
+}  // namespace
 
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
                             std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
   if (request.rational) return solve_rational(session, request, sources, progress);
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
+  const std::optional<LowModeTrace> low_modes = session.resident().low_mode_trace(request, sources.is_noise);
+  std::vector<std::vector<double>> seen;
+  if (low_modes)
+    for (const VectorField& noise : sources.fields) seen.push_back(seen_by_low_modes(*low_modes, request, noise));
   SolvedSources solved{std::move(guesses), {}};
   if (solved.solutions.empty()) solved.solutions.assign(n_masses * n_rhs, VectorField(session.lattice()));
   SolveReport& report = solved.report;
@@ -22,14 +53,16 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
     for (std::size_t k = 0; k < n_masses; ++k) {
       const auto of_mass = std::span<const VectorField>(solved.solutions).subspan(k * n_rhs, n_rhs);
       if (sources.has_all_colors()) report.pion_correlators.push_back(pion_correlator(session.communicator(), of_mass));
-      if (sources.is_noise)
-        report.condensates.push_back(estimate_condensate(session.communicator(), sources.fields, of_mass));
     }
+    if (sources.is_noise)
+      report.condensates =
+          condensates(session.communicator(), request, sources.fields, solved.solutions, low_modes, seen);
     return solved;
   }
   if (sources.has_all_colors()) report.pion_correlator = pion_correlator(session.communicator(), solved.solutions);
   if (sources.is_noise)
-    report.condensate = estimate_condensate(session.communicator(), sources.fields, solved.solutions);
+    report.condensate =
+        condensates(session.communicator(), request, sources.fields, solved.solutions, low_modes, seen).front();
   return solved;
 }
 

@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "solver/eigen/low_mode_trace.hpp"
 #include "solver/request/sources.hpp"
 #include "solver/session/session.hpp"
 
@@ -32,6 +33,9 @@ SolveRequest request_of_poles(const SolveRequest& request, const RationalFunctio
 // Collective.
 SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
                              const std::function<void(const CgProgress&)>& progress);
+
+// What low modes see of a noise vector in the phases of the request; of sources in turn too. Collective.
+std::vector<double> seen_by_low_modes(const LowModeTrace& low_modes, const SolveRequest& request, VectorField noise);
 
 // The same for a source in words, from zero. Collective.
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,

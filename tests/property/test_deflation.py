@@ -137,6 +137,20 @@ def test_solution_has_the_bits_of_one_rank(staghorn, tmp_path, links, files, opt
     assert len(found) == 1
 
 
+@pytest.mark.mpi
+def test_exact_low_modes_have_the_bits_of_one_rank(staghorn, tmp_path, links, files):
+    gauge = tmp_path / "gauge.h5"
+    write_links(gauge, links)
+    found = []
+    for ranks, more in ((1, []), (4, ["--grid", "2,1,1,2"])):
+        result = staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp32"], "--mass", 0.05, "--source", "gaussian:3",
+                          "--noise-vectors", 2, "--exact-low-modes", *more, "--report", tmp_path / f"{ranks}.json", ranks=ranks,
+                          threads=2 if ranks == 1 else 1, check=True)
+        found.append(json.loads((tmp_path / f"{ranks}.json").read_text())["condensate"])
+        assert "of low modes exact" in result.stdout
+    assert found[0] == found[1] and found[0]["low_part"] > 0
+
+
 def write_links(path, links):
     import h5py
     from solve_files import with_checksums
@@ -239,6 +253,62 @@ def test_memory_is_as_predicted(links, files, options):
     # an upper bound where extents do not split among lanes
     assert there["vectors"] <= predicted["vectors"] <= 1.2 * there["vectors"]
     assert there["eigenvectors"] == (PAIRS + 2) * 16 * 192
+
+
+def test_exact_low_modes_take_their_noise_out_of_the_condensate(sessions, operator, pairs):
+    """What the vectors see of each noise vector goes, by NumPy, and their part of the trace comes."""
+    values, vectors = pairs
+    masses, sites = [0.02, 0.1], int(np.prod(EXTENTS))
+    options = {"masses": masses, "noise_vectors": 3, "tolerance": 1e-12}
+    x, plain = sessions["fp64"].solve(None, "gaussian:7", **options)
+    noise = [operator.m(masses[0], of_first) for of_first in x[0]]
+    partners = [operator.d(v) / np.sqrt(value) for value, v in zip(values, vectors)]
+    for storage, rounding in (("fp64", 1e-9), ("fp32", 1e-5)):
+        _, found = sessions[storage].solve(None, "gaussian:7", exact_low_modes=True, **options)
+        assert found["deflation"]["pairs"] == PAIRS
+        for mass, before, after in zip(masses, plain["condensates"], found["condensates"]):
+            weight = 2 * mass / (values + 4 * mass**2) / sites
+            assert before["low_part"] is None and after["low_part"] == pytest.approx(2 * weight.sum(), rel=rounding)
+            seen = [sum(weight * [abs(np.vdot(v, eta))**2 + abs(np.vdot(w, eta))**2 for v, w in zip(vectors, partners)])
+                    for eta in noise]
+            expected = np.array(before["values"]) - seen + 2 * weight.sum()
+            assert after["values"] == pytest.approx(expected, rel=rounding)
+            assert after["value"] == pytest.approx(np.mean(expected), rel=rounding)
+            assert not np.allclose(expected, before["values"], rtol=1e-3)
+
+
+def test_condensate_has_no_noise_where_all_modes_are_known(tmp_path):
+    """Then each value is the trace; with fewer modes the error is smaller than without. In MILC's phases, and in turns too."""
+    extents, mass = (4, 2, 2, 4), 0.02
+    links = reference.random_links(extents, seed=92)
+    operator = reference.StaggeredOperator(links)
+    values, vectors = eigenpairs(operator.d, extents)
+    exact = (4 * mass / (values + 4 * mass**2)).sum() / np.prod(extents)
+    errors = {}
+    for n in (len(values), 8):
+        path = write_eigenpairs(tmp_path / f"{n}.h5", values[:n], vectors[:n], links, residual=1e-9)
+        session = staghorn_python.Session(links, eigenvectors=path)
+        _, report = session.solve(mass, "z2:1", noise_vectors=32, exact_low_modes=True, tolerance=1e-11, phases="milc")
+        found = report["condensate"]
+        errors[n] = found["error"]
+        assert found["value"] == pytest.approx(exact, abs=4 * found["error"] + 1e-9 * exact)
+        # sources that take turns have the same
+        _, turns = session.solve(mass, sources="point:0,0,0,0; z2:1", noise_vectors=32, batch=4, exact_low_modes=True,
+                                 tolerance=1e-11, phases="milc")
+        assert turns["sources"][1]["condensate"]["low_part"] == found["low_part"]
+        assert turns["sources"][1]["condensate"]["values"] == pytest.approx(found["values"], rel=1e-8)
+    _, plain = session.solve(mass, "z2:1", noise_vectors=32)
+    assert errors[len(values)] < 1e-10 * exact and errors[8] < 0.5 * plain["condensate"]["error"]
+    assert plain["condensate"]["value"] == pytest.approx(exact, abs=4 * plain["condensate"]["error"])
+
+
+@pytest.mark.parametrize("storage, source, options, words", [
+    ("fp16", "z2:1", {}, "exact_low_modes: expected eigenvectors in fp64 or fp32"),
+    ("fp64", "z2:1", {"system": "even"}, "exact_low_modes: expected the full system, found even"),
+    ("fp64", "point:0,0,0,0", {}, "exact_low_modes: expected a noise source"),
+])
+def test_low_modes_that_cannot_be_exact_are_refused(sessions, storage, source, options, words):
+    assert words in refused(lambda: sessions[storage].solve(0.1, source, exact_low_modes=True, **options))
 
 
 def test_more_right_hand_sides_than_fit_take_turns(sessions):

@@ -20,8 +20,10 @@ std::string format(const char* pattern, Values... values) {
 }
 
 void print_condensate(std::ostream& out, const CondensateEstimate& condensate, const std::string& of) {
-  out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s%s)\n", condensate.value, condensate.error,
-                condensate.n_vectors, condensate.n_vectors == 1 ? "" : "s", of.empty() ? "" : (", " + of).c_str());
+  const std::string exact = condensate.low_part ? format(", %.8g of low modes exact", *condensate.low_part) : "";
+  out << format("  Tr M^-1 / V = %.8g +- %.2g  (%d noise vector%s%s%s)\n", condensate.value, condensate.error,
+                condensate.n_vectors, condensate.n_vectors == 1 ? "" : "s", exact.c_str(),
+                of.empty() ? "" : (", " + of).c_str());
 }
 
 // "m = 0.05, wall:0", without what is the same for all.

@@ -4,25 +4,43 @@
 #include <span>
 
 #include "solver/report/propagator_observables.hpp"
+#include "solver/session/gauge.hpp"
 
 namespace staghorn {
 
-ManyObservables::ManyObservables(const Communicator& communicator, const SourceList& sources,
-                                 const SolveRequest& request)
-    : communicator_(communicator),
+namespace {
+
+bool any_noise(const SourceList& sources) {
+  const std::vector<SourceList::Entry>& entries = sources.entries();
+  return std::any_of(entries.begin(), entries.end(), [](const SourceList::Entry& entry) { return entry.is_noise(); });
+}
+
+}  // namespace
+
+ManyObservables::ManyObservables(Session& session, const SourceList& sources, const SolveRequest& request)
+    : communicator_(session.communicator()),
       sources_(sources),
-      system_(request.system),
+      request_(request),
       n_masses_(std::max<std::size_t>(request.masses.size(), 1)),
       site_norms2_(n_masses_ * sources.size()),
       trace_(n_masses_ * sources.size(), 0),
-      correlators_(n_masses_ * sources.entries().size()) {}
+      correlators_(n_masses_ * sources.entries().size()),
+      low_modes_(session.resident().low_mode_trace(request, any_noise(sources))),
+      seen_(sources.size()) {}
 
 void ManyObservables::take(std::size_t number, const VectorField& solution) {
-  if (system_ != System::full) return;
+  if (request_.system != System::full) return;
   const std::size_t rhs = number % sources_.size(), of_mass = number - rhs;
   const std::size_t source = sources_.entry_of(rhs);
   const SourceList::Entry& entry = sources_.entries()[source];
-  if (entry.is_noise()) trace_[number] = trace_estimate(communicator_, sources_.make(rhs), solution);
+  if (entry.is_noise()) {
+    const VectorField noise = sources_.make(rhs);
+    trace_[number] = trace_estimate(communicator_, noise, solution);
+    if (low_modes_) {
+      if (seen_[rhs].empty()) seen_[rhs] = seen_by_low_modes(*low_modes_, request_, noise);
+      trace_[number] += low_modes_->correction(mass(number / sources_.size()), seen_[rhs]);
+    }
+  }
   if (!entry.has_all_colors()) return;
   add_site_norms2(site_norms2_[number], solution);
   const std::span<std::vector<double>> colors = std::span(site_norms2_).subspan(of_mass + entry.first, entry.n);
@@ -44,8 +62,10 @@ void ManyObservables::put_into(SolveReport& report) const {
       const SourceList::Entry& entry = sources_.entries()[source];
       const std::size_t first = k * sources_.size() + entry.first;
       SourceSummary summary{entry.name, int(first), int(entry.n), correlators_[k * n_sources + source], {}};
-      if (entry.is_noise() && system_ == System::full)
+      if (entry.is_noise() && request_.system == System::full) {
         summary.condensate = condensate_of(std::span(trace_).subspan(first, entry.n));
+        if (low_modes_) summary.condensate->low_part = low_modes_->part(mass(k), low_modes_->norms2());
+      }
       if (k == 0) report.source += (source ? "; " : "") + entry.name;
       report.sources.push_back(std::move(summary));
     }

@@ -128,7 +128,7 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
   // Eigenvectors are taken out of a whole batch.
   const bool deflated = session.options().eigenvectors && request.deflate;
   const bool in_turns = request.masses.empty() && !deflated && (solver == "cg" || solver == "mixed");
-  ManyObservables observables(session.communicator(), sources, request);
+  ManyObservables observables(session, sources, request);
   double write_seconds = 0;
   const auto done = [&](std::size_t number, const VectorField& x) {
     observables.take(number, x);
