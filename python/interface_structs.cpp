@@ -150,7 +150,8 @@ void bind_choices(nb::module_& m) {
                               {"mpi", STAGHORN_E_MPI},
                               {"state", STAGHORN_E_STATE},
                               {"unsupported", STAGHORN_E_UNSUPPORTED},
-                              {"internal", STAGHORN_E_INTERNAL}});
+                              {"internal", STAGHORN_E_INTERNAL},
+                              {"file", STAGHORN_E_FILE}});
 }
 
 }  // namespace staghorn::python

@@ -110,7 +110,8 @@ NB_MODULE(_native, m) {
       .def_prop_ro("lattice", [](const NativeSession& self) { return self.session().lattice().global(); })
       .def("links", &NativeSession::links)
       .def("gauge", [](const NativeSession& self) { return to_dict(self.session().gauge()); })
-      .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"))
+      .def("solve", &NativeSession::solve, nb::arg("source"), nb::arg("guess").none(), nb::arg("options"),
+           nb::arg("progress").none())
       .def(
           "eigen",
           [](NativeSession& self, int pairs, double tolerance, long max_calls, std::uint64_t seed, bool vectors,

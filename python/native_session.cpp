@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <functional>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -38,6 +39,32 @@ Session make_session(const Communicator& communicator, const std::variant<std::s
 void require_lattice(const Lattice& lattice, const ComplexArray& array, const char* what) {
   const Extents found = extents_of(array, 1);
   if (found != lattice.global()) throw Error(what, "lattice " + to_string(lattice.global()), to_string(found));
+}
+
+// Marks a session as at work, with the interpreter's lock held. Throws Error where it is: a function that a solve
+// calls, or another thread, would use its vectors.
+class Turn {
+ public:
+  explicit Turn(bool& busy) : busy_(busy) {
+    if (busy) throw Error(ErrorKind::state, "session", "one call at a time", "another that has not ended");
+    busy_ = true;
+  }
+  ~Turn() { busy_ = false; }
+  Turn(const Turn&) = delete;
+
+ private:
+  bool& busy_;
+};
+
+// What a solve calls while it runs: asks for interrupts, and tells the caller's function where there is one. The
+// object must outlive the solve, which runs without the interpreter.
+std::function<void(const CgProgress&)> listener(const nb::object& progress) {
+  return [&progress](const CgProgress& at) {
+    check_interrupt(at);
+    if (at.iteration % 16 != 0 || progress.is_none()) return;
+    const nb::gil_scoped_acquire interpreter;
+    progress(at.iteration, at.worst_ratio);
+  };
 }
 
 // Solutions side by side in memory.
@@ -93,9 +120,10 @@ NumpyArray NativeSession::links() const {
 
 std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::string, ComplexArray>& source,
                                                         const std::optional<ComplexArray>& guess,
-                                                        const OptionTexts& options) {
+                                                        const OptionTexts& options, const nb::object& progress) {
+  const Turn turn(busy_);
   const Lattice& lattice = session_.lattice();
-  if (SolveOptions asked = read_options(options); asked.many.asked()) return solve_many_of(source, asked);
+  if (SolveOptions asked = read_options(options); asked.many.asked()) return solve_many_of(source, asked, progress);
   Buffer solved;
   SolvedSources answer;
   {
@@ -119,7 +147,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
       if (guess->shape(0) != n) throw Error("guess", std::to_string(n) + " vectors", std::to_string(guess->shape(0)));
     }
     if (asked.request.rational) {  // how many fields there are depends on the file
-      answer = solve_sources(session_, asked.request, sources, {}, check_interrupt);
+      answer = solve_sources(session_, asked.request, sources, {}, listener(progress));
       solved = Buffer(answer.solutions.size() * std::size_t(answer.solutions[0].bytes()));
       for (std::size_t i = 0; i < answer.solutions.size(); ++i)
         std::memcpy(solved.data() + i * std::size_t(answer.solutions[0].bytes()), answer.solutions[i].data(),
@@ -127,7 +155,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
     } else {
       solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
       answer = solve_sources(session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
-                             check_interrupt);
+                             listener(progress));
     }
   }
   return {to_array(std::move(solved), {answer.solutions.size()}, lattice.global(), {3}), to_json(answer.report)};
@@ -135,6 +163,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
 
 std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const EigenRequest& request, bool with_vectors,
                                                                        const std::optional<EigenpairOutput>& output) {
+  const Turn turn(busy_);
   FoundEigenpairs found;
   std::optional<Buffer> vectors;
   const Lattice& lattice = session_.lattice();
@@ -161,7 +190,7 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
 }
 
 std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::variant<std::string, ComplexArray>& source,
-                                                                SolveOptions& asked) {
+                                                                SolveOptions& asked, const nb::object& progress) {
   const Lattice& lattice = session_.lattice();
   const Communicator& alone = session_.communicator();
   std::optional<SourceList> sources;
@@ -186,7 +215,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::varia
     const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
     solved = Buffer(n_solutions * bytes);
     SolutionArray array(solved.data(), bytes);
-    report = solve_many(session_, asked.request, asked.many, *sources, &array, check_interrupt);
+    report = solve_many(session_, asked.request, asked.many, *sources, &array, listener(progress));
   }
   return {to_array(std::move(solved), {n_solutions}, lattice.global(), {3}), to_json(report)};
 }

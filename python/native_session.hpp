@@ -49,10 +49,12 @@ class NativeSession {
   NumpyArray links() const;
 
   // Solves for `source`, vectors of shape (n, T, Z, Y, X, 3) or a source in words, from `guess`. Returns the solutions
-  // and the report as JSON. The interpreter may run other threads meanwhile, and an interrupt (Ctrl-C) stops the solve.
-  // Throws Error.
+  // and the report as JSON. `progress`, where it is not None, is called as progress(iteration, residual over tolerance)
+  // every 16 iterations. The interpreter may run other threads meanwhile; an interrupt (Ctrl-C) or an error of
+  // `progress` stops the solve. Throws Error.
   std::pair<NumpyArray, std::string> solve(const std::variant<std::string, ComplexArray>& source,
-                                           const std::optional<ComplexArray>& guess, const OptionTexts& options);
+                                           const std::optional<ComplexArray>& guess, const OptionTexts& options,
+                                           const nanobind::object& progress);
 
   // Finds eigenpairs. Returns the vectors, of shape (n, T, Z, Y, X, 3) and zero on odd sites, or nothing where they are
   // not wanted, and the report as JSON. Writes `output`. As `solve` otherwise.
@@ -62,10 +64,11 @@ class NativeSession {
  private:
   // The same for `sources` or with a `batch`.
   std::pair<NumpyArray, std::string> solve_many_of(const std::variant<std::string, ComplexArray>& source,
-                                                   SolveOptions& asked);
+                                                   SolveOptions& asked, const nanobind::object& progress);
 
   std::shared_ptr<Process> process_;
   Session session_;
+  bool busy_ = false;
 };
 
 }  // namespace staghorn::python

@@ -21,13 +21,15 @@ def schema() -> dict[str, Any]:
 
 
 def schema_of(kind: str) -> dict[str, Any]:
-    """The schema of one kind of report: solve, eigen or bench."""
+    """The schema of one kind of report: solve, eigen, bench, campaign or error."""
     whole = schema()
     return {**whole, "oneOf": [{"$ref": f"#/$defs/{kind}"}]}
 
 
 def _insides(value: dict[str, Any], parts: dict[str, Any]) -> dict[str, Any]:
     """The object that `value` is, holds or names; {} if there is none."""
+    if value.get("$ref") == "#/$defs/solve":  # a report within another: its own table has the keys
+        return {}
     if "$ref" in value:
         return _insides(parts[value["$ref"].rsplit("/", 1)[1]], parts)
     for one in [*value.get("oneOf", []), value.get("items"), value.get("additionalProperties")]:
@@ -71,7 +73,7 @@ def table(kind: str) -> str:
 
 def written(page: str) -> str:
     """The page with its tables as they should be."""
-    for kind in ("solve", "eigen", "bench"):
+    for kind in ("solve", "eigen", "bench", "campaign", "error"):
         page = re.sub(rf"(<!-- {kind}: from report.schema.json -->\n\n).*?(<!-- end -->)",
                       lambda found: found[1] + table(kind) + "\n\n" + found[2], page, flags=re.DOTALL)
     return page

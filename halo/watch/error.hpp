@@ -8,7 +8,8 @@
 namespace staghorn {
 
 // What went wrong, for callers that act on it. `value`: what was given makes no sense; most errors are of this kind.
-enum class ErrorKind { value, argument, layout, memory, device, mpi, state, unsupported, internal };
+// `file`: a file cannot be read or written, or does not hold what it must.
+enum class ErrorKind { value, argument, layout, memory, device, mpi, state, unsupported, internal, file };
 
 class Error : public std::runtime_error {
  public:
@@ -34,6 +35,15 @@ class Error : public std::runtime_error {
   }
 
   ErrorKind kind_ = ErrorKind::value;
+};
+
+// Of ErrorKind::file. `where` begins with the name of the file.
+class FileError : public Error {
+ public:
+  explicit FileError(const std::string& message) : Error(ErrorKind::file, message) {}
+  template <class Expected, class Found>
+  FileError(const std::string& where, const Expected& expected, const Found& found)
+      : Error(ErrorKind::file, where, expected, found) {}
 };
 
 // A number with three digits, for messages.

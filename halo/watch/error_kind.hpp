@@ -6,8 +6,8 @@
 namespace staghorn {
 
 constexpr const char* to_string(ErrorKind kind) {
-  constexpr const char* names[] = {"value", "argument", "layout",      "memory",  "device",
-                                   "mpi",   "state",    "unsupported", "internal"};
+  constexpr const char* names[] = {"value", "argument", "layout",      "memory",   "device",
+                                   "mpi",   "state",    "unsupported", "internal", "file"};
   return names[int(kind)];
 }
 

@@ -17,8 +17,8 @@ EigenvectorFormat eigenvector_format_by_name(const std::string& path) {
 void require_ascending(const std::string& path, const std::vector<double>& values) {
   for (std::size_t i = 0; i < values.size(); ++i)
     if (!std::isfinite(values[i]) || values[i] < 0 || (i > 0 && values[i] < values[i - 1]))
-      throw Error(path + ": eigenvalue " + std::to_string(i), "a number that is not negative nor below the one before",
-                  values[i]);
+      throw FileError(path + ": eigenvalue " + std::to_string(i),
+                      "a number that is not negative nor below the one before", values[i]);
 }
 
 std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communicator, const std::string& path) {
@@ -36,8 +36,8 @@ std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communica
 EigenvectorHeader read_eigenvector_header(const Communicator& communicator, const std::string& path) {
   std::optional<EigenvectorHeader> header = find_eigenvectors(communicator, path);
   if (!header)
-    throw Error(path, "eigenvectors: HDF5 with a dataset `eigenvectors`, or SciDAC as MILC writes them",
-                "a file of another kind, or none");
+    throw FileError(path, "eigenvectors: HDF5 with a dataset `eigenvectors`, or SciDAC as MILC writes them",
+                    "a file of another kind, or none");
   return std::move(*header);
 }
 
@@ -45,8 +45,8 @@ void read_each_eigenvector(const Communicator& communicator, const EigenvectorHe
                            bool no_verify, const std::function<VectorField&(std::int64_t)>& begin,
                            const std::function<void(std::int64_t)>& end) {
   if (header.extents != lattice.global())
-    throw Error(header.path + ": eigenvectors", "a lattice of " + to_string(lattice.global()),
-                to_string(header.extents));
+    throw FileError(header.path + ": eigenvectors", "a lattice of " + to_string(lattice.global()),
+                    to_string(header.extents));
   (header.format == EigenvectorFormat::milc ? read_milc_eigenvectors : read_hdf5_eigenvectors)(
       communicator, header, lattice, no_verify, begin, end);
 }

@@ -86,8 +86,8 @@ std::vector<double> read_list(const std::string& path, const std::string& name, 
   const auto stored = vectors.attributes.find(name + "_crc32");
   const std::string computed = hexadecimal(crc_of(bytes_of(list)));
   if (stored == vectors.attributes.end() || !same_hexadecimal(stored->second, computed))
-    throw Error(path + ": dataset " + name, "crc32 " + computed,
-                stored == vectors.attributes.end() ? "none stored" : stored->second + " stored");
+    throw FileError(path + ": dataset " + name, "crc32 " + computed,
+                    stored == vectors.attributes.end() ? "none stored" : stored->second + " stored");
   return list;
 }
 
@@ -106,9 +106,9 @@ EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {
   const std::vector<std::int64_t>& shape = dataset.shape;
   const std::int64_t last = dataset.precision == Precision::fp16 ? fp16_numbers : 3;
   if (shape.size() != 6 || shape.back() != last || shape.front() < 1)
-    throw Error(path + ": shape of dataset eigenvectors", "(n, T, Z, Y, X/2, " + std::to_string(last) + ")",
-                std::to_string(shape.size()) + " dimensions, the last of " +
-                    (shape.empty() ? "none" : std::to_string(shape.back())));
+    throw FileError(path + ": shape of dataset eigenvectors", "(n, T, Z, Y, X/2, " + std::to_string(last) + ")",
+                    std::to_string(shape.size()) + " dimensions, the last of " +
+                        (shape.empty() ? "none" : std::to_string(shape.back())));
   EigenvectorHeader header;
   header.path = path;
   header.extents = {int(2 * shape[4]), int(shape[3]), int(shape[2]), int(shape[1])};
@@ -118,8 +118,8 @@ EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {
   header.residuals = read_list(path, residuals_name, dataset);
   for (const std::vector<double>* list : {&header.values, &header.residuals})
     if (std::int64_t(list->size()) != shape.front() && (list == &header.values || !list->empty()))
-      throw Error(path + (list == &header.values ? ": eigenvalues" : ": residuals"),
-                  std::to_string(shape.front()) + ", one for each vector", list->size());
+      throw FileError(path + (list == &header.values ? ": eigenvalues" : ": residuals"),
+                      std::to_string(shape.front()) + ", one for each vector", list->size());
   return header;
 }
 

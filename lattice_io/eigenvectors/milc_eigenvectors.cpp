@@ -39,7 +39,7 @@ double value_of(const std::string& path, const ScidacField& field, std::size_t r
   char* end = nullptr;
   const double value = std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0')
-    throw Error(path + ": <eigVal> of record " + std::to_string(record), "a number", "'" + text + "'");
+    throw FileError(path + ": <eigVal> of record " + std::to_string(record), "a number", "'" + text + "'");
   return value;
 }
 
@@ -86,10 +86,10 @@ bool holds_milc_eigenvectors(const std::string& path) {
 EigenvectorHeader read_milc_eigenvector_header(const std::string& path) {
   const ScidacFile scidac = read_scidac_file(PosixFile::open_to_read(path));
   const std::string xml = file_xml(scidac), form = xml_value(xml, "format");
-  if (!form.empty()) throw Error(path + ": <format> of eigenvectors", "none: a vector a record", form);
+  if (!form.empty()) throw FileError(path + ": <format> of eigenvectors", "none: a vector a record", form);
   const std::int64_t count = whole_number(path + ": <Nvecs>", xml_value(xml, "Nvecs"), 1, most_vectors);
   if (std::int64_t(scidac.fields.size()) != count)
-    throw Error(path + ": records of vectors", std::to_string(count) + ", as <Nvecs> says", scidac.fields.size());
+    throw FileError(path + ": records of vectors", std::to_string(count) + ", as <Nvecs> says", scidac.fields.size());
   EigenvectorHeader header;
   header.path = path;
   header.format = EigenvectorFormat::milc;
@@ -100,10 +100,10 @@ EigenvectorHeader read_milc_eigenvector_header(const std::string& path) {
     if (field.datatype.find("ColorVector") == std::string::npos || field.precision != header.precision ||
         field.bytes_per_site != site_bytes_of(field.precision) ||
         field.data_bytes != volume(scidac.extents) * field.bytes_per_site)
-      throw Error(path + ": record of an eigenvector",
-                  "one colour vector a site, in one precision, on " + to_string(scidac.extents) + " sites",
-                  field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
-                      std::to_string(field.data_bytes) + " in all");
+      throw FileError(path + ": record of an eigenvector",
+                      "one colour vector a site, in one precision, on " + to_string(scidac.extents) + " sites",
+                      field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
+                          std::to_string(field.data_bytes) + " in all");
   header.values = values_of(path, scidac);
   std::sort(header.values.begin(), header.values.end());
   return header;

@@ -176,8 +176,8 @@ void require_verified(const std::string& where, const ChecksumResults& results) 
   if (texts.empty()) return;
   const bool damaged = std::any_of(results.begin(), results.end(),
                                    [](const auto& r) { return !r.second.match && !r.second.stored.empty(); });
-  throw Error(where + (damaged ? " is damaged or not what its header says: " : " cannot be verified: ") + texts +
-              ". The option `no_verify` reads it all the same.");
+  throw FileError(where + (damaged ? " is damaged or not what its header says: " : " cannot be verified: ") + texts +
+                  ". The option `no_verify` reads it all the same.");
 }
 
 bool same_hexadecimal(const std::string& a, const std::string& b) {

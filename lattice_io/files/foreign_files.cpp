@@ -1,5 +1,6 @@
 #include "lattice_io/files/foreign_files.hpp"
 
+#include <algorithm>
 #include <cctype>
 #include <string_view>
 
@@ -12,14 +13,16 @@ namespace {
 struct ForeignContent {
   std::string_view start;
   const char* what;
+  const char* program;  // that unpacks it
+  const char* ending;   // that the program asks for
 };
 
 constexpr ForeignContent contents[] = {
-    {"\x1f\x8b", "gzip's compressed data; `gunzip FILE.gz` unpacks it"},
-    {"BZh", "bzip2's compressed data; `bunzip2 FILE.bz2` unpacks it"},
-    {"\xfd\x37zXZ", "xz's compressed data; `unxz FILE.xz` unpacks it"},
-    {"\x28\xb5\x2f\xfd", "zstd's compressed data; `unzstd FILE.zst` unpacks it"},
-    {"PK\x03\x04", "a zip archive; `unzip FILE.zip` unpacks it (NumPy's npz is one too)"},
+    {"\x1f\x8b", "gzip's compressed data", "gunzip", ".gz"},
+    {"BZh", "bzip2's compressed data", "bunzip2", ".bz2"},
+    {"\xfd\x37zXZ", "xz's compressed data", "unxz", ".xz"},
+    {"\x28\xb5\x2f\xfd", "zstd's compressed data", "unzstd", ".zst"},
+    {"PK\x03\x04", "a zip archive, as NumPy's npz is", "unzip", ".zip"},
 };
 
 constexpr const char* endings[] = {".npz", ".json", ".txt", ".csv", ".gz",  ".bz2", ".xz",
@@ -27,10 +30,14 @@ constexpr const char* endings[] = {".npz", ".json", ".txt", ".csv", ".gz",  ".bz
 
 }  // namespace
 
-std::string foreign_content(const std::string& start) {
+void refuse_foreign_content(const PosixFile& file, const std::string& expected) {
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
   for (const ForeignContent& content : contents)
-    if (start.starts_with(content.start)) return content.what;
-  return "";
+    if (start.starts_with(content.start))
+      throw FileError(file.path(), expected,
+                      std::string(content.what) + "; `" + content.program + " " +
+                          (ends_in(file.path(), content.ending) ? file.path() : std::string("FILE") + content.ending) +
+                          "` unpacks it");
 }
 
 bool ends_in(const std::string& path, const std::string& ending) {

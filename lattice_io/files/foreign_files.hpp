@@ -4,11 +4,13 @@
 
 #include <string>
 
+#include "lattice_io/files/posix_file.hpp"
+
 namespace staghorn {
 
-// What the first bytes of a file speak of, with what to do about it, or "" where they speak of no foreign format:
-// "gzip's compressed data; gunzip unpacks it". `start` holds the first 8 bytes, or fewer.
-std::string foreign_content(const std::string& start);
+// Throws FileError if the first bytes are those of a compressed file or an archive, with what to do about it:
+// "x.gz: expected `expected`, found gzip's compressed data; `gunzip x.gz` unpacks it".
+void refuse_foreign_content(const PosixFile& file, const std::string& expected);
 
 // Whether the name of a file ends so, in lower or upper case. The ending alone is no name.
 bool ends_in(const std::string& path, const std::string& ending);

@@ -55,8 +55,8 @@ std::int64_t whole_number(const std::string& where, const std::string& text, std
     const auto [stopped, failure] = std::from_chars(begin, end, value);
     if (failure == std::errc() && stopped == end && value >= lowest && value <= highest) return value;
   }
-  throw Error(where, "a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest),
-              "'" + printable(text.substr(0, 64)) + "'");
+  throw FileError(where, "a whole number from " + std::to_string(lowest) + " to " + std::to_string(highest),
+                  "'" + printable(text.substr(0, 64)) + "'");
 }
 
 }  // namespace staghorn

@@ -18,12 +18,12 @@ LimeContents read_lime_records(const PosixFile& file) {
     file.read(at, bytes);
     if (load_word<std::uint32_t>(bytes.data(), true) != lime_magic) break;
     const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
-    if (version != 1) throw Error(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);
+    if (version != 1) throw FileError(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);
     const char* type = reinterpret_cast<const char*>(bytes.data()) + 16;
     LimeRecord record{printable(std::string(type, std::find(type, type + 128, '\0'))), at + lime_header_bytes,
                       std::int64_t(load_word<std::uint64_t>(bytes.data() + 8, true))};
     if (record.bytes < 0 || record.bytes > file_bytes - record.offset)
-      throw Error(
+      throw FileError(
           file.path() + " is truncated in the LIME record " + record.type + " at byte " + std::to_string(record.offset),
           std::to_string(record.bytes) + " bytes of data", std::to_string(file_bytes - record.offset));
     at = std::min(file_bytes, record.offset + record.bytes + lime_padding(record.bytes));

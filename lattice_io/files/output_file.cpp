@@ -43,8 +43,8 @@ void refuse_to_replace(const std::string& path, bool force) {
   const fs::file_status status = fs::status(path, error);
   if (!fs::exists(status)) return;
   if (!fs::is_regular_file(status))
-    throw Error(path, "the name of a file to write", fs::is_directory(status) ? "a directory" : "something else");
-  if (!force) throw Error(path + " exists already; `force` replaces it");
+    throw FileError(path, "the name of a file to write", fs::is_directory(status) ? "a directory" : "something else");
+  if (!force) throw FileError(path + " exists already; `force` replaces it");
 }
 
 // A symbolic link is followed, so that the file it names is replaced and not the link.
@@ -66,7 +66,7 @@ std::string temporary_beside(const fs::path& target) {
 // Gives the file its final name. Without `force` an existing file stays, even one that has appeared this moment.
 void rename_to(const std::string& temporary, const std::string& path, bool force) {
   const std::string target = resolved(path).string();
-  const auto fail = [&] { throw Error(path + ": renaming the complete file: " + std::strerror(errno)); };
+  const auto fail = [&] { throw FileError(path + ": renaming the complete file: " + std::strerror(errno)); };
   if (!force) {
     if (::link(temporary.c_str(), target.c_str()) == 0) {
       ::unlink(temporary.c_str());

@@ -19,7 +19,7 @@ namespace {
 constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // one thread reads so many at a time
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
-  throw Error(path + ": " + what + ": " + std::strerror(errno));
+  throw FileError(path + ": " + what + ": " + std::strerror(errno));
 }
 
 int open_or_throw(const std::string& path, int flags, const char* what) {
@@ -33,7 +33,8 @@ int open_or_throw(const std::string& path, int flags, const char* what) {
 PosixFile PosixFile::open_to_read(const std::string& path) {
   struct stat status;
   if (::stat(path.c_str(), &status) != 0) fail(path, "cannot be read");
-  if (!S_ISREG(status.st_mode)) throw Error(path, "a file", S_ISDIR(status.st_mode) ? "a directory" : "something else");
+  if (!S_ISREG(status.st_mode))
+    throw FileError(path, "a file", S_ISDIR(status.st_mode) ? "a directory" : "something else");
   return {open_or_throw(path, O_RDONLY, "cannot be read"), path};
 }
 
@@ -89,8 +90,8 @@ void PosixFile::read(std::int64_t offset, std::span<std::byte> bytes) const {
     errno = failure;
     fail(path_, "reading at byte " + std::to_string(offset + failed_at));
   }
-  throw Error(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
-              std::to_string(size()) + " bytes");
+  throw FileError(path_ + " is truncated", "at least " + std::to_string(offset + std::int64_t(bytes.size())) + " bytes",
+                  std::to_string(size()) + " bytes");
 }
 
 std::string PosixFile::read_text(std::int64_t offset, std::int64_t n_bytes) const {

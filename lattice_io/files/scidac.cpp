@@ -24,12 +24,12 @@ std::int64_t integer(const std::string& path, const std::string& xml, const std:
 Precision precision_of(const std::string& path, const std::string& text) {
   if (text == "F" || text == "32") return Precision::fp32;
   if (text == "D" || text == "64") return Precision::fp64;
-  throw Error(path + ": precision", "F or D, 32 or 64", "'" + text + "'");
+  throw FileError(path + ": precision", "F or D, 32 or 64", "'" + text + "'");
 }
 
 void set_extents(const std::string& path, ScidacFile& file, const Extents& extents) {
   if (file.extents != Extents{} && file.extents != extents)
-    throw Error(path + ": two descriptions of the lattice differ", to_string(file.extents), to_string(extents));
+    throw FileError(path + ": two descriptions of the lattice differ", to_string(file.extents), to_string(extents));
   file.extents = extents;
 }
 
@@ -39,7 +39,7 @@ void read_private_file_xml(const std::string& path, const std::string& xml, Scid
   Extents extents{};
   std::string rest;
   if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]) || dims >> rest)
-    throw Error(path + ": <dims>", "four extents", "'" + dims.str() + "'");
+    throw FileError(path + ": <dims>", "four extents", "'" + dims.str() + "'");
   set_extents(path, file, extents);
 }
 
@@ -51,7 +51,7 @@ void leave_out_sources(const std::string& path, ScidacFile& scidac) {
   const bool has_others = !std::all_of(scidac.fields.begin(), scidac.fields.end(), is_source);
   if (has_others) scidac.n_sources = std::erase_if(scidac.fields, is_source);
   for (const ScidacField& field : scidac.fields)
-    if (!field.part.empty()) throw Error(path + ": field", "one on the whole lattice", field.part);
+    if (!field.part.empty()) throw FileError(path + ": field", "one on the whole lattice", field.part);
 }
 
 // Whether the file is the first of several: <volfmt> is 1 (QIO's multifile) or 2 (partfile).
@@ -63,7 +63,7 @@ void take_volumes(const PosixFile& file, ScidacFile& scidac) {
   const auto volumes = std::make_shared<const ScidacVolumes>(file.path(), scidac.extents);
   for (ScidacField& field : scidac.fields) {
     if (field.bytes_per_site == 0)
-      throw Error(file.path() + ": field of several volumes", "a record scidac-private-record-xml", "none");
+      throw FileError(file.path() + ": field of several volumes", "a record scidac-private-record-xml", "none");
     volumes->require_field(field.number, field.bytes_per_site);
     field.volumes = volumes;
     field.data_bytes = volume(scidac.extents) * field.bytes_per_site;
@@ -87,10 +87,11 @@ ScidacField read_private_record_xml(const std::string& path, const std::string& 
 void read_ildg_format(const std::string& path, const std::string& xml, ScidacFile& file, ScidacField& field) {
   file.is_ildg = true;
   if (xml_value(xml, "field") != "su3gauge")
-    throw Error(path + ": <field> of ildg-format", "su3gauge", "'" + xml_value(xml, "field") + "'");
+    throw FileError(path + ": <field> of ildg-format", "su3gauge", "'" + xml_value(xml, "field") + "'");
   const Precision precision = precision_of(path, xml_value(xml, "precision"));
   if (field.bytes_per_site != 0 && precision != field.precision)
-    throw Error(path + ": two descriptions of the precision differ", to_string(field.precision), to_string(precision));
+    throw FileError(path + ": two descriptions of the precision differ", to_string(field.precision),
+                    to_string(precision));
   field.precision = precision;
   Extents extents{};
   for (std::size_t mu = 0; mu < 4; ++mu)
@@ -202,10 +203,10 @@ ScidacFile read_scidac_file(const PosixFile& file) {
     }
   }
   if (scidac.fields.empty())
-    throw Error(file.path() + ": LIME file", "a record scidac-binary-data or ildg-binary-data",
-                std::to_string(contents.records.size()) + " records without one");
+    throw FileError(file.path() + ": LIME file", "a record scidac-binary-data or ildg-binary-data",
+                    std::to_string(contents.records.size()) + " records without one");
   if (scidac.extents == Extents{})
-    throw Error(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
+    throw FileError(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
   leave_out_sources(file.path(), scidac);
   if (in_volumes) take_volumes(file, scidac);
   return scidac;

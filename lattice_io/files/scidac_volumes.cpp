@@ -35,8 +35,8 @@ std::map<std::int64_t, std::string> volumes_of(const std::string& name) {
 
 std::vector<std::uint32_t> read_site_list(const PosixFile& file, const LimeRecord& record, std::int64_t lattice_sites) {
   if (record.bytes % 4 != 0 || record.bytes > 4 * lattice_sites)
-    throw Error(file.path() + ": record scidac-sitelist",
-                "4 bytes for each of at most " + std::to_string(lattice_sites) + " sites", record.bytes);
+    throw FileError(file.path() + ": record scidac-sitelist",
+                    "4 bytes for each of at most " + std::to_string(lattice_sites) + " sites", record.bytes);
   std::vector<std::byte> bytes(std::size_t(record.bytes));
   file.read(record.offset, bytes);
   std::vector<std::uint32_t> sites(bytes.size() / 4);
@@ -53,7 +53,7 @@ std::string name_of_volumes(const std::string& path) {
 ScidacVolumes::ScidacVolumes(const std::string& first, const Extents& extents) {
   const std::string name = name_of_volumes(first);
   if (name.empty())
-    throw Error(first + ": the first of several volumes", "a name that ends in " + first_ending, "another");
+    throw FileError(first + ": the first of several volumes", "a name that ends in " + first_ending, "another");
   const std::int64_t lattice_sites = volume(extents);
   std::int64_t found = 0;
   const std::map<std::int64_t, std::string> paths = volumes_of(name);
@@ -62,19 +62,19 @@ ScidacVolumes::ScidacVolumes(const std::string& first, const Extents& extents) {
     found += volumes_.back().n_sites;
   }
   if (found < lattice_sites)
-    throw Error(name + ": sites of " + to_string(extents) + " in " + std::to_string(paths.size()) +
-                    " volumes, the last " + (paths.empty() ? "none" : paths.rbegin()->second),
-                std::to_string(lattice_sites), found);
+    throw FileError(name + ": sites of " + to_string(extents) + " in " + std::to_string(paths.size()) +
+                        " volumes, the last " + (paths.empty() ? "none" : paths.rbegin()->second),
+                    std::to_string(lattice_sites), found);
   std::sort(runs_.begin(), runs_.end(), [](const Run& a, const Run& b) { return a.first_site < b.first_site; });
   std::int64_t next = 0;
   for (const Run& run : runs_) {
     if (run.first_site != next)
-      throw Error(name + ": site lists of the volumes", "site " + std::to_string(next) + " once",
-                  run.first_site > next ? "not at all" : "site " + std::to_string(run.first_site) + " twice");
+      throw FileError(name + ": site lists of the volumes", "site " + std::to_string(next) + " once",
+                      run.first_site > next ? "not at all" : "site " + std::to_string(run.first_site) + " twice");
     next += run.n_sites;
   }
   if (next != lattice_sites)
-    throw Error(name + ": sites in the lists of the volumes", std::to_string(lattice_sites), next);
+    throw FileError(name + ": sites in the lists of the volumes", std::to_string(lattice_sites), next);
 }
 
 void ScidacVolumes::take(const std::string& path, std::int64_t lattice_sites) {
@@ -95,17 +95,17 @@ void ScidacVolumes::take(const std::string& path, std::int64_t lattice_sites) {
       volume.data_bytes.push_back(record.bytes);
     }
   }
-  if (volume.n_sites < 1) throw Error(path + ": part of a SciDAC file", "a record scidac-sitelist", "none");
+  if (volume.n_sites < 1) throw FileError(path + ": part of a SciDAC file", "a record scidac-sitelist", "none");
   volumes_.push_back(std::move(volume));
 }
 
 void ScidacVolumes::require_field(std::size_t field, std::int64_t bytes_per_site) const {
   for (const Volume& volume : volumes_) {
     if (field >= volume.data_bytes.size())
-      throw Error(volume.path + ": fields", "at least " + std::to_string(field + 1), volume.data_bytes.size());
+      throw FileError(volume.path + ": fields", "at least " + std::to_string(field + 1), volume.data_bytes.size());
     if (volume.data_bytes[field] != volume.n_sites * bytes_per_site)
-      throw Error(volume.path + ": binary data of " + std::to_string(volume.n_sites) + " sites",
-                  std::to_string(volume.n_sites * bytes_per_site) + " bytes", volume.data_bytes[field]);
+      throw FileError(volume.path + ": binary data of " + std::to_string(volume.n_sites) + " sites",
+                      std::to_string(volume.n_sites * bytes_per_site) + " bytes", volume.data_bytes[field]);
   }
 }
 

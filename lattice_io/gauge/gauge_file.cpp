@@ -33,9 +33,9 @@ constexpr const char* known_formats = "a gauge configuration: MILC v5, NERSC, IL
 GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset) {
   const PosixFile file = PosixFile::open_to_read(path);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
-  if (const std::string foreign = foreign_content(start); !foreign.empty()) throw Error(path, known_formats, foreign);
+  refuse_foreign_content(file, known_formats);
   if (start.size() < 16)
-    throw Error(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
+    throw FileError(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
@@ -52,9 +52,10 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
   if (big == 20103 || little == 20103) return read_milc_header(file);
   for (const std::uint32_t older : {53546u, 59354u})
     if (big == older || little == older)
-      throw Error(path, "MILC version 5 (magic number 20103)", "an older MILC format (" + std::to_string(older) + ")");
+      throw FileError(path, "MILC version 5 (magic number 20103)",
+                      "an older MILC format (" + std::to_string(older) + ")");
   if (auto header = find_openqcd_header(file)) return std::move(*header);
-  throw Error(path, known_formats, "unknown first bytes " + hexadecimal(big));
+  throw FileError(path, known_formats, "unknown first bytes " + hexadecimal(big));
 }
 
 }  // namespace

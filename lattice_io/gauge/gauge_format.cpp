@@ -10,14 +10,14 @@ namespace staghorn {
 void require_usable_extents(const std::string& path, const Extents& extents) {
   for (const int extent : extents)
     if (extent < 2 || extent > 4096 || extent % 2 != 0)
-      throw Error(path + ": lattice extents", "four even numbers from 2 to 4096", to_string(extents));
+      throw FileError(path + ": lattice extents", "four even numbers from 2 to 4096", to_string(extents));
 }
 
 std::int64_t require_complete(const PosixFile& file, const GaugeHeader& header) {
   const std::int64_t expected = header.data_offset + volume(header.extents) * bytes_per_site(header);
   const std::int64_t found = file.size();
   if (found < expected)
-    throw Error(
+    throw FileError(
         file.path() + " is truncated (" + to_string(header.extents) + " sites, " + to_string(header.precision) + ")",
         std::to_string(expected) + " bytes", std::to_string(found) + " bytes");
   return found - expected;

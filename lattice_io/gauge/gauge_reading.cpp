@@ -109,7 +109,7 @@ std::unique_ptr<SiteChecksum> second_checksum_of(const GaugeHeader& header) {
 
 GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& header, LinkField& links, bool verify) {
   if (links.lattice().global() != header.extents)
-    throw Error(header.path, "a lattice of " + to_string(links.lattice().global()), to_string(header.extents));
+    throw FileError(header.path, "a lattice of " + to_string(links.lattice().global()), to_string(header.extents));
   std::optional<SiteSource> source;
   communicator.agree([&] { source.emplace(header); });
   std::map<std::string, std::string> computed;

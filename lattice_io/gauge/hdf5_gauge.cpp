@@ -44,7 +44,7 @@ GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& n
   const Hdf5Dataset dataset = describe_hdf5_dataset(path, name, "; `dataset` says which of them holds the links");
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 7 || shape[4] != 4 || shape[5] != 3 || shape[6] != 3)
-    throw Error(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", shape_text(shape));
+    throw FileError(path + ": shape of dataset " + name, "(T, Z, Y, X, 4, 3, 3)", shape_text(shape));
   GaugeHeader header;
   header.path = path;
   header.format = GaugeFormat::hdf5;

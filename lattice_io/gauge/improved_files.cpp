@@ -41,7 +41,7 @@ void add_lines(const std::string& xml, Description& lines) {
 
 void require_role(const GaugeHeader& header, const std::string& role) {
   const std::string found = role_of(header);
-  if (!found.empty() && found != role) throw Error(header.path, "a file of " + role + " links", found + " links");
+  if (!found.empty() && found != role) throw FileError(header.path, "a file of " + role + " links", found + " links");
 }
 
 // Both descriptions in one. Entries that have to be the same are.
@@ -54,7 +54,7 @@ Description common_description(const GaugeHeader& fat, const GaugeHeader& naik) 
                             name.starts_with("gauge.filename") || name.starts_with("asqtad.") ||
                             name.starts_with("layout.boundary");
     if (!is_new && must_agree && entry->second != value)
-      throw Error(fat.path + " and " + naik.path + " are no pair: " + name, entry->second, value);
+      throw FileError(fat.path + " and " + naik.path + " are no pair: " + name, entry->second, value);
   }
   return all;
 }
@@ -65,7 +65,7 @@ LinkField read_verified(const Communicator& communicator, const GaugeHeader& hea
   communicator.agree([&] { links.emplace(lattice); });
   checks = read_gauge(communicator, header, *links, verify);
   if (!check_unitarity(communicator, *links).finite)
-    throw Error(header.path, "finite links", "NaN or infinity among them");
+    throw FileError(header.path, "finite links", "NaN or infinity among them");
   return std::move(*links);
 }
 
@@ -83,7 +83,7 @@ std::optional<double> stated_coefficient(const GaugeHeader& naik) {
   const std::string& text = found->second;
   const auto [end, code] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (code != std::errc() || end != text.data() + text.size() || !std::isfinite(value) || value == 0)
-    throw Error(naik.path + ": coefficient", "a number other than 0", "'" + text + "'");
+    throw FileError(naik.path + ": coefficient", "a number other than 0", "'" + text + "'");
   return value;
 }
 
@@ -111,11 +111,11 @@ ImprovedHeaders read_improved_headers(const Communicator& communicator, const st
   ImprovedHeaders headers{read_gauge_header(communicator, fat), read_gauge_header(communicator, naik), {}};
   for (const GaugeHeader* header : {&headers.fat, &headers.naik})
     if (header->format != GaugeFormat::scidac && header->format != GaugeFormat::hdf5)
-      throw Error(header->path, "fat or long links, SciDAC or HDF5",
-                  "a configuration in the format " + to_string(header->format));
+      throw FileError(header->path, "fat or long links, SciDAC or HDF5",
+                      "a configuration in the format " + to_string(header->format));
   if (headers.fat.extents != headers.naik.extents)
-    throw Error(fat + " and " + naik + " are of different lattices", to_string(headers.fat.extents),
-                to_string(headers.naik.extents));
+    throw FileError(fat + " and " + naik + " are of different lattices", to_string(headers.fat.extents),
+                    to_string(headers.naik.extents));
   require_role(headers.fat, "fat");
   require_role(headers.naik, "long");
   headers.description = common_description(headers.fat, headers.naik);

@@ -28,8 +28,8 @@ GaugeHeader kyu_header(const std::string& path, const Extents& extents) {
   const std::int64_t expected = volume(extents) * bytes_per_site(header);
   const std::int64_t found = PosixFile::open_to_read(path).size();
   if (expected != found)
-    throw Error(path + ": links of " + to_string(extents) + " in KYU's format", std::to_string(expected) + " bytes",
-                found);
+    throw FileError(path + ": links of " + to_string(extents) + " in KYU's format", std::to_string(expected) + " bytes",
+                    found);
   return header;
 }
 

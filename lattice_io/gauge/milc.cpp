@@ -69,8 +69,8 @@ GaugeHeader read_milc_header(const PosixFile& file) {
                    {"time_stamp", printable(stamp.substr(0, stamp.find('\0')))},
                    {"order", std::to_string(word(84))}};
   if (word(84) != 0)
-    throw Error(file.path() + ": MILC site order", "0 (natural order)",
-                std::to_string(word(84)) + " (a checkpoint of MILC's own process grid)");
+    throw FileError(file.path() + ": MILC site order", "0 (natural order)",
+                    std::to_string(word(84)) + " (a checkpoint of MILC's own process grid)");
   header.checksums = {{"sum29", hexadecimal(word(88))}, {"sum31", hexadecimal(word(92))}};
   const std::int64_t trailing = require_complete(file, header);
   if (trailing > 0) header.warnings.push_back(std::to_string(trailing) + " bytes follow the links and are ignored");

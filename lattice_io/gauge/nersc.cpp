@@ -38,7 +38,7 @@ std::string trimmed(const std::string& text) {
 
 std::string required(const GaugeHeader& header, const std::string& key) {
   const auto found = header.fields.find(key);
-  if (found == header.fields.end()) throw Error(header.path + ": NERSC header", "an entry " + key, "none");
+  if (found == header.fields.end()) throw FileError(header.path + ": NERSC header", "an entry " + key, "none");
   return found->second;
 }
 
@@ -87,7 +87,7 @@ void set_floating_point(const PosixFile& file, GaugeHeader& header) {
     header.precision = Precision::fp64;
   if ((type.rfind("IEEE32", 0) != 0 && type.rfind("IEEE64", 0) != 0) ||
       (order != "" && order != "BIG" && order != "LITTLE"))
-    throw Error(header.path + ": FLOATING_POINT", "IEEE32 or IEEE64, and BIG, LITTLE or nothing behind it", type);
+    throw FileError(header.path + ": FLOATING_POINT", "IEEE32 or IEEE64, and BIG, LITTLE or nothing behind it", type);
   header.big_endian = order != "LITTLE";
   require_complete(file, header);
   if (order == "" && !first_row_is_normal(file, header, true) && first_row_is_normal(file, header, false)) {
@@ -111,7 +111,7 @@ class NerscFrame : public GaugeFrame {
     const std::string header = text(numbers);
     // Observables of SU(3) links have as many digits as zero has. A longer header would run into the links.
     if (std::int64_t(header.size()) != data_offset_)
-      throw Error(path + ": NERSC header", std::to_string(data_offset_) + " bytes", header.size());
+      throw FileError(path + ": NERSC header", std::to_string(data_offset_) + " bytes", header.size());
     PosixFile file = PosixFile::open_to_write(path);
     file.write_text(0, header);
     file.flush_and_close();
@@ -160,8 +160,8 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   const std::string end_mark = "END_HEADER\n";
   const auto end = text.find("\n" + end_mark);
   if (end == std::string::npos)
-    throw Error(file.path() + ": NERSC header", "a line END_HEADER within " + std::to_string(longest_header) + " bytes",
-                "none");
+    throw FileError(file.path() + ": NERSC header",
+                    "a line END_HEADER within " + std::to_string(longest_header) + " bytes", "none");
   header.data_offset = std::int64_t(end + 1 + end_mark.size());
   for (std::size_t at = 0; at < end;) {
     const auto line_end = text.find('\n', at);
@@ -173,7 +173,7 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
 
   const std::string type = required(header, "DATATYPE");
   if (type != "4D_SU3_GAUGE" && type != "4D_SU3_GAUGE_3x3")
-    throw Error(file.path() + ": DATATYPE", "4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", type);
+    throw FileError(file.path() + ": DATATYPE", "4D_SU3_GAUGE or 4D_SU3_GAUGE_3x3", type);
   header.rows = type == "4D_SU3_GAUGE" ? 2 : 3;
   for (int mu = 0; mu < 4; ++mu) header.extents[mu] = extent(header, "DIMENSION_" + std::to_string(mu + 1));
   require_usable_extents(file.path(), header.extents);

@@ -35,10 +35,11 @@ GaugeHeader read_npy_gauge_header(const PosixFile& file) {
   const NpyArray array = read_npy_header(file);
   const std::vector<std::int64_t>& shape = array.shape;
   if (shape.size() != 7 || shape[0] != 4 || shape[5] != 3 || shape[6] != 3)
-    throw Error(file.path() + ": shape of links in an array of NumPy",
-                "(4, T, Z, Y, X, 3, 3), mu = x, y, z, t first (numpy.moveaxis(links, 4, 0) makes it of (T, Z, Y, X, 4, "
-                "3, 3))",
-                shape_text(shape));
+    throw FileError(
+        file.path() + ": shape of links in an array of NumPy",
+        "(4, T, Z, Y, X, 3, 3), mu = x, y, z, t first (numpy.moveaxis(links, 4, 0) makes it of (T, Z, Y, X, 4, "
+        "3, 3))",
+        shape_text(shape));
   GaugeHeader header;
   header.path = file.path();
   header.format = GaugeFormat::npy;

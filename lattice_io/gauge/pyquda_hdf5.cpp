@@ -36,7 +36,7 @@ std::optional<Names> directions_of(std::vector<std::string> found) {
 void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Dataset& dataset) {
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 6 || shape[4] != 3 || shape[5] != 3)
-    throw Error(header.path + ": shape of dataset " + name, "(T, Z, Y, X, 3, 3)", shape_text(shape));
+    throw FileError(header.path + ": shape of dataset " + name, "(T, Z, Y, X, 3, 3)", shape_text(shape));
   Extents extents;
   for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   if (header.datasets.empty()) {
@@ -44,9 +44,9 @@ void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Data
     header.precision = dataset.precision;
   }
   if (extents != header.extents || dataset.precision != header.precision)
-    throw Error(header.path + ": dataset " + name,
-                to_string(header.extents) + " sites and " + to_string(header.precision) + " as in the others",
-                to_string(extents) + " and " + to_string(dataset.precision));
+    throw FileError(header.path + ": dataset " + name,
+                    to_string(header.extents) + " sites and " + to_string(header.precision) + " as in the others",
+                    to_string(extents) + " and " + to_string(dataset.precision));
   header.datasets.push_back(name);
   for (const std::string sum : {"sum29", "sum31"})
     if (dataset.attributes.count(sum)) header.checksums[sum + " of " + name] = dataset.attributes.at(sum);
@@ -92,9 +92,9 @@ std::optional<GaugeHeader> find_pyquda_links(const std::string& path, const std:
   if (found.size() != 4) return std::nullopt;
   const std::optional<Names> names = directions_of(found);
   if (!names)
-    throw Error(path + ": datasets of group " + name,
-                "directions in order by the names 0, 1, 2, 3 or 1, 2, 3, 4 or X, Y, Z, T or x, y, z, t",
-                printable(found[0] + ", " + found[1] + ", " + found[2] + ", " + found[3]).substr(0, 200));
+    throw FileError(path + ": datasets of group " + name,
+                    "directions in order by the names 0, 1, 2, 3 or 1, 2, 3, 4 or X, Y, Z, T or x, y, z, t",
+                    printable(found[0] + ", " + found[1] + ", " + found[2] + ", " + found[3]).substr(0, 200));
   GaugeHeader header;
   header.path = path;
   header.format = GaugeFormat::pyquda;

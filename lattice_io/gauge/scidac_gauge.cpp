@@ -77,11 +77,11 @@ GaugeHeader read_lime_gauge_header(const PosixFile& file) {
 
   const std::string declared = (field.datatype == "" ? "a field" : field.datatype) + " of ";
   if (field.bytes_per_site != 0 && field.bytes_per_site != bytes_per_site(header))
-    throw Error(file.path() + ": gauge configuration (typesize x datacount, " + to_string(field.precision) + ")",
-                "four 3x3 matrices of " + std::to_string(bytes_per_site(header)) + " bytes a site",
-                declared + std::to_string(field.bytes_per_site));
+    throw FileError(file.path() + ": gauge configuration (typesize x datacount, " + to_string(field.precision) + ")",
+                    "four 3x3 matrices of " + std::to_string(bytes_per_site(header)) + " bytes a site",
+                    declared + std::to_string(field.bytes_per_site));
   if (field.data_bytes != volume(header.extents) * bytes_per_site(header))
-    throw Error(
+    throw FileError(
         file.path() + ": binary data of " + to_string(header.extents) + " sites, " + to_string(header.precision),
         std::to_string(volume(header.extents) * bytes_per_site(header)) + " bytes",
         std::to_string(field.data_bytes) + " bytes");

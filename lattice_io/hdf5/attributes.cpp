@@ -35,14 +35,14 @@ std::string read_from_heap(const Hdf5File& file, MetadataBytes& reference) {
     if (index == 0) break;  // the rest is free
     if (index == wanted) {
       if (length > bytes || length > longest_text)
-        throw Error(what + " is damaged: text", "at most " + std::to_string(std::min(bytes, longest_text)) + " bytes",
-                    length);
+        throw FileError(what + " is damaged: text",
+                        "at most " + std::to_string(std::min(bytes, longest_text)) + " bytes", length);
       return up_to_zero(objects.text(length));
     }
     objects.skip(bytes);
     objects.skip_to_multiple_of_8();
   }
-  throw Error(what + " is damaged", "object " + std::to_string(wanted), "none");
+  throw FileError(what + " is damaged", "object " + std::to_string(wanted), "none");
 }
 
 double read_number(MetadataBytes& bytes, const Hdf5Type& type) {
@@ -110,8 +110,8 @@ std::map<std::string, std::string> read_hdf5_attributes(const Hdf5File& file, st
       const std::uint64_t flags = bytes.number(1);
       bytes.skip(flags & 1 ? 2 : 0);
       if (bytes.address() != undefined_address)
-        throw Error(bytes.what(), "at most eight attributes, or those of an older HDF5 (libver='earliest')",
-                    "an index of many");
+        throw FileError(bytes.what(), "at most eight attributes, or those of an older HDF5 (libver='earliest')",
+                        "an index of many");
     }
   }
   return attributes;

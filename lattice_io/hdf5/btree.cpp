@@ -21,7 +21,7 @@ struct Walk {
   // `level`: what the parent says, or -1 at the root.
   void node(std::uint64_t address, int expected_level) {
     constexpr std::uint64_t header_bytes = 24;
-    if (++nodes > most_leaves + 256) throw Error(what + " is damaged", "a tree of fewer nodes", nodes);
+    if (++nodes > most_leaves + 256) throw FileError(what + " is damaged", "a tree of fewer nodes", nodes);
     MetadataBytes header = file.block(address, header_bytes, what);
     header.require_text("TREE");
     header.require_number(1, "type of the tree", std::uint64_t(type), std::uint64_t(type));
@@ -36,7 +36,8 @@ struct Walk {
       if (level > 0) {
         node(child, level - 1);
       } else {
-        if (++leaves > most_leaves) throw Error(what + " is damaged", "at most " + std::to_string(most_leaves), leaves);
+        if (++leaves > most_leaves)
+          throw FileError(what + " is damaged", "at most " + std::to_string(most_leaves), leaves);
         visit(std::move(key), child);
       }
     }
@@ -75,10 +76,10 @@ std::map<std::string, std::uint64_t> read_symbol_table(const Hdf5File& file, std
       entries.skip(20);
       const std::size_t name_end = name_at < names.size() ? names.find('\0', name_at) : std::string::npos;
       if (name_end == std::string::npos)
-        throw Error(what + " is damaged: name of a member", "a place in " + std::to_string(names.size()) + " bytes",
-                    name_at);
+        throw FileError(what + " is damaged: name of a member", "a place in " + std::to_string(names.size()) + " bytes",
+                        name_at);
       if (cache_type != 2) members[names.substr(name_at, name_end - name_at)] = object;  // 2: a symbolic link
-      if (members.size() > most_members) throw Error(what + " is damaged", "fewer members", members.size());
+      if (members.size() > most_members) throw FileError(what + " is damaged", "fewer members", members.size());
     }
   });
   return members;

@@ -45,9 +45,9 @@ Bytes inflated(const Bytes& stored, std::int64_t largest, const std::string& wha
   const int status = uncompress(reinterpret_cast<Bytef*>(result.data()), &bytes,
                                 reinterpret_cast<const Bytef*>(stored.data()), uLong(stored.size()));
   if (status != Z_OK)
-    throw Error(what + " is damaged: a chunk",
-                "at most " + std::to_string(largest) + " bytes behind zlib's compression",
-                "zlib error " + std::to_string(status));
+    throw FileError(what + " is damaged: a chunk",
+                    "at most " + std::to_string(largest) + " bytes behind zlib's compression",
+                    "zlib error " + std::to_string(status));
   result.resize(bytes);
   return result;
 }
@@ -78,13 +78,13 @@ bool same_fletcher32(std::uint32_t a, std::uint32_t b) {
 }
 
 Bytes without_fletcher32(Bytes stored, const std::string& what) {
-  if (stored.size() < 4) throw Error(what + " is damaged: a chunk", "4 bytes of checksum", stored.size());
+  if (stored.size() < 4) throw FileError(what + " is damaged: a chunk", "4 bytes of checksum", stored.size());
   std::uint32_t sum = 0;
   const std::size_t n = stored.size() - 4;
   for (std::size_t k = 0; k < 4; ++k) sum |= std::uint32_t(stored[n + k]) << (8 * k);
   stored.resize(n);
   if (!same_fletcher32(sum, fletcher32(stored)))
-    throw Error(what + " is damaged: the fletcher32 checksum of a chunk is not that of its bytes");
+    throw FileError(what + " is damaged: the fletcher32 checksum of a chunk is not that of its bytes");
   return stored;
 }
 
@@ -99,7 +99,7 @@ Bytes read_chunk(const PosixFile& file, const Hdf5Chunks& chunks, const Hdf5Chun
     if (chunks.filters[k] == Hdf5Filter::fletcher32) bytes = without_fletcher32(std::move(bytes), chunks.what);
   }
   if (std::int64_t(bytes.size()) != expected)
-    throw Error(chunks.what + " is damaged: a chunk", std::to_string(expected) + " bytes", bytes.size());
+    throw FileError(chunks.what + " is damaged: a chunk", std::to_string(expected) + " bytes", bytes.size());
   return bytes;
 }
 
@@ -143,7 +143,7 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
   Hdf5Chunks chunks;
   chunks.what = what;
   chunks.value_bytes = std::int64_t(value_bytes);
-  if (rank == 0) throw Error(what, "at least one dimension", "a single value in chunks");
+  if (rank == 0) throw FileError(what, "at least one dimension", "a single value in chunks");
   layout.require_number(1, "dimensions of a chunk", rank + 1, rank + 1);
   const std::uint64_t tree = layout.address();
   std::int64_t n_chunks = 1, chunk_bytes = chunks.value_bytes;
@@ -153,7 +153,7 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
     n_chunks *= (extent + chunks.extent.back() - 1) / chunks.extent.back();
     if (__builtin_mul_overflow(chunk_bytes, chunks.extent.back(), &chunk_bytes) || chunk_bytes > largest_chunk ||
         n_chunks > most_chunks)
-      throw Error(what, "chunks of at most 1 GiB, and not too many", "others");
+      throw FileError(what, "chunks of at most 1 GiB, and not too many", "others");
   }
   layout.require_number(4, "bytes of a value", value_bytes, value_bytes);
   for (Hdf5Message& message : messages)
@@ -169,16 +169,16 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
       for (std::size_t d = 0; d < rank; ++d) {
         const std::uint64_t corner = key.require_number(8, "place of a chunk", 0, std::uint64_t(shape[d] - 1));
         if (corner % std::uint64_t(chunks.extent[d]) != 0)
-          throw Error(what + " is damaged: place of a chunk", "a multiple of " + std::to_string(chunks.extent[d]),
-                      corner);
+          throw FileError(what + " is damaged: place of a chunk", "a multiple of " + std::to_string(chunks.extent[d]),
+                          corner);
         chunk.corner.push_back(std::int64_t(corner));
       }
       chunk.offset = file.offset(address, std::uint64_t(chunk.bytes), what);
-      if (!corners.insert(chunk.corner).second) throw Error(what + " is damaged: two chunks have one place");
+      if (!corners.insert(chunk.corner).second) throw FileError(what + " is damaged: two chunks have one place");
       chunks.chunks.push_back(std::move(chunk));
     });
   if (std::int64_t(chunks.chunks.size()) != n_chunks)
-    throw Error(what, std::to_string(n_chunks) + " chunks of numbers", chunks.chunks.size());
+    throw FileError(what, std::to_string(n_chunks) + " chunks of numbers", chunks.chunks.size());
   return chunks;
 }
 

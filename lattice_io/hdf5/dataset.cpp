@@ -16,7 +16,7 @@ namespace {
 Hdf5Message& required(std::vector<Hdf5Message>& messages, Hdf5Message::Type type, const std::string& what) {
   for (Hdf5Message& message : messages)
     if (message.type == type && !message.shared) return message;
-  throw Error(what, "a message of type " + std::to_string(type) + " in its header", "none");
+  throw FileError(what, "a message of type " + std::to_string(type) + " in its header", "none");
 }
 
 void set_type(MetadataBytes& bytes, const std::string& what, bool or_integers, Hdf5Dataset& dataset) {
@@ -27,10 +27,10 @@ void set_type(MetadataBytes& bytes, const std::string& what, bool or_integers, H
     return;
   }
   if (type.kind != Hdf5Type::Kind::complex)
-    throw Error(what,
-                std::string(or_integers ? "16-bit integers, or " : "") +
-                    "complex numbers: a compound {r, i} of 32- or 64-bit reals",
-                "another type");
+    throw FileError(what,
+                    std::string(or_integers ? "16-bit integers, or " : "") +
+                        "complex numbers: a compound {r, i} of 32- or 64-bit reals",
+                    "another type");
   dataset.precision = type.bytes == 16 ? Precision::fp64 : Precision::fp32;
   dataset.big_endian = type.big_endian;
 }
@@ -44,18 +44,18 @@ void set_layout(const Hdf5File& file, std::vector<Hdf5Message>& messages, const 
   const std::uint64_t version = bytes.number(1), layout = bytes.number(1);
   for (const Hdf5Message& message : messages)
     if (message.type == Hdf5Message::external_files)
-      throw Error(what, "numbers in the file", "in other files" + advice);
+      throw FileError(what, "numbers in the file", "in other files" + advice);
   if (layout == 1 && (version == 3 || version == 4)) {
     const std::uint64_t address = bytes.address(), stored = bytes.number(8);
-    if (address == undefined_address) throw Error(what, std::to_string(data_bytes) + " bytes of numbers", "none");
+    if (address == undefined_address) throw FileError(what, std::to_string(data_bytes) + " bytes of numbers", "none");
     if (stored != data_bytes)
-      throw Error(what + " is damaged", std::to_string(data_bytes) + " bytes of numbers", stored);
+      throw FileError(what + " is damaged", std::to_string(data_bytes) + " bytes of numbers", stored);
     dataset.data_offset = file.offset(address, data_bytes, what);
   } else if (layout == 2 && version == 3) {
     dataset.chunks = read_hdf5_chunks(file, bytes, messages, dataset.shape, value_bytes, what);
   } else {
-    throw Error(what, "numbers in one piece, or in chunks as HDF5 1.8 writes them",
-                "layout " + std::to_string(layout) + " of version " + std::to_string(version) + advice);
+    throw FileError(what, "numbers in one piece, or in chunks as HDF5 1.8 writes them",
+                    "layout " + std::to_string(layout) + " of version " + std::to_string(version) + advice);
   }
 }
 
@@ -86,9 +86,9 @@ std::vector<double> read_hdf5_reals(const std::string& path, const std::string& 
   const std::uint64_t version = bytes.number(1), layout = bytes.number(1);
   const bool contiguous = layout == 1 && (version == 3 || version == 4);
   if (shape.size() != 1 || type.kind != Hdf5Type::Kind::real || type.bytes != 8 || !contiguous)
-    throw Error(what, "64-bit reals of one dimension, in one piece", "something else");
+    throw FileError(what, "64-bit reals of one dimension, in one piece", "something else");
   const std::uint64_t address = bytes.address(), stored = bytes.number(8), expected = 8 * std::uint64_t(shape[0]);
-  if (stored != expected) throw Error(what + " is damaged", std::to_string(expected) + " bytes of numbers", stored);
+  if (stored != expected) throw FileError(what + " is damaged", std::to_string(expected) + " bytes of numbers", stored);
   const std::string numbers = file.file().read_text(file.offset(address, stored, what), std::int64_t(stored));
   std::vector<double> values(numbers.size() / 8);
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -48,7 +48,7 @@ std::uint32_t lookup3(std::string_view bytes) {
 
 std::string_view MetadataBytes::take(std::uint64_t n_bytes) {
   if (n_bytes > left())
-    throw Error(what_ + " is damaged", std::to_string(n_bytes) + " more bytes", std::to_string(left()));
+    throw FileError(what_ + " is damaged", std::to_string(n_bytes) + " more bytes", std::to_string(left()));
   const std::string_view taken = std::string_view(bytes_).substr(at_, n_bytes);
   at_ += n_bytes;
   return taken;
@@ -68,7 +68,7 @@ std::string MetadataBytes::text(std::uint64_t n_bytes) { return std::string(take
 
 std::string MetadataBytes::text_up_to_zero() {
   const std::size_t zero = bytes_.find('\0', at_);
-  if (zero == std::string::npos) throw Error(what_ + " is damaged", "a name that ends", "none");
+  if (zero == std::string::npos) throw FileError(what_ + " is damaged", "a name that ends", "none");
   std::string name = text(zero - at_);
   ++at_;
   return name;
@@ -80,17 +80,17 @@ void MetadataBytes::skip_to_multiple_of_8() { skip((8 - at_ % 8) % 8); }
 
 void MetadataBytes::require_text(std::string_view expected) {
   if (take(expected.size()) != expected)
-    throw Error(what_ + " is damaged", "'" + printable(std::string(expected)) + "'", "other bytes");
+    throw FileError(what_ + " is damaged", "'" + printable(std::string(expected)) + "'", "other bytes");
 }
 
 std::uint64_t MetadataBytes::require_number(int n_bytes, const char* meaning, std::uint64_t lowest,
                                             std::uint64_t highest) {
   const std::uint64_t value = number(n_bytes);
   if (value < lowest || value > highest)
-    throw Error(what_ + ": " + meaning,
-                lowest == highest ? std::to_string(lowest)
-                                  : "a number from " + std::to_string(lowest) + " to " + std::to_string(highest),
-                value);
+    throw FileError(what_ + ": " + meaning,
+                    lowest == highest ? std::to_string(lowest)
+                                      : "a number from " + std::to_string(lowest) + " to " + std::to_string(highest),
+                    value);
   return value;
 }
 
@@ -98,7 +98,8 @@ void MetadataBytes::require_checksum() {
   const std::uint32_t computed = lookup3(std::string_view(bytes_).substr(0, at_));
   const auto stored = std::uint32_t(number(4));
   if (stored != computed)
-    throw Error(what_ + " is damaged: checksum stored " + hexadecimal(stored) + ", computed " + hexadecimal(computed));
+    throw FileError(what_ + " is damaged: checksum stored " + hexadecimal(stored) + ", computed " +
+                    hexadecimal(computed));
 }
 
 std::string little_endian(std::uint64_t value, int n_bytes) {

@@ -58,8 +58,8 @@ std::string hdf5_start_of_file(const std::string& path, std::uint64_t file_bytes
   constexpr std::uint64_t superblock_bytes = 48;
   std::string start = superblock(file_bytes, superblock_bytes) + hdf5_object(hdf5_group_messages(members));
   if (start.size() > hdf5_data_offset)
-    throw Error(path + ": HDF5", "names of datasets within " + std::to_string(hdf5_data_offset) + " bytes",
-                start.size());
+    throw FileError(path + ": HDF5", "names of datasets within " + std::to_string(hdf5_data_offset) + " bytes",
+                    start.size());
   return start + std::string(hdf5_data_offset - start.size(), '\0');
 }
 

@@ -33,7 +33,8 @@ void take_messages(MetadataBytes& from, std::uint64_t end, const MessageForm& fo
     const std::uint64_t bytes = from.number(2), flags = from.number(1);
     from.skip(form.version_2 ? (form.creation_order ? 2 : 0) : 3);
     if (bytes > end - from.at())
-      throw Error(from.what() + " is damaged: message", "at most " + std::to_string(end - from.at()) + " bytes", bytes);
+      throw FileError(from.what() + " is damaged: message", "at most " + std::to_string(end - from.at()) + " bytes",
+                      bytes);
     MetadataBytes body = from.part(bytes, from.what());
     if (type == Hdf5Message::continuation) {
       const std::uint64_t address = body.address(), length = body.number(8);
@@ -42,7 +43,7 @@ void take_messages(MetadataBytes& from, std::uint64_t end, const MessageForm& fo
       messages.push_back({type, (flags & 2) != 0, std::move(body)});
     }
     if (messages.size() > most_messages || continuations.size() > most_continuations)
-      throw Error(from.what() + " is damaged", "fewer messages", "more than " + std::to_string(most_messages));
+      throw FileError(from.what() + " is damaged", "fewer messages", "more than " + std::to_string(most_messages));
   }
 }
 
@@ -76,20 +77,20 @@ Hdf5File::Hdf5File(const std::string& path) : file_(PosixFile::open_to_read(path
     root_ = bytes.address();
   }
   if (end > std::uint64_t(file_.size()))
-    throw Error(path + " is truncated", std::to_string(end) + " bytes", std::to_string(file_.size()) + " bytes");
+    throw FileError(path + " is truncated", std::to_string(end) + " bytes", std::to_string(file_.size()) + " bytes");
 }
 
 std::int64_t Hdf5File::offset(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
   const auto size = std::uint64_t(file_.size());
   if (address > size || n_bytes > size - address)
-    throw Error(what + " is damaged", std::to_string(n_bytes) + " bytes within the file",
-                "address " + std::to_string(address) + " in " + std::to_string(size) + " bytes");
+    throw FileError(what + " is damaged", std::to_string(n_bytes) + " bytes within the file",
+                    "address " + std::to_string(address) + " in " + std::to_string(size) + " bytes");
   return std::int64_t(address);
 }
 
 MetadataBytes Hdf5File::block(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
   if (n_bytes > longest_block)
-    throw Error(what + " is damaged", "at most " + std::to_string(longest_block) + " bytes", n_bytes);
+    throw FileError(what + " is damaged", "at most " + std::to_string(longest_block) + " bytes", n_bytes);
   return {file_.read_text(offset(address, n_bytes, what), std::int64_t(n_bytes)), what};
 }
 
@@ -130,7 +131,7 @@ std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::st
     MetadataBytes body = block(next.address, next.bytes, what + ", continued");
     std::uint64_t end = next.bytes;
     if (form.version_2) {
-      if (end < 8) throw Error(what + " is damaged: continuation", "at least 8 bytes", end);
+      if (end < 8) throw FileError(what + " is damaged: continuation", "at least 8 bytes", end);
       end -= 4;
       MetadataBytes verified = body;
       verified.skip(end);
@@ -161,7 +162,8 @@ std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group, cons
       const std::uint64_t flags = bytes.number(1);
       bytes.skip(flags & 1 ? 8 : 0);
       if (bytes.address() != undefined_address)
-        throw Error(what, "at most a few datasets in the file", "an index of many; copy the dataset into a new file");
+        throw FileError(what, "at most a few datasets in the file",
+                        "an index of many; copy the dataset into a new file");
     }
   }
   return members;
@@ -186,7 +188,9 @@ std::string names_of(const std::map<std::string, std::uint64_t>& members, const 
 }  // namespace
 
 std::vector<Hdf5Message> Hdf5File::object(const std::string& name, const std::string& advice) const {
-  const auto fail = [&](const std::string& found) { throw Error(path(), "an HDF5 dataset " + name, found + advice); };
+  const auto fail = [&](const std::string& found) {
+    throw FileError(path(), "an HDF5 dataset " + name, found + advice);
+  };
   std::map<std::string, std::uint64_t> found = members(root_, "root group");
   std::string group;  // where `found` is: "a/b/"
   for (std::size_t begin = name.starts_with('/'), slash = 0;; begin = slash + 1) {

@@ -76,7 +76,7 @@ Hdf5Type read_compound(MetadataBytes& bytes, Hdf5Type type, std::uint64_t versio
 }
 
 Hdf5Type read_any(MetadataBytes& bytes, int depth) {
-  if (depth > 8) throw Error(bytes.what() + " is damaged: type of values", "fewer types within types", depth);
+  if (depth > 8) throw FileError(bytes.what() + " is damaged: type of values", "fewer types within types", depth);
   const std::uint64_t first = bytes.number(1), flags = bytes.number(3);
   Hdf5Type type;
   type.bytes = bytes.number(4);
@@ -118,7 +118,7 @@ std::vector<std::int64_t> read_hdf5_shape(MetadataBytes& bytes) {
   for (std::uint64_t k = 0; k < rank; ++k) {
     const std::uint64_t extent = bytes.number(8);
     if (extent >> 32 != 0 || __builtin_mul_overflow(product, std::int64_t(extent), &product) || product >> 58 != 0)
-      throw Error(bytes.what() + ": extent", "a number below 2^32, with a product below 2^58", extent);
+      throw FileError(bytes.what() + ": extent", "a number below 2^32, with a product below 2^58", extent);
     shape.push_back(std::int64_t(extent));
   }
   return shape;

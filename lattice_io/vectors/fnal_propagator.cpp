@@ -93,15 +93,15 @@ VectorHeader read_fnal_header(const std::string& path) {
   header.big_endian = load_word<std::uint32_t>(bytes.data(), true) == fnal_magic;
   const auto word = [&](int k) { return load_word<std::uint32_t>(bytes.data() + 4 * k, header.big_endian); };
   if (word(2) != 4 || word(3) != 18)
-    throw Error(path + ": FNAL propagator", "4 bytes a real, 18 reals a site",
-                std::to_string(word(2)) + " bytes, " + std::to_string(word(3)) + " reals");
+    throw FileError(path + ": FNAL propagator", "4 bytes a real, 18 reals a site",
+                    std::to_string(word(2)) + " bytes, " + std::to_string(word(3)) + " reals");
   for (int mu = 0; mu < 4; ++mu) header.extents[mu] = int(word(4 + mu));
   require_usable_extents(path, header.extents);
-  if (word(8) != 0) throw Error(path + ": order of sites", "0 (natural order)", word(8));
+  if (word(8) != 0) throw FileError(path + ": order of sites", "0 (natural order)", word(8));
   const std::int64_t expected = header_bytes + volume(header.extents) * site_bytes;
   if (file.size() != expected)
-    throw Error(path + " is truncated or too long (" + to_string(header.extents) + " sites, fp32)",
-                std::to_string(expected) + " bytes", std::to_string(file.size()) + " bytes");
+    throw FileError(path + " is truncated or too long (" + to_string(header.extents) + " sites, fp32)",
+                    std::to_string(expected) + " bytes", std::to_string(file.size()) + " bytes");
   header.fields = {{"magic", hexadecimal(fnal_magic)}, {"time_stamp", std::to_string(word(1))}, {"order", "0"}};
   return header;
 }

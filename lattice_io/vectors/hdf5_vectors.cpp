@@ -17,8 +17,8 @@ namespace {
 
 void require_extents(const VectorHeader& header, const Lattice& lattice) {
   if (header.extents != lattice.global())
-    throw Error(header.path + ": dataset " + header.dataset, "a lattice of " + to_string(lattice.global()),
-                to_string(header.extents));
+    throw FileError(header.path + ": dataset " + header.dataset, "a lattice of " + to_string(lattice.global()),
+                    to_string(header.extents));
 }
 
 // Fills a vector from little-endian sites.
@@ -44,7 +44,7 @@ VectorHeader read_hdf5_vector_header(const std::string& path, const std::string&
   const std::vector<std::int64_t>& shape = dataset.shape;
   const std::size_t rank = shape.size();
   if ((rank != 5 && rank != 6) || shape.back() != 3 || shape.front() < 1)
-    throw Error(
+    throw FileError(
         path + ": shape of dataset " + name, "(n_rhs, T, Z, Y, X, 3)",
         std::to_string(rank) + " dimensions, the last of " + (shape.empty() ? "none" : std::to_string(shape.back())));
   VectorHeader header;

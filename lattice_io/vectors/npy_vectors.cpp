@@ -17,8 +17,8 @@ VectorHeader read_npy_vector_header(const std::string& path) {
   const std::vector<std::int64_t>& shape = array.shape;
   const std::size_t rank = shape.size();
   if ((rank != 5 && rank != 6) || shape.back() != 3)
-    throw Error(path + ": shape of colour vectors in an array of NumPy", "(n_rhs, T, Z, Y, X, 3) or (T, Z, Y, X, 3)",
-                shape_text(shape));
+    throw FileError(path + ": shape of colour vectors in an array of NumPy",
+                    "(n_rhs, T, Z, Y, X, 3) or (T, Z, Y, X, 3)", shape_text(shape));
   VectorHeader header;
   header.path = path;
   header.format = VectorFormat::npy;

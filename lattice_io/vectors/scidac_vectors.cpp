@@ -18,11 +18,11 @@ void require_vectors(const std::string& path, const ScidacFile& scidac, const Sc
   const std::int64_t vector_bytes = vector_bytes_of(field);
   if (field.datatype.find("ColorVector") == std::string::npos || field.bytes_per_site % vector_bytes != 0 ||
       field.bytes_per_site == 0 || field.data_bytes != volume(scidac.extents) * field.bytes_per_site)
-    throw Error(path + ": SciDAC field",
-                "colour vectors (QDP_F3_ColorVector or QDP_D3_ColorVector) of " + std::to_string(vector_bytes) +
-                    " bytes on " + to_string(scidac.extents) + " sites",
-                field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
-                    std::to_string(field.data_bytes) + " in all");
+    throw FileError(path + ": SciDAC field",
+                    "colour vectors (QDP_F3_ColorVector or QDP_D3_ColorVector) of " + std::to_string(vector_bytes) +
+                        " bytes on " + to_string(scidac.extents) + " sites",
+                    field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
+                        std::to_string(field.data_bytes) + " in all");
 }
 
 // The text of one record: a line for each attribute.

@@ -22,8 +22,7 @@ namespace {
 VectorFormat format_of(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
   const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
-  if (const std::string foreign = foreign_content(start); !foreign.empty())
-    throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", foreign);
+  refuse_foreign_content(file, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format");
   if (start.starts_with(npy_magic)) return VectorFormat::npy;
   std::byte word[4] = {};
   if (file.size() >= 4) file.read(0, word);
@@ -115,8 +114,8 @@ std::optional<VectorHeader> find_vectors(const Communicator& communicator, const
 VectorContents read_vector_contents(const Communicator& communicator, const VectorHeader& header,
                                     const Lattice& lattice) {
   if (header.extents != lattice.global())
-    throw Error(header.path + (header.dataset.empty() ? "" : ": dataset " + header.dataset),
-                "a lattice of " + to_string(lattice.global()), to_string(header.extents));
+    throw FileError(header.path + (header.dataset.empty() ? "" : ": dataset " + header.dataset),
+                    "a lattice of " + to_string(lattice.global()), to_string(header.extents));
   if (header.format == VectorFormat::scidac) return read_scidac_vectors(communicator, header, lattice);
   if (header.format == VectorFormat::fnal) return read_fnal_propagator(communicator, header, lattice);
   if (header.format == VectorFormat::npy) return read_npy_vectors(communicator, header, lattice);

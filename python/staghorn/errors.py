@@ -24,12 +24,13 @@ _STRUCT_FIELD = re.compile(r"\b(?:request|vectors|links|geometry|options)\.(\w+)
 class Error(RuntimeError):
     """Something that Staghorn refuses or that failed. A solve that does not converge is a result, not an error.
 
-    `kind` is the category: argument, layout, value, memory, device, mpi, state, unsupported or internal. Each has a class of its
-    own below, which `Error(text, kind)` makes. It is "" where the part that raised it does not say.
+    `kind` is the category: argument, layout, value, file, memory, device, mpi, state, unsupported or internal. Each has a
+    class of its own below, which `Error(text, kind)` makes. It is "" where the part that raised it does not say.
     """
 
     def __new__(cls, text: str = "", kind: str = "") -> Error:
-        return super().__new__(CLASSES.get(kind, cls) if cls is Error else cls, text)
+        made = CLASSES.get(kind, cls) if cls is Error else cls
+        return (OSError if issubclass(made, OSError) else RuntimeError).__new__(made, text)
 
     def __init__(self, text: str = "", kind: str = "") -> None:
         super().__init__(text)
@@ -45,7 +46,11 @@ class LayoutError(Error, ValueError):
 
 
 class InputError(Error, ValueError):
-    """A file, a field or a number is not what it must be."""
+    """A field or a number is not what it must be."""
+
+
+class FileError(Error, OSError):
+    """A file cannot be read or written, or does not hold what it must."""
 
 
 class OutOfMemoryError(Error):
@@ -74,8 +79,8 @@ class InternalError(Error):
 
 # Category -> class. docs/guide/errors.md is the table for users.
 CLASSES: dict[str, type[Error]] = {
-    "argument": ArgumentError, "layout": LayoutError, "value": InputError, "memory": OutOfMemoryError, "device": DeviceError,
-    "mpi": MpiError, "state": StateError, "unsupported": UnsupportedError, "internal": InternalError,
+    "argument": ArgumentError, "layout": LayoutError, "value": InputError, "file": FileError, "memory": OutOfMemoryError,
+    "device": DeviceError, "mpi": MpiError, "state": StateError, "unsupported": UnsupportedError, "internal": InternalError,
 }
 
 

@@ -14,7 +14,7 @@ from .errors import Error, choice
 from .fields import Array, Fields, SupportsDLPack, check_alike, check_writable, new_array
 from .fields import links as link_fields
 from .fields import vectors as vector_fields
-from .progress import Progress, ProgressLine
+from .progress import Progress, Shown
 from .report import Report
 from .structs import request_of, vector_layout
 
@@ -122,7 +122,7 @@ class Gauge:
         b = self._vectors("source", source, layout, order)
         x, solutions = self._output("out", out, source, b, order, zero=system != "full")
         hops = self._output("dx", dx, source, b, order)[1].addresses if dx is not None else []
-        with _Shown(progress) as shown:
+        with Shown(progress) as shown:
             status, results = native.solve(self._native, request, layout, b.addresses, solutions.addresses, hops, shown.function)
             return x, shown.ended(self._report(status, results))
 
@@ -150,7 +150,7 @@ class Gauge:
         _check_shifts(solutions, b, len(shifts))
         if out is not None:
             check_writable("out", out)
-        with _Shown(progress) as shown:
+        with Shown(progress) as shown:
             status, results = native.multishift(self._native, request, layout, [float(shift) for shift in shifts], tolerances, [],
                                                 b.addresses[0], solutions.addresses, [], shown.function)
             return x, shown.ended(self._report(status, results))
@@ -183,26 +183,6 @@ class Gauge:
         found = vector_fields(name, array, order, self.context.local, self.context.stream)
         check_alike(name, found, "source", b)
         return array, found
-
-
-class _Shown:
-    """The progress of one solve: a function of the caller, a line, or nothing."""
-
-    def __init__(self, progress: Progress | bool | None) -> None:
-        self.line = ProgressLine() if progress is True else None
-        self.function: Progress | None = self.line if progress is True else progress or None
-
-    def __enter__(self) -> _Shown:
-        return self
-
-    def __exit__(self, kind: object, error: object, trace: object) -> None:
-        if error is not None and self.line is not None:
-            self.line.end("ended by an error")
-
-    def ended(self, report: Report) -> Report:
-        if self.line is not None:
-            self.line.end(str(report).splitlines()[0])
-        return report
 
 
 def _place_links(name: str, context: Context, layout: native.Links | None, array: SupportsDLPack | None, order: str) -> Fields:

@@ -7,7 +7,10 @@ import sys
 import time
 from collections.abc import Callable
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .report import Report
 
 # Called now and then with the iteration and the largest residual over tolerance. Something true stops the solve.
 Progress = Callable[[int, float], Any]
@@ -59,6 +62,27 @@ class ProgressLine:
         else:
             return
         self._shown = True
+
+
+class Shown:
+    """The progress of one solve: a function of the caller, a line, or nothing."""
+
+    def __init__(self, progress: Progress | bool | None) -> None:
+        self.line = ProgressLine() if progress is True else None
+        self.function: Progress | None = self.line if progress is True else progress or None
+
+    def __enter__(self) -> Shown:
+        return self
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if error is not None and self.line is not None:
+            self.line.end("ended by an error")
+
+    def ended(self, report: Report) -> Report:
+        """The report, whose first line stands where the line was."""
+        if self.line is not None:
+            self.line.end(str(report).splitlines()[0])
+        return report
 
 
 def text_of(iteration: int, ratio: float, first: float) -> str:

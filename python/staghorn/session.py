@@ -20,6 +20,8 @@ from .compiled_modules import loading
 with loading():
     from . import _native
 from .errors import Error, did_you_mean, verify_is_an_argument
+from .progress import Progress, Shown
+from .report import Report
 
 __all__ = ["Error", "Session", "read_gauge", "solve", "version"]
 
@@ -81,7 +83,7 @@ class Session:
         return self._native.gauge()
 
     def solve(self, mass: float | None, source: str | ArrayLike | None = None, *, guess: ArrayLike | None = None,
-              **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
+              progress: Progress | bool | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
         """Solves (2 mass + D) x = b (system "full") or (4 mass^2 - D^2) x = b ("even", "odd").
 
         mass     lattice mass a m; above 0 for the full system; None with `masses`, several of them
@@ -89,6 +91,8 @@ class Session:
                  "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED", "file:F";
                  None with `sources`, a list of such words or "@FILE"
         guess    initial guess of the shape of the solution; zero by default
+        progress called as progress(iteration, residual_over_tolerance) every 16 iterations, counted over all batches; an error
+                 that it raises ends the solve. True: a line that is written over, in a terminal or a notebook
 
 {solve_options}
 
@@ -120,8 +124,11 @@ class Session:
         if guess is not None:
             guess = complex_array(guess, "guess", (3,), (0, 1))
             guess = guess if guess.ndim == 6 else guess[None]
-        solution, report = self._native.solve(source, guess, texts)
-        report = json.loads(report)
+        with Shown(progress) as shown:
+            solution, text = self._native.solve(source, guess, texts, shown.function)
+            report = json.loads(text)
+            if progress is True:
+                shown.ended(Report.from_dict(report))
         if "masses" in several or options.get("rational_parts"):
             solution = solution.reshape(len(report["masses"]), -1, *solution.shape[1:])
             return (solution[:, 0] if single else solution), report
@@ -157,10 +164,10 @@ class Session:
 
 
 def solve(gauge: str | os.PathLike[str] | ArrayLike | None, mass: float | None, source: str | ArrayLike | None = None, *,
-          guess: ArrayLike | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
+          guess: ArrayLike | None = None, progress: Progress | bool | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
     known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
-    return Session(gauge, **known).solve(mass, source, guess=guess,
+    return Session(gauge, **known).solve(mass, source, guess=guess, progress=progress,
                                          **{name: value for name, value in options.items() if name not in known})
 
 

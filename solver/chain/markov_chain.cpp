@@ -169,7 +169,7 @@ LinkField run_chain(const Communicator& communicator, const ChainRequest& reques
   if (request.from_file()) {
     header = read_gauge_header(communicator, request.start);
     if (request.extents && chain.extents != header->extents)
-      throw Error(request.start, "a lattice of " + to_string(chain.extents), to_string(header->extents));
+      throw FileError(request.start, "a lattice of " + to_string(chain.extents), to_string(header->extents));
     chain.extents = header->extents;
     chain.first_sweep = sweeps_behind(*header);
   }

@@ -45,7 +45,7 @@ SearchNumbers numbers_of(const std::string& path, const std::string& text) {
   std::size_t at = 0;
   const auto word = [&] {
     const std::size_t end = text.find(' ', at);
-    if (end == std::string::npos) throw Error(path + ": numbers of the checkpoint", "a word", "their end");
+    if (end == std::string::npos) throw FileError(path + ": numbers of the checkpoint", "a word", "their end");
     const std::string found = text.substr(at, end - at);
     at = end + 1;
     return found;
@@ -55,13 +55,13 @@ SearchNumbers numbers_of(const std::string& path, const std::string& text) {
     std::uint64_t value = 0;
     const auto [end, code] = std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
     if (code != std::errc() || end != digits.data() + digits.size())
-      throw Error(path + ": numbers of the checkpoint", "a number", "'" + digits.substr(0, 40) + "'");
+      throw FileError(path + ": numbers of the checkpoint", "a number", "'" + digits.substr(0, 40) + "'");
     return value;
   };
   while (at < text.size()) {
     const std::string name = word();
     const std::uint64_t length = integer(10);
-    if (length > text.size()) throw Error(path + ": numbers of the checkpoint", "a length of a list", length);
+    if (length > text.size()) throw FileError(path + ": numbers of the checkpoint", "a length of a list", length);
     std::vector<double>& list = numbers[name];
     for (std::uint64_t k = 0; k < length; ++k) list.push_back(std::bit_cast<double>(integer(16)));
   }
@@ -93,8 +93,9 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
   NewVectorFile file{dataset, Precision::fp64, contents.texts};
   const std::string text = text_of(contents.numbers);
   if (text.size() > most_text)
-    throw Error(path, "at most " + std::to_string(most_text) + " bytes of numbers (histories of all right-hand sides)",
-                text.size());
+    throw FileError(path,
+                    "at most " + std::to_string(most_text) + " bytes of numbers (histories of all right-hand sides)",
+                    text.size());
   for (std::size_t k = 0; k * piece_length < text.size(); ++k)
     file.attributes[piece_name(k)] = text.substr(k * piece_length, piece_length);
   OutputFile output(communicator, path, true);
@@ -126,7 +127,7 @@ void read_checkpoint_vectors(const Communicator& communicator, const std::string
   const ChecksumResults results = read_each_vector(
       communicator, header, space.lattice(), [&](std::int64_t) -> VectorField& { return space; }, take);
   for (const std::string& wrong : unverified_checksums(results))
-    throw Error(path + ": vectors of the checkpoint: " + wrong);
+    throw FileError(path + ": vectors of the checkpoint: " + wrong);
 }
 
 }  // namespace staghorn

@@ -29,7 +29,7 @@ CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Latti
   if (place.resume)
     find_state();
   else if (exists(communicator, path_))
-    throw Error(path_ + " exists already; `resume` goes on from it");
+    throw FileError(path_ + " exists already; `resume` goes on from it");
   check_writable(communicator, path_, true);
 }
 
@@ -49,12 +49,12 @@ void CheckpointSeries::find_state() {
     }
     for (const auto& [name, expected] : identity_)
       if (const std::string& found = contents.texts[name]; found != expected)
-        throw Error("checkpoint " + path + ": " + name, expected, found.empty() ? "none" : found);
+        throw FileError("checkpoint " + path + ": " + name, expected, found.empty() ? "none" : found);
     found_ = std::move(contents);
     summary_.resumed_from = path;
     return;
   }
-  if (!summary_.notes.empty()) throw Error("no checkpoint can be used: " + summary_.notes.front());
+  if (!summary_.notes.empty()) throw FileError("no checkpoint can be used: " + summary_.notes.front());
 }
 
 bool CheckpointSeries::is_due() {

@@ -76,7 +76,7 @@ std::vector<const VectorField*> Checkpoints::solutions_so_far() const {
 void Checkpoints::read_solutions(std::span<VectorField> solutions, std::size_t first, std::size_t all) {
   const auto n_solutions = std::int64_t(get_number(series_.found()->numbers, "keeper.solutions"));
   if (n_solutions != 0 && n_solutions != std::int64_t(all))
-    throw Error("checkpoint " + series_.found_path(), std::to_string(all) + " solutions", n_solutions);
+    throw FileError("checkpoint " + series_.found_path(), std::to_string(all) + " solutions", n_solutions);
   for (VectorField& x : solutions)
     for (const Parity parity : places)
       if (n_solutions == 0) clear_parity(x, parity);
@@ -123,9 +123,9 @@ void Checkpoints::restore(const std::vector<ColorVectorField*>& vectors) {
   const std::size_t fields = fields_of(vectors.size()), n_rhs = std::size_t(vectors.front()->n_rhs());
   if (get(series_.found()->numbers, "keeper.vectors", 1)[0] != double(vectors.size()) ||
       series_.found()->n_vectors != std::int64_t(n_solutions + n_rhs * fields))
-    throw Error("checkpoint " + series_.found_path(),
-                std::to_string(vectors.size()) + " vectors of each right-hand side",
-                get(series_.found()->numbers, "keeper.vectors", 1)[0]);
+    throw FileError("checkpoint " + series_.found_path(),
+                    std::to_string(vectors.size()) + " vectors of each right-hand side",
+                    get(series_.found()->numbers, "keeper.vectors", 1)[0]);
   VectorField space(lattice_);
   read_checkpoint_vectors(communicator_, series_.found_path(), space, [&](std::int64_t k) {
     if (std::size_t(k) < n_solutions) return;

@@ -81,11 +81,11 @@ void require_eigenpairs(const std::string& path, const std::vector<double>& stat
   for (std::size_t i = 0; i < pairs.count(); ++i) {
     const double bound = stated.empty() ? most_residual : 2 * stated[i] + rounding;
     if (!(pairs.residuals[i] <= bound))
-      throw Error(path + ": |K v - lambda v| of eigenpair " + std::to_string(i) + " with these links", bound,
-                  pairs.residuals[i]);
+      throw FileError(path + ": |K v - lambda v| of eigenpair " + std::to_string(i) + " with these links", bound,
+                      pairs.residuals[i]);
   }
   if (!(found.orthogonality <= 0.01))
-    throw Error(path + ": |V^+ V - 1| of its eigenvectors", "at most 0.01", found.orthogonality);
+    throw FileError(path + ": |V^+ V - 1| of its eigenvectors", "at most 0.01", found.orthogonality);
 }
 
 }  // namespace staghorn

@@ -26,13 +26,13 @@ std::string hash_text(std::uint64_t hash) {
 
 void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected) {
   if (header.extents != extents)
-    throw Error(header.path + ": eigenvectors", "a lattice of " + to_string(extents), to_string(header.extents));
+    throw FileError(header.path + ": eigenvectors", "a lattice of " + to_string(extents), to_string(header.extents));
   if (header.format == EigenvectorFormat::milc) return;
   for (const auto& [name, value] : expected) {
     const auto entry = header.fields.find(name);
     if (entry == header.fields.end() || entry->second != value)
-      throw Error(header.path + ": " + name + " that its eigenpairs belong to", value,
-                  entry == header.fields.end() ? "none" : entry->second);
+      throw FileError(header.path + ": " + name + " that its eigenpairs belong to", value,
+                      entry == header.fields.end() ? "none" : entry->second);
   }
 }
 

@@ -48,6 +48,8 @@ int status_of(ErrorKind kind) {
       return STAGHORN_E_STATE;
     case ErrorKind::unsupported:
       return STAGHORN_E_UNSUPPORTED;
+    case ErrorKind::file:
+      return STAGHORN_E_FILE;
     case ErrorKind::internal:
       break;
   }
@@ -126,6 +128,8 @@ const char* staghorn_status_text(int status) {
       return "not supported yet";
     case STAGHORN_E_INTERNAL:
       return "a fault of Staghorn";
+    case STAGHORN_E_FILE:
+      return "a file cannot be read or written, or does not hold what it must";
     default:
       return "no status of Staghorn";
   }

@@ -41,11 +41,12 @@ constexpr Key keys[] = {{"stream_gb_s", &Machine::stream, 1e9, false},
 
 Machine parse_machine(const std::string& file, const std::string& text) {
   const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) throw Error(file, "a JSON object that describes a machine", "something else");
+  if (!json.is_object()) throw FileError(file, "a JSON object that describes a machine", "something else");
   const auto number = [&](const std::string& key, bool may_be_zero) {
-    if (!json.contains(key)) throw Error(file, "the key " + key, "none");
+    if (!json.contains(key)) throw FileError(file, "the key " + key, "none");
     const double value = json[key].is_number() ? json[key].get<double>() : -1;
-    if (value < 0 || (value == 0 && !may_be_zero)) throw Error(file, key + " as a positive number", json[key].dump());
+    if (value < 0 || (value == 0 && !may_be_zero))
+      throw FileError(file, key + " as a positive number", json[key].dump());
     return value;
   };
   const bool has_gpus = !json.contains(of_cpus);
@@ -54,14 +55,14 @@ Machine parse_machine(const std::string& file, const std::string& text) {
     const auto same = [&](const Key& key) { return item.key() == key.name; };
     if (item.key() != "name" && item.key() != per_host && item.key() != of_cpus &&
         std::none_of(std::begin(keys), std::end(keys), same))
-      throw Error(file, "keys of a machine (`staghorn plan --json` shows them)", "'" + item.key() + "'");
+      throw FileError(file, "keys of a machine (`staghorn plan --json` shows them)", "'" + item.key() + "'");
   }
   Machine machine;
   machine.name = json.contains("name") && json["name"].is_string() ? json["name"].get<std::string>() : file;
   const auto count = [&](const std::string& key) {
     const double value = number(key, false);
     if (value < 1 || value > 65536 || value != std::floor(value))
-      throw Error(file, key + " from 1 to 65536", json[key].dump());
+      throw FileError(file, key + " from 1 to 65536", json[key].dump());
     return int(value);
   };
   machine.ranks_per_host = count(per_host);

@@ -6,6 +6,7 @@
 
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/cut_lattice.hpp"
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
@@ -170,6 +171,10 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   const std::string path = (*values)["file"].as<std::string>();
   const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
   const bool holds_links = values->count("dataset") || values->count("kyu");
+  communicator.agree([&] {
+    if (communicator.is_root())
+      refuse_foreign_content(PosixFile::open_to_read(path), "a gauge configuration, colour vectors or eigenvectors");
+  });
   const auto eigenvectors = holds_links ? std::nullopt : find_eigenvectors(communicator, path);
   if (eigenvectors) {
     inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);

@@ -35,7 +35,7 @@ std::vector<Found> all_functions(const std::string& path, const std::string& tex
     if (underscore == std::string::npos || (!names_epsilon && kind != "order" && kind != "res" && kind != "pole"))
       continue;
     const std::string name = key.substr(underscore + 1), where = path + ", line " + std::to_string(number);
-    if (!(words >> value)) throw Error(where, "a number after " + key, "none");
+    if (!(words >> value)) throw FileError(where, "a number after " + key, "none");
     try {
       if (names_epsilon) {
         naik_epsilon = parse_number<double>(value);
@@ -49,7 +49,7 @@ std::vector<Found> all_functions(const std::string& path, const std::string& tex
         throw Error("value", "order_" + name + " before " + key, "none");
       (kind == "res" ? functions.back().residues : functions.back().poles).push_back(parse_number<double>(value));
     } catch (const Error& error) {
-      throw Error(error.kind(), about_option(where, error.what()));
+      throw FileError(about_option(where, error.what()));
     }
   }
   return functions;
@@ -90,20 +90,20 @@ RationalFunction read_rational(const Communicator& communicator, const RationalS
     const std::size_t lines = std::size_t(found.order) + 1;
     for (const auto& [what, values] : {std::pair{"res_", &found.residues}, std::pair{"pole_", &found.poles}})
       if (found.order < 1 || values->size() != lines)
-        throw Error(spec.path, "order_" + found.name + " n of at least 1 and n + 1 lines " + what + found.name,
-                    "order " + std::to_string(found.order) + " and " + std::to_string(values->size()) + " lines");
+        throw FileError(spec.path, "order_" + found.name + " n of at least 1 and n + 1 lines " + what + found.name,
+                        "order " + std::to_string(found.order) + " and " + std::to_string(values->size()) + " lines");
     RationalFunction function{found.name, found.residues[0], {}, {}, found.naik_epsilon};
     function.residues.assign(found.residues.begin() + 1, found.residues.end());
     function.poles.assign(found.poles.begin() + 1, found.poles.end());
     for (const double pole : function.poles)
-      if (!(pole > 0 && std::isfinite(pole))) throw Error(spec.path, "poles above 0", pole);
+      if (!(pole > 0 && std::isfinite(pole))) throw FileError(spec.path, "poles above 0", pole);
     for (const double residue : found.residues)
-      if (!std::isfinite(residue)) throw Error(spec.path, "finite residues", residue);
+      if (!std::isfinite(residue)) throw FileError(spec.path, "finite residues", residue);
     if (!std::isfinite(function.naik_epsilon.value_or(0)))
-      throw Error(spec.path, "a finite naik_term_epsilon", *function.naik_epsilon);
+      throw FileError(spec.path, "a finite naik_term_epsilon", *function.naik_epsilon);
     return function;
   }
-  throw Error(
+  throw FileError(
       spec.path,
       "rational function " + (spec.name.empty() ? "" : spec.name + " ") + "number " + std::to_string(spec.number),
       names.empty() ? "no function (no line order_NAME)" : "functions " + names);

@@ -115,7 +115,7 @@ std::uint64_t Session::read_links(const std::string& gauge_file) {
   const Context::Scope scope(state_->context);
   const GaugeHeader header = read_gauge_header(communicator(), gauge_file, options().dataset);
   if (header.extents != lattice().global())
-    throw Error(gauge_file, "a lattice of " + to_string(lattice().global()), to_string(header.extents));
+    throw FileError(gauge_file, "a lattice of " + to_string(lattice().global()), to_string(header.extents));
   LinkField& links = state_->gauge->writable_links();
   GaugeChecks checks = read_gauge(communicator(), header, links, !options().no_verify);
   state_->origin = LinkOrigin{gauge_file, to_string(header.format), std::move(checks), reading.seconds()};

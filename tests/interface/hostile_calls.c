@@ -195,7 +195,7 @@ int main(int argc, char **argv) {
         status = one_of(2) ? staghorn_defaults(or_null(&s[one_of(10)]), (size_t)one_of(200), hostile_int())
                            : staghorn_context_local(a_context, or_null(extents), or_null(origin));
     }
-    if (status < STAGHORN_E_INTERNAL || status > STAGHORN_STOPPED || (status < 0 && !*staghorn_last_error())) {
+    if (status < STAGHORN_E_FILE || status > STAGHORN_STOPPED || (status < 0 && !*staghorn_last_error())) {
       printf("turn %ld: status %d, '%s'\n", turn, status, staghorn_last_error());
       return 1;
     }
@@ -203,7 +203,7 @@ int main(int argc, char **argv) {
     ++counts[status + 16];
   }
   staghorn_context_destroy(&context);
-  for (int status = STAGHORN_E_INTERNAL; status <= STAGHORN_STOPPED; ++status)
+  for (int status = STAGHORN_E_FILE; status <= STAGHORN_STOPPED; ++status)
     printf("%d: %ld\n", status, counts[status + 16]);
   for (int mu = 0; mu < 4; ++mu) free(u[mu]);
   free(b);

@@ -49,6 +49,10 @@ def test_packed_files_are_called_by_their_name(staghorn, small_gauge, solution, 
     links.write_bytes(pack(small_gauge.read_bytes()))
     vectors.write_bytes(pack(solution.read_bytes()))
     expect_error(staghorn("inspect", links), 1, links, *words)
+    if pack is gzip.compress:
+        packed = links.rename(tmp_path / "links.h5.gz")
+        expect_error(staghorn("inspect", packed), 1, f"{packed}: expected a gauge configuration, colour vectors or eigenvectors", f"`gunzip {packed}`")
+        packed.rename(links)
     expect_error(staghorn("solve", "--gauge", links, *POINT), 1, links, *words)
     expect_error(staghorn("solve", "--gauge", small_gauge, *POINT, "--source", f"file:{vectors}"), 1, vectors, *words)
 

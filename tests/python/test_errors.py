@@ -55,7 +55,7 @@ def test_choices_are_answered_by_the_closest():
 def test_every_door_of_python_says_the_category(small_gauge, program, tmp_path):
     staghorn = pytest.importorskip("staghorn")
     pytest.importorskip("staghorn._native", reason="the Python package is not built")
-    with pytest.raises(errors.InputError, match="no-file: cannot be read"):
+    with pytest.raises(errors.FileError, match="no-file: cannot be read"):
         staghorn.Session(tmp_path / "no-file")
     with pytest.raises(errors.InputError, match=r"precision: expected fp64 or fp32, found 'fp46'\. Did you mean 'fp64'\?"):
         staghorn.Session(small_gauge, precision="fp46")
@@ -66,14 +66,24 @@ def test_every_door_of_python_says_the_category(small_gauge, program, tmp_path):
     damaged = bytearray(small_gauge.read_bytes())
     damaged[5000] ^= 1
     (tmp_path / "damaged.h5").write_bytes(damaged)
-    with pytest.raises(errors.InputError, match=r"`verify=False` reads"):
+    with pytest.raises(errors.FileError, match=r"`verify=False` reads"):
         staghorn.read_gauge(tmp_path / "damaged.h5")
+    # The C interface reads files for Context.
+    with pytest.raises(errors.FileError, match="no-file: cannot be read"):
+        staghorn.Context(tmp_path / "no-file")
+    for missing in (tmp_path / "no-file", tmp_path):
+        with pytest.raises(OSError, match="cannot be read|expected a file, found a directory"):
+            staghorn.read_gauge(missing)
+    with pytest.raises(errors.InputError, match="output_format|format"):
+        staghorn.write_gauge(tmp_path / "links.h5", staghorn.read_gauge(small_gauge)[0], format="no-format")
 
 
 @pytest.mark.parametrize("options, category, words", [
-    (["--gauge", "no-file"], "value", "no-file: cannot be read"),
+    (["--gauge", "no-file"], "file", "no-file: cannot be read"),
     (["--gauge", "GAUGE", "--grid", "2,1,1,1"], "layout", "process grid"),
-    (["--gauge", "GAUGE", "--source", "file:no-source"], "value", "no-source"),
+    (["--gauge", "GAUGE", "--source", "file:no-source"], "file", "no-source"),
+    (["--gauge", "GAUGE", "--output", "."], "file", "expected the name of a file to write, found a directory"),
+    (["--gauge", "GAUGE", "--eigenvectors", "no-pairs"], "file", "no-pairs"),
     (["--gauge", "GAUGE", "--device", "cuda:99"], "device", "device"),
 ])
 def test_report_on_standard_output_says_the_category(staghorn, small_gauge, options, category, words, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import types
 from pathlib import Path
 
 import numpy as np
@@ -134,6 +135,30 @@ def test_mass_must_be_positive_for_the_full_system(session, mass):
 def test_links_that_are_not_unitary_are_refused():
     with pytest.raises(staghorn.Error, match="unitar|SU\\(3\\)"):
         staghorn.Session(1.1 * reference.random_links(EXTENTS, seed=46))
+
+
+def test_progress_is_told_and_shown_and_its_error_ends_the_solve(session, monkeypatch):
+    seen, shown = [], []
+    x, report = session.solve(0.05, "z2:1", noise_vectors=2, progress=lambda *at: seen.append(at))
+    most = max(rhs["iterations"] for rhs in report["rhs"])
+    assert [at[0] for at in seen] == list(range(16, most + 1, 16)) and seen[0][1] > seen[-1][1] > 1
+    of_batches = []
+    session.solve(0.05, "z2:1", noise_vectors=2, batch=1, progress=lambda *at: of_batches.append(at[0]))
+    assert of_batches == list(range(16, 16 * len(of_batches) + 1, 16)) and of_batches[-1] > most  # one after the other
+
+    def again(iteration, ratio):
+        session.solve(0.05, "z2:1")
+
+    with pytest.raises(staghorn.Error, match="session: expected one call at a time"):
+        session.solve(0.05, "z2:1", progress=again)
+    with pytest.raises(ZeroDivisionError):
+        session.solve(0.05, "z2:1", progress=lambda *at: 1 / 0)
+    display = lambda data, **how: shown.append(data["text/plain"]) or types.SimpleNamespace(update=lambda data, raw: shown.append(data["text/plain"]))
+    shell = types.SimpleNamespace(kernel=object())
+    monkeypatch.setitem(sys.modules, "IPython", types.SimpleNamespace(get_ipython=lambda: shell))
+    monkeypatch.setitem(sys.modules, "IPython.display", types.SimpleNamespace(display=display))
+    again, _ = session.solve(0.05, "z2:1", noise_vectors=2, progress=True)
+    assert np.array_equal(x, again) and shown[0].startswith("iteration ") and shown[-1].startswith("certified: 2 right-hand sides")
 
 
 def test_missing_file_is_named():

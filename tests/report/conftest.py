@@ -26,13 +26,16 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "block": ["--mass", 0.5, "--solver", "block", "--action", "asqtad", "--u0", 0.9],
         "short": ["--mass", 0.05, "--color", 0, "--max-iterations", 3],
         "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
+        "campaign": ["--gauge", f"{small_gauge}; {folder / 'no-links.h5'}", "--mass", 0.5, "--color", 0],
     }
-    kinds = {name: "solve" for name in solves} | {"eigen": "eigen", "hop": "bench", "exchange": "bench", "scaling": "bench"}
+    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "hop": "bench", "exchange": "bench", "scaling": "bench"}
     staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json",
              "--checkpoint", folder / "search.h5", check=True)
+    (folder / "no-links.h5").write_text("This is no gauge configuration.")
     for name, options in solves.items():
-        result = staghorn("solve", "--gauge", small_gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
-        assert result.returncode == (3 if name == "short" else 0), result.stderr
+        gauge = [] if "--gauge" in options else ["--gauge", small_gauge]
+        result = staghorn("solve", *gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
+        assert result.returncode == {"short": 3, "campaign": 1}.get(name, 0), result.stderr
     for name in ("hop", "exchange", "scaling"):
         staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--stream-mib", 32, "--precision", "fp64", "--json", folder / f"{name}.json",
                  ranks=2 if name == "exchange" else 1, check=True)

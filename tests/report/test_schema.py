@@ -42,6 +42,22 @@ def test_every_report_is_as_the_schema_says(made):
     assert reports["masses"]["multi_shift"] and reports["epsilons"]["multi_shift"]["groups"] and reports["sources"]["batch"]
     assert reports["deflated"]["deflation"]["pairs"] == 3 and reports["block"]["improved"] and reports["ranks"]["times"]
     assert reports["short"]["outcome"] == "out_of_iterations" and reports["exchange"]["results"][0]["times"]
+    done, failed = reports["campaign"]["configurations"]
+    assert done["report"]["outcome"] == "certified" and failed["category"] == "file" and "no-links.h5" in failed["error"]
+
+
+def test_categories_of_the_schema_are_those_of_errors():
+    named = set(re.findall(r"^\| `(\w+)` \|.*STAGHORN_E_", (ROOT / "docs/guide/errors.md").read_text(), re.MULTILINE))
+    parts = report_page.schema()["$defs"]
+    of_part = parts["campaign"]["properties"]["configurations"]["items"]["properties"]["category"]["enum"]
+    assert set(parts["error"]["properties"]["category"]["enum"]) == set(of_part) - {None} == named and len(named) == 10
+
+
+def test_what_an_error_prints_is_as_the_schema_says(staghorn, tmp_path):
+    import json
+
+    printed = staghorn("solve", "--gauge", "no-file", "--mass", 0.5, "--report", "-", cwd=tmp_path).stdout
+    assert not faults_of(json.loads(printed), "error")
 
 
 def test_reports_of_a_context_in_python_are_too(small_gauge, program, tmp_path):

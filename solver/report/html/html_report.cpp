@@ -65,6 +65,10 @@ std::string outcome_badges(const Reports& reports) {
     const bool good = outcome == "certified" || outcome.empty();
     text += std::string("<p class=\"badge ") + (good ? "good" : "bad") + "\"><b>" + html_text(report.name) + "</b> " +
             html_text(outcome.empty() ? "bench " + words_of(at(report.json, "what")) : outcome) + "</p>\n";
+    if (report.kind == Kind::campaign)
+      for (const Json& configuration : report.json["configurations"])
+        if (const Json why = at(configuration, "error"); !why.is_null())
+          text += "<p class=\"why\">" + html_text(words_of(why)) + "</p>\n";
     if (const std::string why = words_of(at(report.json, "explanation")); why != "-" && !why.empty())
       text += "<p class=\"why\">" + html_text(why) + "</p>\n";
     if (at(report.json, "verified") == false)
@@ -129,8 +133,8 @@ std::string certificate(const ReadReport& solve) {
     for (const char* key : shown) text += cell(words_of(at(rhs, key)));
     text += "</tr>\n";
   }
-  return "<h3>" + html_text(solve.name) +
-         "</h3>\n<p>|b - M x| / |b| (systems even and odd: A in place of M), recomputed " +
+  return "<h3>" + html_text(solve.name) + "</h3>\n<p>|b - " +
+         (words_of(at(solve.json, "system")) == "full" ? "M" : "A") + " x| / |b|, recomputed " +
          html_text("on the " + words_of(at(solve.json, "certificate"))) +
          " in double precision with uncompressed links by the plain operator.</p>\n" + table(text);
 }
@@ -159,7 +163,7 @@ std::string speed(const Reports& solves, const Reports& benches) {
       if (const double rate = least_traffic(solve.json), stream = at(bench.json, "stream_read_gb_s").get<double>();
           rate > 0 && stream > 0 && at(bench.json, "device") == at(solve.json, "device") &&
           at(bench.json, "provenance/host") == at(solve.json, "provenance/host"))
-        text += "<p>" + html_text(solve.name) + ": " + words_of(Json(100 * rate / stream)) +
+        text += "<p>" + html_text(solve.name) + ": " + three_digits(100 * rate / stream) +
                 " % of the streaming read that " + html_text(bench.name) + " measured on the same host.</p>\n";
   if (text.empty()) return text;
   return text +
@@ -246,7 +250,8 @@ std::string page_of(const Reports& reports) {
   Reports with_links = solves;
   with_links.insert(with_links.end(), eigens.begin(), eigens.end());
   std::string title = "Staghorn:", certificates, times;
-  for (const ReadReport& report : reports) title += " " + report.name;
+  for (const ReadReport& report : reports)
+    if (!report.is_part) title += " " + report.name;
   for (const ReadReport& solve : solves) certificates += certificate(solve);
   if (!with_links.empty()) times = side_by_side(with_links, rows_of_seconds(with_links));
   for (const ReadReport& solve : solves) times += phases(solve);
@@ -268,8 +273,11 @@ std::string page_of(const Reports& reports) {
   if (!with_links.empty()) page += section("Memory, summed over ranks", side_by_side(with_links, memory));
   if (!solves.empty()) page += section("Observables", observables(solves));
   if (!with_links.empty()) page += section("Links", links(with_links));
-  page += section("Machine and provenance", machine(reports));
-  for (const ReadReport& report : reports) page += enclosed(report);
+  Reports with_machine = with_links;
+  with_machine.insert(with_machine.end(), benches.begin(), benches.end());
+  page += section("Machine and provenance", machine(with_machine));
+  for (const ReadReport& report : reports)
+    if (!report.is_part) page += enclosed(report);
   return page + "</body></html>\n";
 }
 
@@ -280,6 +288,8 @@ std::string html_report(const std::vector<NamedReport>& reports) {
   Reports read;
   for (const NamedReport& report : reports) read.push_back(read_report(report));
   try {
+    for (const ReadReport& campaign : of_kind(read, Kind::campaign))
+      for (ReadReport& part : parts_of(campaign)) read.push_back(std::move(part));
     return page_of(read);
   } catch (const Json::exception& error) {  // a value of another type than the schema says
     throw Error("report", "the values of docs/guide/report.schema.json", error.what());

@@ -15,14 +15,14 @@ h1 { font-size: 1.4rem; } h2 { font-size: 1.15rem; margin-top: 2rem; } h3 { font
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; overflow-wrap: normal; }
 th, td { text-align: left; padding: .15rem .8rem .15rem 0; border-bottom: 1px solid var(--line); vertical-align: top; }
 th { font-weight: 500; } td { white-space: nowrap; } td.long { white-space: normal; min-width: 12rem; }
-figure { margin: 0; overflow-x: auto; } svg { width: 100%; min-width: 36rem; height: auto; }
+figure { margin: .8rem 0; overflow-x: auto; } svg { width: 100%; min-width: 36rem; height: auto; }
 svg text { font-size: 12px; fill: currentColor; } .middle { text-anchor: middle; } .end { text-anchor: end; }
 .grid { stroke: var(--line); fill: none; }
 .line { fill: none; stroke: currentColor; stroke-width: 1.4; opacity: .85; } .dashed { stroke-dasharray: 6 4; stroke: #888; }
 .mark { fill: none; stroke: currentColor; stroke-width: 1.8; }
 .c0 { color: #0969da; } .c1 { color: #bc4c00; } .c2 { color: #1a7f37; } .c3 { color: #8250df; } .c4 { color: #bf3989; }
 .c5 { color: #9a6700; }
-.key { margin-right: 1.2rem; } .key i { display: inline-block; width: 1.2rem; border-top: 3px solid; margin-right: .4rem; vertical-align: middle; }
+.key { display: inline-block; margin-right: 1.2rem; } .key i { display: inline-block; width: 1.2rem; border-top: 3px solid; margin-right: .4rem; vertical-align: middle; }
 )";
 
 }  // namespace staghorn

@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <cstdio>
+#include <filesystem>
 
 #include "dirac/stencil/hop_cost.hpp"
 #include "halo/watch/error.hpp"
@@ -17,12 +18,12 @@ ReadReport read_report(const NamedReport& report) {
   try {
     json = Json::parse(report.json);
   } catch (const Json::parse_error& error) {
-    throw Error(report.name, expected, "no JSON: it breaks off at byte " + std::to_string(error.byte));
+    throw FileError(report.name, expected, "no JSON: it breaks off at byte " + std::to_string(error.byte));
   }
-  if (!json.is_object()) throw Error(report.name, expected, std::string("JSON that is ") + json.type_name());
+  if (!json.is_object()) throw FileError(report.name, expected, std::string("JSON that is ") + json.type_name());
   const Json version = at(json, "schema_version");
   if (version.is_number() && version != SolveReport::schema_version)
-    throw Error(report.name, "schema_version " + std::to_string(SolveReport::schema_version), version.dump());
+    throw FileError(report.name, "schema_version " + std::to_string(SolveReport::schema_version), version.dump());
   const auto has = [&](const char* key, bool (Json::*is)() const noexcept) {
     return json.contains(key) && (json[key].*is)();
   };
@@ -34,7 +35,20 @@ ReadReport read_report(const NamedReport& report) {
     if (has("results", &Json::is_array) && has("what", &Json::is_string))
       return {ReadReport::Kind::bench, report.name, std::move(json)};
   }
-  throw Error(report.name, expected, "JSON with other keys");
+  if (has("campaign", &Json::is_object) && has("configurations", &Json::is_array) && has("outcome", &Json::is_string))
+    return {ReadReport::Kind::campaign, report.name, std::move(json)};
+  throw FileError(report.name, expected, "JSON with other keys");
+}
+
+std::vector<ReadReport> parts_of(const ReadReport& campaign) {
+  std::vector<ReadReport> parts;
+  for (const Json& configuration : campaign.json["configurations"]) {
+    if (!at(configuration, "report").is_object()) continue;
+    const std::string name = std::filesystem::path(words_of(at(configuration, "gauge"))).filename().string();
+    parts.push_back(read_report({name, configuration["report"].dump()}));
+    parts.back().is_part = true;
+  }
+  return parts;
 }
 
 std::string words_of(const Json& value) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "solver/report/html/html_report.hpp"
 
@@ -10,13 +11,16 @@ namespace staghorn {
 
 // A parsed report. The kinds are told apart by the keys that only one of them has.
 struct ReadReport {
-  enum class Kind { solve, eigen, bench } kind;
+  enum class Kind { solve, eigen, bench, campaign } kind;
   std::string name;
   nlohmann::ordered_json json;
+  bool is_part = false;  // of a campaign, whose report is there too
 };
 
 // Throws Error that names the report where it is no JSON, no report, or one of another schema version.
 ReadReport read_report(const NamedReport& report);
+// The reports of the solved configurations of a campaign, by the names of their files.
+std::vector<ReadReport> parts_of(const ReadReport& campaign);
 
 // A value as text: numbers with 6 digits, null as "-", lists with x between numbers and commas between words.
 std::string words_of(const nlohmann::ordered_json& value);

@@ -50,7 +50,8 @@ void CampaignRecord::go_on_from(const std::string& path, const std::string& text
     for (const auto& [name, value] : request_) {
       const std::string found = request.count(name) ? request.at(name) : "none";
       if (found != value)
-        throw Error(path + ", an earlier report: " + name, value, found + "; another name, or `force` to begin anew");
+        throw FileError(path + ", an earlier report: " + name, value,
+                        found + "; another name, or `force` to begin anew");
     }
     for (Json part : before.at("configurations")) {
       part.at("skipped") = false;
@@ -65,7 +66,7 @@ void CampaignRecord::go_on_from(const std::string& path, const std::string& text
       }
     }
   } catch (const nlohmann::json::exception&) {
-    throw Error(path + " exists already, and is no report of several configurations; `force` replaces it");
+    throw FileError(path + " exists already, and is no report of several configurations; `force` replaces it");
   }
 }
 

@@ -29,7 +29,7 @@ std::vector<std::string> matches(const std::string& pattern) {
   if (glob(pattern.c_str(), GLOB_NOSORT, nullptr, &found) == 0)
     names.assign(found.gl_pathv, found.gl_pathv + found.gl_pathc);
   globfree(&found);
-  if (names.empty()) throw Error("gauge", "files that match '" + pattern + "'", "none");
+  if (names.empty()) throw FileError("gauge", "files that match '" + pattern + "'", "none");
   std::sort(names.begin(), names.end());
   return names;
 }
@@ -52,7 +52,7 @@ std::vector<std::string> read_gauge_list(const Communicator& communicator, const
       std::vector<std::string> named{word.text};
       if (!is_file(word.text)) {
         if (!is_pattern(word.text))
-          throw Error((word.where.empty() ? "gauge" : word.where), "a file that is there", "'" + word.text + "'");
+          throw FileError((word.where.empty() ? "gauge" : word.where), "a file that is there", "'" + word.text + "'");
         named = matches(word.text);
       }
       for (const std::string& path : named) {
