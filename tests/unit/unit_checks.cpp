@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
       {"lanczos_checks", lanczos_checks()},
       {"vector_algebra_checks", vector_algebra_checks()},
       {"layout_checks", layout_checks()},
+      {"slab_checks", slab_checks()},
       {"given_phase_checks", given_phase_checks()},
   };
   if (argc == 1) {
