@@ -120,6 +120,18 @@ def test_files_are_equal_to_the_byte(staghorn, gauge, tmp_path):
             assert (tmp_path / f"1.{form}").read_bytes() == (tmp_path / f"{cut}.{form}").read_bytes(), (form, cut)
 
 
+def test_improved_links_are_equal_to_the_byte(staghorn, tmp_path):
+    """Fat and Naik links of HISQ: 16 along t on 3 ranks are 6, 6 and 4."""
+    staghorn("generate", "--lattice", 6, 4, 8, 16, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 3, "--device", "cpu",
+             "--output", tmp_path / "g.h5", env=DATE, check=True)
+    for ranks in (1, 3):
+        done = staghorn("smear", "--gauge", tmp_path / "g.h5", "--action", "hisq", "--fat", tmp_path / f"fat-{ranks}.h5", "--long",
+                        tmp_path / f"long-{ranks}.h5", ranks=ranks, env=DATE, check=True)
+        assert "6x4x8x16" in done.stdout
+    for kind in ("fat", "long"):
+        assert (tmp_path / f"{kind}-1.h5").read_bytes() == (tmp_path / f"{kind}-3.h5").read_bytes()
+
+
 def test_a_checkpoint_goes_on_from_other_slabs(staghorn, gauge, tmp_path):
     options = ["solve", "--gauge", gauge, "--mass", 0.05, "--source", "z2:5", "--sloppy", "fp32", "--quiet", "--force"]
     staghorn(*options, "--output", tmp_path / "plain.h5", "--report", tmp_path / "plain.json", env=DATE, check=True)
