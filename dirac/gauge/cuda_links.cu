@@ -1,8 +1,10 @@
-// One thread a link. Bytes of a link: 144 read, and of the last two as many written.
+// One thread a link. Bytes of a link: 144 read, and of the projection and the factors as many written; of the random
+// start 144 written.
 #include <algorithm>
 
 #include "dirac/gauge/cuda_links.hpp"
 #include "dirac/gauge/link_deviation.hpp"
+#include "dirac/gauge/link_update.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
 
@@ -38,6 +40,27 @@ __global__ void __launch_bounds__(threads)
   if (threadIdx.x < 2) atomicMax(&found[threadIdx.x], of_block[threadIdx.x]);
 }
 
+// Where the sites of this rank lie in the whole lattice.
+struct Placing {
+  int local[4], origin[4], global[4];
+
+  __device__ __forceinline__ std::uint64_t global_index(std::int64_t site) const {
+    std::uint64_t index = 0, stride = 1;
+    for (int mu = 0; mu < 4; ++mu) {
+      index += stride * std::uint64_t(origin[mu] + site % local[mu]);
+      site /= local[mu];
+      stride *= std::uint64_t(global[mu]);
+    }
+    return index;
+  }
+};
+
+__global__ void __launch_bounds__(threads)
+    set_hot_kernel(Matrix* links, std::int64_t count, const __grid_constant__ Placing placing, std::uint64_t seed) {
+  const std::int64_t k = std::int64_t(blockIdx.x) * threads + threadIdx.x;
+  if (k < count) links[k] = random_link(seed, placing.global_index(k / 4), int(k % 4));
+}
+
 __global__ void __launch_bounds__(threads) reunitarize_kernel(Matrix* links, std::int64_t count) {
   const std::int64_t k = std::int64_t(blockIdx.x) * threads + threadIdx.x;
   if (k >= count) return;
@@ -68,6 +91,17 @@ Deviations2 cuda_largest_deviations2(const LinkField& links) {
   double largest[2];
   STAGHORN_CUDA_CHECK(cudaMemcpy(largest, found.data(), sizeof largest, cudaMemcpyDeviceToHost));
   return {largest[0], largest[1]};
+}
+
+void cuda_set_hot(LinkField& links, std::uint64_t seed) {
+  const Lattice& lattice = links.lattice();
+  Placing placing;
+  std::copy_n(lattice.local().begin(), 4, placing.local);
+  std::copy_n(lattice.origin().begin(), 4, placing.origin);
+  std::copy_n(lattice.global().begin(), 4, placing.global);
+  set_hot_kernel<<<blocks_for(count_of(links)), threads>>>(first(links), count_of(links), placing, seed);
+  STAGHORN_CUDA_CHECK_LAUNCH(set_hot_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 
 void cuda_reunitarize(LinkField& links) {

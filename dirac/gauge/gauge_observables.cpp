@@ -148,6 +148,7 @@ namespace {
 }  // namespace
 
 Deviations2 cuda_largest_deviations2(const LinkField&) { refuse(); }
+void cuda_set_hot(LinkField&, std::uint64_t) { refuse(); }
 void cuda_reunitarize(LinkField&) { refuse(); }
 void cuda_scale_directions(LinkField&, const std::array<double, 4>&) { refuse(); }
 #endif

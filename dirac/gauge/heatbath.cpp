@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "dirac/gauge/cuda_heatbath.hpp"
+#include "dirac/gauge/cuda_links.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/link_update.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
@@ -109,6 +110,7 @@ void set_cold(LinkField& links) {
 }
 
 void set_hot(LinkField& links, std::uint64_t seed) {
+  if (links.space() == MemorySpace::cuda) return cuda_set_hot(links, seed);
 #pragma omp parallel for
   for (std::int64_t x = 0; x < links.size(); ++x) randomise(links[x], seed, global_index(links.lattice(), x));
 }

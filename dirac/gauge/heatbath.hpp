@@ -16,7 +16,8 @@ namespace staghorn {
 // Every link the unit matrix. Local.
 void set_cold(LinkField& links);
 
-// Every link an independent random element of SU(3), uniform in the Haar measure. Local.
+// Every link an independent random element of SU(3), uniform in the Haar measure. In the memory of a GPU it
+// is made there. Local.
 void set_hot(LinkField& links, std::uint64_t seed);
 
 struct HeatbathParameters {

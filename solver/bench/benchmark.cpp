@@ -51,20 +51,49 @@ OperatorOptions measured_operator(const BenchmarkOptions& options, Precision pre
   return result;
 }
 
+// Where random links are made: those of large lattices, which take a host long, on the GPU, if they leave two thirds of
+// its free memory to what is measured. Beside small ones the memory of the GPU is as empty as in a solve. Local.
+MemorySpace space_of_links(std::int64_t bytes, int cuda_device) {
+  constexpr std::int64_t most_on_host = std::int64_t{1} << 30;
+  if (cuda_device < 0 || bytes <= most_on_host) return MemorySpace::host;
+  cuda::select_device(cuda_device);
+  return std::size_t(3 * bytes) > cuda::free_bytes() ? MemorySpace::host : MemorySpace::cuda;
+}
+
+LinkField hot_links(const Lattice& lattice, MemorySpace space, std::uint64_t seed) {
+  LinkField links(lattice, space);
+  set_hot(links, seed);
+  return links;
+}
+
+// What all measurements of a call read: the same links and noise on any device. Local.
+struct RandomFields {
+  RandomFields(const Lattice& lattice, bool improved, int cuda_device)
+      : space(space_of_links((improved ? 2 : 1) * lattice.local_volume() * std::int64_t(sizeof(Links)), cuda_device)),
+        near(hot_links(lattice, space, 1)),
+        naik(improved ? std::optional(hot_links(lattice, space, 2)) : std::nullopt),
+        noise(make_source_vector(lattice, parse_source("gaussian:1"), 0)) {}
+
+  OperatorLinks links() const { return naik ? OperatorLinks(near, *naik, hisq_naik_weight(0)) : OperatorLinks(near); }
+
+  MemorySpace space;
+  LinkField near;
+  std::optional<LinkField> naik;
+  VectorField noise;
+};
+
 // The operator and vectors that every measurement needs.
 struct Bench {
-  Bench(const Communicator& communicator, const OperatorLinks& links, const BenchmarkOptions& options,
+  Bench(const Communicator& communicator, const RandomFields& fields, const BenchmarkOptions& options,
         Precision precision, Reconstruct reconstruct, bool overlap = true)
-      : d(communicator, links, measured_operator(options, precision, reconstruct, overlap)),
+      : d(communicator, fields.links(), measured_operator(options, precision, reconstruct, overlap)),
         even(d.make_vector()),
         odd(d.make_vector()),
-        sums(std::size_t(options.rhs), ExactSum(double(links.lattice().global_volume()))),
-        sites_per_parity(double(links.lattice().global_volume()) / 2) {
-    const SourceRequest source{parse_source("gaussian:1"), std::nullopt, 1};
-    const VectorField noise = std::move(make_sources(communicator, links.lattice(), source).fields.front());
+        sums(std::size_t(options.rhs), ExactSum(double(fields.near.lattice().global_volume()))),
+        sites_per_parity(double(fields.near.lattice().global_volume()) / 2) {
     for (int r = 0; r < options.rhs; ++r) {
-      even.pack(Parity::even, r, noise);
-      odd.pack(Parity::odd, r, noise);
+      even.pack(Parity::even, r, fields.noise);
+      odd.pack(Parity::odd, r, fields.noise);
     }
   }
 
@@ -92,25 +121,17 @@ struct Bench {
   double sites_per_parity;
 };
 
-// Makes the links once and a Bench for every precision and link form that was asked for: of thin links, or of Naik
-// links beside fat ones.
+// A Bench for every precision and link form that was asked for: of thin links, or of Naik links beside fat ones.
 std::vector<BenchmarkResult> for_each_choice(
     const Lattice& lattice, const BenchmarkOptions& options,
-    const std::function<void(const OperatorLinks&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+    const std::function<void(const RandomFields&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
   const bool improved = options.session.quarks.improved();
   require_fit(lattice, improved ? Stencil::improved : Stencil::naive);
-  LinkField links(lattice);
-  set_hot(links, 1);
-  std::optional<LinkField> naik;
-  if (improved) {
-    naik.emplace(lattice);
-    set_hot(*naik, 2);
-  }
-  const OperatorLinks read = naik ? OperatorLinks(links, *naik, hisq_naik_weight(0)) : OperatorLinks(links);
+  const RandomFields fields(lattice, improved, options.cuda_device);
   std::vector<BenchmarkResult> results;
   for (const Precision precision : options.precisions)
     for (const Reconstruct reconstruct : improved ? options.naik_links : options.links)
-      measure(read, precision, reconstruct, results);
+      measure(fields, precision, reconstruct, results);
   return results;
 }
 
@@ -217,8 +238,8 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
     return communicator.max(omp_get_wtime() - start) / double(calls);
   };
   time_batch(1);  // first touch, warm caches
-  constexpr int batches = 10;
   const double once = time_batch(2);
+  const int batches = int(std::clamp(seconds / once, 3.0, 10.0));  // of long calls few: a figure takes about its time
   const long calls = std::max(1L, long(seconds / batches / once));
   double best = once;
   for (int k = 0; k < batches; ++k) best = std::min(best, time_batch(calls));
@@ -249,8 +270,8 @@ double measure_copy(const Communicator& communicator, const BenchmarkOptions& op
 
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
                                            const BenchmarkOptions& options, double stream_read) {
-  const auto measure = [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
-    Bench bench(communicator, links, options, precision, reconstruct);
+  const auto measure = [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
+    Bench bench(communicator, fields, options, precision, reconstruct);
     const int pairs = options.cuda_device >= 0 ? 20 : 1;  // launches of one batch overlap
     std::function<void()> hops = [&] {
       for (int k = 0; k < pairs; ++k) {
@@ -277,8 +298,8 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
                                           const BenchmarkOptions& options, double stream_read) {
   const std::unique_ptr<Cublas> cublas = options.cublas ? std::make_unique<Cublas>() : nullptr;
   return for_each_choice(
-      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
-        Bench bench(communicator, links, options, precision, reconstruct);
+      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, fields, options, precision, reconstruct);
         const auto time = [&](const char* name, const Cublas* blas, double bytes) {
           const auto [seconds, form] = options.block ? time_block_iteration(communicator, bench, options.seconds)
                                                      : time_cg_iteration(communicator, bench, options.seconds, blas);
@@ -302,8 +323,8 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read) {
   std::vector<BenchmarkResult> results = for_each_choice(
-      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
-        Bench bench(communicator, links, options, precision, reconstruct);
+      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
+        Bench bench(communicator, fields, options, precision, reconstruct);
         const auto time = [&](const std::function<void()>& work) {
           return best_time(communicator, options.seconds, work);
         };
@@ -330,9 +351,9 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read) {
   return for_each_choice(
-      lattice, options, [&](const OperatorLinks& links, Precision precision, Reconstruct reconstruct, auto& results) {
+      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
         for (const bool overlap : {true, false}) {
-          Bench bench(communicator, links, options, precision, reconstruct, overlap);
+          Bench bench(communicator, fields, options, precision, reconstruct, overlap);
           const bool queued = options.cuda_device >= 0;
           const int batch = queued ? 40 : 1;
           long hops = 0;

@@ -2,9 +2,9 @@
 //
 //   device_links X Y Z T  PX PY PZ PT  [time]
 //
-// Compares asqtad and HISQ links bit by bit, on a hot and on a rough configuration, and what is said of a singular
-// link. With `time` the host makes none: it prints how long the GPU took. Exit status: 0 all the same, 1 something
-// differs, 77 no GPU.
+// Compares random links, and asqtad and HISQ links, bit by bit, on a hot and on a rough configuration, and what is said
+// of a singular link. With `time` the host makes none: it prints how long the GPU took. Exit status: 0 all the same, 1
+// something differs, 77 no GPU.
 #include <cmath>
 #include <cstdio>
 #include <cstring>
@@ -63,6 +63,14 @@ bool compare(const Communicator& all, const LinkField& thin, const char* configu
                   configuration, c.name.c_str(), device.smallest_singular, device.smallest_determinant);
     agree = agree && !differs;
   }
+  return agree;
+}
+
+bool compare_hot(const Communicator& all, const LinkField& hot) {
+  LinkField made(hot.lattice(), MemorySpace::cuda);
+  set_hot(made, 7);
+  const bool agree = !all.any(!same(hot, LinkField(made, MemorySpace::host)));
+  if (all.is_root()) std::printf("%s: random links\n", agree ? "same" : "differs");
   return agree;
 }
 
@@ -125,7 +133,8 @@ int main(int argc, char** argv) {
       time(all, thin);
       return 0;
     }
-    bool agree = compare(all, thin, "hot");
+    bool agree = compare_hot(all, thin);
+    agree = compare(all, thin, "hot") && agree;
     set_cold(thin);
     for (std::uint32_t sweep = 0; sweep < 3; ++sweep) heatbath_sweep(all, thin, {.beta = 5.7, .seed = 3}, sweep);
     agree = compare(all, thin, "rough") && agree;
