@@ -40,7 +40,7 @@ __global__ void visit(const cuda::SharedRange range, unsigned* taken, int* visit
 // There are as many chunks as keep the sums of all threads exact. So the other teams must leave some to the late team.
 template <int n_teams>
 bool all_chunks_are_visited_once(int blocks, int chunks) {
-  const int stride = blocks * n_teams, most = cuda::ThreadSum::max_in_block_share;
+  const int stride = blocks * n_teams, most = cuda::ThreadSum::few_contributions;
   Buffer taken(sizeof(unsigned), MemorySpace::cuda), visits(std::size_t(chunks) * sizeof(int), MemorySpace::cuda),
       of_team(std::size_t(stride) * sizeof(int), MemorySpace::cuda);
   visit<n_teams><<<blocks, n_teams * team_threads>>>(
@@ -180,15 +180,19 @@ __host__ __device__ double contribution(double bound, int thread, int k) {
   return bound * (1 - 0x1p-50 * ((thread * 7919 + k * 104729) % 65536));
 }
 
-// lanes: how many neighbouring threads have a sum of their own; 0: the block has one sum.
+// lanes: how many neighbouring threads have a sum of their own. 0: the block has one sum; few_of_block: of few
+// contributions.
+constexpr int few_of_block = -1;
 template <int lanes>
 __global__ void add_up(double bound, int contributions, cuda::SumCell* cells) {
   cuda::ThreadSum sum;
   for (int k = 0; k < contributions; ++k) sum.add(contribution(bound, int(threadIdx.x), k), bound);
   if constexpr (lanes > 0)
     cuda::flush_lanes<lanes>(sum, bound, cells);
-  else
+  else if constexpr (lanes == 0)
     cuda::flush<sum_threads>(sum, bound, cells);
+  else if (const auto share = cuda::block_share<sum_threads, true>(sum, bound); threadIdx.x == 0)
+    cuda::add_share(cells[0], share);
 }
 
 // A thread adds as many contributions as it may, each as large as it may be. The sum must be the host's.
@@ -213,10 +217,11 @@ bool sums_of_threads_are_exact(int contributions) {
 }
 
 bool check_sums() {
-  const bool of_blocks = sums_of_threads_are_exact<0>(cuda::ThreadSum::max_in_block_share);
+  const bool of_few = sums_of_threads_are_exact<few_of_block>(cuda::ThreadSum::few_contributions);
+  const bool of_blocks = sums_of_threads_are_exact<0>(cuda::ThreadSum::max_contributions);
   const bool of_halves = sums_of_threads_are_exact<16>(cuda::ThreadSum::max_contributions);
   const bool of_warps = sums_of_threads_are_exact<64>(cuda::ThreadSum::max_contributions);
-  return of_blocks && of_halves && of_warps;
+  return of_few && of_blocks && of_halves && of_warps;
 }
 
 // c += a b of a 16 x 8 by an 8 x 8 matrix, in the layout of cuda_fma_chains.cuh.

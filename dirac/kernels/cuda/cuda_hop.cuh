@@ -73,7 +73,8 @@ __global__ void __launch_bounds__(hop_threads, least_blocks<Stored, Links, Use, 
     finish_site<Stored, Links::stencil, Use, Ghosts>(a, place, rhs, acc, sums,
                                                      ScalarsOfCall<Stored, (Tile > 1)>{a, rhs});
   };
-  for (Walk<hop_threads, 1, Finish::takes_chunks> at(range, first_chunk, a.taken + tile); at.more(); at.advance()) {
+  for (Walk<hop_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, first_chunk, a.taken + tile);
+       at.more(); at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
     if (Cut && range.chunks.lists(k)) {
@@ -147,8 +148,9 @@ __global__ void __launch_bounds__(update_threads, update_blocks<Stored>)
   const Real alpha = a.x ? Real(a.alpha[rhs]) : 0, beta = Real(a.beta[rhs]);
   const double bound = a.bound[rhs];
   ThreadSum sum;
-  for (Walk<update_threads, 1, Finish::takes_chunks> at(range, int(blockIdx.x), a.taken + rhs); at.more();
-       at.advance()) {
+  for (Walk<update_threads, 1, Finish::takes_chunks, ThreadSum::max_contributions> at(range, int(blockIdx.x),
+                                                                                      a.taken + rhs);
+       at.more(); at.advance()) {
     const int k = at.chunk(), thread = int(threadIdx.x);
     Place place;
     const bool listed = range.chunks.lists(k);
@@ -178,7 +180,6 @@ struct HopBlocks {
   int threads, sites;  // sites: of a chunk
   int shared_bytes;
   int taken_rounds;  // Walk
-  int most_chunks;   // most chunks that keep the sums of a thread exact
 };
 
 // Launches the hop kernel for a run-time number of right-hand sides: with the largest compiled tile that divides the
@@ -190,8 +191,7 @@ void launch_hop_tiles(const ArgumentsOf<Links::stencil>& a, const Finish& finish
     const ChunkRange range = chunk_range(a.sites, of.sites, how.part, how.reversed);
     if (range.count == 0) return;
     const int tiles = a.n_rhs / tile, chunks = range.count * tiles;
-    const int wanted =
-        a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes, of.most_chunks) : chunks;
+    const int wanted = a.bound ? grid_size(kernel, of.threads, chunks, choice.waves, of.shared_bytes) : chunks;
     const int blocks = (wanted + tiles - 1) / tiles * tiles;
     const SharedRange shared = share_range(range, blocks / tiles, a.taken ? of.taken_rounds : 0);
     ArgumentsOf<Links::stencil> of_tiles = a;
@@ -205,11 +205,7 @@ void launch_hop_tiles(const ArgumentsOf<Links::stencil>& a, const Finish& finish
     if constexpr (Tile < least_tile_of_many) {
       constexpr bool Phases = Cut || !is_fixed_point<Stored>;
       launch(hop_kernel<Stored, Links, Use, Tile, Cut, Phases, Finish>, Tile,
-             {.threads = hop_threads,
-              .sites = hop_threads,
-              .shared_bytes = 0,
-              .taken_rounds = taken_rounds,
-              .most_chunks = ThreadSum::max_in_block_share});
+             {.threads = hop_threads, .sites = hop_threads, .shared_bytes = 0, .taken_rounds = taken_by_length});
     } else {
       constexpr bool Phases = decltype(many_phases)::value;
       using Many = ManyRhs<Stored, Links, Tile>;
@@ -220,8 +216,7 @@ void launch_hop_tiles(const ArgumentsOf<Links::stencil>& a, const Finish& finish
              {.threads = many_threads,
               .sites = Many::sites,
               .shared_bytes = Many::shared_bytes,
-              .taken_rounds = Many::taken_rounds,
-              .most_chunks = ThreadSum::max_contributions});
+              .taken_rounds = Many::taken_rounds});
     }
   };
   constexpr std::true_type yes;

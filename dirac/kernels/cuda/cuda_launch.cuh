@@ -28,10 +28,11 @@ inline int resident_blocks(const void* kernel, int threads, int shared_bytes = 0
 }
 
 // How many blocks work through `chunks` pieces of one block each: by default one wave, so that the end of a block (its
-// sums, its ticket) is amortised; more where a thread would go through more than `most` pieces.
+// sums, its ticket) is amortised; more where a thread would go through more than `most` pieces. (A second wave begins
+// in the middle of the walk, far from the others: each wave reads most vectors again.)
 template <class Kernel>
 int grid_size(Kernel kernel, int threads, int chunks, int waves, int shared_bytes = 0,
-              int most = ThreadSum::max_in_block_share) {
+              int most = ThreadSum::max_contributions) {
   const int wanted = resident_blocks(reinterpret_cast<const void*>(kernel), threads, shared_bytes) * waves;
   return std::min(chunks, std::max(wanted, (chunks + most - 1) / most));
 }

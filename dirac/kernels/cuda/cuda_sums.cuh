@@ -4,6 +4,8 @@
 // low limb into the high one before it adds, so that 2^21 blocks cannot overflow the low limb.
 #pragma once
 
+#include <type_traits>
+
 #include "dirac/algebra/exact_sum.hpp"
 
 namespace staghorn::cuda {
@@ -33,10 +35,10 @@ __device__ __forceinline__ BlockShare carried(BlockShare share) {
 }
 
 // A thread's share of one sum. It is exact for up to 2048 contributions, since limbs of 2^42 units are added in the 53
-// bits of a double; for up to 64 where the limbs of a warp are added up as doubles (block_share).
+// bits of a double. Of up to 64 contributions each, the shares of a warp can be added up as doubles too.
 class ThreadSum {
  public:
-  static constexpr int max_contributions = 2048, max_in_block_share = 64;
+  static constexpr int max_contributions = 2048, few_contributions = 64;
 
   // v >= 0
   __device__ __forceinline__ void add(double v, double bound) {
@@ -57,12 +59,20 @@ class ThreadSum {
   bool fits_ = true;
 };
 
-// Returns, to thread 0, the shares of all threads of the block together. All threads must call.
-template <int threads>
+// Returns, to thread 0, the shares of all threads of the block together. few: no thread has more than
+// few_contributions; then only one warp converts to integers. All threads must call.
+template <int threads, bool few>
 __device__ __forceinline__ BlockShare block_share(const ThreadSum& sum, double bound) {
+  using Limb = std::conditional_t<few, double, long long>;
   constexpr int warps = threads / 32;
   const int lane = int(threadIdx.x) % 32, warp = int(threadIdx.x) / 32;
-  double high = sum.high(), low = sum.low();
+  Limb high, low;
+  if constexpr (few) {
+    high = sum.high(), low = sum.low();
+  } else {
+    high = (long long)(sum.high() * inverse_power_of_two(bound * 0x1p-42));
+    low = (long long)(sum.low() * inverse_power_of_two(bound * 0x1p-84));
+  }
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
     high += __shfl_down_sync(~0u, high, step);
@@ -70,14 +80,18 @@ __device__ __forceinline__ BlockShare block_share(const ThreadSum& sum, double b
   }
   // Before the branch below: nvcc 13.0 copies a reducing barrier that follows one into both its sides.
   const bool overflow = __syncthreads_or(!sum.fits());
-  __shared__ double warp_high[warps], warp_low[warps];
+  __shared__ Limb warp_high[warps], warp_low[warps];
   if (lane == 0) warp_high[warp] = high, warp_low[warp] = low;
   __syncthreads();
   BlockShare share = {0, 0, overflow};
   if (warp > 0) return share;
   if (lane < warps) {
-    share.high = (long long)(warp_high[lane] * inverse_power_of_two(bound * 0x1p-42));
-    share.low = (long long)(warp_low[lane] * inverse_power_of_two(bound * 0x1p-84));
+    if constexpr (few) {
+      share.high = (long long)(warp_high[lane] * inverse_power_of_two(bound * 0x1p-42));
+      share.low = (long long)(warp_low[lane] * inverse_power_of_two(bound * 0x1p-84));
+    } else {
+      share.high = warp_high[lane], share.low = warp_low[lane];
+    }
   }
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
@@ -93,10 +107,11 @@ __device__ __forceinline__ void add_share(SumCell& cell, const BlockShare& share
   if (share.overflow) cell.overflow = 1;
 }
 
-// Adds the shares of all threads of the block to the sum's cells. All threads must call.
+// Adds the shares of all threads of the block to the sum's cells. A thread may have up to max_contributions. All
+// threads must call.
 template <int threads>
 __device__ __forceinline__ void flush(const ThreadSum& sum, double bound, SumCell* cells) {
-  const BlockShare share = block_share<threads>(sum, bound);
+  const BlockShare share = block_share<threads, false>(sum, bound);
   if (threadIdx.x != 0) return;
   add_share(cells[blockIdx.x % cells_per_sum], share);
 }

@@ -1,6 +1,8 @@
 // How blocks go through the chunks of a range. They are dealt one chunk each in every round; in the last rounds a block
 // takes the next chunk when it is free. Blocks drift apart by about the time of a round, so without this the memory
-// would idle while the last blocks finish. Sums are exact, so it changes no bit which block takes which chunk.
+// would idle while the last blocks finish. In long walks they would drift apart by so many rounds that neighbours leave
+// the second-level cache between their uses; there chunks are taken from the second round on (decision 025). Sums are
+// exact, so it changes no bit which block takes which chunk.
 #pragma once
 
 #include <cuda_awbarrier_primitives.h>
@@ -20,13 +22,16 @@ struct SharedRange {
   int taken_from = INT_MAX;  // chunks before this one are dealt out in rounds; from it on they are taken
 };
 
-// In how many rounds chunks are taken. Two rounds gain 1 to 3 % of an iteration of CG, more of them no more.
-constexpr int taken_rounds = 2;
+// In how many rounds chunks are taken. Two rounds gain 1 to 3 % of an iteration of CG, more of them no more; but of a
+// walk of more than 32 rounds all are taken.
+constexpr int taken_rounds = 2, most_dealt_rounds = 32;
+constexpr int taken_by_length = -1;
 
-// In the last `last_rounds` rounds, but never in the first, chunks are taken.
-inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_rounds = taken_rounds) {
+// In the last `last_rounds` rounds, but never in the first, chunks are taken; taken_by_length: as above.
+inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_rounds = taken_by_length) {
   SharedRange shared{chunks, stride};
   const int rounds = (chunks.count + stride - 1) / stride;
+  if (last_rounds == taken_by_length) last_rounds = rounds > most_dealt_rounds ? rounds : taken_rounds;
   if (last_rounds > 0 && rounds > 1) shared.taken_from = stride * std::max(1, rounds - last_rounds);
   return shared;
 }
@@ -34,7 +39,7 @@ inline SharedRange share_range(const ChunkRange& chunks, int stride, int last_ro
 // The way of one team of `threads` threads through at most `most` chunks; a block has `teams` teams:
 //   for (Walk<threads, teams, takes> at(range, first, taken); at.more(); at.advance()) ... at.chunk() ...
 // takes: chunks of the last rounds are taken if the range says so; else all chunks are dealt out.
-template <int threads, int teams, bool takes, int most = ThreadSum::max_in_block_share>
+template <int threads, int teams, bool takes, int most = ThreadSum::few_contributions>
 class Walk {
  public:
   // first: the team's chunk of the first round.  taken: the counter of chunks taken by all teams, 0 before the kernel;

@@ -121,7 +121,7 @@ bool can_be_one_kernel(StaggeredOperator& d, bool wide) {
   const int blocks = cuda::most_blocks(d, kernel);
   const int chunks = cuda::chunk_range(cuda::hop_arguments(view).sites, cuda::team_threads, HopPart::all, false).count;
   const int used = std::min(blocks, cuda::fewest_chunks(d, chunks));
-  const bool here = used > 0 && chunks <= used * kernel.teams() * cuda::ThreadSum::max_in_block_share;
+  const bool here = used > 0 && chunks <= used * kernel.teams() * cuda::ThreadSum::few_contributions;
   return all_equal(d.lattice().widths()) ? here : !d.communicator().any(!here);
 }
 

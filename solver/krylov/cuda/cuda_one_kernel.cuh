@@ -154,7 +154,7 @@ __global__ void __launch_bounds__(threads) one_kernel(const OneKernelArguments<L
     // Blocks that push store what other GPUs read. Other GPUs also add to cells that block 0 has cleared; block 0
     // pushes if any block does.
     const bool pushes = Cut && at.number < a.hop_range.chunks.listed;
-    const BlockShare share = block_share<threads>(sum[0], s.bound[step][at.rhs]);
+    const BlockShare share = block_share<threads, true>(sum[0], s.bound[step][at.rhs]);
     RendezvousRing& ring = *a.rings[s.rank];
     if (blockIdx.x == 0) clear_rendezvous(ring.at(at.turn + 2), at.n_rhs);
     if (warp == 0) arrive(s, a.rings, at.turn, at.rhs, at.number, share, pushes);
