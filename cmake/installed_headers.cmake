@@ -15,12 +15,14 @@ set(staghorn_included_headers
     dirac/stencil/boundary.hpp
     halo/buffer.hpp
     halo/communicator.hpp
+    halo/cut/share_summary.hpp
     halo/cut/slab_widths.hpp
     halo/host_mapping.hpp
     halo/lattice.hpp
     halo/transport/transport_choice.hpp
     halo/watch/check_mpi.hpp
     halo/watch/error.hpp
+    halo/watch/slow_down.hpp
     lattice_io/files/checksums.hpp
     lattice_io/gauge/gauge_file.hpp
     solver/krylov/cg_progress.hpp

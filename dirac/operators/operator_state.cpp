@@ -11,6 +11,7 @@
 #include "halo/flipped_bit.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/slow_down.hpp"
 
 namespace staghorn {
 
@@ -183,6 +184,7 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
     ScopedTimer timer(seconds);
+    const SlowDown slow(slowness());
     call.blocks = blocks;
     kernels.hop(view, call);
   };
@@ -191,6 +193,7 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
 
   {
     ScopedTimer timer(times.pack);
+    const SlowDown slow(slowness());
     pack(view, call.in);
   }
   {
@@ -237,9 +240,15 @@ void StaggeredOperator::State::damage_ghosts() {
 // A hop on the GPU: everything is queued, and the host attends to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
+  // A slowed rank waits for its kernels, to know how long they take.
+  const auto compute = [&] {
+    const SlowDown slow(slowness());
+    kernels.hop(view, call);
+    if (slowness() > 1) cuda::synchronize();
+  };
   if (sums) kernels.start_sums(view, call);
   if (view.geometry.boundary_sites == 0) {
-    kernels.hop(view, call);
+    compute();
   } else {
     sampled.begin(exchange);
     sampled.mark(SampledHops::gather);
@@ -249,14 +258,14 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
     if (!options.overlap) exchange.finish();
     sampled.mark(SampledHops::interior_begins);
     call.part = HopPart::interior;
-    kernels.hop(view, call);
+    compute();
     sampled.mark(SampledHops::interior_ends);
     if (options.overlap) exchange.finish();
     damage_ghosts();
     sampled.mark(SampledHops::boundary_begins);
     call.part = HopPart::boundary;
     call.ghost_faces = exchange.incoming();
-    kernels.hop(view, call);
+    compute();
     sampled.mark(SampledHops::boundary_ends);
   }
   if (sums) {

@@ -25,6 +25,9 @@ struct StaggeredOperator::State {
   // Runs a hop and returns the exact sums of |out|^2.
   std::vector<double> hop_and_sums(Parity target, HopCall call, const ColorVectorField& out, std::span<ExactSum> sums);
 
+  // How many times as long hops take (OperatorOptions); 1 as a rule.
+  double slowness() const { return options.slowness.value_or(1); }
+
   // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
   void pack(const HopView& view, const void* in);
 

@@ -2,6 +2,7 @@
 
 #include "dirac/operators/operator_state.hpp"
 #include "halo/watch/activity.hpp"
+#include "halo/watch/slow_down.hpp"
 
 namespace staghorn {
 
@@ -39,7 +40,7 @@ const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
 const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
 bool StaggeredOperator::host_free() const {
-  if (state_->kernels.space != MemorySpace::cuda) return false;
+  if (state_->kernels.space != MemorySpace::cuda || state_->options.slowness) return false;
   return state_->communicator.size() == 1 || state_->exchange.peers() || state_->exchange.nccl();
 }
 FaceExchange& StaggeredOperator::faces() { return state_->exchange; }
@@ -117,8 +118,11 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
                                                         std::span<ExactSum> sums) {
   std::vector<SumGrid> grids = grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());
-  state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(), beta.data(),
-                                                                grids.data(), partials.data()});
+  {
+    const SlowDown slow(state_->slowness());
+    state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(),
+                                                                  beta.data(), grids.data(), partials.data()});
+  }
   return state_->collect(partials, grids, p, sums);
 }
 

@@ -13,7 +13,7 @@ namespace staghorn {
 namespace {
 
 constexpr const char* directions = "xyzt";
-constexpr const char* form = "even, or numbers above 0 for the slabs of a direction, as t=3:1 or x=1:2,t=3:1";
+constexpr const char* form = "even, auto, or numbers above 0 for the slabs of a direction, as t=3:1 or x=1:2,t=3:1";
 
 std::vector<std::string> split(const std::string& text, char between) {
   std::vector<std::string> parts{""};

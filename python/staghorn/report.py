@@ -85,6 +85,8 @@ class Report:
     grid: tuple[int, ...] = ()
     local_lattice: tuple[int, ...] = ()
     widths: list[list[int]] = field(default_factory=list)  # of the slabs along x, y, z, t
+    shares: dict[str, Any] | None = None  # what `shares auto` measured and chose
+    slow_device: str = "none"
     ranks: int = 1
     threads: int = 1
     device: str = "cpu"

@@ -20,6 +20,9 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget);
 int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape, int cuda_device,
                       const MemoryBudget& held);
 
+// Whether a solve fits on every rank, beside what is held now. Collective.
+bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device);
+
 // Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and
 // what would fit. `held` is what this rank holds already of the estimate. Collective.
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,

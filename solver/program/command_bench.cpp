@@ -19,9 +19,11 @@
 #include "solver/bench/bench_report.hpp"
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/benchmark_scaling.hpp"
+#include "solver/bench/benchmark_shares.hpp"
 #include "solver/bench/cache_size.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
+#include "solver/machine/shares/share_choice.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
@@ -41,7 +43,7 @@ constexpr std::pair<const char*, Measure> measurements[] = {
 CommandSyntax bench_syntax() {
   CommandSyntax syntax{
       "bench",
-      "staghorn bench hop|cg|sums|exchange|scaling|mapping --lattice X Y Z T [options]",
+      "staghorn bench hop|cg|sums|exchange|scaling|mapping|shares --lattice X Y Z T [options]",
       "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
       "and hop (1146 of improved quarks), GB/s by minimal traffic (each link and vector once) and its fraction of the "
       "streaming\n"
@@ -54,15 +56,19 @@ CommandSyntax bench_syntax() {
       "  scaling     CG on 1, 2, 4, ... ranks in this one call: a lattice that they share (--lattice), one\n"
       "              that each holds (--local), or both; beside the floor of the machine model on GPUs\n"
       "  mapping     CG with ranks in natural order (x fastest), reversed (t fastest) and a box on each host,\n"
-      "              and how much faster than the natural order each is\n",
+      "              and how much faster than the natural order each is\n"
+      "  shares      CG against the share of the slower ranks, its minimum, and what `--shares auto` of a solve "
+      "takes;\n"
+      "              in the first precision and links of the lists\n",
       po::options_description(),
       {},
       "\nExamples:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"
-      "  mpirun -n 8 staghorn bench scaling --lattice 32 32 32 64 --local 32 32 32 32\n"};
+      "  mpirun -n 8 staghorn bench scaling --lattice 32 32 32 64 --local 32 32 32 32\n"
+      "  mpirun -n 2 staghorn bench shares --lattice 16 16 16 32 --slow-device 1:3\n"};
   po::options_description options("Options");
   // clang-format off
   options.add_options()
-      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping")->required(),
+      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping|shares")->required(),
        "what to measure (first word)")
       ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
       ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
@@ -95,6 +101,8 @@ CommandSyntax bench_syntax() {
       ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
+      ("slow-device", po::value<std::string>()->value_name("RANK:F,...")->default_value("none"),
+       "for experiments: hops of these ranks take F times as long, for they wait")
       ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
       ("tuning", po::value<std::string>()->value_name("on|off|again"),
        "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
@@ -135,7 +143,8 @@ BenchmarkOptions read_options(const OptionValues& values) {
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   SolveOptions of_session;
-  set_options(values, of_session, {"action", "transport", "overlap", "tuning", "mapping", "loopback", "grid"});
+  set_options(values, of_session,
+              {"action", "transport", "overlap", "tuning", "mapping", "loopback", "grid", "slow_device"});
   options.session = of_session.session;
   if (!options.session.tuning) options.session.tuning = default_tuning();
   options.fused = text("blas") != "cublas";
@@ -155,7 +164,8 @@ void choose_machine(const Communicator& communicator, const OptionValues& values
   const int rank_on_host = communicator.rank_on_host();
   communicator.agree(
       [&] { options.cuda_device = choose_device(values["device"].as<std::string>(), communicator, rank_on_host); });
-  require_one_kind(devices_of_ranks(communicator, options.cuda_device));
+  if (values["what"].as<std::string>() != "shares")
+    require_one_kind(devices_of_ranks(communicator, options.cuda_device));
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
   if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
   if (options.cublas && options.cuda_device < 0)
@@ -177,11 +187,12 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
 
   const std::string what = text("what");
-  const bool scaling = what == "scaling", cuts = scaling || what == "mapping";
+  const bool shares = what == "shares", scaling = what == "scaling", cuts = scaling || what == "mapping" || shares;
   Measure measure = nullptr;
   for (const auto& [name, function] : measurements)
     if (what == name) measure = function;
-  if (!measure && !cuts) throw UsageError("bench", "hop, cg, sums, exchange, scaling or mapping", "'" + what + "'");
+  if (!measure && !cuts)
+    throw UsageError("bench", "hop, cg, sums, exchange, scaling, mapping or shares", "'" + what + "'");
   BenchmarkOptions options = read_options(values);
   ScalingCase cut;
   cut.strong = optional_extents(values, "lattice");
@@ -197,7 +208,8 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
   if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
   if (scaling && cut.grid) throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
-  if (cuts && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
+  if (shares && options.rhs != 1) throw UsageError("--rhs", "1 right-hand side of bench shares", options.rhs);
+  if (cuts && !shares && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
   if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
 
   std::optional<PlacedLattice> placed;
@@ -206,13 +218,16 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
                                  cut.mapping, smallest_extent(stencil_of(options.session))));
   const Communicator& workers = placed ? placed->communicator : communicator;
   choose_machine(workers, values, options);
+  options.session.device = text("device");
+  communicator.agree([&] { options.session.slowness = slowness_of(options.session, communicator); });
   if (cuts) options.cublas = false;
   const Machine machine = find_machine(communicator, text("machine"));
   if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
 
   const double stream_read = measure_stream_read(communicator, options);
   const double copy = measure_copy(communicator, options);
-  out << describe_device(options.cuda_device) << ", ";
+  const std::string devices = describe_devices(devices_of_ranks(communicator, options.cuda_device));
+  out << devices << ", ";
   if (placed) {
     out << "lattice " << to_string(*cut.strong) << ", grid " << to_string(placed->lattice.grid()) << ", ";
     if (placed->placement.hosts > 1) out << describe(placed->placement) << ", ";
@@ -237,7 +252,11 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     print_tuning(out, measured);
     for (const auto& result : measured) results.push_back(to_json(result));
   };
-  if (measure) {
+  std::optional<ShareBenchmark> of_shares;
+  if (shares) {
+    of_shares = benchmark_shares(communicator, *cut.strong, options);
+    print_table(out, *of_shares);
+  } else if (measure) {
     std::vector<BenchmarkResult> measured = measure(workers, placed->lattice, options, stream_read);
     for (BenchmarkResult& r : measured) mark(r, workers.size());
     present(measured);
@@ -251,7 +270,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (values.count("json")) {
     nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
     for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
-    json["device"] = describe_device(options.cuda_device);
+    json["device"] = devices;
     json["what"] = what;
     if (cut.strong) json["lattice"] = *cut.strong;
     if (cut.weak) json["local_lattice"] = *cut.weak;
@@ -268,6 +287,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     json["stream_bytes"] = streamed_bytes(options);
     json["cache_bytes"] = std::int64_t(cache);
     json["results"] = results;
+    if (of_shares) json["shares"] = to_json(*of_shares);
     write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
   }
   return exit_certified;

@@ -13,6 +13,7 @@
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
+#include "solver/program/ranks/chosen_ranks.hpp"
 #include "solver/program/solve_summary.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 
@@ -173,26 +174,9 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
   out << std::flush;
 }
 
-}  // namespace
-
-int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
-  const std::optional<OptionValues> values = parse_options(communicator, eigen_syntax(), arguments, out);
-  if (!values) return exit_certified;
-  const EigenCommand command = read_command(*values);
-  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
-  std::ostream nowhere(nullptr);
-  std::ostream& messages = command.quiet ? nowhere : out;
-  check_eigen_request(command.request, command.options.session);
-  if (command.output) {
-    check_writable(communicator, command.output->path, command.force);
-    creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
-  }
-  if (command.report) check_writable(communicator, *command.report, command.force);
-  if (command.request.checkpoint) check_writable(communicator, *command.request.checkpoint, true);
-  std::optional<SignalWatch> signals;
-  if (command.request.checkpoint) signals.emplace();
-
-  Session session(communicator, command.gauge, command.options.session);
+// Everything after what is refused at once, on the ranks that take part.
+int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream& messages) {
+  Session session(ranks, command.gauge, command.options.session);
   print_machine(messages, session, omp_get_max_threads());
   print_advice_on_binding(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
@@ -228,6 +212,28 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   if (written) messages << "  eigenpairs in " << command.output->path << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == EigenOutcome::certified ? exit_certified : exit_not_converged;
+}
+
+}  // namespace
+
+int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
+  const std::optional<OptionValues> values = parse_options(communicator, eigen_syntax(), arguments, out);
+  if (!values) return exit_certified;
+  EigenCommand command = read_command(*values);
+  const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
+  check_eigen_request(command.request, command.options.session);
+  if (command.output) {
+    check_writable(communicator, command.output->path, command.force);
+    creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+  }
+  if (command.report) check_writable(communicator, *command.report, command.force);
+  if (command.request.checkpoint) check_writable(communicator, *command.request.checkpoint, true);
+  std::optional<SignalWatch> signals;
+  if (command.request.checkpoint) signals.emplace();
+  return on_chosen_ranks(communicator, command.gauge, command.options.session,
+                         [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
 }
 
 }  // namespace staghorn

@@ -15,14 +15,9 @@
 #include "solver/request/option_table.hpp"
 #include "solver/request/option_text.hpp"
 #include "solver/request/words/did_you_mean.hpp"
+#include "solver/request/words/usage_error.hpp"
 
 namespace staghorn {
-
-// The command line itself is wrong (exit status 2): unknown names, missing or malformed values.
-class UsageError : public Error {
- public:
-  using Error::Error;
-};
 
 struct CommandSyntax {
   std::string name;                                     // "solve"

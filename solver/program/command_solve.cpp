@@ -16,6 +16,7 @@
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
+#include "solver/program/ranks/chosen_ranks.hpp"
 #include "solver/program/solve_summary.hpp"
 #include "solver/request/name_pattern.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -254,33 +255,12 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
   return request_of_poles(request, function, options);
 }
 
-int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
-  std::ostream nowhere(nullptr);
-  std::ostream& messages = command.quiet ? nowhere : out;
-
-  if (command.is_campaign)
-    return solve_campaign(communicator,
-                          {read_gauge_list(communicator, command.gauge), command.options, command.output,
-                           command.report, command.results, command.force, command.stop_at_failure},
-                          messages, command.report_to_output ? &out : nullptr);
-  // Everything that can be refused is refused before anything is computed.
-  auto& [options, request, source, many] = command.options;
-  check_request(request, options.precision);
-  check_epsilons(request, options);
-  check_low_modes(request, options.eigenvectors.has_value(), source.spec.is_noise() || many.asked());
-  const SolveRequest expected = expected_request(communicator, request, options);
-  check_request(expected, options.precision);
-  for (const auto& path : {command.output, command.report})
-    if (path) check_writable(communicator, *path, command.force);
-  if (command.output && command.output_format == VectorFormat::fnal)
-    check_writable(communicator, *command.output + ".info", command.force);
-  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
-  std::optional<SignalWatch> signals;
-  if (request.checkpoint) signals.emplace();
-  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
-
+// Everything after what is refused at once, on the ranks that take part.
+int solve_on(const Communicator& ranks, const SolveCommand& command, const SolveRequest& expected,
+             std::ostream& messages, std::ostream& out) {
+  const auto& [options, request, source, many] = command.options;
   // Where sources take turns, the batch is what memory allows.
-  Session session(communicator, command.gauge, options,
+  Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
                                : expected_solve(expected, source, options.quarks));
   print_machine(messages, session, omp_get_max_threads());
@@ -294,6 +274,38 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
              << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
+}
+
+int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
+  auto& [options, request, source, many] = command.options;
+
+  if (command.is_campaign) {
+    const std::vector<std::string> gauges = read_gauge_list(communicator, command.gauge);
+    return on_chosen_ranks(communicator, gauges.front(), options, [&](const Communicator& ranks) {
+      return solve_campaign(ranks,
+                            {gauges, command.options, command.output, command.report, command.results, command.force,
+                             command.stop_at_failure},
+                            messages, command.report_to_output ? &out : nullptr);
+    });
+  }
+  // Everything that can be refused is refused before anything is computed.
+  check_request(request, options.precision);
+  check_epsilons(request, options);
+  check_low_modes(request, options.eigenvectors.has_value(), source.spec.is_noise() || many.asked());
+  const SolveRequest expected = expected_request(communicator, request, options);
+  check_request(expected, options.precision);
+  for (const auto& path : {command.output, command.report})
+    if (path) check_writable(communicator, *path, command.force);
+  if (command.output && command.output_format == VectorFormat::fnal)
+    check_writable(communicator, *command.output + ".info", command.force);
+  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
+  std::optional<SignalWatch> signals;
+  if (request.checkpoint) signals.emplace();
+  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+  return on_chosen_ranks(communicator, command.gauge, options,
+                         [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
 }
 
 }  // namespace

@@ -105,6 +105,24 @@ void print_shifts(std::ostream& out, const SolveReport& report) {
   }
 }
 
+void print_shares(std::ostream& out, const ShareSummary& shares) {
+  out << format("           shares by measurement: %.0f us an iteration, foreseen %.0f; even slabs %.0f",
+                shares.measured, shares.predicted, shares.even);
+  if (!shares.left_out.empty()) out << format(", all ranks %.0f", shares.of_all);
+  if (shares.left_out.empty() && shares.of_fewer > 0)
+    out << format(", with ranks left out %.0f%s", shares.of_fewer, shares.fewer_measured ? "" : " (foreseen)");
+  out << "\n";
+  for (const ShareSummary::Kind& kind : shares.kinds) {
+    out << format("             %s: ", kind.device.c_str());
+    if (kind.ranks > 0)
+      out << format("%d rank%s with %.1f %% of the sites, %.0f us of work", kind.ranks, plural(kind.ranks),
+                    100 * kind.share, kind.microseconds);
+    if (kind.left_out > 0)
+      out << format("%s%d rank%s left out", kind.ranks > 0 ? "; " : "", kind.left_out, plural(kind.left_out));
+    out << "\n";
+  }
+}
+
 double seconds(const SolveReport& report, const char* phase) {
   const auto found = report.seconds.find(phase);
   return found == report.seconds.end() ? 0 : found->second;
@@ -142,6 +160,7 @@ void print_gauge(std::ostream& out, const Session& session) {
   out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
                 to_string(lattice.global()).c_str(), to_string(lattice.grid()).c_str());
   if (!all_equal(lattice.widths())) out << "           slabs " << to_string(lattice.widths()) << "\n";
+  if (const auto& shares = session.options().shares.measured) print_shares(out, *shares);
   const Placement& placement = session.placement();
   if (placement.hosts > 1) out << "           " << describe(placement) << "\n";
   const std::string plurals = plural(int(gauge.checksums.size()));

@@ -36,6 +36,8 @@ std::string to_json(const EigenReport& report) {
   json["grid"] = report.grid;
   json["local_lattice"] = report.local;
   json["widths"] = report.widths;
+  json["shares"] = shares_json(report.options);
+  json["slow_device"] = to_string(report.options.slow_device);
   json["hosts"] = report.hosts;
   json["mapping"] = to_string(report.mapping);
   json["ranks"] = report.ranks;

@@ -66,6 +66,26 @@ Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const c
           {"notes", checkpoint->notes}};
 }
 
+Json shares_json(const SessionOptions& options) {
+  const ShareSummary* found = options.shares.measured.get();
+  if (!found) return nullptr;
+  Json json = {{"predicted_microseconds", found->predicted},
+               {"measured_microseconds", found->measured},
+               {"even_microseconds", found->even},
+               {"of_all_microseconds", found->of_all},
+               {"of_fewer_microseconds", found->of_fewer > 0 ? Json(found->of_fewer) : Json(nullptr)},
+               {"of_fewer_measured", found->fewer_measured},
+               {"left_out", found->left_out},
+               {"kinds", Json::array()}};
+  for (const ShareSummary::Kind& kind : found->kinds)
+    json["kinds"].push_back({{"device", kind.device},
+                             {"ranks", kind.ranks},
+                             {"left_out", kind.left_out},
+                             {"share", kind.share},
+                             {"microseconds", kind.microseconds}});
+  return json;
+}
+
 Json transports_json(const TransportChoice& choice) {
   Json json = {{"chosen", choice.name},
                {"reason", choice.reason},

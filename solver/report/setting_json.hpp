@@ -17,6 +17,8 @@ inline Json or_null(const std::string& text) { return text.empty() ? Json(nullpt
 Json gauge_json(const GaugeSummary& gauge);
 // `resumed`: the name of what was counted before the solve went on. Null without checkpoints.
 Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const char* resumed);
+// What `shares auto` found; null where it was not asked for.
+Json shares_json(const SessionOptions& options);
 Json transports_json(const TransportChoice& choice);
 // Action and parameters at the top level, as for naive quarks, and what only improved ones have.
 void add_action(Json& json, const RunSetting& setting);

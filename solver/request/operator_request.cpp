@@ -18,6 +18,7 @@ OperatorOptions operator_options(const SessionOptions& options, int n_rhs, int c
   result.overlap = options.overlap;
   result.transport = options.transport;
   result.tuning = options.tuning.value_or(Tuning::on);
+  result.slowness = options.slowness;
   return result;
 }
 

@@ -220,8 +220,13 @@ std::vector<Option> make_table() {
           &O::session, &SessionOptions::grid),
       row(machine, "shares", "SHARES",
           "how much of a direction each slab of the grid gets, to the nearest even width: t=3:1, x=1:2,t=3:1:1; 3:1 is "
-          "t=3:1; without `grid` the directions named are cut so often (default: equal shares)",
-          parse_shares, &O::session, &SessionOptions::shares),
+          "t=3:1; without `grid` the directions named are cut so often; auto measures what each rank can do (default: "
+          "equal shares)",
+          parse_asked_shares, &O::session, &SessionOptions::shares),
+      row(machine, "slow_device", "RANK:F,...",
+          "for experiments: hops of these ranks take F times as long, for they wait; no bit depends on it (default: "
+          "none)",
+          parse_slow_ranks, &O::session, &SessionOptions::slow_device),
       row(machine, "mapping", "host|natural|reversed",
           "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t "
           "fastest",

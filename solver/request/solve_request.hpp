@@ -9,8 +9,10 @@
 #include "dirac/algebra/precision.hpp"
 #include "dirac/kernels/launch_choice.hpp"
 #include "dirac/stencil/boundary.hpp"
+#include "halo/cut/share_summary.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
+#include "halo/watch/slow_down.hpp"
 #include "solver/request/injection.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
@@ -47,7 +49,7 @@ Precision parse_sloppy(const std::string& text);  // of the iterations of mixed 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions {
   std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
-  Shares shares;                            // of the slabs of the grid; equal when absent (docs/guide/unlike-ranks.md)
+  AskedShares shares;                       // of the slabs of the grid; equal when absent (docs/guide/unlike-ranks.md)
   Mapping mapping = Mapping::host;          // which rank holds which part of the grid
   std::array<bool, 4> loopback{};           // directions cut although one process holds them
   Boundary boundary;                        // antiperiodic in t
@@ -71,7 +73,9 @@ struct SessionOptions {
   std::string solver = "auto";  // auto, or a name of solver/krylov/solver_table.cpp
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
-  std::optional<Tuning> tuning;  // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
+  SlowRanks slow_device;           // ranks that wait on purpose, for experiments with unlike ranks
+  std::optional<double> slowness;  // of this rank; a context fills it in where `slow_device` names any
+  std::optional<Tuning> tuning;    // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 
 // How links are stored that the iterations read, thin or fat ones and Naik ones.

@@ -7,6 +7,7 @@
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/machine/shares/share_choice.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 
@@ -17,8 +18,31 @@ namespace {
 // The library where it is asked for, else nothing. Throws Error where it cannot be used. Local.
 std::unique_ptr<Cublas> open_cublas(const SessionOptions& options, int cuda_device) {
   if (options.blas != Blas::cublas) return nullptr;
-  const DeviceScope scope(cuda_device);
+  const cuda::DeviceScope scope(cuda_device);
   return std::make_unique<Cublas>();
+}
+
+// So many threads of OpenMP for this thread, and at the end of the scope as many as before; 0: as many as there are.
+class ThreadScope {
+ public:
+  explicit ThreadScope(int threads) : before_(omp_get_max_threads()) {
+    if (threads > 0) omp_set_num_threads(threads);
+  }
+  ~ThreadScope() { omp_set_num_threads(before_); }
+  ThreadScope(const ThreadScope&) = delete;
+  ThreadScope& operator=(const ThreadScope&) = delete;
+
+ private:
+  int before_;
+};
+
+// With the grid and shares of these ranks, and the slowness of this one. Collective.
+SessionOptions decided_options(const Communicator& all, const Extents& global, SessionOptions options, Mapping mapping,
+                               int threads) {
+  const ThreadScope scope(threads);
+  all.agree([&] { options.slowness = slowness_of(options, all); });
+  if (options.shares.automatic) options = choose_shares(all, global, options, mapping, false).options;
+  return options;
 }
 
 }  // namespace
@@ -31,25 +55,11 @@ SessionOptions completed_options(SessionOptions options) {
   return options;
 }
 
-DeviceScope::DeviceScope(int cuda_device) {
-  if (cuda_device < 0) return;
-  before_ = cuda::selected_device();
-  cuda::select_device(cuda_device);
-}
-
-DeviceScope::~DeviceScope() {
-  if (before_ < 0) return;
-  try {
-    cuda::select_device(before_);
-  } catch (const Error&) {  // the device is lost: the host's next call of CUDA says so
-  }
-}
-
 Context::Context(const Communicator& all, const Extents& global, const SessionOptions& options, Mapping mapping,
                  std::shared_ptr<Surroundings> surroundings, int threads)
     : surroundings_(std::move(surroundings)),
       threads_(threads),
-      options_(completed_options(options)),
+      options_(decided_options(all, global, completed_options(options), mapping, threads)),
       loop_(default_loop_choice()),
       placed_(place_lattice(all, global, options_.grid, options_.shares, options_.loopback, mapping,
                             smallest_extent(stencil_of(options_)))) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "halo/communicator.hpp"
+#include "halo/cuda/device_scope.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/watch/surroundings.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
@@ -15,18 +16,6 @@
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
-
-// Selects a GPU for this thread, and at the end of the scope the one that was selected before. -1: does nothing. Local.
-class DeviceScope {
- public:
-  explicit DeviceScope(int cuda_device);
-  ~DeviceScope();
-  DeviceScope(const DeviceScope&) = delete;
-  DeviceScope& operator=(const DeviceScope&) = delete;
-
- private:
-  int before_ = -1;
-};
 
 // The options, if they go together, with what they leave open filled in from the environment. Throws Error. Local.
 SessionOptions completed_options(SessionOptions options);
@@ -43,11 +32,11 @@ class Context {
   void renew_communicator() { placed_.communicator.renew(); }                // after Alarm::guard has settled a failure
   const Lattice& lattice() const { return placed_.lattice; }
   const Placement& placement() const { return placed_.placement; }
-  const SessionOptions& options() const { return options_; }
-  LoopChoice loop() const { return loop_; }               // of CG on a GPU
-  int cuda_device() const { return cuda_device_; }        // -1: the CPU
-  const Cublas* cublas() const { return cublas_.get(); }  // with `blas` cublas
-  std::string device() const;                             // "cpu", "cuda:0 (NVIDIA H200)", or both kinds of a mixed job
+  const SessionOptions& options() const { return options_; }  // `shares` are decided
+  LoopChoice loop() const { return loop_; }                   // of CG on a GPU
+  int cuda_device() const { return cuda_device_; }            // -1: the CPU
+  const Cublas* cublas() const { return cublas_.get(); }      // with `blas` cublas
+  std::string device() const;  // "cpu", "cuda:0 (NVIDIA H200)", or both kinds of a mixed job
   const std::vector<std::string>& devices() const { return devices_; }  // of every rank
   bool on_gpus() const { return on_gpus_; }  // whether some rank computes on a GPU; the same on all ranks
   // The GPU on which fields and the certificate may lie; -1 where some rank computes on a CPU.
@@ -66,7 +55,7 @@ class Context {
    private:
     std::optional<Surroundings::Scope> surroundings_;
     int threads_before_ = 0;
-    DeviceScope device_;
+    cuda::DeviceScope device_;
   };
 
  private:

@@ -33,6 +33,13 @@ SolveShape expected_shape(const Context& context, const ExpectedSolve& expected)
   return shape;
 }
 
+// Links from memory lie as their lattice is cut.
+const SessionOptions& cut_already(const SessionOptions& options) {
+  if (options.shares.automatic)
+    throw Error("shares", "even, or the shares of the lattice of these links, which is cut already", "auto");
+  return options;
+}
+
 }  // namespace
 
 void apply_milc_signs(VectorField& v) {
@@ -135,7 +142,7 @@ void Session::take_links() {
 }
 
 Session::Session(const Communicator& all, LinkField links, const SessionOptions& options)
-    : state_(new State{Context(all, links.lattice().global(), options, Mapping::natural), {}}) {
+    : state_(new State{Context(all, links.lattice().global(), cut_already(options), Mapping::natural), {}}) {
   const Context& context = state_->context;
   const Context::Scope scope(context);
   context.communicator().agree([&] {

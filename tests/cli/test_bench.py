@@ -185,7 +185,7 @@ def test_block_solver_has_an_iteration_of_its_own(bench):
 @pytest.mark.parametrize("arguments, words", [
     ([], ["required"]),
     (["hop"], ["lattice", "required"]),
-    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums, exchange, scaling or mapping", "hopp"]),
+    (["hopp", "--lattice", "4x4x4x4"], ["hop, cg, sums, exchange, scaling, mapping or shares", "hopp"]),
     (["hop", "--lattice", "4x4x4"], ["--lattice", "x, y, z, t"]),
     (["hop", "--local", "4x4x4x4"], ["--local", "scaling"]),
     (["scaling"], ["--lattice or --local", "required"]),

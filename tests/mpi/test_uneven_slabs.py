@@ -149,8 +149,8 @@ def test_a_checkpoint_goes_on_from_other_slabs(staghorn, gauge, tmp_path):
 
 BAD_SHARES = [
     (2, "3:1:1", "t into 3, found 2 ranks"),
-    (2, "u=1:2", "--shares: expected even, or numbers above 0"),
-    (2, "t=1:0", "--shares: expected even, or numbers above 0"),
+    (2, "u=1:2", "--shares: expected even, auto, or numbers above 0"),
+    (2, "t=1:0", "--shares: expected even, auto, or numbers above 0"),
     (2, "t=1:2,t=1:2", "--shares: expected each direction once"),
     (9, "t=" + ":".join("1" * 9), "t into 9, found 9 ranks"),
 ]

@@ -95,6 +95,8 @@ def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
     ({"blas": "cublas", "sloppy": "fp32"}, "sloppy fp32"),
     ({"blas": "cublas", "device": "cpu"}, "GPU"),
     ({"device": "tpu"}, "tpu"),
+    ({"shares": "auto"}, "shares: expected even, or the shares of the lattice of these links, which is cut already, found auto"),
+    ({"slow_device": "1:2"}, "slow_device: expected ranks below 1, found rank 1"),
 ])
 def test_options_that_do_not_fit_are_errors_that_say_why(options, words):
     with pytest.raises(staghorn.Error, match=words):

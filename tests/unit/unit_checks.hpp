@@ -54,6 +54,7 @@ std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();
 std::vector<UnitCheck> layout_checks();
 std::vector<UnitCheck> slab_checks();
+std::vector<UnitCheck> share_checks();
 std::vector<UnitCheck> given_phase_checks();
 
 inline RandomStream test_stream(std::uint64_t site) { return RandomStream(2024, RandomPurpose::hot_start, 0, site); }
