@@ -49,10 +49,11 @@ double cache_of_host() {
 }  // namespace
 
 double last_level_cache(const Communicator& communicator, int cuda_device) {
+  const bool is_first = communicator.rank_on_host() == 0;  // all ranks ask
   double bytes = 0;
   if (cuda_device >= 0)
     bytes = double(cuda::cache_bytes(cuda_device));
-  else if (communicator.rank_on_host() == 0)
+  else if (is_first)
     bytes = cache_of_host();
   return double(communicator.sum(std::int64_t(bytes)));
 }

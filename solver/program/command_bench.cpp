@@ -237,7 +237,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
                 communicator.size(), omp_get_max_threads(), stream_read * 1e-9, copy * 1e-9);
   out << line << std::flush;
 
-  if (options.cuda_device < 0)
+  if (!communicator.any(options.cuda_device >= 0))
     if (const std::string advice = advice_on_binding(workers, omp_get_max_threads()); !advice.empty())
       out << "note: " << advice << "\n";
 
