@@ -186,4 +186,10 @@ bool same_hexadecimal(const std::string& a, const std::string& b) {
   return !a.empty() && !b.empty() && *end_a == '\0' && *end_b == '\0' && value_a == value_b;
 }
 
+std::uint64_t hash_of_text(std::string_view text) {
+  std::uint64_t hash = UINT64_C(0xcbf29ce484222325);
+  for (const char c : text) hash = (hash ^ std::uint64_t(static_cast<unsigned char>(c))) * UINT64_C(0x100000001b3);
+  return hash;
+}
+
 }  // namespace staghorn

@@ -22,11 +22,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "halo/communicator.hpp"
 
 namespace staghorn {
+
+// FNV-1a [Fowler, Noll, Vo], 64 bits: tells texts apart. Local.
+std::uint64_t hash_of_text(std::string_view text);
 
 class SiteChecksum {
  public:

@@ -77,8 +77,8 @@ ShareBenchmark benchmark_shares(const Communicator& communicator, const Extents&
                                 const BenchmarkOptions& options, int most_rows) {
   SessionOptions session = options.session;
   session.precision = options.precisions.front();
-  (session.quarks.improved() ? session.naik_links : session.links) =
-      session.quarks.improved() ? options.naik_links.front() : options.links.front();
+  session.links = options.links.front();
+  session.naik_links = options.naik_links.front();
   const ShareChoice choice = choose_shares(communicator, extents, session, Mapping::natural, true);
   ShareBenchmark result;
   result.slower = slower_ranks(choice.speeds);

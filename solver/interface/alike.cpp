@@ -9,17 +9,11 @@
 
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
 
 namespace staghorn {
 
 namespace {
-
-// FNV-1a [Fowler, Noll, Vo], 64 bits.
-std::uint64_t hash_of(const std::string& text) {
-  std::uint64_t hash = UINT64_C(0xcbf29ce484222325);
-  for (const char c : text) hash = (hash ^ std::uint64_t(static_cast<unsigned char>(c))) * UINT64_C(0x100000001b3);
-  return hash;
-}
 
 // Throws Error for the first line that differs from that of rank 0.
 void compare(const std::string& first, const std::string& mine, int rank) {
@@ -69,7 +63,7 @@ void agree_alike(const Communicator& all, const char* call, const std::function<
   } catch (...) {
     thrown = std::current_exception();
   }
-  const std::uint64_t hash = asked ? hash_of(asked->lines()) : 0;
+  const std::uint64_t hash = asked ? hash_of_text(asked->lines()) : 0;
   std::array<std::uint64_t, 3> largest{hash, ~hash, thrown ? UINT64_C(1) : 0};
   alarm->combine({all.handle(), all.rank(), all.size()}, std::span<std::uint64_t>(largest),
                  [](std::uint64_t a, std::uint64_t b) { return std::max(a, b); });

@@ -78,8 +78,7 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
   agree_alike(all, "staghorn_gauge_get", [&](Asked& asked) {
     asked.add("gauge", held.number);
     check_pointer("info", info);
-    made.struct_size = info->struct_size;
-    check_written_size(made.struct_size, first_size<staghorn_gauge_info>, "info");
+    check_written_size(info->struct_size, first_size<staghorn_gauge_info>, "info");
     require_links(held);
   });
   const GaugeSummary& summary = held.gauge->measured();
@@ -100,7 +99,7 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
     made.long_unitarity = improved->summary.naik_unitarity;
     made.long_hash = site_hash(all, improved->naik);
   }
-  std::memcpy(info, &made, std::min<std::size_t>(made.struct_size, sizeof made));
+  write_struct(info, info->struct_size, made);
 }
 
 void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, const void* const* in, void* const* out) {

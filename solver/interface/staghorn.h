@@ -203,8 +203,7 @@ typedef struct {
   double tolerance_hq; /* Fermilab's relative residual, sqrt of the mean over sites of |r|^2/|x|^2; 0, the default: not
                           asked */
   int64_t max_iterations; /* of CG, for each right-hand side; default 10000 */
-  /* Called on every rank now and then, with iterations and the largest residual over tolerance. Not 0: stop. NULL: none
-   */
+  /* Called on every rank now and then, with iterations and largest residual over tolerance. Not 0: stop. NULL: none */
   int (*progress)(void *data, int64_t iteration, double residual_over_tolerance);
   void *progress_data;
 } staghorn_request;
@@ -250,8 +249,7 @@ typedef struct {
   double checkpoint_every; /* seconds between two states; default 600 */
   int32_t resume; /* 1: go on from that file, on any ranks or device, with no bit changed; begin where there is none */
   int32_t reserved; /* 0 */
-  /* Called on every rank now and then, with applications of K and the pairs that are missing. Not 0: stop. NULL: none
-   */
+  /* Called on every rank now and then, with applications of K and pairs that are missing. Not 0: stop. NULL: none */
   int (*progress)(void *data, int64_t calls, double missing);
   void *progress_data;
 } staghorn_eigen_request;

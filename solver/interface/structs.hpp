@@ -3,13 +3,19 @@
 
 #include <staghorn.h>
 
+#include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <cstring>
 #include <string>
 
 #include "dirac/algebra/precision.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
+
+static_assert(int(Precision::fp64) == STAGHORN_FP64 && int(Precision::fp32) == STAGHORN_FP32 &&
+              int(Precision::fp16) == STAGHORN_FP16);
 
 // Structs grow at their end. The size of the first version, which hosts may have been compiled with.
 template <class Struct>
@@ -31,6 +37,13 @@ Struct read_struct(const Struct* given, const char* name) {
   Struct copy;
   read_struct(given, first_size<Struct>, sizeof copy, name, &copy);
   return copy;
+}
+
+// Writes what the host's version of a struct, of `size` bytes, knows of `made`. Local.
+template <class Struct>
+void write_struct(void* to, std::size_t size, Struct made) {
+  made.struct_size = std::uint32_t(size);
+  std::memcpy(to, &made, std::min(size, sizeof made));
 }
 
 // Throws unless `size`, the struct_size of a struct that is written to, is that of some version: at least `first`.

@@ -118,15 +118,13 @@ void SourceList::check(Entry& entry, const VectorField& vector, std::size_t numb
 }
 
 std::string SourceList::identity() const {
-  std::uint64_t hash = 0xcbf29ce484222325ull;  // FNV-1a
-  const auto add = [&](const std::string& text) {
-    for (const unsigned char byte : text + "\n") hash = (hash ^ byte) * 0x100000001b3ull;
-  };
+  std::string text;
   for (const Entry& entry : entries_) {
-    add(entry.request.spec.kind == SourceKind::file ? "file" : entry.name);  // files may be moved
-    add(std::to_string(entry.n) + " " + std::to_string(entry.request.color.value_or(-1)) + " " +
-        std::to_string(entry.hash));
+    text += (entry.request.spec.kind == SourceKind::file ? "file" : entry.name) + "\n";  // files may be moved
+    text += std::to_string(entry.n) + " " + std::to_string(entry.request.color.value_or(-1)) + " " +
+            std::to_string(entry.hash) + "\n";
   }
+  const std::uint64_t hash = hash_of_text(text);
   return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
 }
 

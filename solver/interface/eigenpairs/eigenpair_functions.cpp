@@ -39,9 +39,7 @@ staghorn_eigen_info info_of(const Gauge& gauge) {
   const DeflationSummary* const kept = gauge.kept_eigenpairs();
   if (!kept) return info;
   info.pairs = std::int32_t(kept->pairs);
-  info.precision = kept->precision == Precision::fp64   ? STAGHORN_FP64
-                   : kept->precision == Precision::fp32 ? STAGHORN_FP32
-                                                        : STAGHORN_FP16;
+  info.precision = std::int32_t(kept->precision);
   info.smallest = kept->smallest;
   info.largest = kept->largest;
   info.residual = kept->largest_residual;
@@ -55,11 +53,8 @@ void check_written(const staghorn_eigen_info* info) {
   if (info) check_written_size(info->struct_size, first_size<staghorn_eigen_info>, "info");
 }
 
-// Fills what the host's version of the struct knows. Local.
-void put(staghorn_eigen_info* to, staghorn_eigen_info info) {
-  if (!to) return;
-  info.struct_size = to->struct_size;
-  std::memcpy(to, &info, std::min<std::size_t>(info.struct_size, sizeof info));
+void put(staghorn_eigen_info* to, const staghorn_eigen_info& info) {
+  if (to) write_struct(to, to->struct_size, info);
 }
 
 EigenRequest request_of(const staghorn_eigen_request& given) {
@@ -154,11 +149,7 @@ int write_file(HeldGauge& held, const char* path, int storage, int replace) {
     check_choice("replace", replace, 0, 1);
     if (!held.gauge->kept_eigenpairs())
       throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
-    output = {path, eigenvector_format_by_name(path),
-              storage == STAGHORN_FP64   ? Precision::fp64
-              : storage == STAGHORN_FP32 ? Precision::fp32
-                                         : Precision::fp16,
-              replace != 0};
+    output = {path, eigenvector_format_by_name(path), Precision(storage), replace != 0};
   });
   held.gauge->write_eigenpairs(output);
   return STAGHORN_OK;

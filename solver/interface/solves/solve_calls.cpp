@@ -89,13 +89,11 @@ HostResults::HostResults(staghorn_result* first) : first_(first) {
 
 void HostResults::put(int i, staghorn_result result) const {
   const std::size_t size = first_->struct_size;
-  auto* to = reinterpret_cast<char*>(first_) + std::size_t(i) * size;
-  result.struct_size = std::uint32_t(size);
-  std::memcpy(to, &result, std::min(size, sizeof result));
+  write_struct(reinterpret_cast<char*>(first_) + std::size_t(i) * size, size, result);
 }
 
 void set_numbers(Gauge& gauge, const staghorn_request& request) {
-  const Precision precision = request.precision == STAGHORN_FP64 ? Precision::fp64 : Precision::fp32;
+  const Precision precision = Precision(request.precision);
   std::optional<Precision> sloppy;
   if (request.sloppy != STAGHORN_NO_SLOPPY) sloppy = Precision(request.sloppy);
   check_reals("request.sloppy_reals", request.sloppy_reals, gauge.improved() ? LinkKind::naik : LinkKind::thin);

@@ -83,6 +83,15 @@ double slowest_seconds(const SlabWidths& widths, std::span<const RankSpeed> spee
 
 namespace {
 
+// Takes `tried` where its slowest rank ends before `best` seconds, which becomes its time. Returns whether it did.
+bool take_if_faster(SlabWidths& widths, double& best, const SlabWidths& tried, std::span<const RankSpeed> speeds) {
+  const double seconds = slowest_seconds(tried, speeds);
+  if (!(seconds < best)) return false;
+  widths = tried;
+  best = seconds;
+  return true;
+}
+
 // Directions take turns until none gets better; direction `kept` stays as it is.
 SlabWidths improved_by_direction(SlabWidths widths, int least, std::span<const RankSpeed> speeds, int kept = -1) {
   double best = slowest_seconds(widths, speeds);
@@ -92,11 +101,7 @@ SlabWidths improved_by_direction(SlabWidths widths, int least, std::span<const R
       if (mu == kept || widths[std::size_t(mu)].size() == 1) continue;
       SlabWidths tried = widths;
       tried[std::size_t(mu)] = balanced_direction(widths, mu, least, speeds);
-      const double seconds = slowest_seconds(tried, speeds);
-      if (!(seconds < best)) continue;
-      widths = tried;
-      best = seconds;
-      better = true;
+      if (take_if_faster(widths, best, tried, speeds)) better = true;
     }
   }
   return widths;
@@ -128,14 +133,8 @@ SlabWidths improved_widths(SlabWidths widths, int least, std::span<const RankSpe
   double best = slowest_seconds(widths, speeds);
   for (bool better = true; better;) {
     better = false;
-    for (const auto& [mu, shifted] : shifted_widths(widths, least)) {
-      const SlabWidths tried = improved_by_direction(shifted, least, speeds, mu);
-      const double seconds = slowest_seconds(tried, speeds);
-      if (!(seconds < best)) continue;
-      widths = tried;
-      best = seconds;
-      better = true;
-    }
+    for (const auto& [mu, shifted] : shifted_widths(widths, least))
+      if (take_if_faster(widths, best, improved_by_direction(shifted, least, speeds, mu), speeds)) better = true;
   }
   return widths;
 }

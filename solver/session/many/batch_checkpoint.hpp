@@ -11,6 +11,7 @@
 
 #include "solver/checkpoint/checkpoints.hpp"
 #include "solver/report/solve_report.hpp"
+#include "solver/session/many/kept_solutions.hpp"
 #include "solver/session/many/solve_many.hpp"
 
 namespace staghorn {
@@ -38,19 +39,16 @@ class BatchCheckpoint {
   // The search of this batch begins: it goes on from the state, if that is of this batch.
   void begin(std::size_t batch);
   // A solution was taken.
-  void remember(std::size_t number, const VectorField& x);
+  void remember(std::size_t number, const VectorField& x) { solutions_.remember(number, x); }
 
   Checkpoints& of_searches() { return checkpoints_; }
 
  private:
   SearchNumbers numbers();
 
-  const Communicator& communicator_;
-  const Lattice& lattice_;
-  SolutionSink* solutions_;
+  KeptSolutions solutions_;
   BatchesSoFar& so_far_;
   Checkpoints checkpoints_;
-  std::vector<std::uint64_t> hashes_;  // of the solutions that are done
 };
 
 }  // namespace staghorn

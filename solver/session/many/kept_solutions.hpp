@@ -3,24 +3,48 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <string>
 #include <vector>
 
+#include "solver/report/solve_report.hpp"
 #include "solver/search/search_keeper.hpp"
 #include "solver/session/many/solve_many.hpp"
 
 namespace staghorn {
 
-// `solutions`, where a job can go on from it; else throws Error. Local.
-SolutionSink* sink_that_goes_on(SolutionSink* solutions);
+class KeptSolutions {
+ public:
+  // How lists of a state are called: numbers and hashes of solutions begin with `lists`, their reports with `reports`.
+  // each: what a number is, in notes.
+  struct Names {
+    std::string lists, reports, each;
+  };
 
-// Reads a solution into x. Returns whether it is there and has this hash; then the sink counts it as written.
-// Collective.
-bool read_back_whole(const Communicator& communicator, SolutionSink& solutions, std::size_t number, std::uint64_t hash,
-                     VectorField& x);
+  // `solutions` keeps them. All but `names` must outlive this. Throws Error where a job cannot go on from `solutions`.
+  // Local.
+  KeptSolutions(const Communicator& communicator, const Lattice& lattice, SolutionSink* solutions, Names names);
 
-// Hashes as two lists of 32 bits, whose names begin with `prefix`, and back. Local.
-void put_hashes(SearchNumbers& numbers, const std::string& prefix, const std::vector<std::uint64_t>& hashes);
-std::vector<std::uint64_t> get_hashes(const SearchNumbers& numbers, const std::string& prefix, std::size_t n);
+  // There is no state: all begin. Collective.
+  void begin_anew() { solutions_->begin_anew(); }
+  // A solution was taken. Collective.
+  void remember(std::size_t number, const VectorField& x);
+  // Adds those that are done, once they are on the disk. Collective.
+  void put(SearchNumbers& numbers, const std::vector<RhsReport>& rhs, const std::vector<bool>& is_done);
+  // Takes back those of a state that are in the file with the hash that they had: `again` takes each, on the host. The
+  // others are solved again, as `note` says. Collective.
+  void take_back(const SearchNumbers& numbers, std::vector<RhsReport>& rhs, std::vector<bool>& is_done,
+                 const TakeSolution& again, const std::function<void(const std::string&)>& note);
+
+ private:
+  bool read_back(std::size_t number, std::uint64_t hash, VectorField& x);
+
+  const Communicator& communicator_;
+  const Lattice& lattice_;
+  SolutionSink* solutions_;
+  const Names names_;
+  std::map<std::size_t, std::uint64_t> hashes_;
+};
 
 }  // namespace staghorn

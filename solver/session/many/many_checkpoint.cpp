@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "dirac/fields/plain_algebra.hpp"
-#include "dirac/fields/site_hash.hpp"
 #include "solver/session/many/kept_solutions.hpp"
 
 namespace staghorn {
@@ -22,44 +21,24 @@ ManyCheckpoint::ManyCheckpoint(const Communicator& communicator, const Lattice& 
                                std::map<std::string, std::string> identity, SolutionSink* solutions)
     : communicator_(communicator),
       lattice_(lattice),
-      solutions_(sink_that_goes_on(solutions)),
+      solutions_(communicator, lattice, solutions, {"many.", "done.", "source"}),
       series_(communicator, lattice, checkpoint_place(request), std::move(identity)) {}
 
 std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vector<bool>& is_done, RefilledBatch& batch,
                                                const std::function<VectorField(std::size_t)>& make,
                                                const TakeSolution& again) {
-  hashes_.assign(is_done.size(), 0);
   if (!series_.found()) {
-    solutions_->begin_anew();
+    solutions_.begin_anew();
     return {};
   }
   const SearchNumbers& numbers = series_.found()->numbers;
   const std::vector<double>& spectrum = get(numbers, "many.spectrum", 2);
   whole.spectrum = {spectrum[0], spectrum[1]};
-  take_done(whole, is_done, again);
+  solutions_.take_back(numbers, whole.rhs, is_done, again, [this](const std::string& text) { series_.note(text); });
   const std::vector<double>& use = get(numbers, "many.use", 4);
   batch.set_use_before({batch.columns(), long(use[0]), long(use[1]), long(use[2]), long(use[3])});
   series_.set_resumed_iterations(long(use[0]));
   return take_columns(batch, make);
-}
-
-void ManyCheckpoint::take_done(CertifiedSolve& whole, std::vector<bool>& is_done, const TakeSolution& again) {
-  const SearchNumbers& numbers = series_.found()->numbers;
-  const std::vector<double>& sources = get(numbers, "many.done");
-  std::vector<RhsReport> rhs = get_reports(numbers, "done.", sources.size());
-  const std::vector<std::uint64_t> hashes = get_hashes(numbers, "many.", sources.size());
-  VectorField x(lattice_);
-  for (std::size_t i = 0; i < sources.size(); ++i) {
-    const auto source = std::size_t(sources[i]);
-    if (!read_back_whole(communicator_, *solutions_, source, hashes[i], x)) {
-      series_.note("source " + std::to_string(source) + " is solved again: its solution is not in the unfinished file");
-      continue;
-    }
-    again(source, x);
-    whole.rhs[source] = std::move(rhs[i]);
-    hashes_[source] = hashes[i];
-    is_done[source] = true;
-  }
 }
 
 std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
@@ -102,23 +81,9 @@ std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
   return in_flight;
 }
 
-void ManyCheckpoint::remember(std::size_t source, const VectorField& x) {
-  hashes_[source] = site_hash(communicator_, x);
-}
-
 void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch) {
   SearchNumbers numbers;
-  std::vector<RhsReport> reports;
-  std::vector<std::uint64_t> hashes;
-  numbers["many.done"] = {};
-  for (std::size_t source = 0; source < is_done.size(); ++source) {
-    if (!is_done[source]) continue;
-    numbers["many.done"].push_back(double(source));
-    hashes.push_back(hashes_[source]);
-    reports.push_back(whole.rhs[source]);
-  }
-  put_hashes(numbers, "many.", hashes);
-  put_reports(numbers, "done.", reports);
+  solutions_.put(numbers, whole.rhs, is_done);
   numbers["many.spectrum"] = {whole.spectrum.smallest, whole.spectrum.largest};
   const BatchUse& use = batch.use();
   numbers["many.use"] = {double(use.iterations), double(use.column_iterations), double(use.iterations_waited),
@@ -156,7 +121,6 @@ void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& 
         clear_parity(space, places[half]);
     return space;
   };
-  solutions_->flush();
   series_.write(std::move(numbers), n_vectors, vector, std::to_string(use.iterations) + " iterations of this pass");
 }
 

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "solver/checkpoint/checkpoint_series.hpp"
+#include "solver/session/many/kept_solutions.hpp"
 #include "solver/session/many/refilled_batch.hpp"
 #include "solver/session/many/solve_many.hpp"
 
@@ -31,7 +32,7 @@ class ManyCheckpoint {
                                  const std::function<VectorField(std::size_t)>& make, const TakeSolution& again);
 
   // A source is done: its solution was taken.
-  void remember(std::size_t source, const VectorField& x);
+  void remember(std::size_t source, const VectorField& x) { solutions_.remember(source, x); }
 
   bool is_due() { return series_.is_due(); }
   void keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch);
@@ -39,14 +40,12 @@ class ManyCheckpoint {
   CheckpointSummary summary() const { return series_.summary(); }
 
  private:
-  void take_done(CertifiedSolve& whole, std::vector<bool>& is_done, const TakeSolution& again);
   std::vector<std::size_t> take_columns(RefilledBatch& batch, const std::function<VectorField(std::size_t)>& make);
 
   const Communicator& communicator_;
   const Lattice& lattice_;
-  SolutionSink* solutions_;
+  KeptSolutions solutions_;
   CheckpointSeries series_;
-  std::vector<std::uint64_t> hashes_;  // of the solutions that are done
 };
 
 }  // namespace staghorn
