@@ -27,7 +27,7 @@ struct Stage {
     shape.options.precision = result.cg.precision;
     shape.options.links = result.cg.links;
     shape.options.transport = result.cg.transport;
-    return iteration_time(here, shape, default_loop_choice()).total() * 1e6;
+    return iteration_time({&here, 1}, shape, default_loop_choice()).total() * 1e6;
   }
 
   // Refused before anything is allocated, alike on all ranks.

@@ -97,6 +97,17 @@ double interior_share(const Lattice& lattice, int depth) {
   return share;
 }
 
+// The slowest messages, and the host with the most ranks, of all kinds.
+Machine with_messages_of_all(std::span<const Machine> kinds) {
+  Machine slowest = kinds.front();
+  for (const Machine& kind : kinds.subspan(1)) {
+    slowest.host_bandwidth = std::min(slowest.host_bandwidth, kind.host_bandwidth);
+    slowest.host_latency = std::max(slowest.host_latency, kind.host_latency);
+    slowest.ranks_per_host += kind.ranks_per_host;
+  }
+  return slowest;
+}
+
 }  // namespace
 
 Machine assumed_cpus(double stream, double memory, int ranks_per_host, int threads_per_rank) {
@@ -117,43 +128,55 @@ std::string to_json(const Machine& machine) {
   return json.dump(2);
 }
 
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked) {
+std::vector<IterationTime> iteration_times(std::span<const Machine> kinds, const SolveShape& shape, LoopChoice asked) {
   const bool mixed = shape.options.sloppy.has_value();
   const Precision precision = mixed ? *shape.options.sloppy : shape.options.precision;
   const HopForm form = operator_options(iterated_options(shape.options), shape.n_rhs, -1).form();
   const int depth = depth_of(form.stencil);
   const HopCost cost = hop_cost(precision, form, shape.n_rhs);
-  // The rank with the largest part is the slowest.
-  Lattice largest = part_of(shape, 0);
-  for (int rank = 1; rank < volume(shape.grid); ++rank)
-    if (const Lattice part = part_of(shape, rank); part.local_volume() > largest.local_volume()) largest = part;
-  const double sites = double(largest.local_volume()) / 2;
-  const int ranks = int(volume(shape.grid)), hosts = (ranks + machine.ranks_per_host - 1) / machine.ranks_per_host;
+  const Machine messages = with_messages_of_all(kinds);
+  const int ranks = int(volume(shape.grid)), hosts = (ranks + messages.ranks_per_host - 1) / messages.ranks_per_host;
   const std::string& transport = shape.options.transport;
-  const bool by_p2p = hosts == 1 && (transport == "auto" || stores_into_ghosts(transport));
-
-  IterationTime time;
-  time.one_kernel = machine.has_gpus() && (ranks == 1 || by_p2p) &&
-                    takes_one_kernel(asked, precision, shape.n_rhs, largest.local_volume());
-  const double hop = cost.hop_with_beta(), residual = cost.residual_with_beta() + cost.growth() / 2;
-  constexpr double refresh = 1.0 / cg_refresh_interval;
+  const bool by_p2p = hosts == 1 && kinds.size() == 1 && (transport == "auto" || stores_into_ghosts(transport));
 
   double slowest_faces = 0;
+  std::int64_t largest = 0;
   std::vector<int> host_of_rank(std::size_t(ranks), 0);
-  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / machine.ranks_per_host;
-  const Placement placement = place_ranks(largest.widths(), host_of_rank, Mapping::host);
-  for (int rank = 0; rank < ranks; ++rank)
-    slowest_faces = std::max(slowest_faces, face_seconds(machine, part_of(shape, rank), placement, depth, cost.vector));
-
-  for (const double bytes : {hop, residual}) {
-    const double memory = bytes * sites / machine.stream;
-    time.memory += memory;
-    time.communication += std::max(0.0, slowest_faces - interior_share(largest, depth) * memory);
+  for (int rank = 0; rank < ranks; ++rank) host_of_rank[std::size_t(rank)] = rank / messages.ranks_per_host;
+  const Placement placement = place_ranks(part_of(shape, 0).widths(), host_of_rank, Mapping::host);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Lattice part = part_of(shape, rank);
+    slowest_faces = std::max(slowest_faces, face_seconds(messages, part, placement, depth, cost.vector));
+    largest = std::max(largest, part.local_volume());
   }
-  time.memory += refresh * cost.direction() * sites / machine.stream;
-  const double sum_over_hosts = std::ceil(std::log2(hosts)) * machine.network_latency;
-  time.latency = (2 + refresh) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
-  return time;
+
+  const double hop = cost.hop_with_beta(), residual = cost.residual_with_beta() + cost.growth() / 2;
+  constexpr double refresh = 1.0 / cg_refresh_interval;
+  const double sum_over_hosts = std::ceil(std::log2(hosts)) * messages.network_latency;
+  std::vector<IterationTime> times;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const Machine& machine = kinds[std::size_t(rank) % kinds.size()];
+    const Lattice part = part_of(shape, rank);
+    const double sites = double(part.local_volume()) / 2;
+    IterationTime time;
+    time.one_kernel =
+        machine.has_gpus() && (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, largest);
+    for (const double bytes : {hop, residual}) {
+      const double memory = bytes * sites / machine.stream;
+      time.memory += memory;
+      time.communication += std::max(0.0, slowest_faces - interior_share(part, depth) * memory);
+    }
+    time.memory += refresh * cost.direction() * sites / machine.stream;
+    time.latency = (2 + refresh) * (ranks == 1 ? machine.kernel_latency : machine.phase_latency + sum_over_hosts);
+    times.push_back(time);
+  }
+  return times;
+}
+
+IterationTime iteration_time(std::span<const Machine> kinds, const SolveShape& shape, LoopChoice asked) {
+  const std::vector<IterationTime> times = iteration_times(kinds, shape, asked);
+  return *std::max_element(times.begin(), times.end(),
+                           [](const IterationTime& a, const IterationTime& b) { return a.total() < b.total(); });
 }
 
 }  // namespace staghorn

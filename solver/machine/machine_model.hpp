@@ -2,7 +2,9 @@
 // latencies. docs/performance.md shows how near a real iteration comes to the bound.
 #pragma once
 
+#include <span>
 #include <string>
+#include <vector>
 
 #include "halo/communicator.hpp"
 #include "solver/krylov/loop_form.hpp"
@@ -35,7 +37,7 @@ Machine assumed_cpus(double stream, double memory, int ranks_per_host, int threa
 Machine find_machine(const Communicator& communicator, const std::string& name_or_file);
 std::string to_json(const Machine& machine);
 
-// Seconds of one iteration with all right-hand sides, of the slowest rank.
+// Seconds of one iteration with all right-hand sides.
 struct IterationTime {
   double memory = 0;         // bytes over the stream
   double communication = 0;  // of faces, where interior sites do not hide it
@@ -44,13 +46,16 @@ struct IterationTime {
   double total() const { return memory + communication + latency; }
 };
 
-// The time of an iteration in the form of the loop that a solve takes (loop_form.hpp). On one host faces travel by p2p,
-// unless options.transport names another transport. With R reals a link, n right-hand sides and w bytes a real, the
-// phases of an iteration move per site of one parity
+// The time of an iteration in the form of the loop that a solve takes (loop_form.hpp), of every rank. Rank k runs on
+// kinds[k % kinds.size()]. Ranks of several kinds are on one host, and messages take them all as long as the slowest
+// kind. On one host faces travel by p2p, unless options.transport names another transport. With R reals a link, n
+// right-hand sides and w bytes a real, the phases of an iteration move per site of one parity
 //   hop (8 R + 18 n) w   residual update (8 R + 36 n) w   in one iteration of 16 direction update 18 n w
 // bytes. Every second residual update reads and writes x, which is fp32 where the precision is fp16.
 // Faces (6 n w a site, both ways in each cut direction) travel while the interior sites of hop and residual update are
 // computed. Boundary sites wait for the faces. With options.sloppy the iteration is in that precision. Local.
-IterationTime iteration_time(const Machine& machine, const SolveShape& shape, LoopChoice asked);
+std::vector<IterationTime> iteration_times(std::span<const Machine> kinds, const SolveShape& shape, LoopChoice asked);
+// Of the slowest rank.
+IterationTime iteration_time(std::span<const Machine> kinds, const SolveShape& shape, LoopChoice asked);
 
 }  // namespace staghorn

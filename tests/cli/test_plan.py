@@ -288,11 +288,79 @@ def test_too_large_a_lattice_does_not_fit_into_the_memory_of_cpus(plan, cpus):
     (["--machine", "CPUS", "--gpus", "2"], ["--gpus", "--ranks for a machine of CPUs"]),
     (["--ranks", "2"], ["--ranks", "--gpus for a machine of GPUs"]),
     (["--machine", "CPUS", "--ranks", "2", "--grid", "1,1,1,2"], ["--grid", "--ranks"]),
+    (["--machine", "h200,CPUS", "--gpus", "2"], ["--gpus", "--ranks for several machines"]),
+    (["--machine", "h200,CPUS", "--ranks", "16"], ["--machine", "2 to 10 ranks of one host", "16 ranks"]),
+    (["--machine", "h200,CPUS", "--stream", "30"], ["--stream", "one machine"]),
+    (["--machine", "h200,CPUS", "--find-eigenpairs", "4"], ["--find-eigenpairs", "one machine"]),
+    (["--machine", "h200,"], ["--machine", "h200, here, or a file", "'h200,'"]),
+    (["--shares", "3:x"], ["--shares", "t=3:1", "3:x"]),
     (["--machine", "CPUS", "--ranks", "x"], ["--ranks", "numbers from 1 to 65536"]),
     (["--stream", "0"], ["--stream", "above 0"]), (["--iterations", "0"], ["--iterations", "at least 1"]),
 ])
 def test_wrong_words_for_a_machine_are_refused(staghorn, cpus, expect_error, options, words):
-    expect_error(staghorn("plan", "--lattice", "8x8x8x8", *[cpus if word == "CPUS" else word for word in options]), 2, *words)
+    named = [word.replace("CPUS", str(cpus)) for word in options]
+    expect_error(staghorn("plan", "--lattice", "8x8x8x8", *named), 2, *words)
+
+
+def test_the_largest_of_uneven_slabs_counts(plan):
+    even, uneven = (one(plan, "--lattice", "16x16x16x32", *options, machine=NO_LATENCY | {"host_gb_s": 1e9})
+                    for options in (["--gpus", 2], ["--shares", "3:1"]))
+    assert uneven["widths"] == [[16], [16], [16], [24, 8]] and uneven["grid"] == [1, 1, 1, 2]
+    assert uneven["local_lattice"] == [16, 16, 16, 24]
+    assert uneven["memory_microseconds"] == pytest.approx(1.5 * even["memory_microseconds"])
+    assert uneven["efficiency"] == pytest.approx(even["efficiency"] / 1.5)
+    links = [found["objects"]["certificate_links"] for found in (even, uneven)]
+    assert links[1] == 1.5 * links[0]
+
+
+@pytest.fixture
+def unlike(plan, staghorn, tmp_path):
+    """unlike(*options): the plans of a GPU of 300 GB/s beside a CPU of 100, by their slabs; nothing else takes time."""
+    free = NO_LATENCY | {"host_gb_s": 1e9}
+    built_in = json.loads(staghorn("plan", "--json", "--lattice", "8x8x8x8", check=True).stdout)["machine"]
+    (tmp_path / "gpu.json").write_text(json.dumps(built_in | free | {"name": "gpu", "stream_gb_s": 300}))
+    del built_in["gpus_per_host"]
+    (tmp_path / "cpu.json").write_text(json.dumps(built_in | CPUS | free | {"name": "cpu"}))
+
+    def run(*options, lattice="16x16x16x32"):
+        found = plan("--lattice", lattice, "--machine", f"{tmp_path / 'gpu.json'},{tmp_path / 'cpu.json'}", *options)
+        assert [machine["name"] for machine in found["machines"]] == ["gpu", "cpu"]
+        return {of["slabs"]: of for of in found["plans"]}
+
+    return run
+
+
+def test_ranks_of_two_kinds_end_together(unlike):
+    plans = unlike("--shares", "auto")
+    assert list(plans) == ["auto", "even", "gpu alone", "cpu alone"]
+    chosen, even, gpu, cpu = plans.values()
+    assert chosen["widths"][3] == [24, 8] and even["widths"][3] == [16, 16]
+    assert chosen["kinds"][0]["microseconds"] == pytest.approx(chosen["kinds"][1]["microseconds"], rel=1e-3)
+    assert chosen["microseconds"] == pytest.approx(0.75 * gpu["microseconds"], rel=1e-3)
+    assert even["microseconds"] == pytest.approx(0.5 * cpu["microseconds"], rel=1e-3)
+    assert chosen["efficiency"] == pytest.approx(1, rel=1e-3)
+    assert "--device cuda,cpu --grid 1,1,1,2 --shares t=24:8" in chosen["start"]
+
+
+def test_each_kind_has_the_memory_of_its_part(unlike):
+    """Links of the certificate, 576 bytes a site, are on the host of both; only a GPU has memory of its own."""
+    gpu, cpu = unlike("--shares", "7:1")["7:1"]["kinds"]
+    assert gpu["local_lattice"] == [16, 16, 16, 28] and cpu["local_lattice"] == [16, 16, 16, 4]
+    for kind, width in ((gpu, 28), (cpu, 4)):
+        assert kind["objects"]["certificate_links"] == 576 * 16**3 * width
+    assert gpu["gpu_bytes"] > 0 == cpu["gpu_bytes"]
+    assert cpu["host_bytes"] > cpu["objects"]["links"] > 0
+
+
+def test_ranks_take_the_kinds_in_turn(unlike):
+    chosen, *_ = unlike("--shares", "auto", "--grid", "1,1,1,4").values()
+    assert chosen["widths"][3] == [12, 4, 12, 4] and [kind["ranks"] for kind in chosen["kinds"]] == [2, 2]
+
+
+def test_one_kind_that_does_not_fit_is_said(unlike):
+    found = unlike("--rhs", 64, "--ranks", 2, "--shares", "auto", lattice="64x64x64x128")["auto"]
+    gpu, cpu = found["kinds"]
+    assert not found["fits"] and (not gpu["fits"] or not cpu["fits"])
 
 
 @pytest.mark.parametrize("change, words", [

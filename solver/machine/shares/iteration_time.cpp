@@ -101,8 +101,8 @@ struct Pieces {
 
 }  // namespace
 
-IterationTime time_iteration(const Communicator& communicator, const Lattice& lattice, const SessionOptions& options,
-                             int cuda_device) {
+MeasuredIteration time_iteration(const Communicator& communicator, const Lattice& lattice,
+                                 const SessionOptions& options, int cuda_device) {
   const Activity activity("timing an iteration");
   Trial trial(communicator, lattice, options, cuda_device);
   const Pieces pieces(communicator.max(trial.piece(least_iterations)));

@@ -10,15 +10,15 @@
 
 namespace staghorn {
 
-struct IterationTime {
+struct MeasuredIteration {
   double seconds = 0;
   bool by_hosts = false;  // some rank's host takes part in each iteration
 };
 // What an iteration takes the ranks of `communicator` together on the parts that `lattice` says, the slowest rank: the
 // fastest of several pieces, with the precision and links of the iterations of `options`, one right-hand side.
 // Collective.
-IterationTime time_iteration(const Communicator& communicator, const Lattice& lattice, const SessionOptions& options,
-                             int cuda_device);
+MeasuredIteration time_iteration(const Communicator& communicator, const Lattice& lattice,
+                                 const SessionOptions& options, int cuda_device);
 
 // Seconds that an iteration takes this rank alone on a part of these extents: in directions that `grid` cuts, faces
 // travel from the rank to itself. All ranks work at the same time, as in a solve, for ranks of a host share its memory.

@@ -148,14 +148,14 @@ class Chooser {
   double measure(const Cut& cut, double foreseen) {
     const bool works = cut.works[std::size_t(all_.rank())];
     const Communicator group = all_.split(works ? 0 : 1, all_.rank());
-    IterationTime time{never};
+    MeasuredIteration time{never};
     std::exception_ptr failure;
     if (works) try {
         const PlacedLattice placed = place_lattice(group, global_, grid_of(cut.widths), shares_of(cut.widths),
                                                    options_.loopback, mapping_, least_);
         int repeats = 0;
         if (fits(placed)) do {
-            const IterationTime again = time_iteration(placed.communicator, placed.lattice, options_, device_);
+            const MeasuredIteration again = time_iteration(placed.communicator, placed.lattice, options_, device_);
             time = {std::min(time.seconds, again.seconds), again.by_hosts};
           } while (time.seconds > suspicious * foreseen && repeats++ < most_repeats);
       } catch (const LocalError&) {

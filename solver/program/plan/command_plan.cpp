@@ -1,14 +1,14 @@
 // `staghorn plan`: how fast and how large a solve would be on a machine that need not be here.
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <ostream>
 #include <sstream>
 
 #include "dirac/fields/vector_shape.hpp"
+#include "halo/cut/share_summary.hpp"
 #include "solver/bench/this_machine.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
-#include "solver/machine/memory_check.hpp"
+#include "solver/machine/shares/foreseen_widths.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
@@ -35,7 +35,8 @@ CommandSyntax plan_syntax() {
       "\nA machine file is what --json prints under \"machine\": bandwidths in GB/s and memory in GB (of one GPU, or\n"
       "of the share of one rank), latencies in us. With threads_per_rank it is one of CPUs.\n"
       "Examples:\n  staghorn plan --lattice 96 96 96 192 --links 12 --gpus 64,128,...,4096\n"
-      "  staghorn plan --lattice 32 32 32 64 --sloppy fp32 --machine here\n"};
+      "  staghorn plan --lattice 32 32 32 64 --sloppy fp32 --machine here\n"
+      "  staghorn plan --lattice 32 32 32 64 --machine h200,here --shares auto\n"};
   po::options_description options("Options");
   options.add_options()("lattice",
                         po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T")->required(),
@@ -45,8 +46,11 @@ CommandSyntax plan_syntax() {
       "the same for CPUs: numbers of ranks (default: those of one host)")(
       "grid", po::value<std::string>()->value_name("x,y,z,t"),
       "process grid, instead of --gpus or --ranks (default: the one with the least surface)")(
+      "shares", po::value<std::string>()->value_name("even|SHARES|auto")->default_value("even"),
+      "slabs, as of `staghorn solve`; auto: those whose slowest rank is foreseen to be fastest")(
       "machine", po::value<std::string>()->value_name("h200|here|FILE.json")->default_value("h200"),
-      "what to run on; here: the CPUs of this host, whose memory is looked up and whose streaming read is measured")(
+      "what to run on; here: the CPUs of this host, whose memory is looked up and whose streaming read is measured. A "
+      "list with commas: the ranks of one host take its entries in turn")(
       "stream", po::value<double>()->value_name("GB/S"),
       "streaming read, in place of the machine's: of one GPU, or of one host of CPUs")(
       "iterations", po::value<long>()->value_name("N"), "adds the seconds of so many iterations")(
@@ -112,7 +116,7 @@ SolveShape read_shape(const OptionValues& values) {
   SolveOptions options;
   set_options(values, options,
               {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
-               "system"});
+               "system", "shares"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.n_together = most_masses_together(options.request, options.session.quarks.naik_epsilon.value_or(0));
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();
@@ -132,47 +136,90 @@ SolveShape read_shape(const OptionValues& values) {
   return shape;
 }
 
-Machine read_machine(const Communicator& communicator, const OptionValues& values) {
+// The kinds of ranks, in the order of the list.
+std::vector<Machine> read_machines(const Communicator& communicator, const OptionValues& values) {
   std::optional<double> stream;
   if (values.count("stream")) stream = values["stream"].as<double>() * 1e9;
   if (stream && !(*stream > 0 && std::isfinite(*stream)))
     throw UsageError("--stream", "GB/s above 0", values["stream"].as<double>());
-  const std::string name = values["machine"].as<std::string>();
-  if (name == "here") return this_machine(communicator, stream);
-  Machine machine = find_machine(communicator, name);
-  if (stream) machine.stream = machine.has_gpus() ? *stream : *stream / machine.ranks_per_host;
-  return machine;
+  std::vector<Machine> machines;
+  const std::string list = values["machine"].as<std::string>();
+  std::istringstream names(list + ",");
+  for (std::string name; std::getline(names, name, ',');) {
+    if (name.empty())
+      throw UsageError("--machine", "h200, here, or a file, with commas between several", "'" + list + "'");
+    if (name == "here") {
+      machines.push_back(this_machine(communicator, stream));
+      continue;
+    }
+    machines.push_back(find_machine(communicator, name));
+    Machine& machine = machines.back();
+    if (stream) machine.stream = machine.has_gpus() ? *stream : *stream / machine.ranks_per_host;
+  }
+  if (machines.size() > 1 && stream) throw UsageError("--stream", "one machine in --machine", "several");
+  return machines;
 }
 
-// The process grids that are asked for.
-std::vector<Extents> read_grids(const OptionValues& values, const Machine& machine, const SolveShape& shape) {
-  const char* const option = machine.has_gpus() ? "--gpus" : "--ranks";
+// The process grids that are asked for. `shares`: a grid that is chosen cuts directions as often as they have numbers.
+std::vector<Extents> read_grids(const OptionValues& values, const std::vector<Machine>& kinds, const SolveShape& shape,
+                                const Shares& shares) {
+  const bool of_gpus = kinds.size() == 1 && kinds.front().has_gpus();
+  const char* const option = of_gpus ? "--gpus" : "--ranks";
   const bool gpus = !values["gpus"].defaulted(), ranks = values.count("ranks");
-  if (gpus && !machine.has_gpus()) throw UsageError("--gpus", "--ranks for a machine of CPUs", "--gpus");
-  if (ranks && machine.has_gpus()) throw UsageError("--ranks", "--gpus for a machine of GPUs", "--ranks");
+  if (gpus && !of_gpus)
+    throw UsageError("--gpus", kinds.size() > 1 ? "--ranks for several machines" : "--ranks for a machine of CPUs",
+                     "--gpus");
+  if (ranks && of_gpus) throw UsageError("--ranks", "--gpus for a machine of GPUs", "--ranks");
   if (values.count("grid")) {
     if (gpus || ranks) throw UsageError(std::string("--grid says how many there are: leave ") + option + " out");
     return {extents_of(values, "grid")};
   }
-  const std::string list = machine.has_gpus() ? values["gpus"].as<std::string>()
-                           : ranks            ? values["ranks"].as<std::string>()
-                                              : std::to_string(machine.ranks_per_host);
+  int one_host = kinds.size() > 1 ? int(kinds.size()) : kinds.front().ranks_per_host;
+  Extents wanted{};
+  for (std::size_t mu = 0; mu < 4; ++mu) wanted[mu] = int(shares.of[mu].size());
+  if (shares.any()) {
+    one_host = 1;
+    for (const int n : wanted) one_host *= std::max(1, n);
+  }
+  const std::string list = ranks                                ? values["ranks"].as<std::string>()
+                           : gpus || (of_gpus && !shares.any()) ? values["gpus"].as<std::string>()
+                                                                : std::to_string(one_host);
   std::vector<Extents> grids;
   for (const int n : parse_counts(list, option))
-    grids.push_back(
-        choose_process_grid(shape.lattice, n, machine.ranks_per_host, smallest_extent(stencil_of(shape.options))));
+    grids.push_back(choose_process_grid(shape.lattice, n, kinds.size() > 1 ? 0 : kinds.front().ranks_per_host,
+                                        smallest_extent(stencil_of(shape.options)), wanted));
   return grids;
 }
 
-Plan make_plan(const Machine& machine, const SolveShape& shape) {
-  constexpr double unlimited = std::numeric_limits<double>::infinity();
-  const MemoryBudget budget =
-      machine.has_gpus() ? MemoryBudget{unlimited, machine.memory} : MemoryBudget{machine.memory, unlimited};
-  Plan plan{shape, iteration_time(machine, shape, default_loop_choice()), estimate_memory(shape), 0, true, ""};
-  plan.efficiency = plan.time.memory / plan.time.total();
-  plan.fits = fits(plan.memory, budget);
-  if (!plan.fits) plan.fitting = in_words_of_the_program(what_would_fit(shape, budget));
-  return plan;
+// Ranks of several kinds are on one host.
+void check_kinds(const std::vector<Machine>& kinds, const std::vector<Extents>& grids) {
+  if (kinds.size() == 1) return;
+  int most = 0;
+  for (const Machine& kind : kinds) most += kind.ranks_per_host;
+  for (const Extents& grid : grids)
+    if (volume(grid) < std::int64_t(kinds.size()) || volume(grid) > most)
+      throw UsageError("--machine", std::to_string(kinds.size()) + " to " + std::to_string(most) + " ranks of one host",
+                       std::to_string(volume(grid)) + " ranks");
+}
+
+// Plans for ranks of several kinds on one host: on the slabs asked for or foreseen to be the fastest, on even slabs,
+// and for the ranks of each kind alone.
+std::vector<Plan> plans_of_kinds(const std::vector<Machine>& kinds, const SolveShape& shape, const std::string& cut) {
+  std::vector<Plan> plans{make_plan(kinds, shape)};
+  plans.back().cut = cut;
+  SolveShape other = shape;
+  other.widths = {};
+  if (!all_equal(part_of(shape).widths())) {
+    plans.push_back(make_plan(kinds, other));
+    plans.back().cut = "even";
+  }
+  for (const PlannedKind& kind : std::vector<PlannedKind>(plans.front().kinds)) {
+    other.grid = choose_process_grid(shape.lattice, kind.ranks, kind.machine.ranks_per_host,
+                                     smallest_extent(stencil_of(shape.options)));
+    plans.push_back(make_plan({&kind.machine, 1}, other));
+    plans.back().cut = kind.machine.name + " alone";
+  }
+  return plans;
 }
 
 }  // namespace
@@ -185,10 +232,13 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   std::optional<long> iterations;
   if (values.count("iterations")) iterations = values["iterations"].as<long>();
   if (iterations && *iterations < 1) throw UsageError("--iterations", "a number of at least 1", *iterations);
-  const Machine machine = read_machine(communicator, values);
-  shape.on_gpu = machine.has_gpus();
-  const std::vector<Extents> grids = read_grids(values, machine, shape);
+  const std::vector<Machine> kinds = read_machines(communicator, values);
+  const AskedShares shares = shape.options.shares;
+  shape.on_gpu = kinds.front().has_gpus();
+  const std::vector<Extents> grids = read_grids(values, kinds, shape, shares);
+  check_kinds(kinds, grids);
   if (values.count("find-eigenpairs")) {
+    if (kinds.size() > 1) throw UsageError("--find-eigenpairs", "one machine in --machine", "several");
     EigenRequest search;
     search.pairs = values["find-eigenpairs"].as<int>();
     try {
@@ -197,18 +247,28 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     } catch (const Error& error) {
       throw UsageError("--find-eigenpairs: " + in_words_of_the_program(error.what()));
     }
-    print_search_plan(out, machine, shape.lattice, shape.options, search.pairs, grids, values["json"].as<bool>());
+    print_search_plan(out, kinds.front(), shape.lattice, shape.options, search.pairs, grids, values["json"].as<bool>());
     return exit_certified;
   }
   std::vector<Plan> plans;
   for (const Extents& grid : grids) {
     shape.grid = grid;
-    plans.push_back(make_plan(machine, shape));
+    shape.widths = {};
+    if (shares.automatic)
+      shape.widths = foreseen_widths(kinds, shape, default_loop_choice());
+    else if (shares.any())
+      shape.widths = slab_widths(shape.lattice, grid, shares, smallest_extent(stencil_of(shape.options)));
+    if (kinds.size() == 1) {
+      plans.push_back(make_plan(kinds, shape));
+      continue;
+    }
+    for (Plan& plan : plans_of_kinds(kinds, shape, values["shares"].as<std::string>()))
+      plans.push_back(std::move(plan));
   }
   if (values["json"].as<bool>())
-    print_json(out, machine, plans, iterations);
+    print_json(out, kinds, plans, iterations);
   else
-    print_table(out, machine, plans, iterations);
+    print_table(out, kinds, plans, iterations);
   return exit_certified;
 }
 

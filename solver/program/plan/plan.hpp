@@ -3,6 +3,7 @@
 
 #include <iosfwd>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,23 +11,38 @@
 
 namespace staghorn {
 
+// Ranks of one kind of machine.
+struct PlannedKind {
+  Machine machine;
+  int ranks = 0;
+  Lattice part;  // the largest of theirs
+  IterationTime time;
+  MemoryEstimate memory;  // of the rank with that part
+  bool fits = true;
+  std::string fitting;  // what would fit, where this does not
+};
+
 struct Plan {
   SolveShape shape;
-  IterationTime time;
-  MemoryEstimate memory;  // of one rank
-  double efficiency;      // of the memory of all ranks: bytes alone, equally shared, over the time
-  bool fits;
-  std::string fitting;  // what would fit, where this does not
+  std::vector<PlannedKind> kinds;  // rank k has machine k modulo their number
+  std::string cut;                 // of several: "auto", "even", "h200 alone", ...
+  IterationTime time;              // of the slowest rank
+  double efficiency = 0;           // of the memory of all ranks: bytes alone, equally shared, over the time
 
   std::int64_t ranks() const { return volume(shape.grid); }
-  const char* kernels() const { return !shape.on_gpu ? "host" : time.one_kernel ? "one" : "two"; }
+  bool unlike() const { return kinds.size() > 1; }
+  bool all_fit() const;
+  const char* kernels() const { return !kinds.front().memory.on_gpu ? "host" : time.one_kernel ? "one" : "two"; }
   double site_iterations() const { return double(volume(shape.lattice)) * shape.n_rhs / time.total(); }
 };
 
-// `iterations`: how many to tell the seconds of, if any.
-void print_table(std::ostream& out, const Machine& machine, const std::vector<Plan>& plans,
+// A plan for ranks of these kinds on the grid and slabs of `shape`. Throws Error where the lattice cannot be cut so.
+Plan make_plan(std::span<const Machine> kinds, const SolveShape& shape);
+
+// `machines`: those of the command line. `iterations`: how many to tell the seconds of, if any.
+void print_table(std::ostream& out, std::span<const Machine> machines, const std::vector<Plan>& plans,
                  const std::optional<long>& iterations);
-void print_json(std::ostream& out, const Machine& machine, const std::vector<Plan>& plans,
+void print_json(std::ostream& out, std::span<const Machine> machines, const std::vector<Plan>& plans,
                 const std::optional<long>& iterations);
 
 }  // namespace staghorn
