@@ -5,7 +5,6 @@
 #include "dirac/fields/site_hash.hpp"
 #include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/kernel_table.hpp"
-#include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/eigen/eigenpair_file.hpp"
@@ -206,10 +205,9 @@ EigenpairIdentity Gauge::eigenpair_identity() const {
 void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
   const Stopwatch reading;
   const Communicator& all = context_.communicator();
-  const bool on_gpu = context_.cuda_device() >= 0;
-  require_one_kind(context_.devices());
+  const bool on_gpu = context_.field_device() >= 0;
   require_belongs(header, lattice().global(), eigenpair_identity());
-  const KernelTable& kernels = on_gpu ? cuda_kernels() : cpu_kernels();
+  const KernelTable& kernels = context_.cuda_device() >= 0 ? cuda_kernels() : cpu_kernels();
   Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels, options_.no_verify);
   std::unique_ptr<Deflation> loaded;
   const MemorySpace where =

@@ -2,8 +2,8 @@
 //
 //   many_solves FILE
 //
-// Every line of FILE holds the options of one `staghorn solve`, separated by tabs. Prints the exit status of each; the
-// first one that throws ends all ranks.
+// Every line of FILE holds the options of one `staghorn solve`, separated by tabs; of one `staghorn eigen` where the
+// first word is that. Prints the exit status of each; the first one that throws ends all ranks.
 #include <cstdio>
 #include <fstream>
 #include <iostream>
@@ -25,8 +25,10 @@ int main(int argc, char** argv) {
     std::vector<std::string> options;
     std::istringstream words(line);
     for (std::string word; std::getline(words, word, '\t');) options.push_back(word);
+    const bool eigen = !options.empty() && options.front() == "eigen";
+    if (eigen) options.erase(options.begin());
     try {
-      const int status = run_solve(communicator, options, out);
+      const int status = (eigen ? run_eigen : run_solve)(communicator, options, out);
       out << "exit status " << status << std::endl;
     } catch (const std::exception& error) {
       std::fprintf(stderr, "rank %d: %s\n", communicator.rank(), error.what());

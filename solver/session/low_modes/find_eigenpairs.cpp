@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "halo/available_memory.hpp"
-#include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/checkpoint/checkpoints.hpp"
@@ -104,7 +103,6 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   const Extents& extents = gauge.links().lattice().global();
   check_eigen_request(request, gauge.options());
   check_eigen_request(request, extents);
-  require_one_kind(context.devices());
   OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
   options.unlike_ranks = context.unlike_ranks();
   require_memory(gauge, options, request);
@@ -159,7 +157,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   watch = Stopwatch();
   bool accurate = false;
   if (found.pairs.count() > 0) {
-    const bool on_gpu = context.cuda_device() >= 0;
+    const bool on_gpu = context.field_device() >= 0;
     std::optional<OperatorLinks> links;
     all.agree([&] { links.emplace(gauge.plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
     const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());

@@ -65,16 +65,33 @@ def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
     assert done.stdout.count(f"exit status {FAILED}") == len(REQUESTS), done.stdout
 
 
+@pytest.mark.parametrize("grid", DEVICES)
+def test_ranks_of_both_kinds_meet_in_a_search_for_eigenpairs(run_built, gauge, tmp_path, grid):
+    line = ["eigen", "--gauge", gauge, "--pairs", 4, "--max-calls", 300, "--output", tmp_path / "pairs.h5",
+            "--report", tmp_path / "r.json", "--quiet", "--grid", grid, "--device", DEVICES[grid]]
+    done = solve(run_built, [line], tmp_path / "requests", math.prod(map(int, grid.split(","))))
+    assert done.returncode == 0 and f"exit status {FAILED}" in done.stdout, done.stdout + done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["outcome"] == "out_of_calls" and report["calls"] > 200
+    assert report["unlike_ranks"] and len(report["devices"]) == report["ranks"]
+
+
+def test_ranks_of_both_kinds_meet_in_the_certificate_of_eigenpairs(staghorn, run_built, gauge, tmp_path):
+    """The vectors of that GPU stay empty, and the certificate on the host says so on every rank."""
+    pairs = tmp_path / "pairs.h5"
+    staghorn("eigen", "--gauge", gauge, "--pairs", 2, "--device", "cpu", "--quiet", "--output", pairs, check=True)
+    line = ["--gauge", gauge, "--mass", 0.5, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", "--eigenvectors", pairs]
+    done = solve(run_built, [line], tmp_path / "requests", 2)
+    assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr
+    assert "|K v - lambda v| of eigenpair 0 with these links" in done.stderr
+
+
 @pytest.mark.parametrize("options, words", [
     (["--certificate", "device"], ["`certificate` device", "found device cpu"]),
     (["--blas", "cublas"], ["`blas` cublas", "found device cpu"]),
-    (["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"]),
-    (["--eigenvectors"], ["CPUs on all ranks, or GPUs on all ranks"])],
-    ids=["certificate", "cublas", "transport", "eigenvectors"])
-def test_what_such_ranks_cannot_do_is_refused(staghorn, run_built, gauge, tmp_path, options, words):
-    if options == ["--eigenvectors"]:
-        options = [*options, tmp_path / "pairs.h5"]
-        staghorn("eigen", "--gauge", gauge, "--pairs", 2, "--device", "cpu", "--quiet", "--output", options[-1], check=True)
+    (["--transport", "p2p"], ["staged", "some ranks compute on CPUs beside GPUs", "'p2p'"])],
+    ids=["certificate", "cublas", "transport"])
+def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, options, words):
     line = ["--gauge", gauge, "--mass", 0.5, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", *options]
     done = solve(run_built, [line], tmp_path / "requests", 2)
     assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr

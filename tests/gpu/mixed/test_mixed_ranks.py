@@ -100,6 +100,20 @@ def test_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path
     assert json.loads((tmp_path / "resumed.json").read_text())["checkpoint"]["resumed_iterations"] >= 16
 
 
+def test_mixed_ranks_find_eigenpairs_and_deflate_with_them(staghorn, check, rough, tmp_path):
+    def find(name, *how, ranks=1):
+        path = tmp_path / f"{name}.h5"
+        staghorn("eigen", "--gauge", rough, "--pairs", 8, "--quiet", "--output", path, *how, ranks=ranks,
+                 env=ENDS | {"SOURCE_DATE_EPOCH": "0"}, check=True)
+        return path
+
+    like, mixed = find("like", "--device", "cpu"), find("mixed", "--device", "cuda:0,cpu", "--grid", "1,1,1,2", ranks=2)
+    assert mixed.read_bytes() == like.read_bytes()
+    some = {name: [*REQUESTS[name], "--eigenvectors", mixed] for name in ("fp64-12", "fp64-8", "fp64-18-fp16-12", "block")}
+    found = check("1,1,1,2", requests=some)
+    assert all(report["deflation"]["pairs"] == 8 for report in found.reports)
+
+
 @pytest.mark.parametrize("options, words", [
     (["--transport", "p2p"], ["transport", "staged", "some ranks compute on CPUs beside GPUs", "'p2p'"]),
     (["--transport", "mpi"], ["transport", "some ranks compute on CPUs beside GPUs"]),
