@@ -19,6 +19,8 @@ namespace staghorn {
 
 class LowModeTrace {
  public:
+  static constexpr int fields = 2;  // plain ones beside the noise, at a time: two copies of it
+
   // `links` are uncompressed; they lie on the host or where the vectors lie. They and `pairs` must outlive the object.
   // One plain hop a pair, for the norms. Throws Error where the vectors have 16 bits: those of noise, rounded likewise,
   // would shift the mean. Collective.

@@ -7,6 +7,8 @@
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/eigen/deflation.hpp"
+#include "solver/eigen/low_mode_correlator.hpp"
+#include "solver/eigen/low_mode_trace.hpp"
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
@@ -103,6 +105,12 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     of_pairs.precision = shape.eigenvector_precision;
     estimate.objects["eigenvectors"] =
         Deflation::predicted_bytes(shape.eigenpairs, columns, predict_operator_bytes(lattice, of_pairs).vector);
+    if (shape.low_part != LowPart::none) {
+      const bool correlators = shape.low_part == LowPart::of_correlators;
+      estimate.objects["low_modes"] =
+          field * double(correlators ? LowModeCorrelator::fields(shape.eigenpairs) : LowModeTrace::fields);
+      if (certified_there) estimate.objects["device_certificate"] += field;
+    }
   }
   estimate.packing = std::max(fast.packing, sloppy.packing);
   // Beside fat and Naik links: of links that are made, thin links and the products of two, or W, and the field of one

@@ -261,7 +261,8 @@ int solve_on(const Communicator& ranks, const SolveCommand& command, const Solve
   const auto& [options, request, source, many] = command.options;
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
-                  many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size()))}
+                  many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
+                                               request.exact_low_modes ? LowPart::of_correlators : LowPart::none}
                                : expected_solve(expected, source, options.quarks));
   print_machine(messages, session, omp_get_max_threads());
   print_advice_on_binding(messages, session, omp_get_max_threads());
@@ -293,7 +294,8 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   // Everything that can be refused is refused before anything is computed.
   check_request(request, options.precision);
   check_epsilons(request, options);
-  check_low_modes(request, options.eigenvectors.has_value(), source.spec.is_noise() || many.asked());
+  check_low_modes(request, options.eigenvectors.has_value(),
+                  source.spec.is_noise() || source.propagator_point() || many.asked());
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
   for (const auto& path : {command.output, command.report})

@@ -82,6 +82,7 @@ struct SourceSummary {
   std::string name;
   int first = 0, n_rhs = 0;                      // its entries in SolveReport::rhs
   std::vector<double> pion_correlator;           // as below
+  std::vector<double> pion_low_part;             // as below
   std::optional<CondensateEstimate> condensate;  // as below
 };
 
@@ -125,10 +126,13 @@ struct SolveReport : RunSetting {
   std::vector<SourceSummary> sources;            // likewise
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for
-  // Of each mass, in place of pion_correlator and condensate; empty if not applicable.
-  std::vector<std::vector<double>> pion_correlators;
+  // Of each mass, in place of those without s; empty if not applicable.
+  std::vector<std::vector<double>> pion_correlators, pion_low_parts;
   std::vector<CondensateEstimate> condensates;
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
+  // With `exact_low_modes`, of a point: the part of low modes from all sources of the lattice, which the correlator
+  // holds in place of their part from the point; else empty.
+  std::vector<double> pion_low_part;
   std::optional<CondensateEstimate> condensate;
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
   // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums

@@ -78,6 +78,7 @@ void add_batch(Json& json, const SolveReport& report) {
          {"first", source.first},
          {"n_rhs", source.n_rhs},
          {"pion_correlator", source.pion_correlator},
+         {"pion_low_part", source.pion_low_part},
          {"condensate", source.condensate ? condensate_json(*source.condensate) : Json(nullptr)}});
 }
 
@@ -158,10 +159,12 @@ std::string to_json(const SolveReport& report) {
   json["rhs"] = Json::array();
   for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
   json["pion_correlator"] = report.pion_correlator;
+  json["pion_low_part"] = report.pion_low_part;
   json["condensate"] = nullptr;
   if (report.condensate) json["condensate"] = condensate_json(*report.condensate);
   if (report.multi_shift) {
     json["pion_correlators"] = report.pion_correlators;
+    json["pion_low_parts"] = report.pion_low_parts;
     json["condensates"] = Json::array();
     for (const CondensateEstimate& of_mass : report.condensates)
       json["condensates"].push_back(condensate_json(of_mass));

@@ -141,10 +141,6 @@ void check_request(const SolveRequest& request, Precision precision) {
          {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
           std::pair{"recover", request.recover}})
       if (is_set) throw Error(name, "a single `mass`", "several");
-  if (request.exact_low_modes) {
-    if (!full) throw Error("exact_low_modes", "the full system", to_string(request.system));
-    if (!request.naik_epsilons.empty()) throw Error("exact_low_modes", "masses of one epsilon", "several");
-  }
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }
 
@@ -159,11 +155,16 @@ void check_epsilons(const SolveRequest& request, const SessionOptions& options) 
   }
 }
 
-void check_low_modes(const SolveRequest& request, bool any_eigenvectors, bool any_noise) {
+void check_low_modes(const SolveRequest& request, bool any_eigenvectors, bool any_source) {
   if (!request.exact_low_modes) return;
+  if (request.system != System::full) throw Error("exact_low_modes", "the full system", to_string(request.system));
+  if (!request.naik_epsilons.empty()) throw Error("exact_low_modes", "masses of one epsilon", "several");
   if (!any_eigenvectors) throw Error("exact_low_modes", "`eigenvectors`, which hold them", "none");
-  if (!any_noise)
-    throw Error("exact_low_modes", "a noise source, as z2:1, whose condensate they are a part of", "none");
+  if (!any_source)
+    throw Error("exact_low_modes",
+                "a noise source, as z2:1, or a point with all three colours, whose condensate or correlator they are a "
+                "part of",
+                "none");
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

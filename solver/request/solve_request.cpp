@@ -56,6 +56,10 @@ std::string describe_numbers(const SessionOptions& options) {
   return precision + ", " + links + " reals a fat link, " + naik + " reals a Naik link";
 }
 
+std::vector<double> masses_of(const SolveRequest& request) {
+  return request.masses.empty() ? std::vector{request.mass} : request.masses;
+}
+
 std::vector<EpsilonGroup> epsilon_groups(const SolveRequest& request, double own) {
   std::vector<EpsilonGroup> groups{{own, {}}};
   for (std::size_t k = 0; k < request.masses.size(); ++k) {

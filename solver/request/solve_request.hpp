@@ -84,12 +84,16 @@ Reconstruct iterated_naik_links(const SessionOptions& options);
 // "fp64, 18 reals a link", "fp64/fp32, 18/12 reals a link"; "..., 18/13 reals a Naik link"
 std::string describe_numbers(const SessionOptions& options);
 
+// Whose low part a solve makes exact. Both: that of correlators counts, which takes more memory.
+enum class LowPart { none, of_condensates, of_correlators };
+
 // What the first solve will be. A session that knows it can refuse what does not fit before it reads anything.
 struct ExpectedSolve {
   int n_rhs = 1;
   System system = System::full;
   int n_masses = 1;
   int n_together = 0;  // of these masses by one multi-shift solve; 0: all
+  LowPart low_part = LowPart::none;
 };
 
 struct SolveRequest {
@@ -115,9 +119,12 @@ struct SolveRequest {
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   std::vector<Injection> inject;                  // for tests: bits to be changed on the way
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
-  bool exact_low_modes = false;                   // of condensates, by these eigenvectors (docs/deflation.md)
+  bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
+
+// `masses`, or else the one `mass`. Local.
+std::vector<double> masses_of(const SolveRequest& request);
 
 // Masses of one Naik epsilon, by their places in the request. They are solved together.
 struct EpsilonGroup {

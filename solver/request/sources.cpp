@@ -162,6 +162,7 @@ SourceSet make_sources(const Communicator& communicator, const Lattice& lattice,
   SourceSet set;
   set.name = to_string(spec);
   set.is_noise = spec.is_noise();
+  set.point = source.propagator_point();
   if (spec.kind == SourceKind::file)
     set.fields = read_vectors(communicator, spec.path, "source", lattice, no_verify ? &set.unverified : nullptr);
   if (spec.is_noise())

@@ -47,6 +47,10 @@ struct SourceRequest {
   std::optional<int> color;  // of a point or wall; absent: all three
   int noise_vectors = 1;     // of noise
 
+  // The site of a point with all three colours: those of its propagator.
+  std::optional<Coordinates> propagator_point() const {
+    return spec.kind == SourceKind::point && !color ? std::optional(spec.site) : std::nullopt;
+  }
   // Right-hand sides that it makes; a file is taken to hold one.
   int n_rhs() const { return spec.is_noise() ? noise_vectors : spec.has_color() && !color ? 3 : 1; }
 };
@@ -70,6 +74,7 @@ struct SourceSet {
   std::vector<VectorField> fields;  // at least one
   std::vector<int> colors;          // of each: 0, 1, 2, or -1 where the source has none (noise, file)
   bool is_noise = false;
+  std::optional<Coordinates> point{};   // SourceRequest::propagator_point
   std::vector<std::string> unverified;  // of a file read with no_verify: checksums that were absent or wrong
 
   bool has_all_colors() const { return colors == std::vector<int>{0, 1, 2}; }

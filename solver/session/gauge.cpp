@@ -260,16 +260,23 @@ void Gauge::write_eigenpairs(const EigenpairOutput& output) const {
 
 void Gauge::forget_eigenpairs() { deflation_.reset(); }
 
-std::optional<LowModeTrace> Gauge::low_mode_trace(const SolveRequest& request, bool any_noise) {
+LowModes Gauge::low_modes(const SolveRequest& request, bool any_noise, const std::vector<Coordinates>& points) {
   check_request(request, options_.precision);
-  check_low_modes(request, deflation_ != nullptr, any_noise);
-  if (!request.exact_low_modes) return std::nullopt;
-  const bool on_gpu = context_.cuda_device() >= 0;
+  check_low_modes(request, deflation_ != nullptr, any_noise || !points.empty());
+  LowModes found;
+  if (!request.exact_low_modes) return found;
+  const Stopwatch clock;
+  const bool on_gpu = context_.field_device() >= 0;
   const MemorySpace where =
       certificate_space(options_.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
   const Communicator& all = context_.communicator();
   all.agree([&] { plain_links(where); });
-  return std::make_optional<LowModeTrace>(all, plain_links(where), options_.boundary, *deflation_);
+  const OperatorLinks links = plain_links(where);
+  if (any_noise) found.trace.emplace(all, links, options_.boundary, *deflation_);
+  if (!points.empty())
+    found.correlator.emplace(all, links, options_.boundary, deflation_->pairs(), masses_of(request), points);
+  found.seconds = all.max(clock.seconds());
+  return found;
 }
 
 void Gauge::set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links) {

@@ -17,6 +17,7 @@
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
+#include "solver/eigen/low_mode_correlator.hpp"
 #include "solver/eigen/low_mode_trace.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -40,6 +41,13 @@ struct LinkOrigin {
   std::string format = "memory";
   GaugeChecks checks;
   double seconds = 0;
+};
+
+// What the eigenpairs of a gauge say of observables; absent where nothing asks for it.
+struct LowModes {
+  std::optional<LowModeTrace> trace;
+  std::optional<LowModeCorrelator> correlator;
+  double seconds = 0;  // of the slowest rank, to find them
 };
 
 // What links must be. `special_unitary`: in SU(3), within the limits of report/gauge_summary.hpp. `finite`: anything
@@ -143,9 +151,9 @@ class Gauge {
   void use_eigenpairs(bool use) { uses_eigenpairs_ = use; }
   bool uses_eigenpairs() const { return deflation_ && uses_eigenpairs_; }
   void forget_eigenpairs();
-  // Their part of condensates, where the request asks for it to be exact. Throws Error where there are none, or no
-  // source is noise. Collective.
-  std::optional<LowModeTrace> low_mode_trace(const SolveRequest& request, bool any_noise);
+  // Their part of condensates of noise, if any source is, and of correlators of points, where the request asks for it
+  // to be exact. Throws Error where there are no pairs, or neither noise nor points. Collective.
+  LowModes low_modes(const SolveRequest& request, bool any_noise, const std::vector<Coordinates>& points);
 
   // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
   // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer

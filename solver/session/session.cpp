@@ -27,6 +27,7 @@ SolveShape expected_shape(const Context& context, const ExpectedSolve& expected)
   const Lattice& lattice = context.lattice();
   SolveShape shape{lattice.global(),           lattice.grid(),    context.options(),  expected.n_rhs, expected.system,
                    context.cuda_device() >= 0, expected.n_masses, expected.n_together};
+  shape.low_part = expected.low_part;
   shape.widths = lattice.widths();
   shape.rank = lattice.rank();
   shape.unlike_ranks = context.unlike_ranks();

@@ -34,7 +34,7 @@ SolveRequest request_of_poles(const SolveRequest& request, const RationalFunctio
 SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
                              const std::function<void(const CgProgress&)>& progress);
 
-// What low modes see of a noise vector in the phases of the request; of sources in turn too. Collective.
+// What low modes see of a noise vector in the phases of the request. Collective.
 std::vector<double> seen_by_low_modes(const LowModeTrace& low_modes, const SolveRequest& request, VectorField noise);
 
 // The same for a source in words, from zero. Collective.

@@ -208,7 +208,21 @@ def test_memory_of_a_search_for_eigenpairs(plan, staghorn):
     assert "128 eigenpairs to find" in rows[0] and rows[2].split()[-1] == str(single["most_pairs"])
 
 
+def test_memory_of_exact_low_modes(plan):
+    """32 fields of one side of a product of eigenvectors and one of the other, 48 bytes a site in fp64, on the host."""
+    options = ["--lattice", "32x32x32x64", "--gpus", "2", "--eigenpairs"]
+    without, = plan(*options, 128)["plans"]
+    for pairs, fields in ((128, 33), (20, 20)):
+        found, = plan(*options, pairs, "--exact-low-modes")["plans"]
+        assert found["objects"]["low_modes"] == fields * 48 * 32**3 * 64 / 2
+    found, = plan(*options, 128, "--exact-low-modes")["plans"]
+    assert found["host_bytes"] == without["host_bytes"] + found["objects"]["low_modes"]
+    assert "low_modes" not in without["objects"]
+
+
 @pytest.mark.parametrize("arguments, status, words", [
+    (["--lattice", "8x8x8x8", "--exact-low-modes"], 2, ["--exact-low-modes", "--eigenpairs"]),
+    (["--lattice", "8x8x8x8", "--exact-low-modes", "--eigenpairs", "9", "--system", "odd"], 1, ["exact-low-modes", "full"]),
     (["--lattice", "8x8x8x8", "--gpus", "7"], 1, ["process grid", "8x8x8x8", "7 ranks"]),
     (["--lattice", "8x8x8x8", "--grid", "1,1,1,5"], 1, ["process grid", "8x8x8x8", "1x1x1x5"]),
     (["--lattice", "8x8x8x7"], 1, ["8x8x8x7", "even"]),

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from eigenpair_files import eigenpairs, write_eigenpairs
 from solve_files import relative_difference, solution_bytes, write_source
-from staghorn import reference
+from staghorn import improved_reference, reference
 
 staghorn_python = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
@@ -138,17 +138,19 @@ def test_solution_has_the_bits_of_one_rank(staghorn, tmp_path, links, files, opt
 
 
 @pytest.mark.mpi
-def test_exact_low_modes_have_the_bits_of_one_rank(staghorn, tmp_path, links, files):
+@pytest.mark.parametrize("source, keys", [("gaussian:3", ["condensate"]), ("point:1,2,3,1", ["pion_correlator", "pion_low_part"])])
+def test_exact_low_modes_have_the_bits_of_one_rank(staghorn, tmp_path, links, files, source, keys):
     gauge = tmp_path / "gauge.h5"
     write_links(gauge, links)
     found = []
     for ranks, more in ((1, []), (4, ["--grid", "2,1,1,2"])):
-        result = staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp32"], "--mass", 0.05, "--source", "gaussian:3",
+        result = staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp32"], "--mass", 0.05, "--source", source,
                           "--noise-vectors", 2, "--exact-low-modes", *more, "--report", tmp_path / f"{ranks}.json", ranks=ranks,
                           threads=2 if ranks == 1 else 1, check=True)
-        found.append(json.loads((tmp_path / f"{ranks}.json").read_text())["condensate"])
-        assert "of low modes exact" in result.stdout
-    assert found[0] == found[1] and found[0]["low_part"] > 0
+        report = json.loads((tmp_path / f"{ranks}.json").read_text())
+        found.append([report[key] for key in keys])
+        assert "low modes" in result.stdout
+    assert found[0] == found[1] and all(found[0])
 
 
 def write_links(path, links):
@@ -277,17 +279,43 @@ def test_exact_low_modes_take_their_noise_out_of_the_condensate(sessions, operat
             assert not np.allclose(expected, before["values"], rtol=1e-3)
 
 
-def test_condensate_has_no_noise_where_all_modes_are_known(tmp_path):
+class SmallLattice:
+    """Naive or HISQ quarks on so few sites that all eigenpairs and the whole propagator are known."""
+
+    def __init__(self, action: str, folder):
+        self.extents = (4, 2, 2, 4) if action == "naive" else (4, 4, 4, 4)
+        self.links, self.action, self.folder = reference.random_links(self.extents, seed=92), action, folder
+        self.operator = (reference.StaggeredOperator(self.links) if action == "naive" else
+                         improved_reference.ImprovedOperator(*improved_reference.hisq_links(self.links)))
+        self.values, self.vectors = eigenpairs(self.operator.d, self.extents)
+
+    def session(self, n: int, storage="fp64"):
+        identity = {} if self.action == "naive" else {"action": "hisq", "naik_epsilon": "0", "unitarize": "u3"}
+        path = write_eigenpairs(self.folder / f"{self.action}{n}{storage}.h5", self.values[:n], self.vectors[:n], self.links,
+                                storage, residual=1e-2 if storage == "fp16" else 1e-5 if storage == "fp32" else 1e-9, **identity)
+        return staghorn_python.Session(self.links, eigenvectors=path, action=self.action)
+
+    def mean_correlator(self, mass: float) -> np.ndarray:
+        """sum_x |G(x, y)|^2, colours summed, over t(x) - t(y): the mean over all sources y."""
+        sites, time = int(np.prod(self.extents)), self.extents[3]
+        units = np.eye(3 * sites).reshape(3 * sites, *self.extents[::-1], 3)
+        m = np.stack([self.operator.m(mass, unit).ravel() for unit in units], axis=1)
+        of_slices = (abs(np.linalg.inv(m))**2).reshape(time, 3 * sites // time, time, 3 * sites // time).sum(axis=(1, 3))
+        return np.array([sum(of_slices[(t + dt) % time, t] for t in range(time)) for dt in range(time)]) / sites
+
+
+@pytest.fixture(scope="module", params=["naive", "hisq"])
+def small(request, tmp_path_factory):
+    return SmallLattice(request.param, tmp_path_factory.mktemp("small"))
+
+
+def test_condensate_has_no_noise_where_all_modes_are_known(small):
     """Then each value is the trace; with fewer modes the error is smaller than without. In MILC's phases, and in turns too."""
-    extents, mass = (4, 2, 2, 4), 0.02
-    links = reference.random_links(extents, seed=92)
-    operator = reference.StaggeredOperator(links)
-    values, vectors = eigenpairs(operator.d, extents)
-    exact = (4 * mass / (values + 4 * mass**2)).sum() / np.prod(extents)
+    mass, values = 0.02, small.values
+    exact = (4 * mass / (values + 4 * mass**2)).sum() / np.prod(small.extents)
     errors = {}
     for n in (len(values), 8):
-        path = write_eigenpairs(tmp_path / f"{n}.h5", values[:n], vectors[:n], links, residual=1e-9)
-        session = staghorn_python.Session(links, eigenvectors=path)
+        session = small.session(n)
         _, report = session.solve(mass, "z2:1", noise_vectors=32, exact_low_modes=True, tolerance=1e-11, phases="milc")
         found = report["condensate"]
         errors[n] = found["error"]
@@ -302,10 +330,49 @@ def test_condensate_has_no_noise_where_all_modes_are_known(tmp_path):
     assert plain["condensate"]["value"] == pytest.approx(exact, abs=4 * plain["condensate"]["error"])
 
 
+@pytest.mark.parametrize("point", ["point:1,0,1,3", "point:0,1,1,2"])
+def test_pion_correlator_is_that_of_all_sources_where_all_modes_are_known(small, point):
+    """Against the dense inverse, from an odd and an even site, in each mass, and in turns with sources that have no such part."""
+    masses, from_t = [0.3, 0.02], int(point[-1])
+    session = small.session(len(small.values))
+    options = {"masses": masses, "tolerance": 1e-12, "phases": "milc"}
+    _, plain = session.solve(None, point, **options)
+    _, found = session.solve(None, point, exact_low_modes=True, **options)
+    _, turns = session.solve(None, sources=f"wall:0; {point}", batch=4, exact_low_modes=True, **options)
+    assert plain["pion_low_parts"] == [] and turns["sources"][0]["pion_low_part"] == []
+    for k, mass in enumerate(masses):
+        expected = np.roll(small.mean_correlator(mass), from_t)
+        assert found["pion_low_parts"][k] == pytest.approx(expected, rel=1e-11)
+        assert found["pion_correlators"][k] == pytest.approx(expected, rel=1e-9)
+        assert not np.allclose(plain["pion_correlators"][k], expected, rtol=1e-3)
+        of_point = turns["sources"][2 * k + 1]
+        assert of_point["pion_low_part"] == found["pion_low_parts"][k]
+        assert of_point["pion_correlator"] == pytest.approx(found["pion_correlators"][k], rel=1e-9)
+
+
+@pytest.mark.parametrize("small", ["naive"], indirect=True)
+@pytest.mark.parametrize("storage", STORAGES)
+def test_pion_correlators_of_all_sources_keep_their_mean_and_come_closer_to_it(small, storage):
+    """Whatever the vectors are worth: the mean over sources is that of plain correlators, of which each is farther off."""
+    mass, sites = 0.02, [(x, y, z, t) for t in range(4) for z in range(2) for y in range(2) for x in range(4)]
+    options = {"sources": "; ".join(f"point:{x},{y},{z},{t}" for x, y, z, t in sites), "batch": 24, "tolerance": 1e-12}
+    session = small.session(16, storage)
+    correlators = []
+    for exact in (False, True):
+        _, report = session.solve(mass, exact_low_modes=exact, **options)
+        correlators.append(np.array([np.roll(source["pion_correlator"], -site[3])
+                                     for site, source in zip(sites, report["sources"])]))
+    plain, found = correlators
+    assert plain.mean(axis=0) == pytest.approx(small.mean_correlator(mass), rel=1e-9)
+    assert found.mean(axis=0) == pytest.approx(plain.mean(axis=0), rel=1e-10)
+    assert np.all(found.std(axis=0) < 0.5 * plain.std(axis=0))
+
+
 @pytest.mark.parametrize("storage, source, options, words", [
     ("fp16", "z2:1", {}, "exact_low_modes: expected eigenvectors in fp64 or fp32"),
     ("fp64", "z2:1", {"system": "even"}, "exact_low_modes: expected the full system, found even"),
-    ("fp64", "point:0,0,0,0", {}, "exact_low_modes: expected a noise source"),
+    ("fp64", "wall:0", {}, "exact_low_modes: expected a noise source, as z2:1, or a point with all three colours"),
+    ("fp64", "point:0,0,0,0", {"color": 0}, "exact_low_modes: expected a noise source"),
 ])
 def test_low_modes_that_cannot_be_exact_are_refused(sessions, storage, source, options, words):
     assert words in refused(lambda: sessions[storage].solve(0.1, source, exact_low_modes=True, **options))

@@ -69,8 +69,10 @@ CommandSyntax plan_syntax() {
       "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
       "eigenvectors that solves are deflated with: adds their memory")(
       "eigenvector-precision", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp16"),
-      "of these, in memory")("find-eigenpairs", po::value<int>()->value_name("K"),
-                             "the memory of `staghorn eigen --pairs K`, instead of a solve's")(
+      "of these, in memory")("exact-low-modes", po::bool_switch(),
+                             "adds the memory of pion correlators whose part of these is exact")(
+      "find-eigenpairs", po::value<int>()->value_name("K"),
+      "the memory of `staghorn eigen --pairs K`, instead of a solve's")(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
       "json", po::bool_switch(), "print JSON instead of a table");
   syntax.options.add(options);
@@ -116,7 +118,7 @@ SolveShape read_shape(const OptionValues& values) {
   SolveOptions options;
   set_options(values, options,
               {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
-               "system", "shares"});
+               "system", "shares", "exact_low_modes"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.n_together = most_masses_together(options.request, options.session.quarks.naik_epsilon.value_or(0));
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();
@@ -132,6 +134,11 @@ SolveShape read_shape(const OptionValues& values) {
   shape.eigenpairs = values["eigenpairs"].as<std::int64_t>();
   if (shape.eigenpairs < 0)
     throw UsageError("--eigenpairs", "a number of at least 0", std::to_string(shape.eigenpairs));
+  if (options.request.exact_low_modes) {
+    if (shape.eigenpairs == 0) throw UsageError("--exact-low-modes", "--eigenpairs, which hold them", "none");
+    check_low_modes(options.request, true, true);
+    shape.low_part = LowPart::of_correlators;
+  }
   shape.eigenvector_precision = parse_kernel_precision(values["eigenvector-precision"].as<std::string>());
   return shape;
 }

@@ -27,10 +27,6 @@ namespace staghorn {
 
 namespace {
 
-std::vector<double> masses_of(const SolveRequest& request) {
-  return request.masses.empty() ? std::vector{request.mass} : request.masses;
-}
-
 // `pattern`, the value of an option, for one configuration.
 std::string filled(const std::string& option, const std::string& pattern, const std::string& gauge) {
   try {

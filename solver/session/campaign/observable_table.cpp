@@ -55,6 +55,7 @@ void print_correlators(std::ostream& out, const std::vector<CorrelatorColumn>& c
 
 void print_observables(std::ostream& out, const SolveReport& report) {
   std::vector<CorrelatorColumn> columns;
+  std::size_t with_low_part = 0;  // of these
   std::vector<std::pair<CondensateEstimate, std::string>> condensates;
   const std::size_t n_masses = std::max<std::size_t>(report.request.masses.size(), 1);
   if (!report.sources.empty()) {
@@ -63,10 +64,12 @@ void print_observables(std::ostream& out, const SolveReport& report) {
       const SourceSummary& source = report.sources[i];
       const std::string title = title_of(report, i / n_sources, source.name);
       if (!source.pion_correlator.empty()) columns.push_back({title, source.pion_correlator, {}});
+      with_low_part += !source.pion_low_part.empty();
       if (source.condensate) condensates.emplace_back(*source.condensate, title);
     }
   } else {
     if (!report.pion_correlator.empty()) columns.push_back({report.source, report.pion_correlator, {}});
+    with_low_part = !report.pion_low_part.empty() + report.pion_low_parts.size();
     if (report.condensate) condensates.emplace_back(*report.condensate, "");
     for (std::size_t k = 0; k < report.pion_correlators.size(); ++k)
       columns.push_back({title_of(report, k, report.source), report.pion_correlators[k], {}});
@@ -74,6 +77,9 @@ void print_observables(std::ostream& out, const SolveReport& report) {
       condensates.emplace_back(report.condensates[k], title_of(report, k, ""));
   }
   print_correlators(out, columns);
+  if (with_low_part > 0)
+    out << "  low modes from all sources of the lattice in " << with_low_part << " of " << columns.size()
+        << (columns.size() == 1 ? " correlator\n" : " correlators\n");
   const std::size_t shown = std::min(condensates.size(), most_condensates);
   for (std::size_t i = 0; i < shown; ++i) print_condensate(out, condensates[i].first, condensates[i].second);
   if (shown < condensates.size()) out << "  and " << condensates.size() - shown << " condensates more, in the report\n";

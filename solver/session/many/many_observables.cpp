@@ -4,7 +4,6 @@
 #include <span>
 
 #include "solver/report/propagator_observables.hpp"
-#include "solver/session/gauge.hpp"
 
 namespace staghorn {
 
@@ -13,6 +12,13 @@ namespace {
 bool any_noise(const SourceList& sources) {
   const std::vector<SourceList::Entry>& entries = sources.entries();
   return std::any_of(entries.begin(), entries.end(), [](const SourceList::Entry& entry) { return entry.is_noise(); });
+}
+
+std::vector<Coordinates> points_of(const SourceList& sources) {
+  std::vector<Coordinates> points;
+  for (const SourceList::Entry& entry : sources.entries())
+    if (const auto point = entry.request.propagator_point()) points.push_back(*point);
+  return points;
 }
 
 }  // namespace
@@ -25,20 +31,20 @@ ManyObservables::ManyObservables(Session& session, const SourceList& sources, co
       site_norms2_(n_masses_ * sources.size()),
       trace_(n_masses_ * sources.size(), 0),
       correlators_(n_masses_ * sources.entries().size()),
-      low_modes_(session.resident().low_mode_trace(request, any_noise(sources))),
+      low_modes_(session.resident().low_modes(request, any_noise(sources), points_of(sources))),
       seen_(sources.size()) {}
 
 void ManyObservables::take(std::size_t number, const VectorField& solution) {
   if (request_.system != System::full) return;
-  const std::size_t rhs = number % sources_.size(), of_mass = number - rhs;
+  const std::size_t rhs = number % sources_.size(), of_mass = number - rhs, mass_number = number / sources_.size();
   const std::size_t source = sources_.entry_of(rhs);
   const SourceList::Entry& entry = sources_.entries()[source];
   if (entry.is_noise()) {
     const VectorField noise = sources_.make(rhs);
     trace_[number] = trace_estimate(communicator_, noise, solution);
-    if (low_modes_) {
-      if (seen_[rhs].empty()) seen_[rhs] = seen_by_low_modes(*low_modes_, request_, noise);
-      trace_[number] += low_modes_->correction(mass(number / sources_.size()), seen_[rhs]);
+    if (low_modes_.trace) {
+      if (seen_[rhs].empty()) seen_[rhs] = seen_by_low_modes(*low_modes_.trace, request_, noise);
+      trace_[number] += low_modes_.trace->correction(mass(mass_number), seen_[rhs]);
     }
   }
   if (!entry.has_all_colors()) return;
@@ -50,21 +56,28 @@ void ManyObservables::take(std::size_t number, const VectorField& solution) {
   for (std::size_t color = 1; color < entry.n; ++color)
     for (std::size_t site = 0; site < sum.size(); ++site) sum[site] += colors[color][site];
   for (std::vector<double>& color : colors) color = {};
-  correlators_[of_mass / sources_.size() * sources_.entries().size() + source] =
-      time_slice_sums(communicator_, solution.lattice(), sum);
+  std::vector<double>& correlator = correlators_[mass_number * sources_.entries().size() + source];
+  correlator = time_slice_sums(communicator_, solution.lattice(), sum);
+  const auto point = entry.request.propagator_point();
+  if (low_modes_.correlator && point)
+    correlator = low_modes_.correlator->improve(std::move(correlator), mass_number, *point);
 }
 
 void ManyObservables::put_into(SolveReport& report) const {
   report.source.clear();
+  if (request_.exact_low_modes) report.seconds["low_modes"] = low_modes_.seconds;
   const std::size_t n_sources = sources_.entries().size();
   for (std::size_t k = 0; k < n_masses_; ++k)
     for (std::size_t source = 0; source < n_sources; ++source) {
       const SourceList::Entry& entry = sources_.entries()[source];
       const std::size_t first = k * sources_.size() + entry.first;
-      SourceSummary summary{entry.name, int(first), int(entry.n), correlators_[k * n_sources + source], {}};
+      SourceSummary summary{entry.name, int(first), int(entry.n), correlators_[k * n_sources + source], {}, {}};
+      const auto point = entry.request.propagator_point();
+      if (low_modes_.correlator && point) summary.pion_low_part = low_modes_.correlator->part(k, *point);
       if (entry.is_noise() && request_.system == System::full) {
         summary.condensate = condensate_of(std::span(trace_).subspan(first, entry.n));
-        if (low_modes_) summary.condensate->low_part = low_modes_->part(mass(k), low_modes_->norms2());
+        if (low_modes_.trace)
+          summary.condensate->low_part = low_modes_.trace->part(mass(k), low_modes_.trace->norms2());
       }
       if (k == 0) report.source += (source ? "; " : "") + entry.name;
       report.sources.push_back(std::move(summary));
@@ -75,6 +88,7 @@ void ManyObservables::put_into(SolveReport& report) const {
   }
   if (report.sources.size() > 1) return;
   report.pion_correlator = report.sources[0].pion_correlator;
+  report.pion_low_part = report.sources[0].pion_low_part;
   report.condensate = report.sources[0].condensate;
 }
 

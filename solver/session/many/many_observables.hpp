@@ -7,6 +7,7 @@
 
 #include "solver/report/solve_report.hpp"
 #include "solver/request/source_list.hpp"
+#include "solver/session/gauge.hpp"
 #include "solver/session/session.hpp"
 #include "solver/session/solve_sources.hpp"
 
@@ -25,7 +26,7 @@ class ManyObservables {
   void put_into(SolveReport& report) const;
 
  private:
-  double mass(std::size_t k) const { return request_.masses.empty() ? request_.mass : request_.masses[k]; }
+  double mass(std::size_t k) const { return masses_of(request_)[k]; }
 
   const Communicator& communicator_;
   const SourceList& sources_;
@@ -34,7 +35,7 @@ class ManyObservables {
   std::vector<std::vector<double>> site_norms2_;  // of each solution that has a colour
   std::vector<double> trace_;                     // of each solution of noise
   std::vector<std::vector<double>> correlators_;  // of each source, mass by mass
-  std::optional<LowModeTrace> low_modes_;
+  LowModes low_modes_;
   std::vector<std::vector<double>> seen_;  // by low modes, of each source of noise
 };
 
