@@ -123,6 +123,7 @@ LowModeCorrelator::LowModeCorrelator(const Communicator& communicator, const Ope
   std::vector<Mode> rows;
   std::optional<Mode> other;  // j beyond the rows
   communicator.agree([&] {
+    rows.reserve(rows_together);
     for (std::size_t i = 0; i < std::min(count, rows_together); ++i) rows.push_back({VectorField(links.lattice())});
     if (count > rows_together) other.emplace(Mode{VectorField(links.lattice())});
   });
