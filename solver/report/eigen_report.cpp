@@ -72,7 +72,7 @@ std::string to_json(const EigenReport& report) {
   json["residuals"] = report.residuals;
   json["gauge"] = gauge_json(report.gauge);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_calls");
-  json["seconds"] = report.seconds;
+  json["seconds"] = seconds_json(report.seconds);
   json["memory_bytes"] = Json::object();
   for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
   json["provenance"] = report.provenance;

@@ -15,6 +15,12 @@ Json checksums_json(const std::map<std::string, ChecksumResult>& checksums) {
 
 }  // namespace
 
+Json seconds_json(const std::map<std::string, double>& parts) {
+  Json json = Json::object();
+  for (const auto& [part, seconds] : parts) json[part] = seconds_json(seconds);
+  return json;
+}
+
 Json gauge_json(const GaugeSummary& gauge) {
   return {{"file", gauge.file},
           {"format", gauge.format},
@@ -45,8 +51,8 @@ void add_action(Json& json, const RunSetting& setting) {
   json["improved"] = {{"smallest_singular_value", or_null(improved.smallest_singular_value)},
                       {"smallest_determinant", or_null(improved.smallest_determinant)},
                       {"made_on", or_null(improved.made_on)},
-                      {"seconds", improved.seconds},
-                      {"device_seconds", improved.device_seconds},
+                      {"seconds", seconds_json(improved.seconds)},
+                      {"device_seconds", seconds_json(improved.device_seconds)},
                       {"naik_scale", improved.naik_scale},
                       {"naik_unitarity", improved.naik_unitarity},
                       {"naik_projected", improved.naik_projected},
@@ -59,7 +65,7 @@ Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const c
   if (!checkpoint) return nullptr;
   return {{"file", checkpoint->file},
           {"written", checkpoint->written},
-          {"seconds", checkpoint->seconds},
+          {"seconds", seconds_json(checkpoint->seconds)},
           {"bytes", std::int64_t(checkpoint->bytes)},
           {"resumed_from", or_null(checkpoint->resumed_from)},
           {resumed, checkpoint->resumed_iterations},
@@ -90,11 +96,11 @@ Json transports_json(const TransportChoice& choice) {
   Json json = {{"chosen", choice.name},
                {"reason", choice.reason},
                {"face_bytes", choice.face_bytes},
-               {"test_seconds", choice.seconds},
+               {"test_seconds", seconds_json(choice.seconds)},
                {"tried", Json::array()}};
   for (const TransportTrial& trial : choice.tried)
     json["tried"].push_back({{"name", trial.name},
-                             {"seconds", trial.left_out.empty() ? Json(trial.seconds) : Json(nullptr)},
+                             {"seconds", trial.left_out.empty() ? seconds_json(trial.seconds) : Json(nullptr)},
                              {"failed", trial.failed},
                              {"left_out", trial.left_out.empty() ? Json(nullptr) : Json(trial.left_out)}});
   return json;

@@ -1,6 +1,8 @@
 // JSON of what reports share: links, quarks, transports. Private to this folder, where JSON is known.
 #pragma once
 
+#include <cmath>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -12,6 +14,13 @@ namespace staghorn {
 using Json = nlohmann::ordered_json;  // keeps the order in which a reader wants the keys
 
 inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+// Seconds in whole nanoseconds, as clocks tell them: sums and differences of times have more digits, which mean
+// nothing.
+inline Json seconds_json(double seconds) { return std::round(seconds * 1e9) / 1e9; }
+inline Json seconds_json(const std::optional<double>& seconds) {
+  return seconds ? seconds_json(*seconds) : Json(nullptr);
+}
+Json seconds_json(const std::map<std::string, double>& parts);
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json gauge_json(const GaugeSummary& gauge);

@@ -40,9 +40,9 @@ Json deflation_json(const std::optional<DeflationSummary>& deflation) {
           {"largest", deflation->largest},
           {"largest_residual", deflation->largest_residual},
           {"orthogonality", deflation->orthogonality},
-          {"read_seconds", deflation->read_seconds},
+          {"read_seconds", seconds_json(deflation->read_seconds)},
           {"projections", deflation->projections},
-          {"seconds", deflation->seconds}};
+          {"seconds", seconds_json(deflation->seconds)}};
 }
 
 Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
@@ -178,7 +178,7 @@ std::string to_json(const SolveReport& report) {
                       {"recovered", report.faults->recovered}};
   json["deflation"] = deflation_json(report.deflation);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_iterations");
-  json["seconds"] = report.seconds;
+  json["seconds"] = seconds_json(report.seconds);
   json["times"] = to_json(report.times);
   json["times_of_one_hop_in"] = report.times.one_hop_in;
   json["memory_bytes"] = Json::object();

@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <nlohmann/json.hpp>
+
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
 
@@ -63,14 +64,12 @@ TimeTable time_table(StaggeredOperator& d, const CommunicationTimes& times, doub
 }
 
 nlohmann::ordered_json to_json(const TimeTable& table) {
-  using Json = nlohmann::ordered_json;
-  const auto number_or_null = [](const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); };
   Json json = Json::array();
   for (const TimeRow& row : table.rows)
     json.push_back({{"phase", row.part},
-                    {"seconds", number_or_null(row.seconds)},
-                    {"slowest", row.seconds ? Json(row.slowest) : Json(nullptr)},
-                    {"hidden_share", number_or_null(row.hidden_share)},
+                    {"seconds", seconds_json(row.seconds)},
+                    {"slowest", row.seconds ? seconds_json(row.slowest) : Json(nullptr)},
+                    {"hidden_share", or_null(row.hidden_share)},
                     {"note", row.note}});
   return json;
 }

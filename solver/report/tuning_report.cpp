@@ -1,10 +1,8 @@
 #include "solver/report/tuning_report.hpp"
 
-#include <nlohmann/json.hpp>
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
-
-using Json = nlohmann::ordered_json;
 
 Json to_json(const LaunchTuning& tuning) {
   const auto text = [](const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); };
@@ -12,7 +10,7 @@ Json to_json(const LaunchTuning& tuning) {
   return {{"mode", to_string(tuning.mode)},
           {"tuned", tuning.tuned},
           {"remembered", tuning.remembered},
-          {"seconds", tuning.seconds},
+          {"seconds", seconds_json(tuning.seconds)},
           {"file", text(tuning.file)},
           {"not_kept", text(tuning.not_kept)},
           {"launches",

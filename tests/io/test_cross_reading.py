@@ -47,8 +47,8 @@ TABLE = {
         "fnal": ("NumPy", "NumPy"),
     },
     "fat and long links": {
-        "hdf5": ("h5py", "Staghorn alone"),
-        "scidac": ("NumPy", "MILC"),
+        "hdf5": ("h5py", "h5py"),
+        "scidac": ("NumPy", "NumPy, MILC"),
     },
     "eigenvectors of -D^2": {
         "hdf5": ("h5py", "h5py"),

@@ -6,6 +6,7 @@ import json
 
 import h5py
 import numpy as np
+import numpy_formats as formats
 import pytest
 from solve_files import with_checksums
 
@@ -57,6 +58,22 @@ def test_stored_links_give_the_answer_of_their_thin_links(answer, pair, from_thi
     assert report["improved"]["phases_in_links"] == phases and report["action"] == "hisq"
     assert report["improved"]["naik_scale"] == pytest.approx(-1 / 24, rel=1e-15)
     assert np.abs(solution - from_thin[1]).max() < 1e-9 * np.abs(from_thin[1]).max()
+
+
+@pytest.mark.parametrize("kind", ["hdf5", "scidac"])
+def test_pairs_that_other_writers_wrote_give_the_same_bits(answer, pair, tmp_path, kind):
+    """Links alone, with no word of what they are: by h5py in HDF5, by numpy_formats in SciDAC."""
+    fat_and_long, foreign = pair("--phases-in-links", "milc"), (tmp_path / "fat", tmp_path / "long")
+    for ours, path in zip(fat_and_long, foreign):
+        with h5py.File(ours) as file:
+            links = file["links"][...]
+        if kind == "hdf5":
+            formats.h5py_file(path, "links", links)
+        else:
+            path.write_bytes(formats.scidac_file(links, bits=64))
+    report, solution = answer(*files(foreign), "--action", "hisq")
+    assert report["improved"]["phases_in_links"] == "milc"
+    assert solution.tobytes() == answer(*files(fat_and_long))[1].tobytes()
 
 
 @pytest.mark.mpi

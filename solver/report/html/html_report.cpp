@@ -7,6 +7,7 @@
 
 #include "halo/watch/error.hpp"
 #include "solver/report/html/line_plot.hpp"
+#include "solver/report/html/observables.hpp"
 #include "solver/report/html/page_style.hpp"
 #include "solver/report/html/report_tables.hpp"
 #include "solver/report/html/residual_plot.hpp"
@@ -98,8 +99,8 @@ std::string asked_and_found(const Reports& solves) {
                        {"largest recomputed residual", [](const Json& j) { return extreme(j, "residual_true", true); }},
                        {"right-hand sides", [](const Json& j) { return std::to_string(j["rhs"].size()); }},
                        {"most iterations", [](const Json& j) { return extreme(j, "iterations", true); }},
-                       row("eigenvalues of A from about", "spectrum/smallest"),
-                       row("to", "spectrum/largest"),
+                       row("smallest eigenvalue of A, about", "spectrum/smallest"),
+                       row("largest eigenvalue of A, about", "spectrum/largest"),
                        row("condition number", "spectrum/condition"),
                        row("eigenpairs deflated", "deflation/pairs"),
                        row("checkpoints written", "checkpoint/written"),
@@ -169,25 +170,6 @@ std::string speed(const Reports& solves, const Reports& benches) {
   return text +
          "<p>The traffic counts each link and each vector that a pass needs once. If it is more than the stream of "
          "the memory, it is one of a cache.</p>\n";
-}
-
-std::string observables(const Reports& solves) {
-  LinePlot plot{"t", "pion correlator", false, true, {}};
-  for (std::size_t k = 0; k < solves.size(); ++k) {
-    Json of_masses = at(solves[k].json, "pion_correlators");
-    if (!of_masses.is_array() || of_masses.empty()) of_masses = Json::array({at(solves[k].json, "pion_correlator")});
-    std::string label = solves[k].name;
-    for (const Json& correlator : of_masses) {
-      if (!correlator.is_array() || correlator.empty()) continue;
-      PlotCurve curve{label, {}, int(k) % plot_colors};
-      label.clear();
-      for (const Json& value : correlator) curve.points.push_back({double(curve.points.size()), value.get<double>()});
-      plot.curves.push_back(std::move(curve));
-    }
-  }
-  return svg_of(plot) +
-         side_by_side(solves, {row("chiral condensate", "condensate/value"), row("its error", "condensate/error"),
-                               row("noise vectors", "condensate/n_vectors")});
 }
 
 std::string spectra(const Reports& eigens) {

@@ -19,17 +19,17 @@ std::string residual_plot(const Reports& solves) {
     const int color = int(k) % plot_colors;
     std::string label = solves[k].name;
     for (const Json& rhs : solves[k].json["rhs"]) {
+      const Json history = at(rhs, "history");
+      if (!history.is_array() || history.empty()) continue;
       PlotCurve curve{label, {}, color}, end{"", {}, color, PlotCurve::Style::marks};
       label.clear();
-      const Json history = at(rhs, "history");
-      const double first =
-          history.is_array() && !history.empty() && history[0].is_number() ? history[0].get<double>() : 1;
+      const double first = history[0].is_number() ? history[0].get<double>() : 1;
       const double start = first > 1 + 1e-6 ? first : 1;
       divided = divided || start > 1;
       tolerances.insert(solves[k].json["tolerance"].get<double>() / start);
       for (const Json& value : history)
         curve.points.push_back({double(curve.points.size()), value.is_number() ? value.get<double>() / start : NAN});
-      if (!curve.points.empty() && at(rhs, "residual_true").is_number())
+      if (at(rhs, "residual_true").is_number())
         end.points = {{double(curve.points.size() - 1), rhs["residual_true"].get<double>() / start}};
       last = std::max(last, double(curve.points.size()) - 1);
       plot.curves.push_back(std::move(curve));

@@ -5,12 +5,11 @@
 
 #include "halo/watch/error_kind.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
 
 namespace {
-
-using Json = nlohmann::ordered_json;
 
 // Outcomes of a part, from the best to the worst. `unfinished`: it has not begun, or a call ended while it was at work.
 constexpr const char* outcomes[] = {"certified", "out_of_iterations", "stagnated", "breakdown", "unfinished", "failed"};
@@ -107,7 +106,7 @@ void CampaignRecord::begins(std::size_t part, const std::string& links_hash, con
 
 void CampaignRecord::ends(std::size_t part, const SolveReport& report, double seconds) {
   at(part)["outcome"] = to_string(report.outcome);
-  at(part)["seconds"] = seconds;
+  at(part)["seconds"] = seconds_json(seconds);
   SolveReport short_report = report;
   for (RhsReport& rhs : short_report.rhs) rhs.history.clear();
   at(part)["report"] = Json::parse(to_json(short_report));
