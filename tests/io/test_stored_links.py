@@ -71,7 +71,7 @@ def test_pairs_that_other_writers_wrote_give_the_same_bits(answer, pair, tmp_pat
             formats.h5py_file(path, "links", links)
         else:
             path.write_bytes(formats.scidac_file(links, bits=64))
-    report, solution = answer(*files(foreign), "--action", "hisq")
+    report, solution = answer(*files(foreign))
     assert report["improved"]["phases_in_links"] == "milc"
     assert solution.tobytes() == answer(*files(fat_and_long))[1].tobytes()
 

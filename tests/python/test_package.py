@@ -50,6 +50,16 @@ def test_package_names_its_version(package):
     assert version == re.search(r"project\(staghorn VERSION (\S+)", cmake)[1] and Path(file).is_relative_to(package)
 
 
+def test_package_is_used_where_there_is_no_compiler(package, tmp_path):
+    """What `./dev wheel` asks of the wheel itself, in an environment of its own."""
+    pytest.importorskip("matplotlib")
+    command = [sys.executable, ROOT / "tests" / "first_use.py", sys.executable, "-c", "from staghorn.program import main; main()"]
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(package), "PATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
+                          capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    assert Path(done.stdout.strip()) == package / "staghorn"
+
+
 @pytest.fixture(scope="module")
 def package_without_mpi(package, tmp_path_factory):
     """The package, as on a machine without its MPI: in its compiled files the library has the name of one that no machine has."""

@@ -129,6 +129,27 @@ def test_what_there_was_none_of_has_no_row(page):
 
 
 @pytest.mark.mpi
+def test_a_plot_without_a_curve_is_left_out(page, made):
+    """The record of several configurations keeps no histories."""
+    assert not made.reports["campaign"]["configurations"][0]["report"]["rhs"][0]["history"]
+    assert "Residuals" not in Page(page("campaign")).text and "Residuals" in Page(page("campaign", "point")).text
+
+
+@pytest.mark.mpi
+def test_every_source_and_mass_has_its_observables(page, made):
+    noise, point = made.reports["sources"]["sources"]
+    text = page("sources", "masses", "noise")
+    found = Page(text)
+    assert found.row("chiral condensate, z2:1") == [shown(noise["condensate"]["value"]), "-", "-"]
+    of_noise = made.reports["noise"]["condensate"]
+    assert found.row("chiral condensate") == ["-", "-", f"{shown(of_noise['value'])} +- {shown(of_noise['error'])}"]
+    assert found.row("noise vectors") == ["-", "-", "2"] and found.row("noise vectors, z2:1") == ["1", "-", "-"]
+    svg = text[text.index("Observables</h2>"):]
+    curves = re.findall(r'class="line c(\d)" d="([^"]+)"', svg[:svg.index("</svg>")])
+    assert [color for color, _ in curves] == ["0", "1", "1"] and len(point["pion_correlator"]) == 1 + curves[0][1].count("L")
+
+
+@pytest.mark.mpi
 def test_reports_of_all_kinds_stand_side_by_side(page, made):
     names = list(made.reports)
     found = Page(page(*names))

@@ -46,6 +46,24 @@ def test_every_report_is_as_the_schema_says(made):
     assert done["report"]["outcome"] == "certified" and failed["category"] == "file" and "no-links.h5" in failed["error"]
 
 
+def seconds_in(value, name="") -> list[float]:
+    """All numbers under `seconds` and `..._seconds`."""
+    if isinstance(value, dict):
+        is_time = name == "seconds"
+        return [s for key, inside in value.items() for s in seconds_in(inside, name if is_time else key)]
+    if isinstance(value, list):
+        return [s for inside in value for s in seconds_in(inside, name)]
+    return [value] if isinstance(value, float) and (name == "seconds" or name.endswith("_seconds")) else []
+
+
+@pytest.mark.mpi
+def test_seconds_are_whole_nanoseconds(made):
+    """0.0003, not 0.00030000000000000003: sums of times have digits that no clock tells."""
+    found = {name: seconds_in(report) for name, report in made.reports.items()}
+    assert len(found["ranks"]) > 15 and len(found["eigen"]) > 4 and found["campaign"]
+    assert not {name: odd for name, all_of in found.items() if (odd := [s for s in all_of if round(s, 9) != s])}
+
+
 def test_categories_of_the_schema_are_those_of_errors():
     named = set(re.findall(r"^\| `(\w+)` \|.*STAGHORN_E_", (ROOT / "docs/guide/errors.md").read_text(), re.MULTILINE))
     parts = report_page.schema()["$defs"]
