@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -54,7 +55,7 @@ def test_package_is_used_where_there_is_no_compiler(package, tmp_path):
     """What `./dev wheel` asks of the wheel itself, in an environment of its own."""
     pytest.importorskip("matplotlib")
     command = [sys.executable, ROOT / "tests" / "first_use.py", sys.executable, "-c", "from staghorn.program import main; main()"]
-    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(package), "PATH": str(tmp_path), "OMP_NUM_THREADS": "1"},
+    done = subprocess.run(command, cwd=tmp_path, env={"PYTHONPATH": str(package), "PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1"},
                           capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()) == package / "staghorn"
