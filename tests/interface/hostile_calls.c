@@ -1,210 +1,449 @@
 /* Random sets of arguments, most of them wrong: every call must return a status, and an error a text.
  *
- *   hostile_calls NUMBER [SEED]
+ *   hostile_calls NUMBER SEED FOLDER
  *
- * Pointers are NULL or to memory that is large enough for any layout that can be accepted; everything else is random.
- * Prints how often each status came. The sanitizers look for the rest. */
+ * FOLDER takes files and holds links.h5, a gauge file of 4^4. Pointers are NULL or to memory that is large enough for
+ * any layout that can be accepted; all else is random. Most contexts are of 2^4, where a solve costs little; those of
+ * 4^4 take improved quarks. Prints how often each status came, and of each function how often it was called and how
+ * often it gave a result. The sanitizers look for the rest. */
+#define _POSIX_C_SOURCE 200112L
 #include <staghorn.h>
+#include <unistd.h>
 
+#include "hosts/draws.h"
 #include "hosts/host.h"
 
 enum { room = 4096 }; /* behind each struct, for sizes that lie */
-static uint64_t state;
+enum { most_sites = 256, most_vectors = 4, most_pairs = 1000 };
 
-static uint64_t draw(void) {
-  state += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-static int one_of(int n) { return (int)(draw() % (uint64_t)n); }
+/* Where a struct has fields of each width; 0: none. */
+typedef struct {
+  int name;
+  size_t size, ints_to, longs[2], doubles_from, doubles_to;
+} struct_kind;
+static const struct_kind kinds[] = {
+    {STAGHORN_GEOMETRY, sizeof(staghorn_geometry), sizeof(staghorn_geometry), {0}, 0, 0},
+    {STAGHORN_OPTIONS, sizeof(staghorn_options), offsetof(staghorn_options, stream), {0}, 0, 0},
+    {STAGHORN_LINKS,
+     sizeof(staghorn_links),
+     offsetof(staghorn_links, site_stride),
+     {offsetof(staghorn_links, site_stride), offsetof(staghorn_links, link_offset)},
+     offsetof(staghorn_links, theta),
+     offsetof(staghorn_links, generation)},
+    {STAGHORN_VECTORS,
+     sizeof(staghorn_vectors),
+     offsetof(staghorn_vectors, site_stride),
+     {offsetof(staghorn_vectors, site_stride), offsetof(staghorn_vectors, site_stride)},
+     0,
+     0},
+    {STAGHORN_REQUEST,
+     sizeof(staghorn_request),
+     offsetof(staghorn_request, mass),
+     {offsetof(staghorn_request, max_iterations), offsetof(staghorn_request, max_iterations)},
+     offsetof(staghorn_request, mass),
+     offsetof(staghorn_request, max_iterations)},
+    {STAGHORN_RESULT, sizeof(staghorn_result), 8, {0}, 0, 0},
+    {STAGHORN_GAUGE_INFO, sizeof(staghorn_gauge_info), 8, {0}, 0, 0},
+    {STAGHORN_ACTION,
+     sizeof(staghorn_action),
+     offsetof(staghorn_action, u0),
+     {0},
+     offsetof(staghorn_action, u0),
+     sizeof(staghorn_action)},
+    {STAGHORN_EIGEN_REQUEST,
+     sizeof(staghorn_eigen_request),
+     offsetof(staghorn_eigen_request, tolerance),
+     {offsetof(staghorn_eigen_request, max_calls), offsetof(staghorn_eigen_request, seed)},
+     offsetof(staghorn_eigen_request, tolerance),
+     offsetof(staghorn_eigen_request, max_calls)},
+    {STAGHORN_EIGEN_INFO, sizeof(staghorn_eigen_info), 8, {0}, 0, 0}};
+enum { kind_count = sizeof kinds / sizeof *kinds };
+
+/* One struct of each kind, and a second one of some calls. */
+static union {
+  staghorn_geometry geometry;
+  staghorn_options options;
+  staghorn_links links;
+  staghorn_vectors vectors;
+  staghorn_request request;
+  staghorn_result results[most_vectors];
+  staghorn_gauge_info info;
+  staghorn_action action;
+  staghorn_eigen_request eigen_request;
+  staghorn_eigen_info eigen_info;
+  unsigned char bytes[room + 1024];
+} s[kind_count], other_vectors, long_links;
+#define S(name) s[(name)-1]
+
+static staghorn_context *context;
+static staghorn_gauge *gauge;
+static char *u[4], *b, *x, *y, *text;
+static double *good, *source, *naik, values[most_pairs];
+static const char *folder;
 
 static int32_t hostile_int(void) {
-  static const int32_t values[] = {0, 1, 2, 3, 4, 5, 6, 8, 12, 18, -1, -2, 7, 64, 65, 1000, INT32_MAX, INT32_MIN};
-  return values[one_of((int)(sizeof values / sizeof *values))];
+  static const int32_t hostile[] = {0, 1, 2, 3, 4, 5, 6, 8, 12, 18, -1, -2, 7, 64, 65, 1000, INT32_MAX, INT32_MIN};
+  return hostile[one_of((int)(sizeof hostile / sizeof *hostile))];
 }
 static int64_t hostile_long(void) {
-  static const int64_t values[] = {0, 0, 0, -1, 1, 4, 8, 24, 48, 56, 288, 576, 584, 1000, INT64_MAX, INT64_MIN};
-  return values[one_of((int)(sizeof values / sizeof *values))];
+  static const int64_t hostile[] = {0, 0, 0, -1, 1, 4, 8, 24, 48, 56, 288, 576, 584, 1000, INT64_MAX, INT64_MIN};
+  return hostile[one_of((int)(sizeof hostile / sizeof *hostile))];
 }
 static double hostile_double(void) {
-  static const double values[] = {0, 1, -1, 0.1, 0.3, 1e-10, 1e-3, 1e300, 5e-324, 2, 1.7};
+  static const double hostile[] = {0, 1, -1, 0.1, 0.3, 1e-10, 1e-3, 1e300, 5e-324, 2, 1.7};
   const int k = one_of(13);
-  return k == 11 ? NAN : k == 12 ? INFINITY : values[k];
+  return k == 11 ? NAN : k == 12 ? INFINITY : hostile[k];
+}
+static void *or_null(void *pointer) { return one_of(40) ? pointer : NULL; }
+
+/* A file that is there or not, or no file at all. */
+static const char *path_of(const char *name) {
+  static char made[1024];
+  snprintf(made, sizeof made, "%s/%s", folder, name);
+  return made;
+}
+static const char *path_to_write(void) {
+  static const char *const names[] = {"pairs.h5", "pairs.h5", "pairs.lime", "none/pairs.h5", "", "state.h5"};
+  if (one_of(20) == 0) return one_of(2) ? NULL : "";
+  return path_of(names[one_of((int)(sizeof names / sizeof *names))]);
+}
+static const char *path(void) { return one_of(3) ? path_to_write() : path_of(one_of(4) ? "links.h5" : "none.h5"); }
+
+static void damage_a_file(void) {
+  FILE *file = fopen(path_of(one_of(2) ? "pairs.h5" : "pairs.lime"), "r+b");
+  if (!file) return;
+  fseek(file, 0, SEEK_END);
+  const long bytes = ftell(file);
+  if (bytes > 0 && one_of(2)) {
+    fseek(file, one_of((int)bytes), SEEK_SET);
+    fputc(one_of(256), file);
+  } else if (bytes > 0 && ftruncate(fileno(file), one_of((int)bytes)) != 0) {
+    perror("ftruncate");
+  }
+  fclose(file);
 }
 
-/* Spoils a few fields of a struct of `size` bytes. Offsets of each width are multiples of it. */
-static void spoil(void *a_struct, size_t size, size_t ints, size_t longs_from, size_t doubles_from, size_t doubles_to) {
+static int stop_now_and_then(void *data, int64_t iteration, double residual) {
+  (void)data, (void)iteration, (void)residual;
+  return one_of(50) == 0;
+}
+static void look_away(void *data, int level, const char *message) { (void)data, (void)level, (void)message; }
+
+/* Spoils up to three fields of a struct. */
+static void spoil(void *a_struct, const struct_kind *kind) {
   unsigned char *bytes = a_struct;
   for (int times = one_of(4); times > 0; --times) {
     const int what = one_of(8);
     if (what == 0) {
       static const uint32_t sizes[] = {0, 4, 8, 100, 3000, 4096, 4097, UINT32_MAX};
-      const uint32_t wrong = one_of(3) ? (uint32_t)(size + 8 * (size_t)one_of(20) - 16) : sizes[one_of(8)];
+      const uint32_t wrong = one_of(3) ? (uint32_t)(kind->size + 8 * (size_t)one_of(20) - 16) : sizes[one_of(8)];
       memcpy(bytes, &wrong, sizeof wrong);
-    } else if (what < 5 && ints > 4) {
+    } else if (what < 5) {
       const int32_t value = hostile_int();
-      memcpy(bytes + 4 + 4 * (size_t)one_of((int)(ints / 4) - 1), &value, sizeof value);
-    } else if (what == 5 && longs_from) {
+      memcpy(bytes + 4 + 4 * (size_t)one_of((int)(kind->ints_to / 4) - 1), &value, sizeof value);
+    } else if (what == 5 && kind->longs[0]) {
       const int64_t value = hostile_long();
-      memcpy(bytes + longs_from, &value, sizeof value);
-    } else if (doubles_to > doubles_from) {
+      memcpy(bytes + kind->longs[one_of(2)], &value, sizeof value);
+    } else if (kind->doubles_to) {
       const double value = hostile_double();
-      memcpy(bytes + doubles_from + 8 * (size_t)one_of((int)((doubles_to - doubles_from) / 8)), &value, sizeof value);
+      const size_t many = (kind->doubles_to - kind->doubles_from) / 8;
+      memcpy(bytes + kind->doubles_from + 8 * (size_t)one_of((int)many), &value, sizeof value);
     }
   }
-  if (one_of(50) == 0) bytes[size + (size_t)one_of(64)] = 1;
+  if (one_of(50) == 0) bytes[kind->size + (size_t)one_of(64)] = 1;
 }
 
-static void *or_null(void *pointer) { return one_of(40) ? pointer : NULL; }
+static void draw_structs(void) {
+  static const char *const transports[] = {NULL, "auto", "mpi", "self", "", "nonsense"}, *const devices[] = {
+                                                                                             NULL,      NULL,
+                                                                                             NULL,      "cpu",
+                                                                                             "",        "cuda:0,cpu",
+                                                                                             "nonsense"};
+  memset(s, 0, sizeof s);
+  memset(&other_vectors, 0, sizeof other_vectors);
+  memset(&long_links, 0, sizeof long_links);
+  for (int k = 0; k < kind_count; ++k) staghorn_defaults(&s[k], kinds[k].size, kinds[k].name);
+  for (int i = 1; i < most_vectors; ++i)
+    staghorn_defaults(&S(STAGHORN_RESULT).results[i], sizeof(staghorn_result), STAGHORN_RESULT);
+  staghorn_defaults(&other_vectors, sizeof(staghorn_vectors), STAGHORN_VECTORS);
+  staghorn_defaults(&long_links, sizeof(staghorn_links), STAGHORN_LINKS);
+  const int extent = one_of(4) ? 2 : 4;
+  for (int mu = 0; mu < 4; ++mu) S(STAGHORN_GEOMETRY).geometry.global[mu] = extent;
+  staghorn_options *options = &S(STAGHORN_OPTIONS).options;
+  options->threads = 1;
+  options->transport = transports[one_of(2) ? 0 : one_of(6)];
+  options->devices = devices[one_of(7)];
+  options->log = one_of(2) ? look_away : NULL;
+  staghorn_request *request = &S(STAGHORN_REQUEST).request;
+  request->mass = 0.3;
+  request->max_iterations = 20;
+  if (one_of(20) == 0) request->stop = STAGHORN_STOP_ON_PARITY;
+  request->progress = one_of(4) ? NULL : stop_now_and_then;
+  staghorn_eigen_request *search = &S(STAGHORN_EIGEN_REQUEST).eigen_request;
+  search->pairs = 1 + one_of(8);
+  search->tolerance = 1e-8;
+  search->max_calls = 200;
+  search->progress = one_of(4) ? NULL : stop_now_and_then;
+  if (one_of(4) == 0) search->checkpoint = path_to_write();
+  if (one_of(4) == 0) search->checkpoint_every = hostile_double();
+  if (one_of(4) == 0) search->resume = one_of(4) ? 1 : hostile_int();
+  if (one_of(2)) S(STAGHORN_LINKS).links.generation = draw() % 3;
+  for (int k = 0; k < kind_count; ++k)
+    if (one_of(2)) spoil(&s[k], &kinds[k]);
+  if (one_of(2)) spoil(&other_vectors, &kinds[STAGHORN_VECTORS - 1]);
+  if (one_of(2)) spoil(&long_links, &kinds[STAGHORN_LINKS - 1]);
+  if (options->threads > 2) options->threads = one_of(2) ? 1 : -5;
+  if (request->max_iterations > 1000) request->max_iterations = 1000;
+  if (search->max_calls > 1000) search->max_calls = 1000;
+}
+
+static void draw_fields(void) {
+  memcpy(b, source, most_sites * 48);
+  memcpy(u[0], good, most_sites * 576);
+  memcpy(u[2], naik, most_sites * 576);
+  if (one_of(4) == 0) memset(u[2], 0, most_sites * 576);
+  if (one_of(20) == 0) ((double *)(void *)u[0])[one_of(most_sites * 72)] = hostile_double();
+  if (one_of(20) == 0) ((double *)(void *)b)[one_of(most_sites * 6)] = hostile_double();
+}
+
+/* Handles: that of this turn's context or gauge, or any number. */
+static staghorn_context *a_context(void) {
+  return one_of(60) ? context : (staghorn_context *)(uintptr_t)(16 * (uint64_t)one_of(40));
+}
+static staghorn_gauge *a_gauge(void) {
+  return one_of(60) ? gauge : (staghorn_gauge *)(uintptr_t)(8 + 16 * (uint64_t)one_of(40));
+}
+static int a_number(void) { return one_of(4) ? 1 + one_of(2) : hostile_int() > 4 ? 4 : hostile_int() % 4; }
+
+static const void *in[4], *links[4], *lng[4];
+static void *out[4], *hops[4], *links_out[4];
+static void draw_pointers(void) {
+  char *const ins[4] = {or_null(b), b, b, b}, *const us[4] = {or_null(u[0]), or_null(u[1]), u[2], u[3]},
+              *const lngs[4] = {or_null(u[2]), u[3], u[1], u[0]}, *const outs[4] = {or_null(x), y, x, y},
+              *const dxs[4] = {y, x, or_null(y), x}, *const to[4] = {or_null(u[1]), u[2], u[3], u[0]};
+  for (int k = 0; k < 4; ++k) {
+    in[k] = ins[k];
+    links[k] = us[k];
+    lng[k] = lngs[k];
+    out[k] = outs[k];
+    hops[k] = dxs[k];
+    links_out[k] = to[k];
+  }
+}
+
+/* Of the functions' own arguments. */
+static void *links_given(void) { return or_null(&S(STAGHORN_LINKS)); }
+static void *vectors_given(void) { return or_null(&S(STAGHORN_VECTORS)); }
+
+/* A new gauge takes the place of the last one. */
+static int keep_gauge(int status, staghorn_gauge *made) {
+  if (status != STAGHORN_OK || !made) return status;
+  if (gauge) staghorn_gauge_destroy(&gauge);
+  gauge = made;
+  return status;
+}
+static int gauge_create(void) {
+  staghorn_gauge *made = NULL;
+  return keep_gauge(staghorn_gauge_create(a_context(), links_given(), or_null(links), or_null(&made)), made);
+}
+static int gauge_create_improved(void) {
+  staghorn_gauge *made = NULL;
+  return keep_gauge(staghorn_gauge_create_improved(a_context(), links_given(), or_null(links), or_null(&long_links),
+                                                   or_null(lng), or_null(&made)),
+                    made);
+}
+static int gauge_create_action(void) {
+  staghorn_gauge *made = NULL;
+  return keep_gauge(staghorn_gauge_create_action(a_context(), links_given(), or_null(links),
+                                                 or_null(&S(STAGHORN_ACTION)), or_null(&made)),
+                    made);
+}
+/* A new context takes the place of the last one, with a gauge, if its fields have room in ours. */
+static int context_create(void) {
+  staghorn_context *made = NULL;
+  int32_t n[4], origin[4];
+  const int status =
+      staghorn_context_create(or_null(&made), or_null(&S(STAGHORN_GEOMETRY)), or_null(&S(STAGHORN_OPTIONS)));
+  if (!made) return status;
+  if (staghorn_context_local(made, n, origin) == STAGHORN_OK && (int64_t)n[0] * n[1] * n[2] * n[3] <= most_sites) {
+    staghorn_context_destroy(&context);
+    context = made;
+    staghorn_links plain;
+    staghorn_defaults(&plain, sizeof plain, STAGHORN_LINKS);
+    const void *const fields[4] = {good, NULL, NULL, NULL};
+    gauge = NULL;
+    staghorn_gauge_create(context, &plain, fields, &gauge);
+  } else {
+    staghorn_context_destroy(&made);
+  }
+  return status;
+}
+static int context_create_f(void) {
+  staghorn_context *made = NULL;
+  return staghorn_context_create_f(or_null(&made), hostile_int(), or_null(&S(STAGHORN_GEOMETRY)),
+                                   or_null(&S(STAGHORN_OPTIONS)));
+}
+static int context_local(void) {
+  int32_t n[4], origin[4];
+  return staghorn_context_local(a_context(), or_null(n), or_null(origin));
+}
+static int context_grid(void) {
+  int32_t grid[4];
+  return staghorn_context_grid(a_context(), or_null(grid));
+}
+static int context_destroy(void) { /* of one that is gone, or NULL */
+  staghorn_context *gone = one_of(2) ? NULL : (staghorn_context *)(uintptr_t)(8 + 16 * (uint64_t)one_of(40));
+  return staghorn_context_destroy(or_null(&gone));
+}
+static int gauge_destroy(void) { return one_of(4) ? staghorn_gauge_destroy(NULL) : staghorn_gauge_destroy(&gauge); }
+static int gauge_update(void) { return staghorn_gauge_update(a_gauge(), links_given(), or_null(links)); }
+static int gauge_update_improved(void) {
+  return staghorn_gauge_update_improved(a_gauge(), links_given(), or_null(links), or_null(&long_links), or_null(lng));
+}
+static int gauge_get(void) { return staghorn_gauge_get(a_gauge(), or_null(&S(STAGHORN_GAUGE_INFO))); }
+static int hop(void) {
+  return staghorn_hop(a_gauge(), vectors_given(), one_of(5) ? one_of(3) : hostile_int(), a_number(), or_null(in),
+                      or_null(out));
+}
+/* Pairs that the next solves use, where the gauge has links. */
+static void find_pairs(void) {
+  staghorn_eigen_request plain;
+  staghorn_defaults(&plain, sizeof plain, STAGHORN_EIGEN_REQUEST);
+  plain.pairs = 4;
+  if (gauge) staghorn_eigenpairs_compute(gauge, &plain, NULL, NULL);
+}
+static int solve(void) {
+  if (one_of(50) == 0) find_pairs();
+  return staghorn_solve(a_gauge(), or_null(&S(STAGHORN_REQUEST)), vectors_given(), a_number(), or_null(in),
+                        or_null(out), one_of(2) ? NULL : hops, or_null(&S(STAGHORN_RESULT)));
+}
+static int multishift(void) {
+  const double shifts[4] = {one_of(9) ? 0.1 : hostile_double(), 0.2, 0, one_of(9) ? 3 : hostile_double()},
+               tolerances[4] = {one_of(9) ? 1e-3 : hostile_double(), 1e-2, 0, 0.1}, alpha[4] = {1, 2, -1, 0.5};
+  return staghorn_multishift(a_gauge(), or_null(&S(STAGHORN_REQUEST)), vectors_given(), a_number(),
+                             one_of(40) ? shifts : NULL, one_of(2) ? tolerances : NULL, one_of(3) ? NULL : alpha, in[0],
+                             or_null(out), one_of(4) ? NULL : hops, or_null(&S(STAGHORN_RESULT)));
+}
+static int eigenpairs_compute(void) {
+  return staghorn_eigenpairs_compute(a_gauge(), or_null(&S(STAGHORN_EIGEN_REQUEST)), one_of(2) ? values : NULL,
+                                     one_of(4) ? &S(STAGHORN_EIGEN_INFO).eigen_info : NULL);
+}
+static int eigenpairs_read(void) {
+  if (one_of(10) == 0) damage_a_file();
+  return staghorn_eigenpairs_read(a_gauge(), path(), one_of(4) ? &S(STAGHORN_EIGEN_INFO).eigen_info : NULL);
+}
+static int eigenpairs_write(void) {
+  if (one_of(4) == 0) find_pairs();
+  return staghorn_eigenpairs_write(a_gauge(), path_to_write(), one_of(4) ? one_of(3) : hostile_int(),
+                                   one_of(8) ? 1 : hostile_int());
+}
+static int eigenpairs_use(void) { return staghorn_eigenpairs_use(a_gauge(), one_of(4) ? 1 : hostile_int()); }
+static int eigenpairs_get(void) {
+  return staghorn_eigenpairs_get(a_gauge(), or_null(&S(STAGHORN_EIGEN_INFO)), one_of(2) ? one_of(8) : hostile_int(),
+                                 one_of(2) ? values : NULL, one_of(2) ? values : NULL);
+}
+static int eigenpairs_release(void) { return staghorn_eigenpairs_release(a_gauge()); }
+static int convert_vectors(void) {
+  return staghorn_convert_vectors(a_context(), vectors_given(), in[0], or_null(&other_vectors), out[0]);
+}
+static int convert_links(void) {
+  return staghorn_convert_links(a_context(), links_given(), links, or_null(&long_links), links_out);
+}
+static int file_lattice(void) {
+  int32_t extents[4];
+  return staghorn_file_lattice(path(), or_null(extents));
+}
+static int read_links(void) {
+  return staghorn_read_links(a_context(), path(), one_of(4) ? one_of(2) : hostile_int(), links_given(),
+                             or_null(links_out));
+}
+static int report(void) {
+  size_t bytes = one_of(2) ? 1 << 20 : (size_t)one_of(1 << 14);
+  return staghorn_report(a_context(), or_null(text), or_null(&bytes));
+}
+static int defaults(void) {
+  const int k = one_of(kind_count);
+  return one_of(2) ? staghorn_defaults(or_null(&s[k]), (size_t)one_of(200), hostile_int())
+                   : staghorn_defaults(&s[k], kinds[k].size, kinds[k].name);
+}
+
+/* All functions that return a status, and how often each is called. */
+static struct {
+  const char *name;
+  int (*call)(void);
+  int weight;
+  long calls, results;
+} functions[] = {{"staghorn_defaults", defaults, 40, 0, 0},
+                 {"staghorn_context_create", context_create, 8, 0, 0},
+                 {"staghorn_context_create_f", context_create_f, 8, 0, 0},
+                 {"staghorn_context_local", context_local, 10, 0, 0},
+                 {"staghorn_context_grid", context_grid, 10, 0, 0},
+                 {"staghorn_context_destroy", context_destroy, 4, 0, 0},
+                 {"staghorn_gauge_create", gauge_create, 20, 0, 0},
+                 {"staghorn_gauge_create_improved", gauge_create_improved, 20, 0, 0},
+                 {"staghorn_gauge_create_action", gauge_create_action, 10, 0, 0},
+                 {"staghorn_gauge_update", gauge_update, 40, 0, 0},
+                 {"staghorn_gauge_update_improved", gauge_update_improved, 40, 0, 0},
+                 {"staghorn_gauge_get", gauge_get, 20, 0, 0},
+                 {"staghorn_gauge_destroy", gauge_destroy, 4, 0, 0},
+                 {"staghorn_hop", hop, 40, 0, 0},
+                 {"staghorn_solve", solve, 80, 0, 0},
+                 {"staghorn_multishift", multishift, 60, 0, 0},
+                 {"staghorn_eigenpairs_compute", eigenpairs_compute, 20, 0, 0},
+                 {"staghorn_eigenpairs_read", eigenpairs_read, 10, 0, 0},
+                 {"staghorn_eigenpairs_write", eigenpairs_write, 10, 0, 0},
+                 {"staghorn_eigenpairs_use", eigenpairs_use, 10, 0, 0},
+                 {"staghorn_eigenpairs_get", eigenpairs_get, 20, 0, 0},
+                 {"staghorn_eigenpairs_release", eigenpairs_release, 2, 0, 0},
+                 {"staghorn_convert_vectors", convert_vectors, 30, 0, 0},
+                 {"staghorn_convert_links", convert_links, 30, 0, 0},
+                 {"staghorn_file_lattice", file_lattice, 10, 0, 0},
+                 {"staghorn_read_links", read_links, 10, 0, 0},
+                 {"staghorn_report", report, 10, 0, 0}};
+enum { function_count = sizeof functions / sizeof *functions };
+
+static int drawn_function(void) {
+  int all = 0, k = 0;
+  for (int i = 0; i < function_count; ++i) all += functions[i].weight;
+  for (int left = one_of(all) - functions[0].weight; left >= 0; left -= functions[k].weight) ++k;
+  return k;
+}
 
 int main(int argc, char **argv) {
-  if (argc < 2) return 2;
+  if (argc != 4) return 2;
   const long number = atol(argv[1]);
-  state = argc > 2 ? (uint64_t)atol(argv[2]) : 1;
+  state = (uint64_t)atol(argv[2]);
+  folder = argv[3];
   const host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
-  const size_t volume = (size_t)host_volume(&l), link_bytes = volume * 4 * 1000 + 8192, vector_bytes = volume * 1000;
-  char *u[4], *b = malloc(vector_bytes), *x = malloc(vector_bytes), *y = malloc(vector_bytes), *text = malloc(1 << 20);
-  double *good = host_links(&l, 1), *source = host_vector(&l, 1000), *naik = host_long_links(&l, good);
-  for (int mu = 0; mu < 4; ++mu) u[mu] = calloc(1, link_bytes);
-  memset(x, 0, vector_bytes);
-  union {
-    staghorn_geometry geometry;
-    staghorn_options options;
-    staghorn_links links;
-    staghorn_vectors vectors;
-    staghorn_request request;
-    staghorn_result results[4];
-    staghorn_gauge_info info;
-    unsigned char bytes[room + 256];
-    staghorn_action action;
-  } *s = calloc(10, sizeof *s); /* geometry, options, links, vectors, request, results, info, action, other vectors,
-                                   long links */
+  for (int mu = 0; mu < 4; ++mu) u[mu] = calloc(1, most_sites * 4 * 1000 + 8192);
+  b = calloc(1, most_sites * 1000);
+  x = calloc(1, most_sites * 1000);
+  y = calloc(1, most_sites * 1000);
+  text = malloc(1 << 20);
+  good = host_links(&l, 1);
+  source = host_vector(&l, 1000);
+  naik = host_long_links(&l, good);
   long counts[32] = {0};
-  staghorn_context *context = NULL;
-  staghorn_gauge *gauge = NULL;
 
   for (long turn = 0; turn < number; ++turn) {
-    memset(s, 0, 10 * sizeof *s);
-    for (int k = 0; k < 8; ++k) {
-      static const size_t sizes[8] = {sizeof(staghorn_geometry),   sizeof(staghorn_options), sizeof(staghorn_links),
-                                      sizeof(staghorn_vectors),    sizeof(staghorn_request), sizeof(staghorn_result),
-                                      sizeof(staghorn_gauge_info), sizeof(staghorn_action)};
-      staghorn_defaults(&s[k], sizes[k], k + 1);
-    }
-    staghorn_defaults(&s[8], sizeof(staghorn_vectors), STAGHORN_VECTORS);
-    staghorn_defaults(&s[9], sizeof(staghorn_links), STAGHORN_LINKS);
-    for (int i = 1; i < 4; ++i) staghorn_defaults(&s[5].results[i], sizeof(staghorn_result), STAGHORN_RESULT);
-    for (int mu = 0; mu < 4; ++mu) s[0].geometry.global[mu] = l.n[mu];
-    s[1].options.threads = 1;
-    s[4].request.mass = 0.3;
-    s[4].request.max_iterations = 20;
-    memcpy(b, source, volume * 48);
-    memcpy(u[0], good, volume * 576);
-    memcpy(u[2], naik, volume * 576);
-    if (one_of(4) == 0) memset(u[2], 0, volume * 576);
-    if (one_of(20) == 0) ((double *)(void *)u[0])[one_of((int)volume * 72)] = hostile_double();
-    if (one_of(20) == 0) ((double *)(void *)b)[one_of((int)volume * 6)] = hostile_double();
-    if (one_of(2)) spoil(&s[0], sizeof(staghorn_geometry), sizeof(staghorn_geometry), 0, 0, 0);
-    if (one_of(2)) spoil(&s[1], sizeof(staghorn_options), 24, 0, 0, 0);
-    if (one_of(2)) spoil(&s[2], sizeof(staghorn_links), 32, one_of(2) ? 32 : 40, 48, 112);
-    if (one_of(2)) spoil(&s[3], sizeof(staghorn_vectors), 24, 24, 0, 0);
-    if (one_of(2)) spoil(&s[4], sizeof(staghorn_request), 40, 64, 40, 64);
-    if (one_of(3) == 0) spoil(&s[5], sizeof(staghorn_result), 8, 0, 0, 0);
-    if (one_of(3) == 0) spoil(&s[6], sizeof(staghorn_gauge_info), 8, 0, 0, 0);
-    if (one_of(2)) spoil(&s[7], sizeof(staghorn_action), 16, 0, 16, 32);
-    if (one_of(2)) spoil(&s[8], sizeof(staghorn_vectors), 24, 24, 0, 0);
-    if (one_of(2)) spoil(&s[9], sizeof(staghorn_links), 32, one_of(2) ? 32 : 40, 48, 112);
-    if (s[1].options.threads > 2) s[1].options.threads = one_of(2) ? 1 : -5;
-    if (s[4].request.max_iterations > 1000) s[4].request.max_iterations = 1000;
-    const void *in[4] = {or_null(b), b, b, b}, *links[4] = {or_null(u[0]), or_null(u[1]), u[2], u[3]},
-               *long_links[4] = {or_null(u[2]), u[3], u[1], u[0]};
-    void *out[4] = {or_null(x), y, x, y}, *hops[4] = {y, x, or_null(y), x},
-         *links_out[4] = {or_null(u[1]), u[2], u[3], u[0]};
-    const int n = one_of(4) ? 1 + one_of(2) : hostile_int() > 4 ? 4 : hostile_int() % 4;
-    staghorn_context *a_context = one_of(60) ? context : (staghorn_context *)(uintptr_t)(16 * (uint64_t)one_of(40));
-    staghorn_gauge *a_gauge = one_of(60) ? gauge : (staghorn_gauge *)(uintptr_t)(8 + 16 * (uint64_t)one_of(40));
-    size_t bytes = (size_t)one_of(1 << 20);
-    int32_t extents[4], origin[4];
-    int status = STAGHORN_OK;
-    switch (one_of(18)) {
-      case 0:
-        if (context && one_of(10)) break;
-        if (context) staghorn_context_destroy(&context);
-        gauge = NULL;
-        status = staghorn_context_create(or_null(&context), or_null(&s[0]), or_null(&s[1]));
-        if (context && staghorn_context_local(context, extents, origin) == STAGHORN_OK &&
-            memcmp(extents, l.n, sizeof extents) != 0)
-          staghorn_context_destroy(&context); /* our buffers are for one lattice */
-        break;
-      case 1:
-        if (gauge && one_of(4)) break;
-        if (gauge) staghorn_gauge_destroy(&gauge);
-        status = staghorn_gauge_create(a_context, or_null(&s[2]), or_null(links), or_null(&gauge));
-        break;
-      case 15:
-      case 16: {
-        const double shifts[4] = {one_of(9) ? 0.1 : hostile_double(), 0.2, 0, one_of(9) ? 3 : hostile_double()};
-        const double tolerances[4] = {one_of(9) ? 1e-3 : hostile_double(), 1e-2, 0, 0.1}, alpha[4] = {1, 2, -1, 0.5};
-        status = staghorn_multishift(a_gauge, or_null(&s[4]), or_null(&s[3]), n, one_of(40) ? shifts : NULL,
-                                     one_of(2) ? tolerances : NULL, one_of(3) ? NULL : alpha, in[0], or_null(out),
-                                     one_of(4) ? NULL : hops, or_null(&s[5]));
-        break;
-      }
-      case 12:
-        if (gauge && one_of(4)) break;
-        if (gauge) staghorn_gauge_destroy(&gauge);
-        status = one_of(3) ? staghorn_gauge_create_improved(a_context, or_null(&s[2]), or_null(links), or_null(&s[9]),
-                                                            or_null(long_links), or_null(&gauge))
-                           : staghorn_gauge_create_action(a_context, or_null(&s[2]), or_null(links), or_null(&s[7]),
-                                                          or_null(&gauge));
-        break;
-      case 13:
-      case 14:
-        status = staghorn_gauge_update_improved(a_gauge, or_null(&s[2]), or_null(links), or_null(&s[9]),
-                                                or_null(long_links));
-        break;
-      case 2:
-      case 3:
-        status = staghorn_gauge_update(a_gauge, or_null(&s[2]), or_null(links));
-        break;
-      case 4:
-        status = staghorn_gauge_get(a_gauge, or_null(&s[6]));
-        break;
-      case 5:
-      case 6:
-      case 7:
-        status = staghorn_solve(a_gauge, or_null(&s[4]), or_null(&s[3]), n, or_null(in), or_null(out),
-                                one_of(2) ? NULL : hops, or_null(&s[5]));
-        break;
-      case 8:
-        status =
-            staghorn_hop(a_gauge, or_null(&s[3]), one_of(5) ? one_of(3) : hostile_int(), n, or_null(in), or_null(out));
-        break;
-      case 9:
-        status = staghorn_convert_vectors(a_context, or_null(&s[3]), in[0], or_null(&s[8]), out[0]);
-        break;
-      case 10:
-        status = staghorn_convert_links(a_context, or_null(&s[2]), links, or_null(&s[2]), links_out);
-        break;
-      case 11:
-        status = staghorn_report(a_context, or_null(text), or_null(&bytes));
-        break;
-      default:
-        status = one_of(2) ? staghorn_defaults(or_null(&s[one_of(10)]), (size_t)one_of(200), hostile_int())
-                           : staghorn_context_local(a_context, or_null(extents), or_null(origin));
-    }
+    draw_structs();
+    draw_fields();
+    draw_pointers();
+    const int which = drawn_function(), status = functions[which].call();
     if (status < STAGHORN_E_FILE || status > STAGHORN_STOPPED || (status < 0 && !*staghorn_last_error())) {
-      printf("turn %ld: status %d, '%s'\n", turn, status, staghorn_last_error());
+      printf("turn %ld: %s: status %d, '%s'\n", turn, functions[which].name, status, staghorn_last_error());
       return 1;
     }
     if (status == STAGHORN_E_INTERNAL) printf("turn %ld: internal: %s\n", turn, staghorn_last_error());
     ++counts[status + 16];
+    ++functions[which].calls;
+    functions[which].results += status >= 0;
   }
   staghorn_context_destroy(&context);
   for (int status = STAGHORN_E_FILE; status <= STAGHORN_STOPPED; ++status)
     printf("%d: %ld\n", status, counts[status + 16]);
+  for (int k = 0; k < function_count; ++k)
+    printf("%s: %ld calls, %ld results\n", functions[k].name, functions[k].calls, functions[k].results);
   for (int mu = 0; mu < 4; ++mu) free(u[mu]);
   free(b);
   free(x);
@@ -213,6 +452,5 @@ int main(int argc, char **argv) {
   free(good);
   free(source);
   free(naik);
-  free(s);
   return counts[STAGHORN_E_INTERNAL + 16] > 0;
 }

@@ -11,20 +11,12 @@
 #include <quda_milc_interface.h>
 #include <setjmp.h>
 
+#include "../hosts/draws.h"
 #include "milc_fields.h"
 
 static jmp_buf way_out;
 void terminate(int status) { longjmp(way_out, status); }
 
-static uint64_t state;
-static uint64_t draw(void) { /* splitmix64 */
-  state += UINT64_C(0x9e3779b97f4a7c15);
-  uint64_t z = state;
-  z = (z ^ (z >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-  z = (z ^ (z >> 27)) * UINT64_C(0x94d049bb133111eb);
-  return z ^ (z >> 31);
-}
-static int one_of(int n) { return (int)(draw() % (uint64_t)n); }
 static int rarely(void) { return one_of(30) == 0; }
 static int wrong_int(void) {
   static const int values[] = {-1, 0, 1, 2, 3, 4, 7, 64, 65, 1515870810, INT32_MAX, INT32_MIN};
