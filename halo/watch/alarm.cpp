@@ -12,10 +12,6 @@ namespace staghorn {
 
 namespace {
 
-// For ranks that end in an Error while others may still work: the Error is alike on all of them, unless they do not
-// come in this time.
-constexpr double seconds_for_others = 5;
-
 // So much longer than a kernel of a GPU waits for another rank, which then fails and comes too.
 constexpr double seconds_after_patience = 10;
 
@@ -172,10 +168,17 @@ MPI_Comm Alarm::fresh_communicator(int key) const {
   return fresh;
 }
 
+bool Alarm::is_awaited(const Ranks& among) {
+  int flag = 0;
+  MPI_Iprobe(MPI_ANY_SOURCE, combine_tag, among.communicator, &flag, MPI_STATUS_IGNORE);
+  return flag != 0 || rings();
+}
+
 // Whether all ranks ended as this one did; then twice together, as in `enter`.
 bool Alarm::all_ended(Ending mine) {
   const Ranks all{group_, rank_, ranks_};
   std::array<int, 2> extremes{int(mine), -int(mine)};
+  // An Error is alike on all ranks, unless the others do not come in this time.
   limit_ = mine == Ending::alike ? seconds_for_others : for_ever;
   combine(
       all, std::span<int>(extremes), [](int a, int b) { return std::max(a, b); }, tag(first_ending_tag));

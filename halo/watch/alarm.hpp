@@ -52,6 +52,8 @@ class Alarm {
   };
 
   static constexpr double for_ever = 0;
+  // How long a rank that ends in an Error waits for others that may still come.
+  static constexpr double seconds_for_others = 5;
 
   // `group`: of all ranks concerned. It belongs to this object from now on. After an alarm it waits so many seconds for
   // the other ranks to meet. Collective.
@@ -79,7 +81,7 @@ class Alarm {
   void exchange(const Ranks& among, const Exchange& messages);
 
   // values[k] = op(values[k], those of the other ranks), with the same bits on every rank if `op` commutes. For few
-  // values: log2(ranks) messages each way [recursive doubling].
+  // values: log2(ranks) messages each way [recursive doubling]. A rank sends to whom it waits for.
   static constexpr int combine_tag = 30000;  // above the tags of faces, below the least MPI_TAG_UB
   template <class T, class Op>
   void combine(const Ranks& among, std::span<T> values, const Op& op, int tag = combine_tag);
@@ -88,6 +90,10 @@ class Alarm {
   void meet(const Ranks& among, int tag = combine_tag);
   // The same before a function of MPI that blocks. No rank returns unless all do: a call that fails is heard.
   void enter(const Ranks& among);
+
+  // Whether another rank waits for this one, which is in no call: it has begun to combine values, or has raised the
+  // alarm. Local.
+  bool is_awaited(const Ranks& among);
 
   // Runs `work`, which is collective over the group and which returns a status that is the same on all ranks. If it
   // ends in the same way on all of them, that is returned or thrown. If one of them fails alone, all settle, `repair`
@@ -138,22 +144,22 @@ void Alarm::combine(const Ranks& among, std::span<T> values, const Op& op, int t
   const int bytes = int(values.size_bytes());
   theirs_.resize(values.size_bytes());
   T* theirs = reinterpret_cast<T*>(theirs_.data());
-  const auto send = [&](int to) { exchange(among, {to, values.data(), MPI_PROC_NULL, nullptr, bytes, MPI_BYTE, tag}); };
-  const auto take = [&](int to, int from) {
-    exchange(among, {to, values.data(), from, theirs, bytes, MPI_BYTE, tag});
+  const auto swap = [&](int other) { exchange(among, {other, values.data(), other, theirs, bytes, MPI_BYTE, tag}); };
+  const auto take = [&](int other) {
+    swap(other);
     for (std::size_t k = 0; k < values.size(); ++k) values[k] = op(values[k], theirs[k]);
   };
   int half = 1;  // the largest power of two that is not above the number of ranks
   while (2 * half <= among.ranks) half *= 2;
   if (among.rank >= half) {  // gives its values, and gets the result
-    send(among.rank - half);
+    swap(among.rank - half);
     exchange(among, {MPI_PROC_NULL, nullptr, among.rank - half, values.data(), bytes, MPI_BYTE, tag});
     return;
   }
   const bool has_partner = among.rank + half < among.ranks;
-  if (has_partner) take(MPI_PROC_NULL, among.rank + half);
-  for (int step = 1; step < half; step *= 2) take(among.rank ^ step, among.rank ^ step);
-  if (has_partner) send(among.rank + half);
+  if (has_partner) take(among.rank + half);
+  for (int step = 1; step < half; step *= 2) take(among.rank ^ step);
+  if (has_partner) exchange(among, {among.rank + half, values.data(), MPI_PROC_NULL, nullptr, bytes, MPI_BYTE, tag});
 }
 
 }  // namespace staghorn

@@ -65,7 +65,7 @@ int staghorn_file_lattice(const char* path, std::int32_t extents[4]) {
 int staghorn_read_links(const staghorn_context* context, const char* path, int verify, const staghorn_links* links,
                         void* const u[4]) {
   return guarded([&] {
-    const auto held = held_by(context);
+    const auto held = held_together(context);
     return run_together(*held, [&] {
       read_file(*held->context, path, verify, links, u);
       return int(STAGHORN_OK);

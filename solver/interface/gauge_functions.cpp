@@ -29,7 +29,7 @@ void forget(HeldContext& context, staghorn_gauge* handle) {
 // A gauge of the context, filled by `load`. Collective.
 template <class Load>
 int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
-  const auto context = held_by(handle);
+  const auto context = held_together(handle);
   const Communicator& all = context->context->communicator();
   std::shared_ptr<HeldGauge> held;
   staghorn_gauge* made = nullptr;
@@ -65,7 +65,7 @@ int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
 // Other links in a gauge, by `load`, which says whether there were any. Collective.
 template <class Load>
 int update(staghorn_gauge* handle, const Load& load) {
-  const auto held = held_by(handle);
+  const auto held = held_together(handle);
   return run_together(*held->context, [&] {
     if (load(*held)) ++held->loads;
     return int(STAGHORN_OK);
@@ -189,7 +189,7 @@ int staghorn_gauge_update_improved(staghorn_gauge* gauge, const staghorn_links* 
 
 int staghorn_gauge_get(staghorn_gauge* gauge, staghorn_gauge_info* info) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     return run_together(*held->context, [&] {
       get(*held, info);
       return int(STAGHORN_OK);
@@ -212,7 +212,7 @@ int staghorn_gauge_destroy(staghorn_gauge** gauge) {
 int staghorn_hop(staghorn_gauge* gauge, const staghorn_vectors* vectors, int target, int n, const void* const* in,
                  void* const* out) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     return run_together(*held->context, [&] {
       hop(*held, vectors, target, n, in, out);
       return int(STAGHORN_OK);

@@ -2,6 +2,7 @@
 
 #include <mpi.h>
 
+#include <chrono>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -9,6 +10,8 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/stopwatch.hpp"
+#include "solver/interface/alike.hpp"
 
 namespace staghorn {
 
@@ -33,6 +36,14 @@ class HandleTable {
     if (found == held_.end()) throw Error(ErrorKind::state, name_, "a handle that lives", "one that does not");
     return found->second;
   }
+  template <class Condition>
+  std::vector<std::shared_ptr<Held>> all_that(const Condition& holds) {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::shared_ptr<Held>> found;
+    for (const auto& [handle, held] : held_)
+      if (holds(*held)) found.push_back(held);
+    return found;
+  }
   void drop(const Handle* handle) {
     const std::lock_guard lock(mutex_);
     held_.erase(handle);
@@ -55,12 +66,57 @@ HandleTable<staghorn_gauge, HeldGauge>& gauges() {
   return *table;
 }
 
+// A context of several ranks that this thread may enter. Those of other threads are none of its business. Local.
+bool can_be_entered(const HeldContext& held) {
+  if (held.thread != std::this_thread::get_id() || held.in_use) return false;
+  const Alarm* const alarm = held.context->communicator().alarm();
+  if (!alarm || alarm->is_lost()) return false;
+  int finalised = 0;
+  MPI_Finalized(&finalised);
+  return !finalised;
+}
+
+// Whether other ranks of the context wait for this one. Local.
+bool is_awaited(HeldContext& held) {
+  const Use use(held);
+  const Communicator& all = held.context->communicator();
+  return all.alarm()->is_awaited({all.handle(), all.rank(), all.size()});
+}
+
+// Throws `refused` on all ranks of the context where others wait for this one, if there is one in time.
+void refuse_together(const Error& refused) {
+  const auto shared = contexts().all_that(can_be_entered);
+  for (const Stopwatch waiting; !shared.empty() && waiting.seconds() < Alarm::seconds_for_others;) {
+    for (const auto& held : shared) {
+      if (!is_awaited(*held)) continue;
+      run_together(*held, [&]() -> int {
+        const auto refuse = [&](Asked&) { throw LocalError(refused.kind(), refused.what()); };
+        agree_alike(held->context->communicator(), "a call", refuse);
+        return 0;
+      });
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+template <class Handle>
+auto found_together(const Handle* handle) {
+  try {
+    return held_by(handle);
+  } catch (const Error& error) {
+    refuse_together(error);
+    throw;
+  }
+}
+
 }  // namespace
 
 staghorn_context* make_handle(std::shared_ptr<HeldContext> held) { return contexts().add(std::move(held)); }
 staghorn_gauge* make_handle(std::shared_ptr<HeldGauge> held) { return gauges().add(std::move(held)); }
 std::shared_ptr<HeldContext> held_by(const staghorn_context* handle) { return contexts().find(handle); }
 std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle) { return gauges().find(handle); }
+std::shared_ptr<HeldContext> held_together(const staghorn_context* handle) { return found_together(handle); }
+std::shared_ptr<HeldGauge> held_together(const staghorn_gauge* handle) { return found_together(handle); }
 void drop_handle(const staghorn_context* handle) { contexts().drop(handle); }
 void drop_handle(const staghorn_gauge* handle) { gauges().drop(handle); }
 
@@ -98,6 +154,7 @@ Use::Use(HeldContext& held) : held_(held) {
       throw Error(ErrorKind::state, "thread", "the one that started MPI, as MPI allows no other", "another thread");
   }
   if (held.in_use.exchange(true)) throw Error(ErrorKind::state, "context", "one call at a time", "a second call");
+  held.thread = std::this_thread::get_id();
   try {
     scope_.emplace(*held.context);
   } catch (...) {

@@ -11,6 +11,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "solver/interface/layouts/host_fields.hpp"
@@ -22,8 +23,9 @@ namespace staghorn {
 struct HeldContext {
   std::unique_ptr<Context> context;
   staghorn_options options{};
-  bool main_thread_only = false;    // MPI was started as SINGLE or FUNNELED
-  std::atomic<bool> in_use{false};  // by a call
+  bool main_thread_only = false;                                     // MPI was started as SINGLE or FUNNELED
+  std::atomic<bool> in_use{false};                                   // by a call
+  std::atomic<std::thread::id> thread = std::this_thread::get_id();  // of the last call
   std::set<staghorn_gauge*> gauges;
   std::int64_t gauges_made = 0;
   std::optional<SolveReport> report;  // of the last solve
@@ -59,6 +61,12 @@ std::shared_ptr<HeldContext> held_by(const staghorn_context* handle);
 std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle);
 void drop_handle(const staghorn_context* handle);
 void drop_handle(const staghorn_gauge* handle);
+
+// The same in a collective call. A rank whose handle is none has no group; others, whose handles are good, may wait for
+// it. So it looks for Alarm::seconds_for_others whether they do, in the contexts of its thread. If so, all of them
+// throw its Error. Collective.
+std::shared_ptr<HeldContext> held_together(const staghorn_context* handle);
+std::shared_ptr<HeldGauge> held_together(const staghorn_gauge* handle);
 
 // Throws Error of kind `state` if the last update was refused.
 void require_links(const HeldGauge& held);

@@ -9,8 +9,9 @@
  * leaves. Functions marked "collective" are called by all ranks of the context with the same arguments, apart from the
  * data and how it lies in memory; their status is then the same on every rank. Ranks that ask for different things get
  * STAGHORN_E_ARGUMENT, with the first difference named. If one rank fails alone, in a call of MPI or for want of
- * memory, all ranks return its error, and the context can be used again: its gauges keep their links. A handle that is
- * NULL or destroyed is an error of that rank alone.
+ * memory, all ranks return its error, and the context can be used again: its gauges keep their links. A rank with a
+ * handle that is NULL or destroyed looks for 5 s whether others wait for it in a context of its thread: then all of
+ * them return its error. Others that come later wait until its next call in their context.
  *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *

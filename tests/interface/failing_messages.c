@@ -1,20 +1,24 @@
 /* Makes the k-th call of MPI of one rank fail, for every k of one create, load and solve on one rank or several: one
  * status and one text on all ranks, and then a solve that gives the same bits.
  *
- *   failing_messages RANK [EVERY [FIRST]]      calls of rank RANK; every EVERY-th k only, from FIRST, and the last
+ *   failing_messages RANK [EVERY [FIRST [FOLDER]]]     calls of rank RANK; every EVERY-th k only, from FIRST, and the
+ * last
  *
- * Prints how many calls there are, and in which function they failed. */
+ * With a folder for their file eigenpairs are found, written and read too, and the solve uses them. Prints how many
+ * calls there are, and in which function they failed. */
 #define _POSIX_C_SOURCE 200112L
 #include <staghorn_mpi.h>
 
 #include "hosts/host.h"
 #include "hosts/structs.h"
 
-enum { creating, loading, solving, asking, finished };
+enum { creating, loading, searching, writing, reading, solving, asking, finished };
 
 static host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
 static double *u, *b, *x;
 static host_structs s;
+static staghorn_eigen_request search;
+static char pairs[1024]; /* their file; empty: none */
 static int rank, ranks;
 
 static int whole_run(staghorn_context **context, staghorn_gauge **gauge, int *where) {
@@ -26,6 +30,14 @@ static int whole_run(staghorn_context **context, staghorn_gauge **gauge, int *wh
   if (!*context) status = staghorn_context_create_mpi(context, MPI_COMM_WORLD, &s.geometry, &s.options);
   if (status == STAGHORN_OK) *where = loading;
   if (status == STAGHORN_OK && !*gauge) status = staghorn_gauge_create(*context, &s.links, fields, gauge);
+  if (status == STAGHORN_OK && *pairs) {
+    *where = searching;
+    status = staghorn_eigenpairs_compute(*gauge, &search, NULL, NULL);
+    if (status == STAGHORN_OK) *where = writing;
+    if (status == STAGHORN_OK) status = staghorn_eigenpairs_write(*gauge, pairs, STAGHORN_FP64, 1);
+    if (status == STAGHORN_OK) *where = reading;
+    if (status == STAGHORN_OK) status = staghorn_eigenpairs_read(*gauge, pairs, NULL);
+  }
   if (status == STAGHORN_OK) *where = solving;
   if (status == STAGHORN_OK)
     status = staghorn_solve(*gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);
@@ -56,6 +68,8 @@ int main(int argc, char **argv) {
   if (argc < 2) return 2;
   const int failing = atoi(argv[1]), from = argc > 3 ? atoi(argv[3]) : 1;
   int every = argc > 2 ? atoi(argv[2]) : 1;
+  if (argc > 4) snprintf(pairs, sizeof pairs, "%s/pairs.h5", argv[4]);
+  for (int mu = 0; mu < 3 && *pairs; ++mu) l.n[mu] = l.global[mu] = 2; /* a search calls MPI often */
   l.global[3] = 4 * ranks;
   l.origin[3] = 4 * rank;
   s = default_structs();
@@ -66,6 +80,9 @@ int main(int argc, char **argv) {
   s.request.mass = 0.5;
   s.request.sloppy = STAGHORN_FP32;
   s.request.tolerance = 1e-6;
+  staghorn_defaults(&search, sizeof search, STAGHORN_EIGEN_REQUEST);
+  search.pairs = 2;
+  search.tolerance = 1e-6;
   u = host_links(&l, 1);
   b = host_vector(&l, 100);
   x = host_zeros(&l);
@@ -118,8 +135,9 @@ int main(int argc, char **argv) {
   }
   if (context) staghorn_context_destroy(&context);
   if (rank == 0)
-    printf("calls %d failed creating %d loading %d solving %d asking %d\n", k - 1, counts[creating], counts[loading],
-           counts[solving], counts[asking]);
+    printf("calls %d failed creating %d loading %d searching %d writing %d reading %d solving %d asking %d\n", k - 1,
+           counts[creating], counts[loading], counts[searching], counts[writing], counts[reading], counts[solving],
+           counts[asking]);
   MPI_Finalize();
   free(u);
   free(b);

@@ -179,21 +179,21 @@ using namespace staghorn;
 int staghorn_eigenpairs_compute(staghorn_gauge* gauge, const staghorn_eigen_request* request, double* values,
                                 staghorn_eigen_info* info) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     return run_together(*held->context, [&] { return compute(*held, request, values, info); });
   });
 }
 
 int staghorn_eigenpairs_read(staghorn_gauge* gauge, const char* path, staghorn_eigen_info* info) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     return run_together(*held->context, [&] { return read_file(*held, path, info); });
   });
 }
 
 int staghorn_eigenpairs_write(staghorn_gauge* gauge, const char* path, int storage, int replace) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     return run_together(*held->context, [&] { return write_file(*held, path, storage, replace); });
   });
 }

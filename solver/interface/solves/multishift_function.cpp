@@ -163,7 +163,7 @@ int staghorn_multishift(staghorn_gauge* gauge, const staghorn_request* request, 
                         const double* shift, const double* tolerance, const double* alpha, const void* b,
                         void* const* x, void* const* dx, staghorn_result* results) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     ShiftsCall call{request, vectors, n, shift, tolerance, alpha, b, x, dx, results};
     return run_together(*held->context, [&] { return RunningShifts(*held, call).run(); });
   });

@@ -135,7 +135,7 @@ using namespace staghorn;
 int staghorn_solve(staghorn_gauge* gauge, const staghorn_request* request, const staghorn_vectors* vectors, int n,
                    const void* const* b, void* const* x, void* const* dx, staghorn_result* results) {
   return guarded([&] {
-    const auto held = held_by(gauge);
+    const auto held = held_together(gauge);
     SolveCall call{request, vectors, n, b, x, dx, results};
     return run_together(*held->context, [&] { return RunningSolve(*held, call).run(); });
   });
