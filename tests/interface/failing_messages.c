@@ -1,8 +1,7 @@
 /* Makes the k-th call of MPI of one rank fail, for every k of one create, load and solve on one rank or several: one
  * status and one text on all ranks, and then a solve that gives the same bits.
  *
- *   failing_messages RANK [EVERY [FIRST [FOLDER]]]     calls of rank RANK; every EVERY-th k only, from FIRST, and the
- * last
+ *   failing_messages RANK [EVERY [FIRST [FOLDER]]]   calls of that rank: every EVERY-th k, from FIRST, and the last
  *
  * With a folder for their file eigenpairs are found, written and read too, and the solve uses them. Prints how many
  * calls there are, and in which function they failed. */
@@ -46,6 +45,16 @@ static int whole_run(staghorn_context **context, staghorn_gauge **gauge, int *wh
   if (status == STAGHORN_OK) status = staghorn_gauge_get(*gauge, &info);
   if (status == STAGHORN_OK) *where = finished;
   return status;
+}
+
+/* The next k. A search has most calls: it is passed in large steps, and what the last of them left out follows. */
+static int next_call(int k, int every, int failed_in) {
+  enum { in_a_search = 16 };
+  static int beyond;
+  if (!*pairs || beyond || failed_in < searching) return k + every;
+  if (failed_in == searching) return k + in_a_search * every;
+  beyond = 1;
+  return k - (in_a_search - 1) * every;
 }
 
 /* Whether the status is that of all ranks, and the text too. */
@@ -95,7 +104,7 @@ int main(int argc, char **argv) {
   staghorn_context_destroy(&context);
 
   int counts[finished + 1] = {0}, k = from;
-  for (; !wrong; k += every) {
+  while (!wrong) {
     char text[32], found[1000] = "";
     snprintf(text, sizeof text, "%d:%d", failing, k);
     setenv("STAGHORN_FAIL_MPI", text, 1);
@@ -103,7 +112,8 @@ int main(int argc, char **argv) {
     const int status = whole_run(&context, &gauge, &where);
     setenv("STAGHORN_FAIL_MPI", "", 1);
     if (status < 0) snprintf(found, sizeof found, "%s", staghorn_last_error());
-    ++counts[where];
+    const int failed_in = where;
+    ++counts[failed_in];
     if (!alike(status, found)) {
       printf("k %d: rank %d: status %d, %s\n", k, rank, status, found);
       wrong = 1;
@@ -112,7 +122,7 @@ int main(int argc, char **argv) {
     if (status == STAGHORN_OK) { /* there is no such call: halve the step until the last one is found */
       staghorn_context_destroy(&context);
       if (every == 1) break;
-      k -= every;
+      k -= every / 2;
       every = (every + 1) / 2;
       continue;
     }
@@ -132,6 +142,7 @@ int main(int argc, char **argv) {
     }
     MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
     if (context && staghorn_context_destroy(&context) != STAGHORN_OK) wrong = 1;
+    k = next_call(k, every, failed_in);
   }
   if (context) staghorn_context_destroy(&context);
   if (rank == 0)

@@ -434,9 +434,40 @@ static void calls_from_the_progress_function_are_refused(void) {
   tear_down(&t);
 }
 
-static void *solve_in_a_thread(void *data) {
+/* A context of the thread itself: improved links, several shifts, eigenpairs, an error, a report. */
+static void work_through_a_context(int sloppy) {
+  bench t = set_up();
+  staghorn_action action;
+  staghorn_eigen_request search;
+  staghorn_gauge *improved = NULL;
+  const void *u[4] = {t.u, NULL, NULL, NULL};
+  const double shifts[2] = {0, 1};
+  void *solutions[2] = {t.x, t.y};
+  staghorn_result results[2];
+  size_t bytes = 0;
+  staghorn_defaults(&action, sizeof action, STAGHORN_ACTION);
+  staghorn_defaults(&search, sizeof search, STAGHORN_EIGEN_REQUEST);
+  for (int i = 0; i < 2; ++i) staghorn_defaults(&results[i], sizeof results[i], STAGHORN_RESULT);
+  action.quarks = STAGHORN_HISQ;
+  search.pairs = 2;
+  search.tolerance = 1e-4;
+  t.s.request.sloppy = sloppy;
+  CHECK(staghorn_gauge_create_action(t.context, &t.s.links, u, &action, &improved) == STAGHORN_OK);
+  CHECK(staghorn_multishift(improved, &t.s.request, &t.s.vectors, 2, shifts, NULL, NULL, t.b, solutions, NULL,
+                            results) == STAGHORN_OK);
+  CHECK(staghorn_eigenpairs_compute(t.gauge, &search, NULL, NULL) == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
+  CHECK(staghorn_convert_vectors(t.context, &t.s.vectors, t.x, &t.s.vectors, t.y) == STAGHORN_OK);
+  CHECK(staghorn_report(t.context, NULL, &bytes) == STAGHORN_OK && bytes > 100);
+  t.s.request.mass = sloppy == STAGHORN_FP32 ? -1 : -2;
+  CHECK(solve(&t, t.b, t.x, NULL) < 0 && strstr(staghorn_last_error(), sloppy == STAGHORN_FP32 ? "-1" : "-2"));
+  tear_down(&t);
+}
+
+static void *work_in_a_thread(void *data) {
   bench *t = data;
   for (int k = 0; k < 3; ++k) CHECK(solve(t, t->b, t->x, NULL) == STAGHORN_OK);
+  work_through_a_context(t->s.request.sloppy);
   return NULL;
 }
 
@@ -444,8 +475,8 @@ static void two_contexts_work_in_two_threads(void) {
   bench first = set_up(), second = set_up();
   pthread_t threads[2];
   second.s.request.sloppy = STAGHORN_FP32;
-  pthread_create(&threads[0], NULL, solve_in_a_thread, &first);
-  pthread_create(&threads[1], NULL, solve_in_a_thread, &second);
+  pthread_create(&threads[0], NULL, work_in_a_thread, &first);
+  pthread_create(&threads[1], NULL, work_in_a_thread, &second);
   for (int k = 0; k < 2; ++k) pthread_join(threads[k], NULL);
   CHECK(solve(&first, first.b, first.y, NULL) == STAGHORN_OK);
   CHECK(memcmp(first.x, first.y, (size_t)host_volume(&small) * 48) == 0);

@@ -50,13 +50,16 @@ def test_memory_does_not_grow(run_built, ranks):
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("ranks, failing, every", [(1, 0, 2), (2, 0, 37), (2, 1, 37)])
-def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, ranks, failing, every):
+@pytest.mark.parametrize("ranks, failing, every, with_pairs", [(1, 0, 2, False), (2, 0, 37, False), (2, 1, 37, False), (2, 1, 29, True)])
+def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, tmp_path, ranks, failing, every, with_pairs):
     """One status and one text on all ranks, and the next solve of the context gives the same bits: see there."""
-    result = run_built("failing_messages", failing, every, 1 + 5 * failing, ranks=ranks, threads=1)
+    result = run_built("failing_messages", failing, every, 1 + 5 * failing, *([tmp_path] if with_pairs else []), ranks=ranks, threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
-    calls, *failed = map(int, re.findall(r"\d+", result.stdout))
-    assert calls > (500 if ranks > 1 else 20) and min(failed) > 0, result.stdout
+    calls = int(re.match(r"calls (\d+) ", result.stdout).group(1))
+    failed = {name: int(count) for name, count in re.findall(r"(\w+ing) (\d+)", result.stdout)}
+    of_pairs = {"searching", "writing", "reading"}
+    assert calls > (500 if ranks > 1 else 20), result.stdout
+    assert {name for name, count in failed.items() if count == 0} == (set() if with_pairs else of_pairs), result.stdout
 
 
 @pytest.mark.mpi
