@@ -10,54 +10,10 @@
 #include <staghorn.h>
 #include <unistd.h>
 
-#include "hosts/draws.h"
 #include "hosts/host.h"
+#include "hosts/hostile_structs.h"
 
-enum { room = 4096 }; /* behind each struct, for sizes that lie */
 enum { most_sites = 256, most_vectors = 4, most_pairs = 1000 };
-
-/* Where a struct has fields of each width; 0: none. */
-typedef struct {
-  int name;
-  size_t size, ints_to, longs[2], doubles_from, doubles_to;
-} struct_kind;
-static const struct_kind kinds[] = {
-    {STAGHORN_GEOMETRY, sizeof(staghorn_geometry), sizeof(staghorn_geometry), {0}, 0, 0},
-    {STAGHORN_OPTIONS, sizeof(staghorn_options), offsetof(staghorn_options, stream), {0}, 0, 0},
-    {STAGHORN_LINKS,
-     sizeof(staghorn_links),
-     offsetof(staghorn_links, site_stride),
-     {offsetof(staghorn_links, site_stride), offsetof(staghorn_links, link_offset)},
-     offsetof(staghorn_links, theta),
-     offsetof(staghorn_links, generation)},
-    {STAGHORN_VECTORS,
-     sizeof(staghorn_vectors),
-     offsetof(staghorn_vectors, site_stride),
-     {offsetof(staghorn_vectors, site_stride), offsetof(staghorn_vectors, site_stride)},
-     0,
-     0},
-    {STAGHORN_REQUEST,
-     sizeof(staghorn_request),
-     offsetof(staghorn_request, mass),
-     {offsetof(staghorn_request, max_iterations), offsetof(staghorn_request, max_iterations)},
-     offsetof(staghorn_request, mass),
-     offsetof(staghorn_request, max_iterations)},
-    {STAGHORN_RESULT, sizeof(staghorn_result), 8, {0}, 0, 0},
-    {STAGHORN_GAUGE_INFO, sizeof(staghorn_gauge_info), 8, {0}, 0, 0},
-    {STAGHORN_ACTION,
-     sizeof(staghorn_action),
-     offsetof(staghorn_action, u0),
-     {0},
-     offsetof(staghorn_action, u0),
-     sizeof(staghorn_action)},
-    {STAGHORN_EIGEN_REQUEST,
-     sizeof(staghorn_eigen_request),
-     offsetof(staghorn_eigen_request, tolerance),
-     {offsetof(staghorn_eigen_request, max_calls), offsetof(staghorn_eigen_request, seed)},
-     offsetof(staghorn_eigen_request, tolerance),
-     offsetof(staghorn_eigen_request, max_calls)},
-    {STAGHORN_EIGEN_INFO, sizeof(staghorn_eigen_info), 8, {0}, 0, 0}};
-enum { kind_count = sizeof kinds / sizeof *kinds };
 
 /* One struct of each kind, and a second one of some calls. */
 static union {
@@ -81,19 +37,6 @@ static char *u[4], *b, *x, *y, *text;
 static double *good, *source, *naik, values[most_pairs];
 static const char *folder;
 
-static int32_t hostile_int(void) {
-  static const int32_t hostile[] = {0, 1, 2, 3, 4, 5, 6, 8, 12, 18, -1, -2, 7, 64, 65, 1000, INT32_MAX, INT32_MIN};
-  return hostile[one_of((int)(sizeof hostile / sizeof *hostile))];
-}
-static int64_t hostile_long(void) {
-  static const int64_t hostile[] = {0, 0, 0, -1, 1, 4, 8, 24, 48, 56, 288, 576, 584, 1000, INT64_MAX, INT64_MIN};
-  return hostile[one_of((int)(sizeof hostile / sizeof *hostile))];
-}
-static double hostile_double(void) {
-  static const double hostile[] = {0, 1, -1, 0.1, 0.3, 1e-10, 1e-3, 1e300, 5e-324, 2, 1.7};
-  const int k = one_of(13);
-  return k == 11 ? NAN : k == 12 ? INFINITY : hostile[k];
-}
 static void *or_null(void *pointer) { return one_of(40) ? pointer : NULL; }
 
 /* A file that is there or not, or no file at all. */
@@ -129,30 +72,6 @@ static int stop_now_and_then(void *data, int64_t iteration, double residual) {
 }
 static void look_away(void *data, int level, const char *message) { (void)data, (void)level, (void)message; }
 
-/* Spoils up to three fields of a struct. */
-static void spoil(void *a_struct, const struct_kind *kind) {
-  unsigned char *bytes = a_struct;
-  for (int times = one_of(4); times > 0; --times) {
-    const int what = one_of(8);
-    if (what == 0) {
-      static const uint32_t sizes[] = {0, 4, 8, 100, 3000, 4096, 4097, UINT32_MAX};
-      const uint32_t wrong = one_of(3) ? (uint32_t)(kind->size + 8 * (size_t)one_of(20) - 16) : sizes[one_of(8)];
-      memcpy(bytes, &wrong, sizeof wrong);
-    } else if (what < 5) {
-      const int32_t value = hostile_int();
-      memcpy(bytes + 4 + 4 * (size_t)one_of((int)(kind->ints_to / 4) - 1), &value, sizeof value);
-    } else if (what == 5 && kind->longs[0]) {
-      const int64_t value = hostile_long();
-      memcpy(bytes + kind->longs[one_of(2)], &value, sizeof value);
-    } else if (kind->doubles_to) {
-      const double value = hostile_double();
-      const size_t many = (kind->doubles_to - kind->doubles_from) / 8;
-      memcpy(bytes + kind->doubles_from + 8 * (size_t)one_of((int)many), &value, sizeof value);
-    }
-  }
-  if (one_of(50) == 0) bytes[kind->size + (size_t)one_of(64)] = 1;
-}
-
 static void draw_structs(void) {
   static const char *const transports[] = {NULL, "auto", "mpi", "self", "", "nonsense"}, *const devices[] = {
                                                                                              NULL,      NULL,
@@ -181,7 +100,7 @@ static void draw_structs(void) {
   request->progress = one_of(4) ? NULL : stop_now_and_then;
   staghorn_eigen_request *search = &S(STAGHORN_EIGEN_REQUEST).eigen_request;
   search->pairs = 1 + one_of(8);
-  search->tolerance = 1e-8;
+  search->tolerance = 1e-6;
   search->max_calls = 200;
   search->progress = one_of(4) ? NULL : stop_now_and_then;
   if (one_of(4) == 0) search->checkpoint = path_to_write();
@@ -193,8 +112,8 @@ static void draw_structs(void) {
   if (one_of(2)) spoil(&other_vectors, &kinds[STAGHORN_VECTORS - 1]);
   if (one_of(2)) spoil(&long_links, &kinds[STAGHORN_LINKS - 1]);
   if (options->threads > 2) options->threads = one_of(2) ? 1 : -5;
-  if (request->max_iterations > 1000) request->max_iterations = 1000;
-  if (search->max_calls > 1000) search->max_calls = 1000;
+  if (request->max_iterations > 300) request->max_iterations = 300;
+  if (search->max_calls > 300) search->max_calls = 300;
 }
 
 static void draw_fields(void) {
@@ -309,7 +228,9 @@ static int hop(void) {
 static void find_pairs(void) {
   staghorn_eigen_request plain;
   staghorn_defaults(&plain, sizeof plain, STAGHORN_EIGEN_REQUEST);
-  plain.pairs = 4;
+  plain.pairs = 2;
+  plain.tolerance = 1e-3;
+  plain.max_calls = 300;
   if (gauge) staghorn_eigenpairs_compute(gauge, &plain, NULL, NULL);
 }
 static int solve(void) {
