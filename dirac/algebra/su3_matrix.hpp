@@ -9,10 +9,10 @@
 #include "dirac/algebra/su3.hpp"
 
 // Code for processors without fma instructions calls the C library for each fma. So the loops over sites of the plain
-// path are compiled twice, and the loader takes the copy that suits the processor. Both copies give the same bits,
-// since an fma is rounded correctly either way. Use it for functions without an OpenMP region: such regions are not
-// copied.
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__)
+// path are compiled twice, and the loader takes the copy that suits the processor; both give the same bits. For
+// functions without an OpenMP region, which is not copied. The loader cannot run what -fsanitize=thread makes of this.
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) && !defined(__CUDACC__) && \
+    !defined(__SANITIZE_THREAD__)
 #define STAGHORN_FMA_CLONES __attribute__((target_clones("fma", "default")))
 #else
 #define STAGHORN_FMA_CLONES
