@@ -107,6 +107,7 @@ def files(staghorn, tmp_path_factory) -> Path:
         (folder / name).symlink_to("q_0006.h5")
     staghorn("convert", "q_0006.h5", "l8888.milc", "--format", "milc", "--precision", "fp32", cwd=folder, check=True)
     staghorn("solve", "--gauge", "F", "--mass", 1, "--color", 0, "--output", "b.h5", cwd=folder, check=True)
+    staghorn("smear", "--gauge", "l8888.milc", "--action", "hisq", "--fat", "fat.l8", "--long", "long.l8", cwd=folder, check=True)
     (folder / "list.txt").write_text("# noise\nz2:1\npoint:0,0,0,0\n")
     (folder / "rationals.txt").write_text("order_GR 2\nres_GR 1\nres_GR 0.5\nres_GR 0.25\npole_GR 0\npole_GR 0.1\npole_GR 0.9\n")
     return folder
