@@ -54,21 +54,11 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
   }
 }
 
-template <class Stored, HopUse Use, int Tile, class Hop>
-STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall& call, std::int64_t block, int rhs,
-                              ThreadSum* sums) {
+// What a call does with D a, in acc, of the right-hand sides [rhs, rhs + Tile) of a block.
+template <class Stored, HopUse Use, int Tile>
+STAGHORN_INLINE void finish_tile(const HopView& view, const HopCall& call, std::int64_t block, int rhs, ThreadSum* sums,
+                                 ColorVector<Block<Arithmetic<Stored>>> (&acc)[Tile]) {
   using Real = Arithmetic<Stored>;
-  constexpr int V = lanes_of<Real>;
-  ColorVector<Block<Real>> acc[Tile];
-  alignas(64) Real gathered[6 * V];
-  hop.template compute<Tile>(view, call, block, rhs, gathered, acc);
-  if (block == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
-      [[unlikely]] {  // lanes without a site hold zero
-    STAGHORN_UNROLL
-    for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
-    for (int c = 0; c < 3; ++c)
-      for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
-  }
   STAGHORN_UNROLL
   for (int r = 0; r < Tile; ++r) {
     const std::int64_t vector = block * view.vectors.n_rhs + rhs + r;
@@ -82,6 +72,40 @@ STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall
   }
 }
 
+// D a in acc; lanes without a site hold zero.
+template <class Stored, int Tile, class Hop>
+STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall& call, std::int64_t block, int rhs,
+                              ColorVector<Block<Arithmetic<Stored>>> (&acc)[Tile]) {
+  using Real = Arithmetic<Stored>;
+  constexpr int V = lanes_of<Real>;
+  alignas(64) Real gathered[6 * V];
+  hop.template compute<Tile>(view, call, block, rhs, gathered, acc);
+  if (block == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
+      [[unlikely]] {  // lanes without a site hold zero
+    STAGHORN_UNROLL
+    for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
+    for (int c = 0; c < 3; ++c)
+      for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
+  }
+}
+
+// Several right-hand sides. The use is chosen behind D a, so that the large code of a tile is compiled once for all
+// uses.
+template <class Stored, int Tile, class Hop>
+__attribute__((noinline)) void hop_tile_for_use(const Hop& hop, const HopView& view, const HopCall& call,
+                                                std::int64_t block, int rhs, ThreadSum* sums) {
+  ColorVector<Block<Arithmetic<Stored>>> acc[Tile];
+  hop_tile<Stored>(hop, view, call, block, rhs, acc);
+  switch (call.use) {
+    case HopUse::store:
+      return finish_tile<Stored, HopUse::store>(view, call, block, rhs, sums, acc);
+    case HopUse::store_norm:
+      return finish_tile<Stored, HopUse::store_norm>(view, call, block, rhs, sums, acc);
+    case HopUse::update_residual:
+      return finish_tile<Stored, HopUse::update_residual>(view, call, block, rhs, sums, acc);
+  }
+}
+
 template <class Stored, HopUse Use, class Hop>
 void hop_blocks(const Hop& hop, const HopView& view, const HopCall& call) {
   constexpr bool sums_up = Use == HopUse::store_norm || Use == HopUse::update_residual;
@@ -89,9 +113,13 @@ void hop_blocks(const Hop& hop, const HopView& view, const HopCall& call) {
              [&](std::int64_t block, ThreadSum* sums) {
                const int n = view.vectors.n_rhs;
                int rhs = 0;
-               for (; rhs + 4 <= n; rhs += 4) hop_tile<Stored, Use, 4>(hop, view, call, block, rhs, sums);
-               if (rhs + 3 == n) return hop_tile<Stored, Use, 3>(hop, view, call, block, rhs, sums);
-               for (; rhs < n; ++rhs) hop_tile<Stored, Use, 1>(hop, view, call, block, rhs, sums);
+               for (; rhs + 4 <= n; rhs += 4) hop_tile_for_use<Stored, 4>(hop, view, call, block, rhs, sums);
+               if (rhs + 3 == n) return hop_tile_for_use<Stored, 3>(hop, view, call, block, rhs, sums);
+               for (; rhs < n; ++rhs) {
+                 ColorVector<Block<Arithmetic<Stored>>> acc[1];
+                 hop_tile<Stored>(hop, view, call, block, rhs, acc);
+                 finish_tile<Stored, Use>(view, call, block, rhs, sums, acc);
+               }
              });
 }
 
