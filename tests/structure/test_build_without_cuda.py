@@ -22,7 +22,8 @@ def without_cuda(tmp_path_factory):
         pytest.skip("no cmake, or no ninja, on this machine")
     folder = tmp_path_factory.mktemp("without-cuda")
     for command in (["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_BUILD_TYPE=Debug",
-                     "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline", "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF"],
+                     "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline", "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF",
+                     "-DSTAGHORN_PRECOMPILED_HEADERS=ON"],
                     ["cmake", "--build", folder, "--target", "staghorn", "staghorn_milc", "--parallel", str(os.cpu_count())]):
         result = subprocess.run(command, capture_output=True, text=True, timeout=900)
         assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
