@@ -88,6 +88,16 @@ def test_every_kernel_of_a_header_is_compiled(assembled):
     assert not [kernel for kernel in kernels if not any(kernel in name for name in names)]
 
 
+@pytest.mark.slow
+def test_kernels_compile_without_a_compiler_cache(program, tmp_path):
+    words = shlex.split(next(iter(commands(program).values()))["command"])
+    compiler = next(word for word in words if Path(word).name == "nvcc")
+    subprocess.run(["cmake", "-S", ROOT, "-B", tmp_path, "-G", "Ninja", "-DSTAGHORN_CUDA=ON", f"-DCMAKE_CUDA_COMPILER={compiler}",
+                    "-DCMAKE_CXX_COMPILER_LAUNCHER=/usr/bin/env", "-DSTAGHORN_TESTS=OFF"], check=True, capture_output=True)
+    subprocess.run(["ninja", "-C", tmp_path, "CMakeFiles/staghorn_core.dir/solver/krylov/cuda/cuda_binding.cu.o"], check=True, capture_output=True)
+    assert (tmp_path / "CMakeFiles/staghorn_core.dir/solver/krylov/cuda/cuda_binding.cu.o.messages").is_file()
+
+
 def test_sources_with_kernels_are_seen():
     """The list that the tests above go by, also where nothing is compiled for GPUs."""
     assert {kernel for source in SOURCES for kernel in kernels_of(ROOT / source)} >= {
