@@ -217,18 +217,37 @@ struct CpuAccess {
                           code >= 0 ? mu * view.vectors.blocks + (code >> 1) : view.neighbourhood.special_link[~code]);
   }
 
+  const Stored* neighbour(std::int32_t code, int rhs) const {
+    return static_cast<const Stored*>(call.in) +
+           (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
+  }
+
+  // Asks for what the next block reads at this leg.
+  STAGHORN_INLINE void prefetch_next(int leg, int rhs) const {
+    if (block + 1 == view.vectors.blocks) return;
+    const std::int32_t next = codes()[legs_of(stencil) + leg];
+    if (next < 0) return;
+    const char* const soon = reinterpret_cast<const char*>(neighbour(next, rhs));
+    STAGHORN_UNROLL
+    for (int byte = 0; byte < int(vector_stride<Stored> * sizeof(Stored)); byte += 64)
+      __builtin_prefetch(soon + byte, 0, 3);
+  }
+
   template <LinkSet set>
   STAGHORN_INLINE ColorVector<Block<Real>> vector(int mu, bool forward, int r) const {
-    const int rhs = first_rhs + r;
-    const std::int32_t code = codes()[leg_number(stencil, {mu, set, forward})];
+    const int rhs = first_rhs + r, leg = leg_number(stencil, {mu, set, forward});
+    const std::int32_t code = codes()[leg];
     const Stored* in = static_cast<const Stored*>(call.in);
     const Real factor = this->factor<set>();
+    // Between the slices that an improved hop reads in t lie more links than a second-level cache holds.
+    if constexpr (stencil == Stencil::improved)
+      if (mu == 3) prefetch_next(leg, rhs);
     if (code < 0) [[unlikely]] {
       load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,
                    rhs, view.phase[2 * mu + (forward ? 0 : 1)], factor, gathered);
       if constexpr (is_fixed_point<Stored>) return load_vector(static_cast<const Real*>(gathered));
     }
-    const Stored* from = in + (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
+    const Stored* from = neighbour(code, rhs);
     if constexpr (is_fixed_point<Stored>) {
       return load_vector(from, (code & 1) == 0 ? factor : -factor);
     } else {
