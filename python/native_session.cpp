@@ -136,6 +136,7 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
     } else {
       const ComplexArray& array = std::get<ComplexArray>(source);
       require_lattice(lattice, array, "source");
+      sources.request.spec.kind = SourceKind::file;
       sources.name = "array";
       sources.fields = views<ColorVector<double>>(lattice, array.data(), array.shape(0));
       sources.colors.assign(sources.fields.size(), -1);

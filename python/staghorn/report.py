@@ -104,7 +104,7 @@ class Report:
     spectrum: Spectrum | None = None
     pion_correlator: list[float] = field(default_factory=list)
     pion_correlators: list[list[float]] = field(default_factory=list)  # of several masses
-    pion_low_part: list[float] = field(default_factory=list)  # with exact_low_modes: what low modes of all sources put there
+    pion_low_part: list[float] = field(default_factory=list)  # with exact_low_modes: their part, from all translates
     pion_low_parts: list[list[float]] = field(default_factory=list)  # of several masses
     condensate: Condensate | None = None
     condensates: list[Condensate] = field(default_factory=list)

@@ -32,18 +32,28 @@ void add_row(const ColorVector<double>* a, const ColorVector<double>* b, int n, 
   }
 }
 
-// v on the sites of the pairs, D v on the others, on the host; |v|^2 and |D v|^2; and what stands at the points.
+// Sums over the sites of a source, with the signs of its phases: of v and of D v. a and b are their conjugates.
+struct SourceSums {
+  ColorVector<double> even, odd;
+};
+
+// v on the sites of the pairs, D v on the others, on the host; |v|^2 and |D v|^2; and the sums of each source.
 struct Mode {
   VectorField field;
   double norms2[2] = {0, 0};  // of even and odd sites
-  std::vector<ColorVector<double>> at_points{};
+  std::vector<SourceSums> sums{};
 };
 
 class Modes {
  public:
   Modes(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary, const Eigenpairs& pairs,
-        const std::vector<Coordinates>& points)
-      : communicator_(communicator), links_(links), boundary_(boundary), pairs_(pairs), points_(points) {
+        PhaseConvention phases, const std::vector<SourceSpec>& sources)
+      : communicator_(communicator),
+        links_(links),
+        boundary_(boundary),
+        pairs_(pairs),
+        phases_(phases),
+        sources_(sources) {
     if (links.near.space() != MemorySpace::host)
       communicator.agree([&] { on_device_.emplace(links.lattice(), links.near.space()); });
   }
@@ -57,12 +67,7 @@ class Modes {
     if (on_device_) mode.field = v;
     const Norms2 found = norms2(communicator_, mode.field);
     mode.norms2[0] = found.even, mode.norms2[1] = found.odd;
-    mode.at_points.assign(points_.size(), {});
-    const Lattice& lattice = links_.lattice();
-    for (std::size_t p = 0; p < points_.size(); ++p)
-      if (lattice.owns(points_[p])) mode.at_points[p] = mode.field[lattice.site_index(lattice.to_local(points_[p]))];
-    // One rank has the site, and the others add zero: the order does not matter.
-    communicator_.sum(std::span(reinterpret_cast<double*>(mode.at_points.data()), 6 * mode.at_points.size()));
+    mode.sums = sums(mode);
   }
 
   // a_i^dagger b on each global time slice for each row i: re, im of even sites, re, im of odd ones, [i][t].
@@ -94,31 +99,78 @@ class Modes {
   }
 
  private:
+  // Of each source. Collective.
+  std::vector<SourceSums> sums(const Mode& mode) const {
+    const Lattice& lattice = links_.lattice();
+    std::vector<SumGrid> grids;  // |v(x)| <= |v|, with room for rounding
+    for (std::size_t source = 0; source < sources_.size(); ++source)
+      for (const int of : {int(pairs_.parity), int(opposite(pairs_.parity))})
+        grids.insert(grids.end(), reals, SumGrid::for_bound(2 * std::sqrt(mode.norms2[of])));
+    std::vector<ExactPartial> partials(grids.size());
+#pragma omp parallel for schedule(dynamic)
+    for (std::size_t source = 0; source < sources_.size(); ++source)
+      for (const std::int64_t site : sites_of(lattice, sources_[source])) {
+        const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+        const int sign = phases_ == PhaseConvention::milc ? milc_phase_sign(x) : 1;
+        std::size_t place = 2 * reals * source + (Lattice::parity_of(x) == pairs_.parity ? 0 : reals);
+        for (const Complex<double>& c : mode.field[site].c)
+          for (const double real : {c.re, c.im}) {
+            partials[place].add(sign * real, grids[place]);
+            ++place;
+          }
+      }
+    std::vector<double> values(grids.size());
+    reduce(communicator_, partials, grids, values);
+    std::vector<SourceSums> found(sources_.size());
+    for (std::size_t source = 0; source < sources_.size(); ++source) {
+      const double* value = &values[2 * reals * source];
+      for (ColorVector<double>* sum : {&found[source].even, &found[source].odd})
+        for (Complex<double>& c : sum->c) c = {value[0], value[1]}, value += 2;
+    }
+    return found;
+  }
+
+  static constexpr std::size_t reals = 6;  // of a colour vector
+
   const Communicator& communicator_;
   const OperatorLinks& links_;
   const Boundary& boundary_;
   const Eigenpairs& pairs_;
-  const std::vector<Coordinates>& points_;
+  PhaseConvention phases_;
+  const std::vector<SourceSpec>& sources_;
   std::optional<VectorField> on_device_;  // where the links lie on a GPU
 };
 
 // Re a^* b
 double real_product(const Complex<double>& a, const Complex<double>& b) { return a.re * b.re + a.im * b.im; }
 
+SourceSpec wall_at(SourceKind kind, int t) {
+  SourceSpec source;
+  source.kind = kind;
+  source.site[3] = t;
+  return source;
+}
+
 }  // namespace
 
 LowModeCorrelator::LowModeCorrelator(const Communicator& communicator, const OperatorLinks& links,
                                      const Boundary& boundary, const Eigenpairs& pairs, std::vector<double> masses,
-                                     std::vector<Coordinates> points)
-    : parity_(pairs.parity),
-      extent_(std::size_t(links.lattice().global()[3])),
-      volume_(double(links.lattice().global_volume())),
-      values_(pairs.values),
-      masses_(std::move(masses)),
-      points_(std::move(points)),
-      mean_(masses_.size(), std::vector<double>(extent_)),
-      own_(masses_.size() * points_.size(), std::vector<double>(extent_)) {
+                                     PhaseConvention phases, const std::vector<SourceSpec>& sources)
+    : extent_(std::size_t(links.lattice().global()[3])), values_(pairs.values), masses_(std::move(masses)) {
   const Activity activity("low modes");
+  for (const SourceSpec& source : sources)
+    if (source.kind != SourceKind::point && translates_.emplace(source.kind, sources_.size()).second)
+      for (std::size_t t = 0; t < extent_; ++t) sources_.push_back(wall_at(source.kind, int(t)));
+  for (const SourceSpec& source : sources)
+    if (source.kind == SourceKind::point) sources_.push_back(source);
+  n_places_ = sources_.size();
+  const bool any_point = !sources_.empty() && sources_.back().kind == SourceKind::point;
+  if (any_point) {
+    translates_.emplace(SourceKind::point, n_places_);
+    n_places_ += extent_;
+  }
+  curves_.assign(masses_.size() * n_places_, std::vector<double>(extent_));
+
   const std::size_t count = pairs.count();
   std::vector<Mode> rows;
   std::optional<Mode> other;  // j beyond the rows
@@ -127,9 +179,10 @@ LowModeCorrelator::LowModeCorrelator(const Communicator& communicator, const Ope
     for (std::size_t i = 0; i < std::min(count, rows_together); ++i) rows.push_back({VectorField(links.lattice())});
     if (count > rows_together) other.emplace(Mode{VectorField(links.lattice())});
   });
-  Modes modes(communicator, links, boundary, pairs, points_);
-  Products products{std::vector<Complex<double>>(extent_), std::vector<Complex<double>>(extent_),
-                    std::vector<Complex<double>>(points_.size())};
+  Modes modes(communicator, links, boundary, pairs, phases, sources_);
+  const double slice = double(links.lattice().global_volume()) / double(extent_);
+  Products even(extent_), odd(extent_);
+  std::vector<SourceProducts> of_sources(n_places_);
   for (std::size_t first = 0; first < count; first += rows_together) {
     const std::size_t last = std::min(count, first + rows_together);
     for (std::size_t i = first; i < last; ++i) modes.make(i, rows[i - first]);
@@ -141,65 +194,66 @@ LowModeCorrelator::LowModeCorrelator(const Communicator& communicator, const Ope
       for (std::size_t i = 0; i < up_to_b.size(); ++i) {
         for (std::size_t t = 0; t < extent_; ++t) {
           const double* const at = &sums[4 * (i * extent_ + t)];
-          const int own = 2 * int(parity_);
-          products.even[t] = {at[own], at[own + 1]};
-          products.odd[t] = {at[2 - own], at[3 - own]};
+          const int own = 2 * int(pairs.parity);
+          even[t] = {at[own], at[own + 1]};
+          odd[t] = {at[2 - own], at[3 - own]};
         }
-        for (std::size_t p = 0; p < points_.size(); ++p)
-          products.points[p] = dot(up_to_b[i].at_points[p], b.at_points[p]);
-        add(first + i, j, products);
+        for (std::size_t source = 0; source < sources_.size(); ++source) {
+          const SourceSums &of_i = up_to_b[i].sums[source], &of_j = b.sums[source];
+          of_sources[source] = {dot(of_i.even, of_j.even), dot(of_i.odd, of_j.odd), dot(of_i.even, of_j.odd),
+                                dot(of_i.odd, of_j.even)};
+        }
+        if (any_point)
+          for (std::size_t t = 0; t < extent_; ++t)
+            of_sources[sources_.size() + t] = {1 / slice * even[t], 1 / slice * odd[t], {}, {}};
+        add(first + i, j, even, odd, of_sources);
       }
       made_progress();
     }
   }
 }
 
-// Adds F_ij, and F_ji where j is another vector, which has the same real part.
-void LowModeCorrelator::add(std::size_t i, std::size_t j, const Products& products) {
-  const auto& [even, odd, points] = products;
+// Adds the terms ij and, where j is another vector, ji, which has the same real part.
+void LowModeCorrelator::add(std::size_t i, std::size_t j, const Products& even, const Products& odd,
+                            const std::vector<SourceProducts>& sources) {
   const double lambda_i = values_[i], lambda_j = values_[j];
-  const double inverse = lambda_i > 0 && lambda_j > 0 ? 1 / (lambda_i * lambda_j) : 0;
-  const auto weight = [&](double mass) {
-    return (i == j ? 1 : 2) / ((lambda_i + 4 * mass * mass) * (lambda_j + 4 * mass * mass));
-  };
-  for (std::size_t dt = 0; dt < extent_; ++dt) {
-    double with_mass = 0, without = 0;  // Re F = 4m^2 with_mass + without
-    for (std::size_t from = 0; from < extent_; ++from) {
-      const std::size_t t = (from + dt) % extent_;
-      with_mass += real_product(even[from], even[t]) + inverse * real_product(odd[from], odd[t]);
-      without += real_product(even[from], odd[t]) + real_product(odd[from], even[t]);
+  const double inverse_i = lambda_i > 0 ? 1 / lambda_i : 0, inverse_j = lambda_j > 0 ? 1 / lambda_j : 0;
+  for (std::size_t k = 0; k < masses_.size(); ++k) {
+    const double m2 = 2 * masses_[k], weight = (i == j ? 1 : 2) / ((lambda_i + m2 * m2) * (lambda_j + m2 * m2));
+    for (std::size_t source = 0; source < n_places_; ++source) {
+      const auto& [a, b, x_ij, x_ji] = sources[source];
+      // P_ij^* and Q_ij^*
+      const Complex<double> p = weight * (m2 * m2 * a + b + m2 * (x_ij + x_ji));
+      const Complex<double> q =
+          weight * (a + m2 * m2 * inverse_i * inverse_j * b - m2 * (inverse_j * x_ij + inverse_i * x_ji));
+      std::vector<double>& c = curve(k, source);
+      for (std::size_t t = 0; t < extent_; ++t) c[t] += real_product(p, even[t]) + real_product(q, odd[t]);
     }
-    for (std::size_t k = 0; k < masses_.size(); ++k)
-      mean_[k][dt] += weight(masses_[k]) * (4 * masses_[k] * masses_[k] * with_mass + without) / volume_;
   }
-  for (std::size_t k = 0; k < masses_.size(); ++k)
-    for (std::size_t p = 0; p < points_.size(); ++p) {
-      const bool on_even = Lattice::parity_of(points_[p]) == parity_;
-      const double factor = 4 * masses_[k] * masses_[k] * (on_even ? 1 : inverse), w = weight(masses_[k]);
-      const std::vector<Complex<double>>&same = on_even ? even : odd, &other = on_even ? odd : even;
-      for (std::size_t t = 0; t < extent_; ++t)
-        own_[k * points_.size() + p][t] +=
-            w * (factor * real_product(points[p], same[t]) + real_product(points[p], other[t]));
-    }
 }
 
 std::int64_t LowModeCorrelator::fields(std::int64_t pairs) { return std::min(pairs, std::int64_t(rows_together) + 1); }
 
-std::size_t LowModeCorrelator::place_of(const Coordinates& point) const {
-  const auto found = std::find(points_.begin(), points_.end(), point);
-  if (found == points_.end()) throw Error("low modes", "a point that they were made for", "another");
-  return std::size_t(found - points_.begin());
+std::size_t LowModeCorrelator::place_of(const SourceSpec& source) const {
+  const SourceSpec place = source.kind == SourceKind::point ? source : wall_at(source.kind, source.site[3]);
+  const auto found = std::find(sources_.begin(), sources_.end(), place);
+  if (found == sources_.end()) throw Error("low modes", "a source that they were made for", to_string(source));
+  return std::size_t(found - sources_.begin());
 }
 
-std::vector<double> LowModeCorrelator::part(std::size_t mass, const Coordinates& point) const {
+std::vector<double> LowModeCorrelator::part(std::size_t mass, const SourceSpec& source) const {
+  place_of(source);
+  const std::size_t first = translates_.at(source.kind), from = std::size_t(source.site[3]);
   std::vector<double> result(extent_);
-  for (std::size_t dt = 0; dt < extent_; ++dt) result[(std::size_t(point[3]) + dt) % extent_] = mean_[mass][dt];
+  for (std::size_t t0 = 0; t0 < extent_; ++t0)
+    for (std::size_t dt = 0; dt < extent_; ++dt)
+      result[(from + dt) % extent_] += curve(mass, first + t0)[(t0 + dt) % extent_] / double(extent_);
   return result;
 }
 
 std::vector<double> LowModeCorrelator::improve(std::vector<double> correlator, std::size_t mass,
-                                               const Coordinates& point) const {
-  const std::vector<double> mean = part(mass, point), &own = own_[mass * points_.size() + place_of(point)];
+                                               const SourceSpec& source) const {
+  const std::vector<double> mean = part(mass, source), &own = curve(mass, place_of(source));
   for (std::size_t t = 0; t < extent_; ++t) correlator[t] += mean[t] - own[t];
   return correlator;
 }

@@ -219,7 +219,8 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
 
 // What FNAL's format holds: solutions of three colours.
 void require_propagator(const std::string& path, const SourceSet& sources) {
-  if (sources.is_noise) throw Error(path + ": FNAL propagator", "a source of three colours", sources.name);
+  if (sources.request.spec.is_noise())
+    throw Error(path + ": FNAL propagator", "a source of three colours", sources.name);
   require_vectors_of_a_propagator(path, std::int64_t(sources.fields.size()));
 }
 
@@ -295,7 +296,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   check_request(request, options.precision);
   check_epsilons(request, options);
   check_low_modes(request, options.eigenvectors.has_value(),
-                  source.spec.is_noise() || source.propagator_point() || many.asked());
+                  many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
   for (const auto& path : {command.output, command.report})

@@ -130,8 +130,8 @@ struct SolveReport : RunSetting {
   std::vector<std::vector<double>> pion_correlators, pion_low_parts;
   std::vector<CondensateEstimate> condensates;
   std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
-  // With `exact_low_modes`, of a point: the part of low modes from all sources of the lattice, which the correlator
-  // holds in place of their part from the point; else empty.
+  // With `exact_low_modes`: the mean part of low modes over all translates of the source, which the correlator holds in
+  // place of their part from the source; else empty.
   std::vector<double> pion_low_part;
   std::optional<CondensateEstimate> condensate;
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`

@@ -155,8 +155,8 @@ std::vector<Option> make_table() {
       row(solver, "deflate", "on|off", "use the eigenpairs of `eigenvectors`, if there are any", parse_switch,
           &O::request, &SolveRequest::deflate),
       row(problem, "exact_low_modes", "",
-          "the part that `eigenvectors` hold is exact in condensates, where noise is for the rest; pion correlators of "
-          "points have it from all sources of the lattice",
+          "the part that `eigenvectors` hold is exact in condensates, where noise is for the rest; pion correlators "
+          "have it from all translates of the source",
           parse_switch, &O::request, &SolveRequest::exact_low_modes),
       row(solver, "recover", "",
           "after a fault: go back to the last solution that was good, pack the links again and go on", parse_switch,

@@ -155,16 +155,21 @@ void check_epsilons(const SolveRequest& request, const SessionOptions& options) 
   }
 }
 
-void check_low_modes(const SolveRequest& request, bool any_eigenvectors, bool any_source) {
+void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::span<const SourceRequest> sources) {
   if (!request.exact_low_modes) return;
   if (request.system != System::full) throw Error("exact_low_modes", "the full system", to_string(request.system));
   if (!request.naik_epsilons.empty()) throw Error("exact_low_modes", "masses of one epsilon", "several");
   if (!any_eigenvectors) throw Error("exact_low_modes", "`eigenvectors`, which hold them", "none");
-  if (!any_source)
+  std::string found;
+  for (const SourceRequest& source : sources) {
+    if (source.spec.is_noise() || source.has_all_colors()) return;
+    found += (found.empty() ? "" : "; ") + in_words(source);
+  }
+  if (!sources.empty())
     throw Error("exact_low_modes",
-                "a noise source, as z2:1, or a point with all three colours, whose condensate or correlator they are a "
-                "part of",
-                "none");
+                "a noise source, as z2:1, or a point or wall with all three colours, whose condensate or correlator "
+                "they are a part of",
+                found);
 }
 
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

@@ -8,6 +8,7 @@
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "solver/request/solve_request.hpp"
+#include "solver/request/sources.hpp"
 
 namespace staghorn {
 
@@ -20,9 +21,10 @@ void check_request(const SolveRequest& request, Precision precision);
 // Epsilons of masses that links made with these options can have. Local.
 void check_epsilons(const SolveRequest& request, const SessionOptions& options);
 
-// Where low modes are to be exact: a full system, masses of one epsilon, eigenvectors, and a source whose observable
-// has a low part, which is noise or a point with all three colours. Local.
-void check_low_modes(const SolveRequest& request, bool any_eigenvectors, bool any_source);
+// Where low modes are to be exact: a full system, masses of one epsilon, eigenvectors, and among `sources` (none: they
+// are not known yet) one whose observable has a low part, which is noise, or a point or wall with all three colours.
+// Local.
+void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::span<const SourceRequest> sources);
 
 // As many sources as guesses, at least one, on `lattice`, all finite. Collective.
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,

@@ -37,7 +37,6 @@ class SourceList {
     std::vector<VectorField> fields;   // of other files, read whole, and of those that are there already
     std::uint64_t hash = 0;            // of the numbers of files and of vectors that are there already
     bool is_noise() const { return request.spec.is_noise(); }
-    bool has_all_colors() const { return request.spec.has_color() && !request.color; }
   };
 
   // Refuses now what would end the job later: sources off the lattice, files that cannot be read, checksums that are

@@ -70,9 +70,7 @@ bool in_source(const SourceSpec& spec, const Coordinates& x) {
 
 VectorField make_color_source(const Lattice& lattice, const SourceSpec& spec, int color) {
   VectorField field(lattice);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < field.size(); ++site)
-    if (in_source(spec, lattice.to_global(lattice.site_coordinates(site)))) field[site].c[color].re = 1;
+  for (const std::int64_t site : sites_of(lattice, spec)) field[site].c[color].re = 1;
   return field;
 }
 
@@ -128,6 +126,12 @@ std::string to_string(const SourceSpec& spec) {
   return text;
 }
 
+std::string in_words(const SourceRequest& source) {
+  const auto& [spec, color, noise_vectors] = source;
+  if (spec.kind == SourceKind::file && spec.path.empty()) return "fields";
+  return to_string(spec) + (spec.has_color() && color ? " of colour " + std::to_string(*color) : "");
+}
+
 std::optional<int> parse_color(const std::string& text) {
   if (text == "all") return std::nullopt;
   if (text == "0" || text == "1" || text == "2") return text[0] - '0';
@@ -142,6 +146,16 @@ void check_source(const SourceSpec& spec, const Extents& global) {
                   std::string(1, "xyzt"[mu]) + " from 0 to " + std::to_string(global[mu] - 1) + " on the lattice " +
                       to_string(global),
                   spec.site[mu]);
+}
+
+std::vector<std::int64_t> sites_of(const Lattice& lattice, const SourceSpec& spec) {
+  const int t = spec.site[3] - lattice.origin()[3];
+  if (t < 0 || t >= lattice.local()[3]) return {};
+  const std::int64_t slice = lattice.local_volume() / lattice.local()[3];
+  std::vector<std::int64_t> sites;
+  for (std::int64_t site = t * slice; site < (t + 1) * slice; ++site)
+    if (in_source(spec, lattice.to_global(lattice.site_coordinates(site)))) sites.push_back(site);
+  return sites;
 }
 
 VectorField make_source_vector(const Lattice& lattice, const SourceSpec& spec, int number) {
@@ -160,9 +174,8 @@ SourceSet make_sources(const Communicator& communicator, const Lattice& lattice,
   const auto& [spec, color, noise_vectors] = source;
   check_source_request(source, lattice.global());
   SourceSet set;
+  set.request = source;
   set.name = to_string(spec);
-  set.is_noise = spec.is_noise();
-  set.point = source.propagator_point();
   if (spec.kind == SourceKind::file)
     set.fields = read_vectors(communicator, spec.path, "source", lattice, no_verify ? &set.unverified : nullptr);
   if (spec.is_noise())

@@ -31,6 +31,8 @@ struct SourceSpec {
   bool is_noise() const { return kind == SourceKind::z2 || kind == SourceKind::gaussian; }
   // Point and walls: the colour has to be chosen, and all three colours together give a pion correlator.
   bool has_color() const { return !is_noise() && kind != SourceKind::file; }
+
+  bool operator==(const SourceSpec&) const = default;
 };
 
 // "point:x,y,z,t", "corner-wall:t", "even-wall:t", "wall:t", "z2:SEED", "gaussian:SEED" or "file:PATH". Throws Error
@@ -47,13 +49,14 @@ struct SourceRequest {
   std::optional<int> color;  // of a point or wall; absent: all three
   int noise_vectors = 1;     // of noise
 
-  // The site of a point with all three colours: those of its propagator.
-  std::optional<Coordinates> propagator_point() const {
-    return spec.kind == SourceKind::point && !color ? std::optional(spec.site) : std::nullopt;
-  }
+  // A point or wall with all three colours: its solutions are a propagator, and give a pion correlator.
+  bool has_all_colors() const { return spec.has_color() && !color; }
   // Right-hand sides that it makes; a file is taken to hold one.
-  int n_rhs() const { return spec.is_noise() ? noise_vectors : spec.has_color() && !color ? 3 : 1; }
+  int n_rhs() const { return spec.is_noise() ? noise_vectors : has_all_colors() ? 3 : 1; }
 };
+
+// "wall:0", "wall:0 of colour 1", and "fields" that are there already. Local.
+std::string in_words(const SourceRequest& source);
 
 // Right-hand sides at a time, unless memory or the user says otherwise.
 constexpr int usual_batch = 16;
@@ -70,15 +73,15 @@ void check_source(const SourceSpec& spec, const Extents& global);
 
 // Right-hand sides, with what the report says of them.
 struct SourceSet {
-  std::string name;                 // "point:0,0,0,0"
-  std::vector<VectorField> fields;  // at least one
-  std::vector<int> colors;          // of each: 0, 1, 2, or -1 where the source has none (noise, file)
-  bool is_noise = false;
-  std::optional<Coordinates> point{};   // SourceRequest::propagator_point
-  std::vector<std::string> unverified;  // of a file read with no_verify: checksums that were absent or wrong
-
-  bool has_all_colors() const { return colors == std::vector<int>{0, 1, 2}; }
+  SourceRequest request;                  // of fields that are there already: of kind file, without a path
+  std::string name;                       // "point:0,0,0,0"
+  std::vector<VectorField> fields;        // at least one
+  std::vector<int> colors;                // of each: 0, 1, 2, or -1 where the source has none (noise, file)
+  std::vector<std::string> unverified{};  // of a file read with no_verify: checksums that were absent or wrong
 };
+
+// The sites of this rank's part where a point or wall stands: places in a field, ascending. Local.
+std::vector<std::int64_t> sites_of(const Lattice& lattice, const SourceSpec& spec);
 
 // The vector of a source that is no file: of a point or wall for colour `number`, of noise the one of that number.
 // Noise depends on (seed, number, global site) alone, so it has the same bits on every process grid. Local.

@@ -260,11 +260,17 @@ void Gauge::write_eigenpairs(const EigenpairOutput& output) const {
 
 void Gauge::forget_eigenpairs() { deflation_.reset(); }
 
-LowModes Gauge::low_modes(const SolveRequest& request, bool any_noise, const std::vector<Coordinates>& points) {
+LowModes Gauge::low_modes(const SolveRequest& request, std::span<const SourceRequest> sources) {
   check_request(request, options_.precision);
-  check_low_modes(request, deflation_ != nullptr, any_noise || !points.empty());
+  check_low_modes(request, deflation_ != nullptr, sources);
   LowModes found;
   if (!request.exact_low_modes) return found;
+  bool any_noise = false;
+  std::vector<SourceSpec> of_correlators;
+  for (const SourceRequest& source : sources) {
+    any_noise |= source.spec.is_noise();
+    if (source.has_all_colors()) of_correlators.push_back(source.spec);
+  }
   const Stopwatch clock;
   const bool on_gpu = context_.field_device() >= 0;
   const MemorySpace where =
@@ -273,8 +279,9 @@ LowModes Gauge::low_modes(const SolveRequest& request, bool any_noise, const std
   all.agree([&] { plain_links(where); });
   const OperatorLinks links = plain_links(where);
   if (any_noise) found.trace.emplace(all, links, options_.boundary, *deflation_);
-  if (!points.empty())
-    found.correlator.emplace(all, links, options_.boundary, deflation_->pairs(), masses_of(request), points);
+  if (!of_correlators.empty())
+    found.correlator.emplace(all, links, options_.boundary, deflation_->pairs(), masses_of(request), request.phases,
+                             of_correlators);
   found.seconds = all.max(clock.seconds());
   return found;
 }

@@ -151,9 +151,9 @@ class Gauge {
   void use_eigenpairs(bool use) { uses_eigenpairs_ = use; }
   bool uses_eigenpairs() const { return deflation_ && uses_eigenpairs_; }
   void forget_eigenpairs();
-  // Their part of condensates of noise, if any source is, and of correlators of points, where the request asks for it
-  // to be exact. Throws Error where there are no pairs, or neither noise nor points. Collective.
-  LowModes low_modes(const SolveRequest& request, bool any_noise, const std::vector<Coordinates>& points);
+  // Their part of condensates of noise, and of correlators of points and walls, where the request asks for it to be
+  // exact. Throws Error where there are no pairs, or none of these sources. Collective.
+  LowModes low_modes(const SolveRequest& request, std::span<const SourceRequest> sources);
 
   // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
   // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer

@@ -37,8 +37,7 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
                             std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
   if (request.rational) return solve_rational(session, request, sources, progress);
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
-  const LowModes low_modes = session.resident().low_modes(
-      request, sources.is_noise, sources.point ? std::vector{*sources.point} : std::vector<Coordinates>{});
+  const LowModes low_modes = session.resident().low_modes(request, std::span(&sources.request, 1));
   std::vector<std::vector<double>> seen;
   if (low_modes.trace)
     for (const VectorField& noise : sources.fields) seen.push_back(seen_by_low_modes(*low_modes.trace, request, noise));
@@ -52,16 +51,16 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i) report.rhs[i].color = sources.colors[i % n_rhs];
   if (request.system != System::full) return solved;  // the observables are of solutions of the full system
   std::vector<std::vector<double>> correlators, low_parts;
-  if (sources.has_all_colors())
+  if (sources.request.has_all_colors())
     for (std::size_t k = 0; k < n_masses; ++k) {
       const auto of_mass = std::span<const VectorField>(solved.solutions).subspan(k * n_rhs, n_rhs);
       correlators.push_back(pion_correlator(session.communicator(), of_mass));
       if (!low_modes.correlator) continue;
-      correlators[k] = low_modes.correlator->improve(std::move(correlators[k]), k, *sources.point);
-      low_parts.push_back(low_modes.correlator->part(k, *sources.point));
+      correlators[k] = low_modes.correlator->improve(std::move(correlators[k]), k, sources.request.spec);
+      low_parts.push_back(low_modes.correlator->part(k, sources.request.spec));
     }
   std::vector<CondensateEstimate> of_noise;
-  if (sources.is_noise)
+  if (sources.request.spec.is_noise())
     of_noise = condensates(session.communicator(), request, sources.fields, solved.solutions, low_modes.trace, seen);
   if (report.multi_shift) {
     report.pion_correlators = std::move(correlators);

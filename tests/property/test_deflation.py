@@ -3,6 +3,7 @@ on the process grid."""
 
 from __future__ import annotations
 
+import functools
 import json
 
 import numpy as np
@@ -138,19 +139,23 @@ def test_solution_has_the_bits_of_one_rank(staghorn, tmp_path, links, files, opt
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("source, keys", [("gaussian:3", ["condensate"]), ("point:1,2,3,1", ["pion_correlator", "pion_low_part"])])
-def test_exact_low_modes_have_the_bits_of_one_rank(staghorn, tmp_path, links, files, source, keys):
+@pytest.mark.parametrize("source, keys, words", [
+    ("gaussian:3", ["condensate"], "of low modes exact"),
+    ("point:1,2,3,1", ["pion_correlator", "pion_low_part"], "low modes averaged over all translates in 1 correlator\n"),
+    ("wall:1; corner-wall:2", ["sources"], "low modes averaged over all translates in 2 correlators\n"),
+])
+def test_exact_low_modes_have_the_bits_of_one_rank(staghorn, tmp_path, links, files, source, keys, words):
     gauge = tmp_path / "gauge.h5"
     write_links(gauge, links)
     found = []
-    for ranks, more in ((1, []), (4, ["--grid", "2,1,1,2"])):
-        result = staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp32"], "--mass", 0.05, "--source", source,
+    for ranks, more in ((1, []), (3, ["--grid", "1,3,1,1"]), (4, ["--grid", "2,1,1,2"])):
+        result = staghorn("solve", "--gauge", gauge, "--eigenvectors", files["fp32"], "--mass", 0.05, "--sources", source,
                           "--noise-vectors", 2, "--exact-low-modes", *more, "--report", tmp_path / f"{ranks}.json", ranks=ranks,
                           threads=2 if ranks == 1 else 1, check=True)
         report = json.loads((tmp_path / f"{ranks}.json").read_text())
         found.append([report[key] for key in keys])
-        assert "low modes" in result.stdout
-    assert found[0] == found[1] and all(found[0])
+        assert words in result.stdout
+    assert found[0] == found[1] == found[2] and all(found[0])
 
 
 def write_links(path, links):
@@ -289,19 +294,33 @@ class SmallLattice:
                          improved_reference.ImprovedOperator(*improved_reference.hisq_links(self.links)))
         self.values, self.vectors = eigenpairs(self.operator.d, self.extents)
 
+    @functools.cache
     def session(self, n: int, storage="fp64"):
         identity = {} if self.action == "naive" else {"action": "hisq", "naik_epsilon": "0", "unitarize": "u3"}
         path = write_eigenpairs(self.folder / f"{self.action}{n}{storage}.h5", self.values[:n], self.vectors[:n], self.links,
                                 storage, residual=1e-2 if storage == "fp16" else 1e-5 if storage == "fp32" else 1e-9, **identity)
         return staghorn_python.Session(self.links, eigenvectors=path, action=self.action)
 
-    def mean_correlator(self, mass: float) -> np.ndarray:
-        """sum_x |G(x, y)|^2, colours summed, over t(x) - t(y): the mean over all sources y."""
-        sites, time = int(np.prod(self.extents)), self.extents[3]
-        units = np.eye(3 * sites).reshape(3 * sites, *self.extents[::-1], 3)
-        m = np.stack([self.operator.m(mass, unit).ravel() for unit in units], axis=1)
-        of_slices = (abs(np.linalg.inv(m))**2).reshape(time, 3 * sites // time, time, 3 * sites // time).sum(axis=(1, 3))
-        return np.array([sum(of_slices[(t + dt) % time, t] for t in range(time)) for dt in range(time)]) / sites
+    @functools.cache
+    def propagator(self, mass: float) -> np.ndarray:
+        """G = M^-1, [site, colour, site, colour]."""
+        n = 3 * int(np.prod(self.extents))
+        m = np.stack([self.operator.m(mass, unit).ravel() for unit in np.eye(n).reshape(n, *self.extents[::-1], 3)], axis=1)
+        return np.linalg.inv(m).reshape(n // 3, 3, n // 3, 3)
+
+    def mean_correlator(self, mass: float, kind: str, phases="cps") -> np.ndarray:
+        """sum_x |G s|^2, colours summed, over t(x) - t(s): the mean over all points s, or over the walls s of every time slice."""
+        propagator, time = self.propagator(mass), self.extents[3]
+        t, z, y, x = (axis.ravel() for axis in np.indices(self.extents[::-1]))
+        signs = (-1)**(t * (x + y + z)) if phases == "milc" else np.ones(t.size)
+        stands = {"wall": t >= 0, "even-wall": (x + y + z + t) % 2 == 0, "corner-wall": (x % 2 == 0) & (y % 2 == 0) & (z % 2 == 0)}
+        if kind == "point":
+            correlators = (abs(propagator)**2).reshape(time, -1, t.size, 3).sum(axis=(1, 3)).T
+        else:
+            walls = np.array([signs * stands[kind] * (t == t0) for t0 in range(time)])
+            correlators = (abs(np.einsum("xays,wy->wxas", propagator, walls))**2).reshape(time, time, -1).sum(axis=2)
+        from_t = t if kind == "point" else range(time)
+        return np.mean([np.roll(c, -t0) for c, t0 in zip(correlators, from_t)], axis=0)
 
 
 @pytest.fixture(scope="module", params=["naive", "hisq"])
@@ -330,40 +349,44 @@ def test_condensate_has_no_noise_where_all_modes_are_known(small):
     assert plain["condensate"]["value"] == pytest.approx(exact, abs=4 * plain["condensate"]["error"])
 
 
-@pytest.mark.parametrize("point", ["point:1,0,1,3", "point:0,1,1,2"])
-def test_pion_correlator_is_that_of_all_sources_where_all_modes_are_known(small, point):
-    """Against the dense inverse, from an odd and an even site, in each mass, and in turns with sources that have no such part."""
-    masses, from_t = [0.3, 0.02], int(point[-1])
+@pytest.mark.parametrize("source", ["point:1,0,1,3", "point:0,1,1,2", "wall:3", "even-wall:1", "corner-wall:2"])
+def test_pion_correlator_is_that_of_all_translates_where_all_modes_are_known(small, source):
+    """Against the dense inverse, from odd and even sites and both, in each mass, and in turns with other sources."""
+    masses, from_t = [0.3, 0.02], int(source[-1])
     session = small.session(len(small.values))
     options = {"masses": masses, "tolerance": 1e-12, "phases": "milc"}
-    _, plain = session.solve(None, point, **options)
-    _, found = session.solve(None, point, exact_low_modes=True, **options)
-    _, turns = session.solve(None, sources=f"wall:0; {point}", batch=4, exact_low_modes=True, **options)
+    _, plain = session.solve(None, source, **options)
+    _, found = session.solve(None, source, exact_low_modes=True, **options)
+    _, turns = session.solve(None, sources=f"z2:1; wall:0; {source}", batch=4, exact_low_modes=True, **options)
     assert plain["pion_low_parts"] == [] and turns["sources"][0]["pion_low_part"] == []
     for k, mass in enumerate(masses):
-        expected = np.roll(small.mean_correlator(mass), from_t)
+        expected = np.roll(small.mean_correlator(mass, source.split(":")[0], "milc"), from_t)
         assert found["pion_low_parts"][k] == pytest.approx(expected, rel=1e-11)
         assert found["pion_correlators"][k] == pytest.approx(expected, rel=1e-9)
         assert not np.allclose(plain["pion_correlators"][k], expected, rtol=1e-3)
-        of_point = turns["sources"][2 * k + 1]
-        assert of_point["pion_low_part"] == found["pion_low_parts"][k]
-        assert of_point["pion_correlator"] == pytest.approx(found["pion_correlators"][k], rel=1e-9)
+        in_turn = turns["sources"][3 * k + 2]
+        assert in_turn["pion_low_part"] == found["pion_low_parts"][k]
+        assert in_turn["pion_correlator"] == pytest.approx(found["pion_correlators"][k], rel=1e-9)
+        assert turns["sources"][3 * k + 1]["pion_low_part"] == pytest.approx(small.mean_correlator(mass, "wall", "milc"), rel=1e-11)
 
 
 @pytest.mark.parametrize("small", ["naive"], indirect=True)
 @pytest.mark.parametrize("storage", STORAGES)
-def test_pion_correlators_of_all_sources_keep_their_mean_and_come_closer_to_it(small, storage):
-    """Whatever the vectors are worth: the mean over sources is that of plain correlators, of which each is farther off."""
-    mass, sites = 0.02, [(x, y, z, t) for t in range(4) for z in range(2) for y in range(2) for x in range(4)]
-    options = {"sources": "; ".join(f"point:{x},{y},{z},{t}" for x, y, z, t in sites), "batch": 24, "tolerance": 1e-12}
+@pytest.mark.parametrize("kind", ["point", "wall", "even-wall", "corner-wall"])
+def test_pion_correlators_of_all_translates_keep_their_mean_and_come_closer_to_it(small, storage, kind):
+    """Whatever the vectors are worth: the mean over translates is that of plain correlators, of which each is farther off."""
+    mass = 0.02
+    places = ([(x, y, z, t) for t in range(4) for z in range(2) for y in range(2) for x in range(4)] if kind == "point" else
+              [(t,) for t in range(4)])
+    options = {"sources": "; ".join(f"{kind}:{','.join(map(str, place))}" for place in places), "batch": 24, "tolerance": 1e-12}
     session = small.session(16, storage)
     correlators = []
     for exact in (False, True):
         _, report = session.solve(mass, exact_low_modes=exact, **options)
-        correlators.append(np.array([np.roll(source["pion_correlator"], -site[3])
-                                     for site, source in zip(sites, report["sources"])]))
+        correlators.append(np.array([np.roll(source["pion_correlator"], -place[-1])
+                                     for place, source in zip(places, report["sources"])]))
     plain, found = correlators
-    assert plain.mean(axis=0) == pytest.approx(small.mean_correlator(mass), rel=1e-9)
+    assert plain.mean(axis=0) == pytest.approx(small.mean_correlator(mass, kind), rel=1e-9)
     assert found.mean(axis=0) == pytest.approx(plain.mean(axis=0), rel=1e-10)
     assert np.all(found.std(axis=0) < 0.5 * plain.std(axis=0))
 
@@ -371,11 +394,20 @@ def test_pion_correlators_of_all_sources_keep_their_mean_and_come_closer_to_it(s
 @pytest.mark.parametrize("storage, source, options, words", [
     ("fp16", "z2:1", {}, "exact_low_modes: expected eigenvectors in fp64 or fp32"),
     ("fp64", "z2:1", {"system": "even"}, "exact_low_modes: expected the full system, found even"),
-    ("fp64", "wall:0", {}, "exact_low_modes: expected a noise source, as z2:1, or a point with all three colours"),
-    ("fp64", "point:0,0,0,0", {"color": 0}, "exact_low_modes: expected a noise source"),
+    ("fp64", "wall:0", {"color": 1}, "found wall:0 of colour 1"),
+    ("fp64", "fields", {}, "exact_low_modes: expected a noise source, as z2:1, or a point or wall with all three colours"),
+    ("fp64", None, {"sources": "wall:1; point:0,0,0,0", "color": 0}, "found wall:1 of colour 0; point:0,0,0,0 of colour 0"),
 ])
 def test_low_modes_that_cannot_be_exact_are_refused(sessions, storage, source, options, words):
+    if source == "fields":
+        source, words = reference.random_vector(EXTENTS, 121), words + ", whose condensate or correlator they are a part of, found fields"
     assert words in refused(lambda: sessions[storage].solve(0.1, source, exact_low_modes=True, **options))
+
+
+def test_program_refuses_a_source_that_has_no_low_part_before_it_reads_anything(staghorn, expect_error):
+    result = staghorn("solve", "--gauge", "links.h5", "--eigenvectors", "low.h5", "--mass", 0.1, "--source", "file:b.h5",
+                      "--exact-low-modes")
+    expect_error(result, 1, "exact-low-modes", "point or wall with all three colours", "found file:b.h5")
 
 
 def test_more_right_hand_sides_than_fit_take_turns(sessions):

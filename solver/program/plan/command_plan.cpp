@@ -136,7 +136,7 @@ SolveShape read_shape(const OptionValues& values) {
     throw UsageError("--eigenpairs", "a number of at least 0", std::to_string(shape.eigenpairs));
   if (options.request.exact_low_modes) {
     if (shape.eigenpairs == 0) throw UsageError("--exact-low-modes", "--eigenpairs, which hold them", "none");
-    check_low_modes(options.request, true, true);
+    check_low_modes(options.request, true, {});
     shape.low_part = LowPart::of_correlators;
   }
   shape.eigenvector_precision = parse_kernel_precision(values["eigenvector-precision"].as<std::string>());

@@ -142,7 +142,7 @@ void Campaign::check_options() const {
   check_request(request, session.precision);
   check_epsilons(request, session);
   check_many(request);
-  check_low_modes(request, session.eigenvectors.has_value(), true);
+  check_low_modes(request, session.eigenvectors.has_value(), {});
   if (asked_.gauges.empty()) throw Error("gauge", "at least one file", "none");
   if (session.quarks.stored())
     throw Error("fat", "links that are made from `gauge` files", "links of one configuration");

@@ -55,7 +55,7 @@ void print_correlators(std::ostream& out, const std::vector<CorrelatorColumn>& c
 
 void print_observables(std::ostream& out, const SolveReport& report) {
   std::vector<CorrelatorColumn> columns;
-  std::size_t with_low_part = 0;  // of these
+  std::size_t with_low_part = 0;  // of these: all or none
   std::vector<std::pair<CondensateEstimate, std::string>> condensates;
   const std::size_t n_masses = std::max<std::size_t>(report.request.masses.size(), 1);
   if (!report.sources.empty()) {
@@ -78,8 +78,8 @@ void print_observables(std::ostream& out, const SolveReport& report) {
   }
   print_correlators(out, columns);
   if (with_low_part > 0)
-    out << "  low modes from all sources of the lattice in " << with_low_part << " of " << columns.size()
-        << (columns.size() == 1 ? " correlator\n" : " correlators\n");
+    out << "  low modes averaged over all translates in " << with_low_part
+        << (with_low_part == 1 ? " correlator\n" : " correlators\n");
   const std::size_t shown = std::min(condensates.size(), most_condensates);
   for (std::size_t i = 0; i < shown; ++i) print_condensate(out, condensates[i].first, condensates[i].second);
   if (shown < condensates.size()) out << "  and " << condensates.size() - shown << " condensates more, in the report\n";

@@ -9,16 +9,10 @@ namespace staghorn {
 
 namespace {
 
-bool any_noise(const SourceList& sources) {
-  const std::vector<SourceList::Entry>& entries = sources.entries();
-  return std::any_of(entries.begin(), entries.end(), [](const SourceList::Entry& entry) { return entry.is_noise(); });
-}
-
-std::vector<Coordinates> points_of(const SourceList& sources) {
-  std::vector<Coordinates> points;
-  for (const SourceList::Entry& entry : sources.entries())
-    if (const auto point = entry.request.propagator_point()) points.push_back(*point);
-  return points;
+std::vector<SourceRequest> requests_of(const SourceList& sources) {
+  std::vector<SourceRequest> requests;
+  for (const SourceList::Entry& entry : sources.entries()) requests.push_back(entry.request);
+  return requests;
 }
 
 }  // namespace
@@ -31,7 +25,7 @@ ManyObservables::ManyObservables(Session& session, const SourceList& sources, co
       site_norms2_(n_masses_ * sources.size()),
       trace_(n_masses_ * sources.size(), 0),
       correlators_(n_masses_ * sources.entries().size()),
-      low_modes_(session.resident().low_modes(request, any_noise(sources), points_of(sources))),
+      low_modes_(session.resident().low_modes(request, requests_of(sources))),
       seen_(sources.size()) {}
 
 void ManyObservables::take(std::size_t number, const VectorField& solution) {
@@ -47,7 +41,7 @@ void ManyObservables::take(std::size_t number, const VectorField& solution) {
       trace_[number] += low_modes_.trace->correction(mass(mass_number), seen_[rhs]);
     }
   }
-  if (!entry.has_all_colors()) return;
+  if (!entry.request.has_all_colors()) return;
   add_site_norms2(site_norms2_[number], solution);
   const std::span<std::vector<double>> colors = std::span(site_norms2_).subspan(of_mass + entry.first, entry.n);
   for (const std::vector<double>& color : colors)
@@ -58,9 +52,8 @@ void ManyObservables::take(std::size_t number, const VectorField& solution) {
   for (std::vector<double>& color : colors) color = {};
   std::vector<double>& correlator = correlators_[mass_number * sources_.entries().size() + source];
   correlator = time_slice_sums(communicator_, solution.lattice(), sum);
-  const auto point = entry.request.propagator_point();
-  if (low_modes_.correlator && point)
-    correlator = low_modes_.correlator->improve(std::move(correlator), mass_number, *point);
+  if (low_modes_.correlator)
+    correlator = low_modes_.correlator->improve(std::move(correlator), mass_number, entry.request.spec);
 }
 
 void ManyObservables::put_into(SolveReport& report) const {
@@ -72,8 +65,8 @@ void ManyObservables::put_into(SolveReport& report) const {
       const SourceList::Entry& entry = sources_.entries()[source];
       const std::size_t first = k * sources_.size() + entry.first;
       SourceSummary summary{entry.name, int(first), int(entry.n), correlators_[k * n_sources + source], {}, {}};
-      const auto point = entry.request.propagator_point();
-      if (low_modes_.correlator && point) summary.pion_low_part = low_modes_.correlator->part(k, *point);
+      if (low_modes_.correlator && entry.request.has_all_colors())
+        summary.pion_low_part = low_modes_.correlator->part(k, entry.request.spec);
       if (entry.is_noise() && request_.system == System::full) {
         summary.condensate = condensate_of(std::span(trace_).subspan(first, entry.n));
         if (low_modes_.trace)
