@@ -43,9 +43,13 @@ set_target_properties(staghorn_milc PROPERTIES INSTALL_RPATH "$ORIGIN")
 install(TARGETS staghorn_interface staghorn_milc EXPORT StaghornTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 install(FILES solver/interface/milc/quda.h solver/interface/milc/quda_milc_interface.h
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn_milc)
-install(FILES solver/interface/staghorn.h solver/interface/staghorn_mpi.h solver/interface/staghorn_cps.hpp
-              solver/interface/staghorn.f90
+install(FILES solver/interface/staghorn.h solver/interface/staghorn_cps.hpp solver/interface/staghorn.f90
         DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+if(STAGHORN_WITH_MPI)
+  install(FILES solver/interface/staghorn_mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+else()
+  install(FILES halo/one_process/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn/halo/one_process)
+endif()
 set(interface_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
 install(FILES docs/guide/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/staghorn)
 install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${interface_folder})

@@ -21,6 +21,15 @@ namespace staghorn {
 
 class Alarm;
 
+// A build without MPI has a header of our own in its place (halo/one_process), and one process.
+#ifndef STAGHORN_WITHOUT_MPI
+inline constexpr bool built_with_mpi = true;
+#elif !defined(MPI_VERSION)
+inline constexpr bool built_with_mpi = false;
+#else
+#error "This Staghorn was built without MPI: leave the mpi.h of an MPI out, or take a Staghorn that was built with it."
+#endif
+
 // Initialises MPI unless the host program did, and finalises it only if it was initialised here.
 class MpiSession {
  public:

@@ -81,6 +81,7 @@ class SharedSlots {
 };
 
 Communicator ranks_of_host(const Communicator& communicator) {
+  if (communicator.is_alone()) return {};
   MPI_Comm host = MPI_COMM_NULL;
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, communicator.rank(), MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");

@@ -16,14 +16,14 @@ class MpiTransport final : public Transport {
   MpiTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels) {
     for (const FaceChannel& c : channels) {
       if (c.bytes > INT_MAX) throw Error("face message", "less than 2 GiB", std::to_string(c.bytes) + " bytes");
-      MPI_Request request;
+      MPI_Request request = MPI_REQUEST_NULL;
       check_mpi(
           MPI_Recv_init(c.receive, int(c.bytes), MPI_BYTE, c.receive_from, c.tag, communicator.handle(), &request),
           "MPI_Recv_init");
       requests_.push_back(request);
     }
     for (const FaceChannel& c : channels) {
-      MPI_Request request;
+      MPI_Request request = MPI_REQUEST_NULL;
       check_mpi(MPI_Send_init(c.send, int(c.bytes), MPI_BYTE, c.send_to, c.tag, communicator.handle(), &request),
                 "MPI_Send_init");
       requests_.push_back(request);

@@ -10,6 +10,7 @@ class Staghorn(CMakePackage, CudaPackage):
     # No archive is named here: `spack dev-build staghorn@0.2.0` in the folder of the sources builds these.
     version("0.2.0")
 
+    variant("mpi", default=True, description="Run on several ranks")
     variant("shared", default=False, description="Build libstaghorn_core as a shared library")
     variant("python", default=False, description="Build the Python package")
 
@@ -17,7 +18,7 @@ class Staghorn(CMakePackage, CudaPackage):
     depends_on("cxx", type="build")
     depends_on("cmake@3.22:", type="build")
     depends_on("ninja", type="build")
-    depends_on("mpi")
+    depends_on("mpi", when="+mpi")
     depends_on("boost+program_options")
     depends_on("nlohmann-json", type="build")
     depends_on("zlib-api")
@@ -34,6 +35,7 @@ class Staghorn(CMakePackage, CudaPackage):
 
     def cmake_args(self):
         arguments = [
+            self.define_from_variant("STAGHORN_MPI", "mpi"),
             self.define_from_variant("STAGHORN_CUDA", "cuda"),
             self.define_from_variant("STAGHORN_PYTHON", "python"),
             self.define_from_variant("BUILD_SHARED_LIBS", "shared"),

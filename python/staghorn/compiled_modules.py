@@ -11,7 +11,7 @@ from .waiting_threads import short_spin
 _MISSING = re.compile(r"(?P<library>\S+): cannot open shared object file")  # the words of the loader
 
 _HOW = {"libmpi": "the MPI that Staghorn was built with, which one process needs, too (Open MPI 4: libopenmpi3 of Debian and Ubuntu, "
-                  "openmpi of conda-forge)",
+                  "openmpi of conda-forge; STAGHORN_MPI=OFF pip install . builds Staghorn without)",
         "libgomp": "the OpenMP threads of gcc (libgomp1 of Debian and Ubuntu)"}
 
 

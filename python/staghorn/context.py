@@ -184,6 +184,9 @@ def _fortran_communicator(comm: Any) -> int:
     """The handle of a communicator of mpi4py, if mpi4py and Staghorn use the same library of MPI."""
     if not hasattr(comm, "py2f"):
         raise Error(f"comm: expected a communicator of mpi4py, found {type(comm).__module__}.{type(comm).__qualname__}", "argument")
+    if native.mpi_library() == "no MPI":
+        raise Error("comm: expected None, as this Staghorn was built without MPI, found a communicator. `pip install .` builds it with "
+                    "the MPI that it finds (libopenmpi-dev of Debian and Ubuntu, openmpi of conda-forge)", "mpi")
     from mpi4py import MPI
 
     theirs, ours = MPI.Get_library_version().strip("\0 \n"), native.mpi_library().strip("\0 \n")

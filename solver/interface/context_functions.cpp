@@ -128,13 +128,18 @@ std::shared_ptr<Surroundings> surroundings_of(const Arguments& asked, int rank) 
                                         launch_file ? launch_file : "");
 }
 
-int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,
-                    const staghorn_options* options) {
+void require_running_mpi() {
+  if (!built_with_mpi)
+    throw Error(ErrorKind::mpi, "communicator", "a Staghorn that was built with MPI", "one without, for one process");
   int started = 0, finished = 0;
   MPI_Initialized(&started);
   if (started) MPI_Finalized(&finished);
   if (!started || finished)
     throw Error(ErrorKind::mpi, "MPI", "to be initialised by the host", started ? "finalised" : "not initialised");
+}
+
+int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,
+                    const staghorn_options* options) {
   if (parent == MPI_COMM_NULL) throw Error(ErrorKind::argument, "communicator", "a group of ranks", "MPI_COMM_NULL");
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
@@ -192,15 +197,16 @@ int staghorn_context_create(staghorn_context** context, const staghorn_geometry*
 
 int staghorn_context_create_mpi(staghorn_context** context, MPI_Comm communicator, const staghorn_geometry* geometry,
                                 const staghorn_options* options) {
-  return guarded([&] { return create_with_mpi(context, communicator, geometry, options); });
+  return guarded([&] {
+    require_running_mpi();
+    return create_with_mpi(context, communicator, geometry, options);
+  });
 }
 
 int staghorn_context_create_f(staghorn_context** context, std::int32_t fortran_communicator,
                               const staghorn_geometry* geometry, const staghorn_options* options) {
   return guarded([&] {
-    int started = 0;
-    MPI_Initialized(&started);
-    if (!started) throw Error(ErrorKind::mpi, "MPI", "to be initialised by the host", "not initialised");
+    require_running_mpi();
     return create_with_mpi(context, MPI_Comm_f2c(MPI_Fint(fortran_communicator)), geometry, options);
   });
 }

@@ -275,6 +275,7 @@ STAGHORN_API int staghorn_version(void);                   /* STAGHORN_VERSION o
 STAGHORN_API const char *staghorn_status_text(int status); /* never NULL */
 STAGHORN_API const char *staghorn_last_error(void);        /* of the last call that failed in this thread; never NULL */
 /* What MPI_Get_library_version says of the MPI that this library is linked with: a communicator has to be of the same.
+ * "no MPI" where the library was built without: it then takes no communicator.
  * Never NULL. */
 STAGHORN_API const char *staghorn_mpi_library(void);
 

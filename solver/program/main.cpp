@@ -1,5 +1,4 @@
 // The program: finds the command, turns exceptions into one message and an exit status.
-#include <mpi.h>
 #include <omp.h>
 
 #include <chrono>
@@ -7,6 +6,7 @@
 #include <iostream>
 #include <thread>
 
+#include "halo/one_process/launched_together.hpp"
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
 #include "halo/watchdog.hpp"
@@ -61,6 +61,7 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
     out << "staghorn " << version() << " (" << build_summary() << ")\n";
     return 0;
   }
+  if (!built_with_mpi) require_one_process();
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (words[0] == command.name) return command.run(communicator, arguments, out);

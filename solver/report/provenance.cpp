@@ -1,10 +1,11 @@
 #include "solver/report/provenance.hpp"
 
-#include <mpi.h>
 #include <unistd.h>
 
 #include <ctime>
 #include <fstream>
+
+#include "halo/communicator.hpp"
 
 namespace staghorn {
 
@@ -35,7 +36,7 @@ std::string mpi_library() {
   int length = 0;
   std::string mpi = "MPI";
   if (MPI_Get_library_version(library, &length) == MPI_SUCCESS) mpi.assign(library, length);
-  return mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4"
+  return mpi.substr(0, mpi.find_first_of(",\n"));  // "Open MPI v4.1.4", "no MPI"
 }
 
 }  // namespace
@@ -43,7 +44,7 @@ std::string mpi_library() {
 std::string version() { return STAGHORN_VERSION; }
 
 std::string build_summary(bool with_mpi) {
-  return std::string("gcc ") + __VERSION__ + (with_mpi ? ", " + mpi_library() : "");
+  return std::string("gcc ") + __VERSION__ + (with_mpi || !built_with_mpi ? ", " + mpi_library() : "");
 }
 
 std::map<std::string, std::string> run_provenance(bool with_mpi) {

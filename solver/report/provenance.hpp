@@ -7,7 +7,7 @@
 namespace staghorn {
 
 std::string version();  // "0.2.0"
-// Compiler and libraries; without MPI for a process that calls no function of MPI.
+// Compiler and libraries; without the MPI for a process that calls no function of MPI, "no MPI" in a build without it.
 std::string build_summary(bool with_mpi = true);
 
 // version, build, processor, host, started (UTC now). Local.

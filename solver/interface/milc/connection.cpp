@@ -66,7 +66,6 @@ void Connection::make_context(const staghorn_geometry& geometry, int device) {
   options.device = alone && device > 0 ? device : STAGHORN_DEVICE_AUTO;
   options.certificate = STAGHORN_CERTIFICATE_WITH_SOLVE;
   all_ = alone ? MPI_COMM_NULL : communicator();
-  if (!alone && all_ == MPI_COMM_NULL) refuse("MPI", "to be initialised, for several processes", "none");
   if (verbosity_ > QUDA_SILENT && rank_in(all_) == 0) options.log = write_message;
   require(alone ? staghorn_context_create(&context_, &geometry, &options)
                 : staghorn_context_create_mpi(&context_, all_, &geometry, &options));

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "halo/communicator.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/request/operator_request.hpp"
@@ -167,6 +168,8 @@ void print_table(std::ostream& out, std::span<const Machine> machines, const std
   out << "to start:\n";
   for (const Plan& p : plans)
     if (!on_gpus(p)) out << "  " << start_of(p) << " ...\n";
+  if (!built_with_mpi && std::any_of(plans.begin(), plans.end(), [](const Plan& p) { return p.ranks() > 1; }))
+    out << "  this build of Staghorn has no MPI: several ranks need one that has\n";
 }
 
 void print_json(std::ostream& out, std::span<const Machine> machines, const std::vector<Plan>& plans,
