@@ -147,7 +147,6 @@ Communicator Communicator::split(int color, int key) const {
 }
 
 std::vector<int> Communicator::hosts() const {
-  if (is_alone()) return {0};
   int pretended = 0;  // ranks per host, rank 0's
   agree([&] {
     const char* text = environment_variable("STAGHORN_RANKS_PER_HOST");
@@ -158,6 +157,7 @@ std::vector<int> Communicator::hosts() const {
       throw Error("STAGHORN_RANKS_PER_HOST", "a number of at least 1", "'" + std::string(text) + "'");
     pretended = int(number);
   });
+  if (is_alone()) return {0};
   broadcast(&pretended, sizeof pretended);
   int first = rank_;  // rank of this host
   if (pretended > 0) {

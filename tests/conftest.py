@@ -24,7 +24,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 sys.path.insert(0, str(Path(__file__).resolve().parent))  # for what the folders of tests share
 
 from installed_package import run  # noqa: E402
-from program_under_test import PROGRAM, ROOT, built_program  # noqa: E402
+from program_under_test import PROGRAM, ROOT, built_program, built_with_mpi  # noqa: E402
 
 # The package as built, with its compiled module. Without a build: its sources, whose NumPy reference operator needs no module.
 BUILT_PACKAGE = built_program("python")
@@ -54,8 +54,8 @@ def pytest_collection_modifyitems(config, items):
     for item in items:
         if item.get_closest_marker("gpu") and not has_gpu:
             item.add_marker(pytest.mark.skip(reason="no GPU on this machine"))
-        if item.get_closest_marker("mpi") and shutil.which("mpirun") is None:
-            item.add_marker(pytest.mark.skip(reason="no mpirun on this machine"))
+        if item.get_closest_marker("mpi") and (shutil.which("mpirun") is None or not built_with_mpi()):
+            item.add_marker(pytest.mark.skip(reason="no mpirun on this machine, or a build without MPI"))
 
 
 @pytest.fixture(scope="session")
@@ -67,9 +67,11 @@ def program() -> Path:
 
 
 def mpi_command(ranks: int) -> list[str]:
-    """The mpirun line for `ranks` ranks: oversubscribed, unbound, and as root too."""
+    """The mpirun line for `ranks` ranks: oversubscribed, unbound, and as root too. Skips where the program is for one process."""
     if ranks == 1:
         return []
+    if not built_with_mpi():
+        pytest.skip("a build without MPI")
     return ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"]
 
 
@@ -94,6 +96,8 @@ def run_built(program):
 
     def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()):
         path = built_program(name)
+        if not path.is_file() and not built_with_mpi():
+            pytest.skip(f"a build without MPI has no {name}")
         if not path.is_file():
             pytest.fail(f"{path} is not built (STAGHORN_TESTS=ON builds it)")
         return subprocess.run([*mpi_command(ranks), *under, str(path), *map(str, args)], capture_output=True, text=True,

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import subprocess
+from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -12,3 +14,9 @@ PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).
 def built_program(name: str) -> Path:
     """Where the build leaves another program: beside the one under test."""
     return PROGRAM.parent / name
+
+
+@cache
+def built_with_mpi() -> bool:
+    """Whether it is for several processes."""
+    return not PROGRAM.is_file() or "no MPI" not in subprocess.run([PROGRAM, "--version"], capture_output=True, text=True).stdout

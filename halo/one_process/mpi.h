@@ -1,8 +1,8 @@
 // The names of MPI that Staghorn uses, for a build without MPI: in place of MPI's header on the include path.
 //
-// The one process there is has no group: every communicator is MPI_COMM_NULL, which Communicator takes for a process
-// alone. So code that asks Communicator::is_alone() first calls none of the functions that need a second process. If it
-// is called all the same, such a function does nothing and returns MPI_ERR_OTHER, which check_mpi makes an error.
+// The one process there is has no group: the duplicate of every communicator is MPI_COMM_NULL, which Communicator takes
+// for a process alone. Code that asks Communicator::is_alone() first calls no function that needs a second process.
+// Such a function does nothing and returns MPI_ERR_OTHER, which check_mpi makes an error.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ enum { MPI_ERRORS_RETURN, MPI_INFO_NULL };
 using MPI_Fint = int;
 inline constexpr std::nullptr_t MPI_IN_PLACE{}, MPI_STATUS_IGNORE{}, MPI_STATUSES_IGNORE{}, MPI_COMM_NULL_COPY_FN{};
 
-// What a process alone can do. It is never initialised by a host program.
+// What a process alone can do. MPI counts as not initialised, so that no host can give a communicator.
 inline int MPI_Initialized(int* flag) { return *flag = 0, MPI_SUCCESS; }
 inline int MPI_Finalized(int* flag) { return *flag = 0, MPI_SUCCESS; }
 inline int MPI_Init_thread(int*, char***, int asked, int* provided) { return *provided = asked, MPI_SUCCESS; }

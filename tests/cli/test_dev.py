@@ -117,6 +117,25 @@ def test_a_build_that_fails_says_why(project):
     assert "CERTIFICATE" not in done.stdout
 
 
+@pytest.mark.parametrize("missing", [{"mpicxx", "mpirun"}, {"mpirun", "ninja"}])
+def test_where_nothing_can_be_installed_a_build_goes_on_without_an_mpi_only(project, missing):
+    tools = project.parent / "system"
+    tools.mkdir()
+    for folder in reversed(os.environ["PATH"].split(":")):
+        for entry in os.scandir(folder) if os.path.isdir(folder) else []:
+            if entry.name not in missing | {"apt-get", "sudo"}:
+                (tools / entry.name).unlink(missing_ok=True)
+                (tools / entry.name).symlink_to(entry.path)
+    done = dev(project, "demo", PATH=f"{project.parent / 'tools'}:{tools}")
+    if missing == {"mpicxx", "mpirun"}:
+        assert done.returncode == 0, done.stderr
+        assert "no MPI (libopenmpi-dev openmpi-bin), and no apt-get: the build is for one process" in done.stdout
+        assert "CERTIFICATE  certified" in done.stdout
+    else:
+        assert done.returncode == 1 and not (project / "calls").exists()
+        assert "Please install (Debian names): ninja-build openmpi-bin" in done.stderr
+
+
 def test_mutations_are_listed(project):
     (project / "tests").symlink_to(ROOT / "tests")
     found = dev(project, "mutate", "--list")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from program_under_test import PROGRAM, ROOT
+from program_under_test import PROGRAM, ROOT, built_with_mpi
 
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "python/README.md",
          *(path for path in sorted((ROOT / "docs").rglob("*.md")) if "decisions" not in path.parts)]
@@ -133,6 +133,8 @@ def test_commands_run(page, files):
 def test_python_runs(files, monkeypatch):
     pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
     pytest.importorskip("mpi4py")
+    if not built_with_mpi():
+        pytest.skip("a build without MPI")
     monkeypatch.chdir(files)
     programs = [(page, block) for page, block in HERE if not block.startswith("staghorn ")]
     assert len(programs) == 3

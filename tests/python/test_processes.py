@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 import staghorn
+from program_under_test import built_with_mpi
 
 pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
 
@@ -27,8 +28,8 @@ def python(*arguments, ranks=1, timeout=120) -> str:
     return result.stdout.strip()
 
 
-needs_mpi4py = pytest.mark.skipif(subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True).returncode != 0,
-                                  reason="mpi4py is not installed")
+needs_mpi4py = pytest.mark.skipif(not built_with_mpi() or subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True).returncode != 0,
+                                  reason="mpi4py is not installed, or a build without MPI")
 
 
 # --- MPI --------------------------------------------------------------------------------------------------------

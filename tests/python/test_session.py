@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from program_under_test import built_with_mpi
 from staghorn import reference
 
 staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
@@ -168,6 +169,10 @@ def test_missing_file_is_named():
         staghorn.Session("no_such_file")
 
 
+needs_mpi = pytest.mark.skipif(not built_with_mpi(), reason="a build without MPI")
+
+
+@needs_mpi
 def test_a_call_of_mpi_that_fails_is_an_exception(small_gauge):
     code = ("import sys, staghorn\n"
             "try:\n"
@@ -194,6 +199,7 @@ print(report["outcome"], len(report["rhs"][0]["updates"]) > 0)
 """
 
 
+@needs_mpi
 def test_a_set_up_that_failed_is_made_whole_by_the_next_solve():
     """Each call of MPI that setting up the operators of both precisions makes fails once, until no call is left to fail."""
     package = str(Path(staghorn.__file__).parent.parent)

@@ -1,0 +1,182 @@
+"""Without nvcc, without an MPI, with the kernels of one instruction set, and with a shared library Staghorn is built too. It gives
+the same bits, and says what it cannot do."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from installed_package import block, run
+from program_under_test import built_program
+from solve_files import solution_bytes
+
+ROOT = Path(__file__).parents[2]
+
+pytestmark = pytest.mark.slow
+
+LIBRARIES = ["libstaghorn.so", "libstaghorn_milc.so", "libstaghorn_core.so"]
+
+
+@pytest.fixture(scope="module")
+def least(tmp_path_factory):
+    """The folder of a build without CUDA, where CMake finds no MPI; with baseline kernels only and shared libraries, not optimised:
+    that is quick."""
+    if shutil.which("cmake") is None or shutil.which("ninja") is None:
+        pytest.skip("no cmake, or no ninja, on this machine")
+    folder = tmp_path_factory.mktemp("without-cuda-and-mpi")
+    configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON",
+                 "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline",
+                 "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF", "-DSTAGHORN_PRECOMPILED_HEADERS=ON"]
+    said = []
+    for command in (configure, ["cmake", "--build", folder, "--target", "staghorn", "staghorn_milc", "--parallel", str(os.cpu_count())]):
+        result = subprocess.run(command, capture_output=True, text=True, timeout=900)
+        assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
+        said.append(result.stderr)
+    assert "No MPI was found: this build is for one process" in said[0]
+    return folder
+
+
+@pytest.fixture(scope="module")
+def moved(least, tmp_path_factory):
+    """The prefix where it was installed, in another place than it was installed to."""
+    prefix = tmp_path_factory.mktemp("least") / "first-place"
+    run("cmake", "--install", least, "--prefix", prefix)
+    return prefix.rename(prefix.parent / "second-place")
+
+
+def test_solution_has_the_bits_of_the_program_under_test(least, staghorn, small_gauge, tmp_path):
+    request = ["solve", "--gauge", small_gauge, "--mass", 1, "--color", 0, "--loopback", "xt", "--report"]
+    staghorn(*request, tmp_path / "a.json", "--output", tmp_path / "a.h5", check=True)
+    text = run(least / "staghorn", *request, tmp_path / "b.json", "--output", tmp_path / "b.h5")
+    assert "CERTIFICATE  certified" in text
+    assert solution_bytes(tmp_path / "a.h5") == solution_bytes(tmp_path / "b.h5")
+    report = json.loads((tmp_path / "b.json").read_text())
+    assert report["transport"] == "self" and report["provenance"]["build"].endswith(", no MPI")
+
+
+def test_program_refuses_a_gpu(least, small_gauge):
+    result = subprocess.run([least / "staghorn", "solve", "--gauge", small_gauge, "--mass", "1", "--device", "cuda"], capture_output=True, text=True)
+    assert result.returncode == 1
+    assert "CUDA" in result.stderr, result.stderr
+
+
+def test_program_names_the_instruction_sets_it_was_built_for(least):
+    command = [least / "staghorn", "bench", "hop", "--lattice", "4", "4", "4", "4", "--seconds", "0.001", "--instruction-set"]
+    assert subprocess.run([*command, "baseline"], capture_output=True).returncode == 0
+    refused = subprocess.run([*command, "avx2"], capture_output=True, text=True)
+    assert refused.returncode == 2
+    assert "(auto, baseline)" in refused.stderr and "avx2" in refused.stderr, refused.stderr
+
+
+@pytest.mark.parametrize("variables, found", [
+    ({"OMPI_COMM_WORLD_SIZE": "4"}, "found 4 (OMPI_COMM_WORLD_SIZE)"),
+    ({"PMI_SIZE": "2", "SLURM_STEP_NUM_TASKS": "1"}, "found 2 (PMI_SIZE)"),
+    ({"SLURM_STEP_NUM_TASKS": "3", "SLURM_NTASKS": "3"}, "found 3 (SLURM_STEP_NUM_TASKS)"),
+    ({"SLURM_NTASKS": "3"}, None),  # a batch script, where the program runs once
+    ({"OMPI_COMM_WORLD_SIZE": "1", "SLURM_STEP_NUM_TASKS": "2"}, None),  # mpirun -n 1 in a step of two daemons
+])
+def test_program_refuses_to_do_the_same_work_in_each_of_several_processes(least, small_gauge, variables, found):
+    result = subprocess.run([least / "staghorn", "inspect", small_gauge], capture_output=True, text=True, env={**os.environ, **variables})
+    if found is None:
+        assert result.returncode == 0, result.stderr
+    else:
+        assert result.returncode == 1 and not result.stdout
+        assert f"processes: expected one, as this build of Staghorn has no MPI, {found}" in result.stderr
+
+
+def test_version_and_plan_say_that_there_is_no_mpi(least):
+    assert run(least / "staghorn", "--version", env={**os.environ, "PMI_SIZE": "2"}).endswith(", no MPI)\n")
+    plan = [least / "staghorn", "plan", "--lattice", "8x8x8x8", "--machine", "here", "--stream", 30, "--ranks"]
+    assert "this build of Staghorn has no MPI" in run(*plan, 2)
+    assert "MPI" not in run(*plan, 1)
+
+
+def test_program_with_shared_libraries_starts_from_any_place(moved):
+    assert list(moved.glob("lib*/**/libstaghorn_core.so")) and not list(moved.rglob("*.a"))
+    assert run(moved / "bin" / "staghorn", "--version").startswith("staghorn ")
+    for library in LIBRARIES:
+        loaded = f"import ctypes, sys; ctypes.CDLL(sys.argv[1]); print({library!r})"
+        assert run(sys.executable, "-c", loaded, next(moved.rglob(library))).strip() == library
+
+
+def test_nothing_that_is_installed_asks_for_an_mpi(moved):
+    for file in [moved / "bin" / "staghorn", *(next(moved.rglob(library)) for library in LIBRARIES)]:
+        needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", file))
+        assert "libstdc++.so.6" in needed and not [name for name in needed if "mpi" in name]
+    assert "MPI::" not in "\n".join(file.read_text() for file in moved.rglob("*.cmake"))
+    assert not list(moved.rglob("staghorn_mpi.h"))
+
+
+def test_program_of_the_documentation_in_c(moved, tmp_path):
+    (tmp_path / "main.c").write_text(block("library-c.md", "c"))
+    library = next(moved.rglob("libstaghorn.so")).parent
+    run("gcc", "-std=c99", f"-I{moved / 'include'}", tmp_path / "main.c", "-o", tmp_path / "main", f"-L{library}",
+        f"-Wl,-rpath,{library}", "-lstaghorn")
+    assert run(tmp_path / "main").count("solved, and checked") == 2
+
+
+def test_package_for_python_solves_and_refuses_a_communicator(least, small_gauge):
+    """The module beside the program under test, on the library of this build, which has the same name."""
+    if not built_program("python").is_dir():
+        pytest.skip("the Python package is not built")
+    use = """
+import sys, numpy, staghorn
+class Communicator:
+    def py2f(self): return 0
+with staghorn.Context(sys.argv[1]) as context:
+    x, report = context.read(sys.argv[1]).solve(1, numpy.ones((10, 8, 6, 4, 3), complex))
+    print(report.outcome, report.provenance["build"])
+try: staghorn.Context(sys.argv[1], comm=Communicator())
+except staghorn.Error as error: print(error.kind, error)
+"""
+    solved, refused = run(sys.executable, "-c", use, small_gauge, env={
+        **os.environ, "PYTHONPATH": str(built_program("python")), "LD_PRELOAD": str(least / "libstaghorn.so.0")}).splitlines()
+    assert re.fullmatch(r"certified .*, no MPI", solved)
+    assert refused.startswith("mpi comm: expected None, as this Staghorn was built without MPI")
+
+
+# What another project in C++ gets: our header in the place of MPI's, with one process, and functions that fail.
+CMAKE = """
+cmake_minimum_required(VERSION 3.22)
+project(consumer LANGUAGES CXX)
+find_package(staghorn REQUIRED)
+add_executable(main main.cpp)
+target_link_libraries(main PRIVATE staghorn::core)
+"""
+MAIN = """
+#include <halo/communicator.hpp>
+#include <halo/watch/error.hpp>
+#include <cstdio>
+int main() {
+  const staghorn::MpiSession mpi;
+  const staghorn::Communicator all(MPI_COMM_WORLD), part = all.split(0, 0);
+  std::printf("%d of %d, %d\\n", part.rank(), part.size(), int(part.is_alone()));
+  try {
+    staghorn::check_mpi(MPI_Allreduce(nullptr, nullptr, 0, MPI_INT, MPI_SUM, all.handle()), "MPI_Allreduce");
+  } catch (const staghorn::Error& error) {
+    std::puts(error.what());
+  }
+}
+"""
+
+
+def test_another_project_in_c_plus_plus_has_one_process(moved, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(CMAKE)
+    (tmp_path / "main.cpp").write_text(MAIN)
+    run("cmake", "-S", tmp_path, "-B", tmp_path, f"-DCMAKE_PREFIX_PATH={moved}", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON")
+    run("cmake", "--build", tmp_path)
+    assert run(tmp_path / "main").splitlines() == ["0 of 1, 1", "MPI_Allreduce: needs several processes, and this build has no MPI"]
+
+
+def test_headers_of_a_build_without_mpi_refuse_that_of_an_mpi(tmp_path):
+    (tmp_path / "mpi.h").write_text("#define MPI_VERSION 3\n")
+    (tmp_path / "main.cpp").write_text('#include "halo/communicator.hpp"\n')
+    result = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-DSTAGHORN_WITHOUT_MPI", f"-I{tmp_path}", f"-I{ROOT}", tmp_path / "main.cpp"],
+                            capture_output=True, text=True)
+    assert result.returncode != 0 and "This Staghorn was built without MPI" in result.stderr
