@@ -4,11 +4,7 @@
  *
  * Prints by how many kibibytes the resident memory has grown since a tenth of the cycles, of the process that grew
  * most, and by how many the communicators of MPI: a new one takes the lowest number that is free. */
-#include <mpi.h>
-#include <staghorn_mpi.h>
-
-#include "hosts/host.h"
-#include "hosts/structs.h"
+#include "hosts/ranks.h"
 
 static long resident_kibibytes(void) {
   FILE *file = fopen("/proc/self/status", "r");
@@ -38,12 +34,10 @@ int main(int argc, char **argv) {
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   }
   host_structs s = default_structs();
-  s.options.threads = 1;
   s.request.mass = 0.4;
   s.request.sloppy = STAGHORN_FP32;
-  host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4 * ranks}, {0, 0, 0, 4 * rank}};
-  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
-  s.geometry.grid[3] = ranks;
+  host_lattice l = {{4, 4, 4, 4}, {4, 4, 4, 4}, {0, 0, 0, 0}};
+  cut_in_t(&l, &s, rank, ranks);
   double *u = host_links(&l, 1), *b = host_vector(&l, 100), *x = host_zeros(&l);
   const void *fields[4] = {u, NULL, NULL, NULL}, *sources[1] = {b};
   void *solutions[1] = {x};

@@ -6,10 +6,7 @@
  * With a folder for their file eigenpairs are found, written and read too, and the solve uses them. Prints how many
  * calls there are, and in which function they failed. */
 #define _POSIX_C_SOURCE 200112L
-#include <staghorn_mpi.h>
-
-#include "hosts/host.h"
-#include "hosts/structs.h"
+#include "hosts/ranks.h"
 
 enum { creating, loading, searching, writing, reading, solving, asking, finished };
 
@@ -57,18 +54,6 @@ static int next_call(int k, int every, int failed_in) {
   return k - (in_a_search - 1) * every;
 }
 
-/* Whether the status is that of all ranks, and the text too. */
-static int alike(int status, const char *text) {
-  char first[1000] = "";
-  int both[2] = {status, -status};
-  MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
-  snprintf(first, sizeof first, "%s", text);
-  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
-  int same = both[0] == -both[1] && strncmp(first, text, sizeof first - 1) == 0;
-  MPI_Allreduce(MPI_IN_PLACE, &same, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
-  return same;
-}
-
 int main(int argc, char **argv) {
   int provided;
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
@@ -79,12 +64,8 @@ int main(int argc, char **argv) {
   int every = argc > 2 ? atoi(argv[2]) : 1;
   if (argc > 4) snprintf(pairs, sizeof pairs, "%s/pairs.h5", argv[4]);
   for (int mu = 0; mu < 3 && *pairs; ++mu) l.n[mu] = l.global[mu] = 2; /* a search calls MPI often */
-  l.global[3] = 4 * ranks;
-  l.origin[3] = 4 * rank;
   s = default_structs();
-  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
-  s.geometry.grid[3] = ranks;
-  s.options.threads = 1;
+  cut_in_t(&l, &s, rank, ranks);
   s.options.environment = 1;
   s.request.mass = 0.5;
   s.request.sloppy = STAGHORN_FP32;
@@ -114,7 +95,7 @@ int main(int argc, char **argv) {
     if (status < 0) snprintf(found, sizeof found, "%s", staghorn_last_error());
     const int failed_in = where;
     ++counts[failed_in];
-    if (!alike(status, found)) {
+    if (!same_on_all_ranks(status, found)) {
       printf("k %d: rank %d: status %d, %s\n", k, rank, status, found);
       wrong = 1;
       break;

@@ -4,10 +4,7 @@
  *   unlike_requests
  *
  * Prints each text once. */
-#include <staghorn_mpi.h>
-
-#include "hosts/host.h"
-#include "hosts/structs.h"
+#include "hosts/ranks.h"
 
 static host_lattice l = {{4, 4, 4, 8}, {4, 4, 4, 4}, {0, 0, 0, 0}};
 static host_structs s;
@@ -46,11 +43,10 @@ static int shifts(double second) {
 
 /* The call has ended as it should on both ranks, and a solve works. */
 static void check_unlike(const char *named, int status) {
-  char first[500] = "", text[500] = "";
+  char text[500];
   snprintf(text, sizeof text, "%s", staghorn_last_error());
-  memcpy(first, text, sizeof first);
-  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
-  if (status != STAGHORN_E_ARGUMENT || strcmp(first, text) != 0 || strncmp(text, named, strlen(named)) != 0) {
+  const int same = same_on_all_ranks(status, text);
+  if (!same || status != STAGHORN_E_ARGUMENT || strncmp(text, named, strlen(named)) != 0) {
     printf("wrong: rank %d, %s: %d %s\n", rank, named, status, text);
     wrong = 1;
   } else if (rank == 0) {
@@ -65,17 +61,14 @@ static void check_unlike(const char *named, int status) {
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-  l.origin[3] = 4 * rank;
   s = default_structs();
-  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
-  s.options.threads = 1;
+  cut_in_t(&l, &s, rank, 2);
   s.request.mass = 2;
   u = host_links(&l, 1);
   b = host_vector(&l, 100);
   x = host_zeros(&l);
   const void *fields[4] = {u, NULL, NULL, NULL};
 
-  s.geometry.grid[3] = 2;
   s.geometry.global[3] = rank ? 16 : 8;
   check_unlike("geometry.global[3]", staghorn_context_create_mpi(&context, MPI_COMM_WORLD, &s.geometry, &s.options));
   s.geometry.global[3] = 8;

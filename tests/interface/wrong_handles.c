@@ -4,11 +4,8 @@
  *   wrong_handles CULPRIT FOLDER      the rank, and a folder of gauge.h5 and for files
  *
  * Prints how many calls were refused. */
-#include <staghorn_mpi.h>
-
 #include "hosts/checks.h"
-#include "hosts/host.h"
-#include "hosts/structs.h"
+#include "hosts/ranks.h"
 
 static host_lattice l = {{2, 2, 2, 4}, {2, 2, 2, 4}, {0, 0, 0, 0}};
 static host_structs s;
@@ -60,12 +57,11 @@ static int call(int which, staghorn_context *context, staghorn_gauge *gauge) {
 
 /* The status and the text are those of all ranks, and the text names the culprit. */
 static void check_refused(int status, int expected, int culprit) {
-  char first[500] = "", text[500], named[32];
-  snprintf(text, sizeof text, "%s", staghorn_last_error());
-  memcpy(first, text, sizeof first);
-  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  const char *text = staghorn_last_error();
+  char named[32];
   snprintf(named, sizeof named, "rank %d: ", culprit);
-  CHECK(status == expected && strcmp(first, text) == 0 && strncmp(text, named, strlen(named)) == 0);
+  const int same = same_on_all_ranks(status, text);
+  CHECK(same && status == expected && strncmp(text, named, strlen(named)) == 0);
 }
 
 int main(int argc, char **argv) {
@@ -76,14 +72,10 @@ int main(int argc, char **argv) {
   const int culprit = atoi(argv[1]);
   snprintf(path[0], sizeof path[0], "%s/gauge.h5", argv[2]);
   snprintf(path[1], sizeof path[1], "%s/pairs.h5", argv[2]);
-  l.global[3] = 4 * ranks;
-  l.origin[3] = 4 * rank;
   s = default_structs();
+  cut_in_t(&l, &s, rank, ranks);
   staghorn_defaults(&search, sizeof search, STAGHORN_EIGEN_REQUEST);
   search.pairs = 2;
-  for (int mu = 0; mu < 4; ++mu) s.geometry.global[mu] = l.global[mu];
-  s.geometry.grid[3] = ranks;
-  s.options.threads = 1;
   s.request.mass = 2;
   u = host_links(&l, 1);
   b = host_vector(&l, 100);
