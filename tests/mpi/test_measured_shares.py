@@ -103,9 +103,9 @@ def test_bad_options_are_refused_by_name(staghorn, gauge, options, status, messa
 def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
     """Rank 1 is slowed to a third: R = 1/4. Measured shares beat even ones by 1.3, and no share beats them by a tenth. With a grid
     both ranks work. The lattice takes 10 MB: where parts only just fit into a cache that both share, times change twofold. A busy
-    moment of the machine is none of its faults: three attempts."""
+    moment of the machine is none of its faults: five attempts."""
     report, faults = tmp_path / "shares.json", []
-    for _ in range(3):
+    for _ in range(5):
         staghorn("bench", "shares", "--lattice", 8, 8, 8, 32, "--slow-device", "1:3", "--precision", "fp64", "--links", 18, "--grid", "1,1,1,2",
                  "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
         shares = json.loads(report.read_text())["shares"]
@@ -119,4 +119,4 @@ def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
         if all(holds.values()):
             return
         faults.append(([name for name, held in holds.items() if not held], shares))
-    pytest.fail(f"in none of three attempts: {faults}")
+    pytest.fail(f"in none of five attempts: {faults}")
