@@ -36,6 +36,15 @@ class Answer {
   Buffer buffer_;
 };
 
+// A number of a plain field, as one word.
+__device__ __forceinline__ Complex<double> number(const Complex<double>& at) {
+  const double2 word = *reinterpret_cast<const double2*>(&at);
+  return {word.x, word.y};
+}
+__device__ __forceinline__ void set_number(Complex<double>& at, const Complex<double>& to) {
+  *reinterpret_cast<double2*>(&at) = double2{to.re, to.im};
+}
+
 struct Largest {
   unsigned long long bits[2];  // of numbers >= 0, which are ordered like their bits
 };
@@ -70,6 +79,12 @@ struct ThreeGrids {
   SumGrid grid[3];
 };
 
+// The sum over the lanes of a warp, in lane 0.
+__device__ __forceinline__ long long warp_sum(long long value) {
+  for (int step = 16; step > 0; step /= 2) value += __shfl_down_sync(~0u, value, step);
+  return value;
+}
+
 __device__ __forceinline__ void add_to(long long& total, long long share) {
   atomicAdd(reinterpret_cast<unsigned long long*>(&total), (unsigned long long)share);
 }
@@ -77,6 +92,8 @@ __device__ __forceinline__ void add_to(long long& total, long long share) {
 __global__ void __launch_bounds__(threads)
     add_norms_kernel(const ColorVector<double>* v, unsigned sites, Rows rows, ThreeGrids grids, Totals* totals) {
   Totals mine = {};
+  double per_u1[3], per_u2[3];  // powers of two
+  for (int sum = 0; sum < 3; ++sum) per_u1[sum] = 1 / grids.grid[sum].u1, per_u2[sum] = 1 / grids.grid[sum].u2;
   for (unsigned site = blockIdx.x * threads + threadIdx.x; site < sites; site += gridDim.x * threads) {
     const double contribution = norm2(v[site]);
     const unsigned parity = parity_of(site, rows);
@@ -90,16 +107,20 @@ __global__ void __launch_bounds__(threads)
       }
       const double high = (contribution + grid.round1) - grid.round1;
       const double low = ((contribution - high) + grid.round2) - grid.round2;
-      mine.sum[sum].high += (long long)(high / grid.u1);  // an integer up to 2^42
-      mine.sum[sum].low += (long long)(low / grid.u2);
+      mine.sum[sum].high += (long long)(high * per_u1[sum]);  // an integer up to 2^42
+      mine.sum[sum].low += (long long)(low * per_u2[sum]);
     }
   }
   __shared__ Totals of_block;
   if (threadIdx.x == 0) of_block = {};
   __syncthreads();
+#pragma unroll
   for (int sum = 0; sum < 3; ++sum) {
-    add_to(of_block.sum[sum].high, mine.sum[sum].high);
-    add_to(of_block.sum[sum].low, mine.sum[sum].low);
+    const long long high = warp_sum(mine.sum[sum].high), low = warp_sum(mine.sum[sum].low);
+    if (threadIdx.x % 32 == 0) {
+      add_to(of_block.sum[sum].high, high);
+      add_to(of_block.sum[sum].low, low);
+    }
     if (mine.overflow[sum]) of_block.overflow[sum] = 1;
   }
   __syncthreads();
@@ -147,10 +168,11 @@ struct IsNotFinite {
   }
 };
 
-__global__ void __launch_bounds__(threads)
+// Three threads a site.
+__global__ void __launch_bounds__(3 * threads)
     clear_kernel(ColorVector<double>* v, unsigned slots, Rows rows, unsigned parity) {
-  const unsigned slot = blockIdx.x * threads + threadIdx.x;
-  if (slot < slots) v[site_of(slot, parity, rows)] = {};
+  const unsigned slot = blockIdx.x * threads + threadIdx.x / 3;
+  if (slot < slots) set_number(v[site_of(slot, parity, rows)].c[threadIdx.x % 3], {0, 0});
 }
 
 __global__ void __launch_bounds__(threads)
@@ -204,8 +226,8 @@ __global__ void __launch_bounds__(threads)
   ColorVector<double>& vector = v[site_of(slot, parity, rows)];
 #pragma unroll
   for (int c = 0; c < 3; ++c) {
-    const Complex<double> number = {double(reals[2 * c]), double(reals[2 * c + 1])};
-    vector.c[c] = add ? vector.c[c] + scale * number : number;
+    const Complex<double> found = {double(reals[2 * c]), double(reals[2 * c + 1])};
+    set_number(vector.c[c], add ? number(vector.c[c]) + scale * found : found);
   }
 }
 
@@ -259,7 +281,7 @@ std::int64_t cuda_first_not_finite(const ColorVector<double>* v, const Extents& 
 
 void cuda_clear_parity(ColorVector<double>* v, const Extents& local, Parity parity) {
   const unsigned slots = cuda::sites_of(local) / 2;
-  cuda::clear_kernel<<<cuda::blocks_for(slots), cuda::threads>>>(v, slots, cuda::rows_of(local), unsigned(parity));
+  cuda::clear_kernel<<<cuda::blocks_for(slots), 3 * cuda::threads>>>(v, slots, cuda::rows_of(local), unsigned(parity));
   STAGHORN_CUDA_CHECK_LAUNCH(clear_kernel);
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }

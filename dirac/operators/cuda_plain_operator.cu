@@ -14,8 +14,12 @@ namespace {
 
 using Vector = ColorVector<double>;
 
-constexpr int threads = 128;
-unsigned blocks_for(std::int64_t items) { return unsigned((items + threads - 1) / threads); }
+constexpr int sites_of_block = 64, threads = 3 * sites_of_block;  // a thread for each colour
+unsigned blocks_for(std::int64_t sites) { return unsigned((sites + sites_of_block - 1) / sites_of_block); }
+
+// Of this thread.
+__device__ __forceinline__ std::uint32_t my_item() { return blockIdx.x * sites_of_block + threadIdx.x / 3; }
+__device__ __forceinline__ int my_color() { return int(threadIdx.x % 3); }
 
 // What becomes of D in(x): it is the result where b is null.
 struct PlainResult {
@@ -27,7 +31,8 @@ struct PlainResult {
 // target: 0 or 1, or -1 for all sites.
 __global__ void __launch_bounds__(threads)
     hop_kernel(const __grid_constant__ PlainHop hop, PlainResult result, int target, std::uint32_t items) {
-  const std::uint32_t item = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t item = my_item();
+  const int i = my_color();
   if (item >= items) return;
   std::uint32_t site = item;
   if (target >= 0) {  // pairs of neighbours along x have one site of each parity
@@ -35,29 +40,32 @@ __global__ void __launch_bounds__(threads)
     plain_coordinates(hop, 2 * item, x);
     site = 2 * item + std::uint32_t(((x[0] + x[1] + x[2] + x[3]) & 1) != target);
   }
-  const Vector d = plain_hop_at(hop, site);
-  result.out[site] = result.b ? plain_residual_at(result.b[site], result.alpha, result.x[site], result.beta, d) : d;
+  const Complex<double> d = plain_hop_at(hop, site, i);
+  result.out[site].c[i] =
+      result.b ? plain_residual_at(result.b[site].c[i], result.alpha, result.x[site].c[i], result.beta, d) : d;
 }
 
 // What the rank behind reads ahead of it, or the rank ahead behind it.
 __global__ void __launch_bounds__(threads)
     face_kernel(const __grid_constant__ PlainHop hop, int leg, bool last_slices, Vector* face, std::uint32_t items) {
-  const std::uint32_t k = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t k = my_item();
+  const int i = my_color();
   if (k >= items) return;
   const std::int64_t site = plain_face_site(hop, hop.legs[leg], last_slices, k);
-  face[k] = last_slices ? plain_backward(hop, hop.legs[leg], site) : hop.in[site];
+  face[k].c[i] = last_slices ? plain_backward(hop, hop.legs[leg], site, i) : hop.in[site].c[i];
 }
 
 __global__ void __launch_bounds__(threads)
     milc_kernel(const __grid_constant__ PlainHop geometry, Vector* v, std::uint32_t sites) {
-  const std::uint32_t site = blockIdx.x * threads + threadIdx.x;
+  const std::uint32_t site = my_item();
   if (site >= sites) return;
   int x[4];
   plain_coordinates(geometry, site, x);
   Coordinates global;
   for (int mu = 0; mu < 4; ++mu) global[mu] = geometry.origin[mu] + x[mu];
   if (milc_phase_sign(global) > 0) return;
-  for (int c = 0; c < 3; ++c) v[site].c[c] = {-v[site].c[c].re, -v[site].c[c].im};
+  Complex<double>& number = v[site].c[my_color()];
+  number = {-number.re, -number.im};
 }
 
 PlainHop geometry_of(const Lattice& lattice) {

@@ -1,5 +1,5 @@
-// The plain operator on a GPU, on plain fields in its memory: the certificate where the vectors are. Kernels of one
-// thread a site run the text of plain_site.hpp. plain_operator.hpp calls this where fields lie on a GPU.
+// The plain operator on a GPU, on plain fields in its memory: the certificate where the vectors are. Kernels of
+// three threads a site run the text of plain_site.hpp. plain_operator.hpp calls this where fields lie on a GPU.
 //
 // Results have the bits of the host's plain operator, on every process grid. Faces of other ranks travel through host
 // memory. Collective. Throws Error where the kernels fail, or where this build has no CUDA.

@@ -8,6 +8,7 @@
 #include "dirac/kernels/rank_layouts.hpp"
 #include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/cuda/cuda_slow_down.hpp"
 #include "halo/flipped_bit.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
@@ -68,6 +69,7 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
       layout(data->layout),
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
+      slow_start(kernels.space == MemorySpace::cuda && slowness() > 1 ? sizeof(std::int64_t) : 0, kernels.space),
       transport(choose_transport(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options),
                                  kernels.space, options.transport)),
       exchange(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options), kernels.space,
@@ -240,11 +242,10 @@ void StaggeredOperator::State::damage_ghosts() {
 // A hop on the GPU: everything is queued, and the host attends to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
-  // A slowed rank waits for its kernels, to know how long they take.
   const auto compute = [&] {
-    const SlowDown slow(slowness());
+    if (slowness() > 1) cuda::begin_slow_work(slow_start.data());
     kernels.hop(view, call);
-    if (slowness() > 1) cuda::synchronize();
+    if (slowness() > 1) cuda::end_slow_work(slow_start.data(), slowness());
   };
   if (sums) kernels.start_sums(view, call);
   if (view.geometry.boundary_sites == 0) {

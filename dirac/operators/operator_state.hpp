@@ -48,6 +48,7 @@ struct StaggeredOperator::State {
   const std::shared_ptr<const HopData> data;
   const SiteLayout& layout;  // of data
   Buffer scratch, scratch_host;
+  Buffer slow_start;  // of a hop that takes longer on purpose; GPU only
   TransportChoice transport;
   FaceExchange exchange;
   // Of a CPU among unlike ranks: how faces of each sending parity travel, and ghosts as the kernels read them.

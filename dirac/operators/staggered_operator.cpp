@@ -119,7 +119,7 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
   std::vector<SumGrid> grids = grids_of(sums);
   std::vector<ExactPartial> partials(sums.size());
   {
-    const SlowDown slow(state_->slowness());
+    const SlowDown slow(state_->kernels.space == MemorySpace::cuda ? 1 : state_->slowness());
     state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(),
                                                                   beta.data(), grids.data(), partials.data()});
   }

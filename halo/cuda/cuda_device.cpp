@@ -155,6 +155,7 @@ DeviceId device_id() {
 
 #else
 
+#include "halo/cuda/cuda_slow_down.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn::cuda {
@@ -190,6 +191,8 @@ IpcHandle ipc_handle(void*) { refuse(); }
 void* ipc_open(const IpcHandle&) { refuse(); }
 void ipc_close(void*) noexcept {}
 DeviceId device_id() { refuse(); }
+void begin_slow_work(void*) { refuse(); }
+void end_slow_work(const void*, double) { refuse(); }
 
 }  // namespace staghorn::cuda
 

@@ -36,23 +36,24 @@ __device__ __forceinline__ void add_for_all(std::uint64_t* to, std::uint64_t val
   asm volatile("red.relaxed.sys.global.add.u64 [%0], %1;" ::"l"(to), "l"(value) : "memory");
 }
 
+__device__ __forceinline__ long long nanoseconds() {
+  long long time;
+  asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+  return time;
+}
+
 // A limit on a wait, in nanoseconds. It looks at the clock once in 1024 calls.
 class Patience {
  public:
   __device__ explicit Patience(long long limit_ns) : limit_(limit_ns) {}
   __device__ bool ended() {
     if (++looks_ % 1024 != 0) return false;
-    const long long time = now();
+    const long long time = nanoseconds();
     if (start_ == 0) start_ = time;
     return time - start_ > limit_;
   }
 
  private:
-  __device__ static long long now() {
-    long long time;
-    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
-    return time;
-  }
   long long limit_, start_ = 0;
   unsigned looks_ = 0;
 };

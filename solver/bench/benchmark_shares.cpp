@@ -136,8 +136,9 @@ void print_table(std::ostream& out, const ShareBenchmark& shares) {
     for (const int rank : shares.left_out) out << " " << rank;
     out << "\n";
   } else if (shares.of_fewer > 0) {
-    std::snprintf(line, sizeof line, "the best with ranks left out %.1f us%s, %.3f times auto\n", shares.of_fewer,
-                  shares.fewer_measured ? "" : " (foreseen)", shares.of_fewer / shares.chosen.microseconds);
+    std::snprintf(line, sizeof line, "the best with ranks left out %.1f us%s, %.3f times auto (%.3f as foreseen)\n",
+                  shares.of_fewer, shares.fewer_measured ? "" : " (foreseen)",
+                  shares.of_fewer / shares.chosen.microseconds, shares.of_fewer / shares.chosen.predicted);
     out << line;
   }
 }

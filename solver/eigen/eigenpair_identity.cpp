@@ -24,15 +24,19 @@ std::string hash_text(std::uint64_t hash) {
   return hexadecimal(std::uint32_t(hash >> 32)) + hexadecimal(std::uint32_t(hash));
 }
 
-void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected) {
+void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected,
+                     bool projected) {
   if (header.extents != extents)
     throw FileError(header.path + ": eigenvectors", "a lattice of " + to_string(extents), to_string(header.extents));
   if (header.format == EigenvectorFormat::milc) return;
   for (const auto& [name, value] : expected) {
     const auto entry = header.fields.find(name);
-    if (entry == header.fields.end() || entry->second != value)
-      throw FileError(header.path + ": " + name + " that its eigenpairs belong to", value,
-                      entry == header.fields.end() ? "none" : entry->second);
+    if (entry != header.fields.end() && entry->second == value) continue;
+    std::string what = header.path + ": " + name + " that its eigenpairs belong to";
+    if (name == "links_hash")
+      what += projected ? " (here of links projected onto SU(3), as links of 12 or 8 reals and reunitarize are)"
+                        : " (here of links as they are in their file; with links of 12 or 8 reals they are projected)";
+    throw FileError(what, value, entry == header.fields.end() ? "none" : entry->second);
   }
 }
 

@@ -23,7 +23,9 @@ EigenpairIdentity identity_of_options(const SessionOptions& options);
 std::string hash_text(std::uint64_t hash);
 
 // Throws Error naming the file and what differs, unless it is for a lattice of these extents and says every entry of
-// `expected`. A file of MILC says none of them; the certificate alone judges it. Local.
-void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected);
+// `expected`, which is of links that were projected onto SU(3) or not. A file of MILC says none of them; the
+// certificate alone judges it. Local.
+void require_belongs(const EigenvectorHeader& header, const Extents& extents, const EigenpairIdentity& expected,
+                     bool projected = false);
 
 }  // namespace staghorn

@@ -206,7 +206,7 @@ void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
   const Stopwatch reading;
   const Communicator& all = context_.communicator();
   const bool on_gpu = context_.field_device() >= 0;
-  require_belongs(header, lattice().global(), eigenpair_identity());
+  require_belongs(header, lattice().global(), eigenpair_identity(), projected_);
   const KernelTable& kernels = context_.cuda_device() >= 0 ? cuda_kernels() : cpu_kernels();
   Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels, options_.no_verify);
   std::unique_ptr<Deflation> loaded;

@@ -184,9 +184,11 @@ def test_pairs_of_another_operator_are_refused_by_name(links, files, options, wo
     assert "fp64.h5" in message and all(word in message for word in words)
 
 
-def test_pairs_of_other_links_are_refused(files):
+def test_pairs_of_other_links_are_refused(links, files):
     message = refused(lambda: staghorn_python.Session(reference.random_links(EXTENTS, seed=5), eigenvectors=files["fp64"]))
-    assert "links_hash" in message
+    assert "links_hash" in message and "with links of 12 or 8 reals they are projected" in message
+    message = refused(lambda: staghorn_python.Session(links, eigenvectors=files["fp64"], links=12))
+    assert "links_hash" in message and "here of links projected onto SU(3)" in message
     message = refused(lambda: staghorn_python.Session(reference.random_links((4, 4, 4, 4), seed=5), eigenvectors=files["fp64"]))
     assert "4x4x4x4" in message and "4x6x4x4" in message
 

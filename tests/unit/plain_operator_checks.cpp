@@ -110,6 +110,11 @@ bool plain_hop_has_the_bits_of_its_formula() {
   return true;
 }
 
+template <class OfColor>
+Vector of_colors(const OfColor& of_color) {
+  return {{of_color(0), of_color(1), of_color(2)}};
+}
+
 // What the second text reads of a problem, with hops of `steps` sites. With `faces`, each neighbour beyond the rim is
 // read from a face, as if another rank held it.
 struct SecondText {
@@ -129,7 +134,8 @@ struct SecondText {
       const std::int64_t sites = leg.steps * (problem.lattice.local_volume() / problem.lattice.local()[leg.mu]);
       for (std::int64_t k = 0; k < sites; ++k) {
         ahead.push_back(problem.in[plain_face_site(hop, leg, false, k)]);
-        behind.push_back(plain_backward(hop, leg, plain_face_site(hop, leg, true, k)));
+        behind.push_back(
+            of_colors([&](int i) { return plain_backward(hop, leg, plain_face_site(hop, leg, true, k), i); }));
       }
       leg.ahead = ahead.data(), leg.behind = behind.data();
     }
@@ -153,8 +159,8 @@ bool second_text_has_the_bits_of_the_formula() {
         const SecondText text(problem, steps, faces);
         for (std::int64_t site = 0; site < problem.in.size(); ++site) {
           const Coordinates x = problem.lattice.site_coordinates(site);
-          if (!same_bits(plain_hop_at(text.hop, std::uint32_t(site)), hop_at(problem, x, steps)))
-            return other_bits(problem, x);
+          const Vector found = of_colors([&](int i) { return plain_hop_at(text.hop, std::uint32_t(site), i); });
+          if (!same_bits(found, hop_at(problem, x, steps))) return other_bits(problem, x);
         }
       }
   return true;

@@ -103,13 +103,14 @@ def test_checkpoints_move_between_mixed_ranks_and_cpus(staghorn, rough, tmp_path
 def test_mixed_ranks_find_eigenpairs_and_deflate_with_them(staghorn, check, rough, tmp_path):
     def find(name, *how, ranks=1):
         path = tmp_path / f"{name}.h5"
-        staghorn("eigen", "--gauge", rough, "--pairs", 8, "--quiet", "--output", path, *how, ranks=ranks,
+        staghorn("eigen", "--gauge", rough, "--pairs", 8, "--links", 12, "--quiet", "--output", path, *how, ranks=ranks,
                  env=ENDS | {"SOURCE_DATE_EPOCH": "0"}, check=True)
         return path
 
     like, mixed = find("like", "--device", "cpu"), find("mixed", "--device", "cuda:0,cpu", "--grid", "1,1,1,2", ranks=2)
     assert mixed.read_bytes() == like.read_bytes()
-    some = {name: [*REQUESTS[name], "--eigenvectors", mixed] for name in ("fp64-12", "fp64-8", "fp64-18-fp16-12", "block")}
+    some = {name: [*REQUESTS[name], "--eigenvectors", mixed] for name in ("fp64-12", "fp64-8", "fp64-12-fp32-12")}
+    some["block"] = [*REQUESTS["block"], "--links", 12, "--eigenvectors", mixed]
     found = check("1,1,1,2", requests=some)
     assert all(report["deflation"]["pairs"] == 8 for report in found.reports)
 
