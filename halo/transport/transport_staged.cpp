@@ -4,14 +4,17 @@
 #include "halo/transport/transport_table.hpp"
 #ifdef STAGHORN_CUDA
 #include <algorithm>
+#include <array>
 #include <climits>
 #include <limits>
+#include <optional>
 #include <string>
 
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_event.hpp"
 #include "halo/cuda/cuda_time_mark.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/stopwatch.hpp"
 #endif
 
@@ -40,8 +43,10 @@ class StagedFace {
     check_mpi(MPI_Send_init(send_is_pinned ? channel.send : send_.data(), bytes, MPI_BYTE, channel.send_to, channel.tag,
                             communicator.handle(), &departure_),
               "MPI_Send_init");
+    if (communicator.alarm()) messages_.emplace(*communicator.alarm(), requests_, 1);
   }
   ~StagedFace() {
+    messages_.reset();  // calls back what travels
     int finalised = 0;
     MPI_Finalized(&finalised);
     if (!finalised) {
@@ -54,6 +59,7 @@ class StagedFace {
 
   void start(const Event& packed, bool timed) {
     timed_ = timed;
+    if (messages_) messages_->begin();
     packed.hold(stream_);
     if (send_.bytes() > 0)
       STAGHORN_CUDA_CHECK(
@@ -83,6 +89,7 @@ class StagedFace {
     }
     if (sent_ && !left_) left_ = test(departure_);
     const bool done = arrived_ && left_;
+    if (messages_ && done) messages_->end();
     if (timed_ && done) {
       underway_.end = wall_seconds();
       timed_ = false;
@@ -110,7 +117,9 @@ class StagedFace {
   Buffer send_, receive_;
   cudaStream_t stream_ = nullptr;
   Event on_host_, on_device_;
-  MPI_Request arrival_ = MPI_REQUEST_NULL, departure_ = MPI_REQUEST_NULL;
+  std::array<MPI_Request, 2> requests_{MPI_REQUEST_NULL, MPI_REQUEST_NULL};
+  MPI_Request &arrival_ = requests_[0], &departure_ = requests_[1];
+  std::optional<Alarm::Messages> messages_;  // the same, for ranks that hear an alarm
   bool expected_ = true, sent_ = true, arrived_ = true, left_ = true;
   bool timed_ = false;
   cuda::TimeMark copied_out_, arrived_mark_, copied_in_;
@@ -120,7 +129,7 @@ class StagedFace {
 class StagedTransport final : public Transport {
  public:
   StagedTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels, bool send_is_pinned)
-      : copies_out_(!send_is_pinned) {
+      : copies_out_(!send_is_pinned), alarm_(communicator.alarm()) {
     for (const FaceChannel& channel : channels)
       faces_.push_back(std::make_unique<StagedFace>(communicator, channel, send_is_pinned));
   }
@@ -136,8 +145,8 @@ class StagedTransport final : public Transport {
     return done;
   }
   void finish() override {
-    while (!progress()) {
-    }
+    while (!progress())
+      if (alarm_) alarm_->hear();
     for (auto& face : faces_) face->hold_default_stream();
   }
 
@@ -163,6 +172,7 @@ class StagedTransport final : public Transport {
 
  private:
   bool copies_out_, timed_ = false;
+  Alarm* alarm_;  // nullptr: there is none
   cuda::TimeMark packed_mark_;
   Event packed_;
   std::vector<std::unique_ptr<StagedFace>> faces_;

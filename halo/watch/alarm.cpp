@@ -36,11 +36,13 @@ int Alarm::Messages::test(bool& done) {
   int flag = 0;
   const int code = MPI_Testall(int(requests_.size()), requests_.data(), &flag, MPI_STATUSES_IGNORE);
   done = flag != 0;
-  if (done) {
-    travelling_ = false;
-    std::erase(alarm_.travelling_, this);
-  }
+  if (done) end();
   return code;
+}
+
+void Alarm::Messages::end() {
+  travelling_ = false;
+  std::erase(alarm_.travelling_, this);
 }
 
 int Alarm::Messages::wait(double limit) {
@@ -48,10 +50,8 @@ int Alarm::Messages::wait(double limit) {
     bool done = false;
     const int code = test(done);
     if (done || code != MPI_SUCCESS) return code;
-    if (alarm_.rings() || (limit > 0 && waiting.seconds() > limit)) {
-      alarm_.settle();
-      throw RankFailed();
-    }
+    alarm_.hear();
+    if (limit > 0 && waiting.seconds() > limit) alarm_.give_up();
   }
 }
 
@@ -59,7 +59,9 @@ int Alarm::Messages::wait(double limit) {
 void Alarm::Messages::call_back() noexcept {
   for (MPI_Request& request : requests_.first(receives_)) {
     if (request == MPI_REQUEST_NULL) continue;
-    MPI_Cancel(&request);
+    int done = 0;  // or not begun
+    MPI_Request_get_status(request, &done, MPI_STATUS_IGNORE);
+    if (!done) MPI_Cancel(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
   }
   travelling_ = false;
@@ -108,6 +110,15 @@ bool Alarm::rings() {
   int flag = 0;
   MPI_Test(&bell_, &flag, MPI_STATUS_IGNORE);
   return rang_ = flag != 0;
+}
+
+void Alarm::give_up() {
+  settle();
+  throw RankFailed();
+}
+
+void Alarm::hear() {
+  if (rings()) give_up();
 }
 
 void Alarm::raise() noexcept {

@@ -40,6 +40,7 @@ class Alarm {
     void begin();            // before the first of them is started
     int wait(double limit);  // until all are done; see Alarm
     int test(bool& done);    // whether they are; does not look at the alarm
+    void end();              // all are done, as whoever tests them one by one has seen
 
    private:
     friend class Alarm;
@@ -79,6 +80,9 @@ class Alarm {
     int tag;
   };
   void exchange(const Ranks& among, const Exchange& messages);
+
+  // Throws RankFailed if another rank has raised the alarm, after all ranks have settled.
+  void hear();
 
   // values[k] = op(values[k], those of the other ranks), with the same bits on every rank if `op` commutes. For few
   // values: log2(ranks) messages each way [recursive doubling]. A rank sends to whom it waits for.
@@ -124,6 +128,7 @@ class Alarm {
   void listen();
   void raise() noexcept;
   void settle() noexcept;
+  [[noreturn]] void give_up();
   bool all_ended(Ending mine);
   static Failure failure_of_current_exception(int rank) noexcept;
   Failure agreed_failure(const std::optional<Failure>& mine);

@@ -239,7 +239,12 @@ int staghorn_context_destroy(staghorn_context** context) {
     check_pointer("context", context);
     if (!*context) return int(STAGHORN_OK);
     const auto held = held_by(*context);
-    const Use use(*held);
+    const Claim claim(*held);
+    std::optional<Context::Scope> scope;
+    try {
+      scope.emplace(*held->context);
+    } catch (const Error&) {  // other ranks destroy it, too: a GPU that cannot be selected does not stop this one
+    }
     for (staghorn_gauge* gauge : held->gauges) {
       held_by(gauge)->gauge.reset();
       drop_handle(gauge);

@@ -4,8 +4,10 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <mutex>
+#include <optional>
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/alarm.hpp"
@@ -78,7 +80,7 @@ bool can_be_entered(const HeldContext& held) {
 
 // Whether other ranks of the context wait for this one. Local.
 bool is_awaited(HeldContext& held) {
-  const Use use(held);
+  const Claim claim(held);
   const Communicator& all = held.context->communicator();
   return all.alarm()->is_awaited({all.handle(), all.rank(), all.size()});
 }
@@ -146,7 +148,7 @@ void require_links(const HeldGauge& held) {
     throw Error(ErrorKind::state, "gauge", "links", "none, since the last update was refused");
 }
 
-Use::Use(HeldContext& held) : held_(held) {
+Claim::Claim(HeldContext& held) : held_(held) {
   if (held.main_thread_only) {
     int is_main = 0;
     MPI_Is_thread_main(&is_main);
@@ -155,24 +157,20 @@ Use::Use(HeldContext& held) : held_(held) {
   }
   if (held.in_use.exchange(true)) throw Error(ErrorKind::state, "context", "one call at a time", "a second call");
   held.thread = std::this_thread::get_id();
-  try {
-    scope_.emplace(*held.context);
-  } catch (...) {
-    held.in_use = false;
-    throw;
-  }
 }
 
-Use::~Use() {
-  scope_.reset();
-  held_.in_use = false;
-}
+Claim::~Claim() { held_.in_use = false; }
 
 int run_together(HeldContext& held, const std::function<int()>& work) {
-  const Use use(held);
+  const Claim claim(held);
+  std::optional<Context::Scope> scope;
+  const auto work_within = [&] {
+    scope.emplace(*held.context);  // fails on a rank alone, perhaps
+    return work();
+  };
   Alarm* const alarm = held.context->communicator().alarm();
-  if (!alarm) return work();
-  return alarm->guard(work, [&] {
+  if (!alarm) return work_within();
+  return alarm->guard(std::cref(work_within), [&] {
     for (staghorn_gauge* handle : held.gauges) {
       const auto gauge = held_by(handle);
       gauge->gauge->forget_derived();

@@ -71,18 +71,27 @@ std::shared_ptr<HeldGauge> held_together(const staghorn_gauge* handle);
 // Throws Error of kind `state` if the last update was refused.
 void require_links(const HeldGauge& held);
 
-// A call works in a context: it opens a Context::Scope. Throws Error of kind `state` if another call is in it, which
-// may be the one that runs the progress function, or if this thread may not call MPI.
-class Use {
+// One call at a time has a context. Throws Error of kind `state` if another call has it, which may be the one that runs
+// the progress function, or if this thread may not call MPI.
+class Claim {
  public:
-  explicit Use(HeldContext& held);
-  ~Use();
-  Use(const Use&) = delete;
-  Use& operator=(const Use&) = delete;
+  explicit Claim(HeldContext& held);
+  ~Claim();
+  Claim(const Claim&) = delete;
+  Claim& operator=(const Claim&) = delete;
 
  private:
   HeldContext& held_;
-  std::optional<Context::Scope> scope_;
+};
+
+// A call works in a context that it has: it opens a Context::Scope, which throws where the GPU cannot be selected.
+class Use {
+ public:
+  explicit Use(HeldContext& held) : claim_(held), scope_(*held.context) {}
+
+ private:
+  Claim claim_;
+  Context::Scope scope_;
 };
 
 // Runs `work`, collective and with a status that is the same on all ranks, in a context. If a rank fails alone, all

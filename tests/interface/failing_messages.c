@@ -2,6 +2,8 @@
  * status and one text on all ranks, and then a solve that gives the same bits.
  *
  *   failing_messages RANK [EVERY [FIRST [FOLDER]]]   calls of that rank: every EVERY-th k, from FIRST, and the last
+ *   failing_messages shared RANK ...                 calls of CUDA; all ranks share GPU 0
+ *   failing_messages each RANK ...                   calls of CUDA; each rank has a GPU of its own
  *
  * With a folder for their file eigenpairs are found, written and read too, and the solve uses them. Prints how many
  * calls there are, and in which function they failed. */
@@ -59,6 +61,9 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+  const int shared = argc > 1 && strcmp(argv[1], "shared") == 0;
+  const int of_cuda = shared || (argc > 1 && strcmp(argv[1], "each") == 0);
+  argv += of_cuda, argc -= of_cuda;
   if (argc < 2) return 2;
   const int failing = atoi(argv[1]), from = argc > 3 ? atoi(argv[3]) : 1;
   int every = argc > 2 ? atoi(argv[2]) : 1;
@@ -67,6 +72,7 @@ int main(int argc, char **argv) {
   s = default_structs();
   cut_in_t(&l, &s, rank, ranks);
   s.options.environment = 1;
+  if (of_cuda) s.options.device = shared ? 0 : rank;
   s.request.mass = 0.5;
   s.request.sloppy = STAGHORN_FP32;
   s.request.tolerance = 1e-6;
@@ -84,16 +90,18 @@ int main(int argc, char **argv) {
   memcpy(expected, x, bytes);
   staghorn_context_destroy(&context);
 
+  const char *const fault = of_cuda ? "STAGHORN_FAIL_CUDA" : "STAGHORN_FAIL_MPI";
   int counts[finished + 1] = {0}, k = from;
   while (!wrong) {
     char text[32], found[1000] = "";
     snprintf(text, sizeof text, "%d:%d", failing, k);
-    setenv("STAGHORN_FAIL_MPI", text, 1);
+    setenv(fault, text, 1);
     gauge = NULL;
     const int status = whole_run(&context, &gauge, &where);
-    setenv("STAGHORN_FAIL_MPI", "", 1);
+    setenv(fault, "", 1);
     if (status < 0) snprintf(found, sizeof found, "%s", staghorn_last_error());
     const int failed_in = where;
+    if (of_cuda && rank == failing) fprintf(stderr, "k %d: step %d: %s\n", k, where, found);
     ++counts[failed_in];
     if (!same_on_all_ranks(status, found)) {
       printf("k %d: rank %d: status %d, %s\n", k, rank, status, found);
@@ -102,7 +110,7 @@ int main(int argc, char **argv) {
     }
     if (status == STAGHORN_OK) { /* there is no such call: halve the step until the last one is found */
       staghorn_context_destroy(&context);
-      if (every == 1) break;
+      if (every == 1 || of_cuda) break; /* how often a GPU is asked whether it is done is not the same each time */
       k -= every / 2;
       every = (every + 1) / 2;
       continue;
@@ -111,8 +119,10 @@ int main(int argc, char **argv) {
     if (ranks == 1)
       snprintf(named, sizeof named, "MPI_");
     else
-      snprintf(named, sizeof named, "rank %d: MPI_", failing);
-    if (status != STAGHORN_E_MPI || !strstr(found, named)) {
+      snprintf(named, sizeof named, "rank %d: %s", failing, of_cuda ? "" : "MPI_");
+    const int expected_status =
+        of_cuda ? status == STAGHORN_E_DEVICE || status == STAGHORN_E_MEMORY : status == STAGHORN_E_MPI;
+    if (!expected_status || !strstr(found, named)) {
       if (rank == 0) printf("k %d: status %d, %s\n", k, status, found);
       wrong = 1;
     }

@@ -62,6 +62,17 @@ def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, tmp_
     assert {name for name, count in failed.items() if count == 0} == (set() if with_pairs else of_pairs), result.stdout
 
 
+@pytest.mark.gpu
+@pytest.mark.mpi
+@pytest.mark.parametrize("failing", [0, 1])
+def test_a_call_of_cuda_that_fails_on_one_rank_is_an_error_of_all(run_built, failing):
+    """Two ranks that share a GPU; their faces are staged."""
+    result = run_built("failing_messages", "shared", failing, 61, 1 + 7 * failing, ranks=2, threads=1)
+    assert result.returncode == 0, result.stdout + result.stderr
+    failed = {name: int(count) for name, count in re.findall(r"(\w+ing) (\d+)", result.stdout)}
+    assert failed["solving"] > 5, result.stdout
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks, culprit", [(2, 0), (2, 1), (3, 1), (3, 2)])
 def test_a_handle_that_is_none_on_one_rank_is_an_error_of_all(run_built, staghorn, tmp_path, ranks, culprit):
