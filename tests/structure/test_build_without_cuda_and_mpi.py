@@ -32,7 +32,7 @@ def least(tmp_path_factory):
     folder = tmp_path_factory.mktemp("without-cuda-and-mpi")
     configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON",
                  "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline",
-                 "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF", "-DSTAGHORN_PRECOMPILED_HEADERS=ON"]
+                 "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF", "-DSTAGHORN_FOLDERS_TOGETHER=ON"]
     said = []
     for command in (configure, ["cmake", "--build", folder, "--target", "staghorn", "staghorn_milc", "--parallel", str(os.cpu_count())]):
         result = subprocess.run(command, capture_output=True, text=True, timeout=900)
