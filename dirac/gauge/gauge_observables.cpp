@@ -51,7 +51,7 @@ STAGHORN_FMA_CLONES
 void transform(Matrix& u, const Matrix& g, const Matrix& g_ahead) { u = g * (u * adjoint(g_ahead)); }
 
 // How many sites a thread works on at a time: few enough for balance, many enough to cost nothing.
-constexpr std::int64_t sites_per_slab = 256;
+constexpr std::int64_t sites_at_a_time = 256;
 
 }  // namespace
 
@@ -63,8 +63,8 @@ Plaquette plaquette(const Communicator& communicator, const LinkField& links) {
       NeighbourSites<Links>(communicator, links, 0, +1), NeighbourSites<Links>(communicator, links, 1, +1),
       NeighbourSites<Links>(communicator, links, 2, +1), NeighbourSites<Links>(communicator, links, 3, +1)};
 #pragma omp parallel for
-  for (std::int64_t x = 0; x < n; x += sites_per_slab) {
-    sum_plaquettes(links, ahead, space.data(), time.data(), x, std::min(n, x + sites_per_slab));
+  for (std::int64_t x = 0; x < n; x += sites_at_a_time) {
+    sum_plaquettes(links, ahead, space.data(), time.data(), x, std::min(n, x + sites_at_a_time));
     made_progress();
   }
   return mean_plaquette(communicator, links.lattice(), {space.data(), std::size_t(n)}, {time.data(), std::size_t(n)});

@@ -11,7 +11,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::int64_t longest_text = 1 << 16, largest_extent = 1 << 20;
+constexpr std::int64_t longest_header = 1 << 16, longest_axis = 1 << 20;
 constexpr std::size_t most_dimensions = 16;
 
 // What follows 'key': in the text of the header, up to `end`.
@@ -43,8 +43,8 @@ NpyArray read_npy_header(const PosixFile& file) {
   const std::int64_t text_offset = version == 1 ? 10 : 12;
   const std::int64_t text_bytes = version == 1 ? std::int64_t(load_word<std::uint16_t>(start.data() + 8, false))
                                                : std::int64_t(load_word<std::uint32_t>(start.data() + 8, false));
-  if (text_bytes > longest_text)
-    throw FileError(where, "at most " + std::to_string(longest_text) + " bytes", text_bytes);
+  if (text_bytes > longest_header)
+    throw FileError(where, "at most " + std::to_string(longest_header) + " bytes", text_bytes);
   const std::string text = file.read_text(text_offset, text_bytes);
 
   NpyArray array;
@@ -57,7 +57,7 @@ NpyArray read_npy_header(const PosixFile& file) {
   const std::int64_t available = file.size() - array.data_offset;
   while (shape.find_first_not_of(' ') != std::string::npos) {
     const auto comma = std::min(shape.find(','), shape.size());
-    array.shape.push_back(whole_number(where + ": shape", shape.substr(0, comma), 1, largest_extent));
+    array.shape.push_back(whole_number(where + ": shape", shape.substr(0, comma), 1, longest_axis));
     bytes *= array.shape.back();
     if (array.shape.size() > most_dimensions || bytes > available)
       throw FileError(

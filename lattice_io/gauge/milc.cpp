@@ -19,17 +19,17 @@ namespace {
 
 constexpr std::uint32_t magic = 20103;
 constexpr std::size_t stamp_bytes = 64;
-constexpr std::int64_t header_bytes = 4 + 4 * 4 + stamp_bytes + 4 + 2 * 4;
+constexpr std::int64_t milc_header_bytes = 4 + 4 * 4 + stamp_bytes + 4 + 2 * 4;
 
 class MilcFrame : public GaugeFrame {
  public:
   MilcFrame(const GaugeHeader& header, const Metadata& metadata)
       : header_(header), time_stamp_(value_or(metadata, "time_stamp", creation_date())) {}
 
-  std::int64_t begin(const std::string&) override { return header_bytes; }
+  std::int64_t begin(const std::string&) override { return milc_header_bytes; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    std::array<std::byte, header_bytes> bytes{};
+    std::array<std::byte, milc_header_bytes> bytes{};
     std::byte* at = bytes.data();
     const auto put = [&](std::uint32_t word) {
       store_word(at, word, header_.big_endian);
@@ -54,13 +54,13 @@ class MilcFrame : public GaugeFrame {
 }  // namespace
 
 GaugeHeader read_milc_header(const PosixFile& file) {
-  std::array<std::byte, header_bytes> bytes;
+  std::array<std::byte, milc_header_bytes> bytes;
   file.read(0, bytes);
   GaugeHeader header;
   header.path = file.path();
   header.format = GaugeFormat::milc;
   header.big_endian = load_word<std::uint32_t>(bytes.data(), true) == magic;
-  header.data_offset = header_bytes;
+  header.data_offset = milc_header_bytes;
   const auto word = [&](std::size_t at) { return load_word<std::uint32_t>(bytes.data() + at, header.big_endian); };
   for (std::size_t mu = 0; mu < 4; ++mu) header.extents[mu] = int(word(4 + 4 * mu));
   require_usable_extents(file.path(), header.extents);

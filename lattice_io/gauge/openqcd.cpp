@@ -17,17 +17,17 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::int64_t header_bytes = 4 * 4 + 8, link_bytes = 18 * 8, site_bytes = 8 * link_bytes;
+constexpr std::int64_t openqcd_header_bytes = 4 * 4 + 8, link_bytes = 18 * 8, site_bytes = 8 * link_bytes;
 constexpr std::array<int, 4> directions = {3, 0, 1, 2};  // mu in the order of the file
 
 class OpenqcdFrame : public GaugeFrame {
  public:
   explicit OpenqcdFrame(const GaugeHeader& header) : header_(header) {}
 
-  std::int64_t begin(const std::string&) override { return header_bytes; }
+  std::int64_t begin(const std::string&) override { return openqcd_header_bytes; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    std::array<std::byte, header_bytes> bytes;
+    std::array<std::byte, openqcd_header_bytes> bytes;
     for (std::size_t k = 0; k < 4; ++k)
       store_word(bytes.data() + 4 * k, std::uint32_t(header_.extents[std::size_t(directions[k])]), false);
     store_word(bytes.data() + 16, std::bit_cast<std::uint64_t>(3 * numbers.plaquette), false);
@@ -54,7 +54,7 @@ void each_run(const Lattice& lattice, const Move& move) {
         run.clear();
         for (int k = y; k < y + n_y; ++k)
           for (int z = (t + x + k + 1) % 2; z < local[2]; z += 2) run.push_back(lattice.site_index({x, k, z, t}));
-        move(header_bytes + (row * global[2] + origin[2]) / 2 * site_bytes, run);
+        move(openqcd_header_bytes + (row * global[2] + origin[2]) / 2 * site_bytes, run);
       }
 }
 
@@ -68,8 +68,8 @@ bool is_even(const Lattice& lattice, std::int64_t site) {
 }  // namespace
 
 std::optional<GaugeHeader> find_openqcd_header(const PosixFile& file) {
-  if (file.size() < header_bytes) return std::nullopt;
-  std::array<std::byte, header_bytes> bytes;
+  if (file.size() < openqcd_header_bytes) return std::nullopt;
+  std::array<std::byte, openqcd_header_bytes> bytes;
   file.read(0, bytes);
   GaugeHeader header;
   for (std::size_t k = 0; k < 4; ++k) {
@@ -82,7 +82,7 @@ std::optional<GaugeHeader> find_openqcd_header(const PosixFile& file) {
   header.order = LinkOrder::at_odd_sites;
   header.precision = Precision::fp64;
   header.big_endian = false;
-  header.data_offset = header_bytes;
+  header.data_offset = openqcd_header_bytes;
   if (require_complete(file, header) != 0) return std::nullopt;
   const double stored = std::bit_cast<double>(load_word<std::uint64_t>(bytes.data() + 16, false));
   header.checksums = {{"plaquette", shortest_digits(stored / 3)}};

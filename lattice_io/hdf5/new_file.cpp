@@ -15,7 +15,7 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::size_t longest_text = 60000;  // a message is shorter than 64 KiB
+constexpr std::size_t longest_written = 60000;  // a message is shorter than 64 KiB
 
 std::int64_t bytes_of(const NewHdf5Dataset& dataset) {
   return number_of_values(dataset.shape) * hdf5_value_bytes(dataset.precision);
@@ -25,7 +25,7 @@ std::string text_messages(const std::map<std::string, std::string>& texts) {
   std::string messages;
   for (const auto& [name, value] : texts)
     if (!name.empty() && name.size() < 1024)
-      messages += hdf5_message(Hdf5Message::attribute, hdf5_text_attribute(name, value.substr(0, longest_text)));
+      messages += hdf5_message(Hdf5Message::attribute, hdf5_text_attribute(name, value.substr(0, longest_written)));
   return messages;
 }
 

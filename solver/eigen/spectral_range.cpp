@@ -14,7 +14,7 @@ namespace {
 
 constexpr long least_steps = 64, most_steps = 320, steps_between_looks = 16;
 constexpr double good_residual = 1e-6;  // over the eigenvalue, whose error is about the square
-constexpr double exhausted = 1e-10;     // of |K|: the vectors so far hold all that the first one reaches
+constexpr double nothing_left = 1e-10;  // of |K|: the vectors so far hold all that the first one reaches
 
 constexpr std::uint32_t number_of_start = 0xFFFFFFFF;  // of the random vector: no other iteration draws so many
 
@@ -58,7 +58,7 @@ SpectralRange find_spectral_range(StaggeredOperator& d, Parity parity, std::uint
     made_progress();
     ++range.calls;
     const long n = long(alpha.size());
-    const bool ends = !(beta.back() > exhausted * alpha[0]) || n == steps;
+    const bool ends = !(beta.back() > nothing_left * alpha[0]) || n == steps;
     if (ends || (n >= least_steps && n % steps_between_looks == 0)) {
       const SymmetricEigen ritz = tridiagonal_ends(alpha, {beta.begin(), beta.end() - 1});
       range.nodes = ritz.values;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -13,8 +12,6 @@
 namespace staghorn {
 
 namespace {
-
-constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
 // Right-hand sides over the rounds of a solve.
 class Rounds {

@@ -30,6 +30,9 @@ inline ParitySystem parity_system(StaggeredOperator& d, Parity parity, double ma
   return {d, parity, 4 * mass * mass};
 }
 
+// A target norm that every residual meets: its right-hand side stays as it is.
+constexpr double met_at_once = std::numeric_limits<double>::infinity();
+
 struct CgStop {
   std::vector<double> target_norm;  // for each right-hand side: stop when |r| <= target_norm (absolute)
   long max_iterations = 10000;

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include "solver/eigen/deflation.hpp"
@@ -11,9 +10,6 @@
 namespace staghorn {
 
 namespace {
-
-// A target that every residual meets: its right-hand side stays as it is.
-constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
 // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
 constexpr double largest_growth = 3;

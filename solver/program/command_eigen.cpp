@@ -1,7 +1,6 @@
 // `staghorn eigen`: the lowest eigenpairs of -D^2, certified.
 #include <omp.h>
 
-#include <cstdio>
 #include <ostream>
 
 #include "halo/watch/signal_watch.hpp"
@@ -15,6 +14,7 @@
 #include "solver/program/progress.hpp"
 #include "solver/program/ranks/chosen_ranks.hpp"
 #include "solver/program/solve_summary.hpp"
+#include "solver/request/words/formatted.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 
 namespace staghorn {
@@ -84,7 +84,7 @@ struct EigenCommand {
   bool force = false, quiet = false;
 };
 
-EigenCommand read_command(const OptionValues& values) {
+EigenCommand read_eigen_command(const OptionValues& values) {
   const auto text = [&](const char* name) {
     return values.count(name) ? std::optional(values[name].as<std::string>()) : std::nullopt;
   };
@@ -131,13 +131,6 @@ EigenCommand read_command(const OptionValues& values) {
     if (written && (*written == command.gauge || written == quarks.fat || written == quarks.naik))
       throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
   return command;
-}
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
 }
 
 void print_eigenpairs(std::ostream& out, const EigenReport& report) {
@@ -219,7 +212,7 @@ int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream
 int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, eigen_syntax(), arguments, out);
   if (!values) return exit_certified;
-  EigenCommand command = read_command(*values);
+  EigenCommand command = read_eigen_command(*values);
   const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;

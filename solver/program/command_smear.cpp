@@ -72,7 +72,7 @@ struct SmearCommand {
   bool no_verify = false, reunitarize = false, force = false, quiet = false;
 };
 
-SmearCommand read_command(const OptionValues& values) {
+SmearCommand read_smear_command(const OptionValues& values) {
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   SmearCommand command;
   command.gauge = text("gauge");
@@ -136,7 +136,7 @@ std::map<std::string, std::string> description(const SmearCommand& command, cons
 int run_smear(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, smear_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const SmearCommand command = read_command(*values);
+  const SmearCommand command = read_smear_command(*values);
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 

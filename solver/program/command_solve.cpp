@@ -92,7 +92,7 @@ struct SolveCommand {
   bool is_campaign = false;  // several configurations, or what only a campaign writes
 };
 
-SolveCommand read_command(const Communicator& communicator, const OptionValues& values) {
+SolveCommand read_solve_command(const Communicator& communicator, const OptionValues& values) {
   SolveCommand command;
   command.gauge = optional_text(values, "gauge").value_or("");
   set_options(values, command.options);
@@ -316,7 +316,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, solve_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const SolveCommand command = read_command(communicator, *values);
+  const SolveCommand command = read_solve_command(communicator, *values);
   const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
   if (!command.report_to_output) return solve(communicator, command, out);
   // A reader of standard output always gets one report, of the error if there is no other.

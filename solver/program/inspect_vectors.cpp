@@ -165,7 +165,11 @@ void inspect_vectors(const Communicator& communicator, const VectorHeader& heade
   const VectorContents contents = read_vector_contents(communicator, header, lattice);
   std::vector<Norms2> norms;
   for (const VectorField& field : contents.fields) norms.push_back(norms2(communicator, field));
-  (as_json ? print_json : print_text)(out, header, norms, contents, checkpoint_json(communicator, header));
+  const Json checkpoint = checkpoint_json(communicator, header);
+  if (as_json)
+    print_json(out, header, norms, contents, checkpoint);
+  else
+    print_text(out, header, norms, contents, checkpoint);
   if (no_verify) return;
   for (const auto& [where, results] : contents.checks) require_verified(where, results);
 }

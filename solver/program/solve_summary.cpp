@@ -1,6 +1,5 @@
 #include "solver/program/solve_summary.hpp"
 
-#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <ostream>
 
@@ -9,18 +8,12 @@
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/request/words/formatted.hpp"
 #include "solver/session/campaign/observable_table.hpp"
 
 namespace staghorn {
 
 namespace {
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 void print_improved(std::ostream& out, const ImprovedSummary& improved) {
   out << "           " << improved.action << " quarks";

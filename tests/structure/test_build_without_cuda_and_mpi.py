@@ -1,5 +1,5 @@
-"""Without nvcc, without an MPI, with the kernels of one instruction set, and with a shared library Staghorn is built too. It gives
-the same bits, and says what it cannot do."""
+"""Without nvcc, without an MPI, with the kernels of one instruction set Staghorn is built too: as a wheel, which is used in an
+environment of its own, and with shared libraries. It gives the same bits, and says what it cannot do."""
 
 from __future__ import annotations
 
@@ -9,11 +9,12 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from pathlib import Path
 
+import numpy
 import pytest
 from installed_package import block, run
-from program_under_test import built_program
 from solve_files import solution_bytes
 
 ROOT = Path(__file__).parents[2]
@@ -24,36 +25,61 @@ LIBRARIES = ["libstaghorn.so", "libstaghorn_milc.so", "libstaghorn_core.so"]
 
 
 @pytest.fixture(scope="module")
-def least(tmp_path_factory):
-    """The folder of a build without CUDA, where CMake finds no MPI; with baseline kernels only and shared libraries, not optimised:
-    that is quick."""
+def built(tmp_path_factory):
+    """The folder of a wheel, and of the build that made it: without CUDA, where CMake finds no MPI; with baseline kernels only,
+    not optimised: that is quick."""
+    pytest.importorskip("scikit_build_core")
     if shutil.which("cmake") is None or shutil.which("ninja") is None:
         pytest.skip("no cmake, or no ninja, on this machine")
     folder = tmp_path_factory.mktemp("without-cuda-and-mpi")
-    configure = ["cmake", "-S", ROOT, "-B", folder, "-G", "Ninja", "-DSTAGHORN_CUDA=OFF", "-DCMAKE_DISABLE_FIND_PACKAGE_MPI=ON",
-                 "-DCMAKE_BUILD_TYPE=Debug", "-DCMAKE_CXX_FLAGS_DEBUG=-O0", "-DSTAGHORN_INSTRUCTION_SETS=baseline",
-                 "-DBUILD_SHARED_LIBS=ON", "-DSTAGHORN_TESTS=OFF", "-DSTAGHORN_PRECOMPILED_HEADERS=ON"]
-    said = []
-    for command in (configure, ["cmake", "--build", folder, "--target", "staghorn", "staghorn_milc", "--parallel", str(os.cpu_count())]):
-        result = subprocess.run(command, capture_output=True, text=True, timeout=900)
-        assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
-        said.append(result.stderr)
-    assert "No MPI was found: this build is for one process" in said[0]
+    define = "CMAKE_DISABLE_FIND_PACKAGE_MPI=ON;CMAKE_CXX_FLAGS_DEBUG=-O0;STAGHORN_INSTRUCTION_SETS=baseline"
+    variables = {"SKBUILD_BUILD_DIR": str(folder / "build"), "SKBUILD_CMAKE_BUILD_TYPE": "Debug", "SKBUILD_CMAKE_DEFINE": define}
+    wheel = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", ROOT, "-w", folder]
+    result = subprocess.run(wheel, capture_output=True, text=True, timeout=900, env={**os.environ, **variables})
+    assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
     return folder
 
 
 @pytest.fixture(scope="module")
-def moved(least, tmp_path_factory):
-    """The prefix where it was installed, in another place than it was installed to."""
+def environment(built, tmp_path_factory):
+    """An environment of its own where the wheel is installed. NumPy and the like are those of the tests."""
+    folder = tmp_path_factory.mktemp("environment")
+    run(sys.executable, "-m", "venv", folder)
+    run(folder / "bin" / "python", "-m", "pip", "install", "--no-index", "--no-deps", next(built.glob("staghorn-*.whl")))
+    place = sysconfig.get_path("purelib", vars={"base": str(folder)})
+    (Path(place) / "of_the_tests.pth").write_text(str(Path(numpy.__file__).parents[1]))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def least(environment):
+    """The command of the wheel."""
+    return environment / "bin" / "staghorn"
+
+
+@pytest.fixture(scope="module")
+def moved(built, tmp_path_factory):
+    """The prefix where the same objects were installed with shared libraries, in another place than they were installed to."""
     prefix = tmp_path_factory.mktemp("least") / "first-place"
-    run("cmake", "--install", least, "--prefix", prefix)
+    said = subprocess.run(["cmake", "-B", built / "build", "-DBUILD_SHARED_LIBS=ON"], capture_output=True, text=True).stderr
+    assert "No MPI was found: this build is for one process" in said
+    run("cmake", "--build", built / "build")
+    run("cmake", "--install", built / "build", "--prefix", prefix)
     return prefix.rename(prefix.parent / "second-place")
+
+
+def test_wheel_is_used_where_there_is_no_compiler(environment, tmp_path):
+    """As `./dev wheel`, which makes a wheel with MPI, optimised and for all instruction sets."""
+    pytest.importorskip("matplotlib")
+    home = run(environment / "bin" / "python", ROOT / "tests" / "first_use.py", environment / "bin" / "staghorn", cwd=tmp_path,
+               env={"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1"})
+    assert Path(home.strip()).is_relative_to(environment)
 
 
 def test_solution_has_the_bits_of_the_program_under_test(least, staghorn, small_gauge, tmp_path):
     request = ["solve", "--gauge", small_gauge, "--mass", 1, "--color", 0, "--loopback", "xt", "--report"]
     staghorn(*request, tmp_path / "a.json", "--output", tmp_path / "a.h5", check=True)
-    text = run(least / "staghorn", *request, tmp_path / "b.json", "--output", tmp_path / "b.h5")
+    text = run(least, *request, tmp_path / "b.json", "--output", tmp_path / "b.h5")
     assert "CERTIFICATE  certified" in text
     assert solution_bytes(tmp_path / "a.h5") == solution_bytes(tmp_path / "b.h5")
     report = json.loads((tmp_path / "b.json").read_text())
@@ -61,13 +87,13 @@ def test_solution_has_the_bits_of_the_program_under_test(least, staghorn, small_
 
 
 def test_program_refuses_a_gpu(least, small_gauge):
-    result = subprocess.run([least / "staghorn", "solve", "--gauge", small_gauge, "--mass", "1", "--device", "cuda"], capture_output=True, text=True)
+    result = subprocess.run([least, "solve", "--gauge", small_gauge, "--mass", "1", "--device", "cuda"], capture_output=True, text=True)
     assert result.returncode == 1
     assert "CUDA" in result.stderr, result.stderr
 
 
 def test_program_names_the_instruction_sets_it_was_built_for(least):
-    command = [least / "staghorn", "bench", "hop", "--lattice", "4", "4", "4", "4", "--seconds", "0.001", "--instruction-set"]
+    command = [least, "bench", "hop", "--lattice", "4", "4", "4", "4", "--seconds", "0.001", "--instruction-set"]
     assert subprocess.run([*command, "baseline"], capture_output=True).returncode == 0
     refused = subprocess.run([*command, "avx2"], capture_output=True, text=True)
     assert refused.returncode == 2
@@ -82,7 +108,7 @@ def test_program_names_the_instruction_sets_it_was_built_for(least):
     ({"OMPI_COMM_WORLD_SIZE": "1", "SLURM_STEP_NUM_TASKS": "2"}, None),  # mpirun -n 1 in a step of two daemons
 ])
 def test_program_refuses_to_do_the_same_work_in_each_of_several_processes(least, small_gauge, variables, found):
-    result = subprocess.run([least / "staghorn", "inspect", small_gauge], capture_output=True, text=True, env={**os.environ, **variables})
+    result = subprocess.run([least, "inspect", small_gauge], capture_output=True, text=True, env={**os.environ, **variables})
     if found is None:
         assert result.returncode == 0, result.stderr
     else:
@@ -91,8 +117,8 @@ def test_program_refuses_to_do_the_same_work_in_each_of_several_processes(least,
 
 
 def test_version_and_plan_say_that_there_is_no_mpi(least):
-    assert run(least / "staghorn", "--version", env={**os.environ, "PMI_SIZE": "2"}).endswith(", no MPI)\n")
-    plan = [least / "staghorn", "plan", "--lattice", "8x8x8x8", "--machine", "here", "--stream", 30, "--ranks"]
+    assert run(least, "--version", env={**os.environ, "PMI_SIZE": "2"}).endswith(", no MPI)\n")
+    plan = [least, "plan", "--lattice", "8x8x8x8", "--machine", "here", "--stream", 30, "--ranks"]
     assert "this build of Staghorn has no MPI" in run(*plan, 2)
     assert "MPI" not in run(*plan, 1)
 
@@ -105,8 +131,10 @@ def test_program_with_shared_libraries_starts_from_any_place(moved):
         assert run(sys.executable, "-c", loaded, next(moved.rglob(library))).strip() == library
 
 
-def test_nothing_that_is_installed_asks_for_an_mpi(moved):
-    for file in [moved / "bin" / "staghorn", *(next(moved.rglob(library)) for library in LIBRARIES)]:
+def test_nothing_that_is_installed_asks_for_an_mpi(moved, environment):
+    of_the_wheel = [*environment.rglob("staghorn/*.so*"), next(environment.rglob("staghorn/bin/staghorn"))]
+    assert len(of_the_wheel) == 4
+    for file in [moved / "bin" / "staghorn", *(next(moved.rglob(library)) for library in LIBRARIES), *of_the_wheel]:
         needed = re.findall(r"\(NEEDED\).*\[(.*)\]", run("readelf", "-d", file))
         assert "libstdc++.so.6" in needed and not [name for name in needed if "mpi" in name]
     assert "MPI::" not in "\n".join(file.read_text() for file in moved.rglob("*.cmake"))
@@ -121,10 +149,7 @@ def test_program_of_the_documentation_in_c(moved, tmp_path):
     assert run(tmp_path / "main").count("solved, and checked") == 2
 
 
-def test_package_for_python_solves_and_refuses_a_communicator(least, small_gauge):
-    """The module beside the program under test, on the library of this build, which has the same name."""
-    if not built_program("python").is_dir():
-        pytest.skip("the Python package is not built")
+def test_package_for_python_solves_and_refuses_a_communicator(environment, small_gauge):
     use = """
 import sys, numpy, staghorn
 class Communicator:
@@ -135,8 +160,7 @@ with staghorn.Context(sys.argv[1]) as context:
 try: staghorn.Context(sys.argv[1], comm=Communicator())
 except staghorn.Error as error: print(error.kind, error)
 """
-    solved, refused = run(sys.executable, "-c", use, small_gauge, env={
-        **os.environ, "PYTHONPATH": str(built_program("python")), "LD_PRELOAD": str(least / "libstaghorn.so.0")}).splitlines()
+    solved, refused = run(environment / "bin" / "python", "-c", use, small_gauge).splitlines()
     assert re.fullmatch(r"certified .*, no MPI", solved)
     assert refused.startswith("mpi comm: expected None, as this Staghorn was built without MPI")
 

@@ -2,8 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
+
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -11,13 +12,6 @@ namespace {
 
 constexpr double width = 720, height = 340, left = 70, right = 12, top = 12, bottom = 44;
 constexpr std::size_t most_points = 1200;  // of a curve
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[512];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 // An axis from values to pixels.
 class Axis {

@@ -1,23 +1,16 @@
 #include "solver/session/campaign/observable_table.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "lattice_io/files/header_text.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
 namespace {
 
 constexpr std::size_t most_columns = 12, beside_each_other = 4, most_condensates = 24;
-
-template <class... Values>
-std::string format(const char* pattern, Values... values) {
-  char text[256];
-  std::snprintf(text, sizeof text, pattern, values...);
-  return text;
-}
 
 void print_condensate(std::ostream& out, const CondensateEstimate& condensate, const std::string& of) {
   const std::string exact = condensate.low_part ? format(", %.8g of low modes exact", *condensate.low_part) : "";
