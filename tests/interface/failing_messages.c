@@ -3,7 +3,7 @@
  *
  *   failing_messages RANK [EVERY [FIRST [FOLDER]]]   calls of that rank: every EVERY-th k, from FIRST, and the last
  *   failing_messages shared RANK ...                 calls of CUDA; all ranks share GPU 0
- *   failing_messages each RANK ...                   calls of CUDA; each rank has a GPU of its own
+ *   failing_messages each|p2p|nccl RANK ...          calls of CUDA; each rank has a GPU of its own; that transport
  *
  * With a folder for their file eigenpairs are found, written and read too, and the solve uses them. Prints how many
  * calls there are, and in which function they failed. */
@@ -61,8 +61,8 @@ int main(int argc, char **argv) {
   MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &ranks);
-  const int shared = argc > 1 && strcmp(argv[1], "shared") == 0;
-  const int of_cuda = shared || (argc > 1 && strcmp(argv[1], "each") == 0);
+  const char *const kind = argc > 1 ? argv[1] : "";
+  const int of_cuda = *kind && !strchr("0123456789", *kind);
   argv += of_cuda, argc -= of_cuda;
   if (argc < 2) return 2;
   const int failing = atoi(argv[1]), from = argc > 3 ? atoi(argv[3]) : 1;
@@ -72,7 +72,8 @@ int main(int argc, char **argv) {
   s = default_structs();
   cut_in_t(&l, &s, rank, ranks);
   s.options.environment = 1;
-  if (of_cuda) s.options.device = shared ? 0 : rank;
+  if (of_cuda) s.options.device = strcmp(kind, "shared") == 0 ? 0 : rank;
+  if (strcmp(kind, "p2p") == 0 || strcmp(kind, "nccl") == 0) s.options.transport = kind;
   s.request.mass = 0.5;
   s.request.sloppy = STAGHORN_FP32;
   s.request.tolerance = 1e-6;
