@@ -32,6 +32,8 @@ function(compile_folders_together target)
   get_target_property(rest ${target} SOURCES)
   list(REMOVE_ITEM rest ${sources})
   set_target_properties(${target} PROPERTIES SOURCES "${rest};${all}")
+  # Types of the nameless namespace are members of classes, which gcc takes for a mistake in a file that is included.
+  target_compile_options(${target} PRIVATE $<$<COMPILE_LANGUAGE:CXX>:-Wno-subobject-linkage>)
 endfunction()
 
 foreach(target staghorn_core staghorn_commands staghorn_interface staghorn_milc)
