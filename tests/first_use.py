@@ -1,4 +1,5 @@
-"""What a user does first with an installed package, where there is no compiler: `./dev wheel` and test_package.py run it.
+"""What a user does first with an installed package, where there is no compiler: `./dev wheel`, test_package.py and
+test_build_without_cuda_and_mpi.py run it.
 
     python tests/first_use.py COMMAND...        COMMAND: how the program of the package is called, by an absolute path
 

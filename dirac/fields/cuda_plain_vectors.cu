@@ -5,6 +5,7 @@
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/cuda_sites.cuh"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/plain_number.hpp"
 #include "dirac/fields/site_combination.hpp"
 #include "halo/buffer.hpp"
 #include "halo/cuda/cuda_check.hpp"
@@ -35,15 +36,6 @@ class Answer {
  private:
   Buffer buffer_;
 };
-
-// A number of a plain field, as one word.
-__device__ __forceinline__ Complex<double> number(const Complex<double>& at) {
-  const double2 word = *reinterpret_cast<const double2*>(&at);
-  return {word.x, word.y};
-}
-__device__ __forceinline__ void set_number(Complex<double>& at, const Complex<double>& to) {
-  *reinterpret_cast<double2*>(&at) = double2{to.re, to.im};
-}
 
 struct Largest {
   unsigned long long bits[2];  // of numbers >= 0, which are ordered like their bits
@@ -172,7 +164,7 @@ struct IsNotFinite {
 __global__ void __launch_bounds__(3 * threads)
     clear_kernel(ColorVector<double>* v, unsigned slots, Rows rows, unsigned parity) {
   const unsigned slot = blockIdx.x * threads + threadIdx.x / 3;
-  if (slot < slots) set_number(v[site_of(slot, parity, rows)].c[threadIdx.x % 3], {0, 0});
+  if (slot < slots) set_plain_number(v[site_of(slot, parity, rows)].c[threadIdx.x % 3], {0, 0});
 }
 
 __global__ void __launch_bounds__(threads)
@@ -227,7 +219,7 @@ __global__ void __launch_bounds__(threads)
 #pragma unroll
   for (int c = 0; c < 3; ++c) {
     const Complex<double> found = {double(reals[2 * c]), double(reals[2 * c + 1])};
-    set_number(vector.c[c], add ? number(vector.c[c]) + scale * found : found);
+    set_plain_number(vector.c[c], add ? plain_number(vector.c[c]) + scale * found : found);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <cstdint>
 
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/plain_number.hpp"
 
 namespace staghorn {
 
@@ -61,16 +62,6 @@ STAGHORN_INLINE std::int64_t plain_slice_sites(const PlainHop& hop, int mu) {
 STAGHORN_INLINE std::int64_t plain_face_index(const PlainHop& hop, int mu, std::int64_t site, int slice) {
   const std::int64_t stride = plain_stride(hop, mu);
   return slice * plain_slice_sites(hop, mu) + site / (stride * hop.local[mu]) * stride + site % stride;
-}
-
-// A number of a plain field, as one word.
-STAGHORN_INLINE Complex<double> plain_number(const Complex<double>& at) {
-#ifdef __CUDA_ARCH__
-  const double2 word = *reinterpret_cast<const double2*>(&at);
-  return {word.x, word.y};
-#else
-  return at;
-#endif
 }
 
 // Colour i of V a.

@@ -103,7 +103,6 @@ class Trial {
     faces_->pack_again(*exchange_);
     exchange_->start();
     exchange_->finish();
-    exchange_->await(patience_of_kernels);
     if (space_ == MemorySpace::cuda) cuda::synchronize();
     return communicator_.max(wall_seconds() - start);
   }
