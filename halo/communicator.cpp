@@ -87,6 +87,7 @@ Communicator Communicator::with_alarm(MPI_Comm parent) {
 
 void Communicator::renew() {
   kept_alone_->clear();
+  alike_.reset();
   handle_ = alarm_->fresh_communicator(rank_);
   epoch_ = alarm_->epoch();
 }
@@ -110,6 +111,7 @@ void Communicator::combine(std::span<T> values, MPI_Datatype type, MPI_Op op, co
 }
 
 Communicator::~Communicator() {
+  alike_.reset();
   if (is_alone()) return;
   if (alarm_) {
     alarm_->retire(handle_, epoch_);
@@ -122,6 +124,7 @@ Communicator::~Communicator() {
 
 Communicator::Communicator(Communicator&& other) noexcept
     : alarm_(std::move(other.alarm_)),
+      alike_(std::move(other.alike_)),
       epoch_(other.epoch_),
       handle_(std::exchange(other.handle_, MPI_COMM_NULL)),
       rank_(other.rank_),
@@ -144,6 +147,11 @@ Communicator Communicator::split(int color, int key) const {
   made.alarm_ = alarm_;
   if (alarm_) made.epoch_ = alarm_->epoch();
   return made;
+}
+
+const Communicator& Communicator::alike(int number) const {
+  if (!alike_) alike_ = std::make_unique<Communicator>(split(number, rank_));
+  return *alike_;
 }
 
 std::vector<int> Communicator::hosts() const {

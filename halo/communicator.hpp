@@ -64,6 +64,9 @@ class Communicator {
 
   // A group for each `color`: the ranks that give it, in the order of `key` (ties: in the order of ranks here).
   Communicator split(int color, int key) const;
+  // The group of the ranks that give the same number, kept for later calls. The first call makes it; later ones, with
+  // the same number, are local.
+  const Communicator& alike(int number) const;
   // The host of each rank. Hosts are numbered from 0 in the order of their first ranks. STAGHORN_RANKS_PER_HOST=n
   // pretends that each n consecutive ranks share a host.
   std::vector<int> hosts() const;
@@ -109,6 +112,7 @@ class Communicator {
   void combine(std::span<T> values, MPI_Datatype type, MPI_Op op, const Op& same) const;
 
   std::shared_ptr<Alarm> alarm_;
+  mutable std::unique_ptr<Communicator> alike_;
   int epoch_ = 0;  // of the alarm, when `handle_` was new
   MPI_Comm handle_ = MPI_COMM_NULL;
   int rank_ = 0, size_ = 1;

@@ -153,7 +153,7 @@ MUTATIONS = [
              "return {rr + ii, (rr - ii) - mixed};", "return {rr + ii, mixed - (rr - ii)};",
              ["tests/unit/test_unit_checks.py::test_unit_check[products_and_combinations_baseline]"]),
     Mutation("faces: each goes to the neighbour on its side",
-             "from = face % 2 == 0 ? +1 : -1;\n    const FaceChannel", "from = face % 2 == 0 ? -1 : +1;\n    const FaceChannel", [BITS + "[4ranks-1threads-4,1,1,1]"]),
+             "from = face % 2 == 0 ? +1 : -1;\n    FaceChannel", "from = face % 2 == 0 ? -1 : +1;\n    FaceChannel", [BITS + "[4ranks-1threads-4,1,1,1]"]),
     Mutation("faces: they lie in the order of their sender",
              "emplace(lattice_.of_rank(sender), layout.lanes())", "emplace(lattice_.of_rank(0 * sender + lattice_.rank()), layout.lanes())",
              ["tests/mpi/test_uneven_slabs.py::test_solutions_have_the_bits_of_one_rank[16-x=1:3,y=1:3,z=1:2,t=1:3-naive]"]),

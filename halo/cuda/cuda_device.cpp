@@ -61,11 +61,13 @@ std::size_t free_bytes() {
 
 void* allocate(std::size_t bytes) {
   void* data = nullptr;
-  if (cudaMalloc(&data, bytes) != cudaSuccess) {
+  const cudaError_t code = cudaMalloc(&data, bytes);
+  if (code == cudaErrorMemoryAllocation) {
     cudaGetLastError();
     throw Error(ErrorKind::memory, "out of GPU memory: " + std::to_string(bytes) + " bytes could not be allocated, " +
                                        std::to_string(free_bytes()) + " are free");
   }
+  if (code != cudaSuccess) check(code, "cudaMalloc(&data, bytes)", __FILE__, __LINE__);
   set_zero(data, bytes);
   return data;
 }
@@ -91,6 +93,16 @@ void queue_copy(void* to, const void* from, std::size_t bytes) {
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault));
 }
 void synchronize() { STAGHORN_CUDA_CHECK(cudaDeviceSynchronize()); }
+
+void store_beside(std::uint64_t* to, std::uint64_t value) noexcept {
+  cudaStream_t stream = nullptr;
+  if (cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking) != cudaSuccess) return;
+  cudaMemcpyAsync(to, &value, sizeof value, cudaMemcpyDefault, stream);
+  cudaStreamSynchronize(stream);
+  cudaStreamDestroy(stream);
+}
+
+void come_to_rest() noexcept { cudaDeviceSynchronize(); }
 void wait_for_stream(void* stream) { STAGHORN_CUDA_CHECK(cudaStreamSynchronize(static_cast<cudaStream_t>(stream))); }
 
 PointerPlace place_of_pointer(const void* pointer) {
@@ -183,6 +195,8 @@ void copy_on_device(void*, const void*, std::size_t) { refuse(); }
 void copy(void*, const void*, std::size_t) { refuse(); }
 void queue_copy(void*, const void*, std::size_t) { refuse(); }
 void synchronize() { refuse(); }
+void store_beside(std::uint64_t*, std::uint64_t) noexcept {}
+void come_to_rest() noexcept {}
 void wait_for_stream(void*) { refuse(); }
 PointerPlace place_of_pointer(const void*) { refuse(); }
 void* allocate_pinned(std::size_t) { refuse(); }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <string>
 
 namespace staghorn::cuda {
@@ -31,6 +32,10 @@ void copy_rows_to_host(void* to, const void* from, std::size_t row_bytes, std::s
 void copy(void* to, const void* from, std::size_t bytes);
 void queue_copy(void* to, const void* from, std::size_t bytes);  // as copy(); the host does not wait
 void synchronize();
+// Stores `value` into memory that the device can reach, beside the work that is queued, also while kernels that wait
+// fill the device. Nothing says whether it failed.
+void store_beside(std::uint64_t* to, std::uint64_t value) noexcept;
+void come_to_rest() noexcept;  // as synchronize(), whatever CUDA says
 // Waits until the work queued on a stream of the caller's, a cudaStream_t, is done; nullptr: the default stream.
 void wait_for_stream(void* stream);
 

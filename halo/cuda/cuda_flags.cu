@@ -26,9 +26,9 @@ __global__ void raise_kernel(const FlagPointers flags, std::uint64_t round) {
   store_release(flags.face[threadIdx.x], round);
 }
 
-__global__ void wait_kernel(const FlagPointers flags, std::uint64_t round, long long limit_ns, int* failed) {
+__global__ void wait_kernel(const FlagPointers flags, std::uint64_t round, const WaitLimits limits, int* failed) {
   if (!flags.face[threadIdx.x]) return;
-  Patience patience(limit_ns);
+  Patience patience(limits);
   while (load_acquire(flags.face[threadIdx.x]) < round)
     if (patience.ended()) {
       *failed = 1;
@@ -64,8 +64,8 @@ void raise_flags(const Flags& flags, std::uint64_t round) {
   STAGHORN_CUDA_CHECK_LAUNCH(raise_kernel);
 }
 
-void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed) {
-  wait_kernel<<<1, 8>>>(pointers(flags), round, limit_ns, failed);
+void wait_for_flags(const Flags& flags, std::uint64_t round, const WaitLimits& limits, int* failed) {
+  wait_kernel<<<1, 8>>>(pointers(flags), round, limits, failed);
   STAGHORN_CUDA_CHECK_LAUNCH(wait_kernel);
 }
 

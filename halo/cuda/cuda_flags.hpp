@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "halo/cuda/wait_limits.hpp"
+
 namespace staghorn::cuda {
 
 inline constexpr int max_counters = 16;
@@ -13,8 +15,8 @@ inline constexpr int max_counters = 16;
 using Flags = std::array<std::uint64_t*, 8>;  // nullptr: there is no such flag
 
 void raise_flags(const Flags& flags, std::uint64_t round);
-// Sets *failed (pinned) if a flag has not reached `round` within the limit.
-void wait_for_flags(const Flags& flags, std::uint64_t round, long long limit_ns, int* failed);
+// Sets *failed (pinned) if a flag has not reached `round` within the limits.
+void wait_for_flags(const Flags& flags, std::uint64_t round, const WaitLimits& limits, int* failed);
 // Adds 1 many times, by many threads, to each of at most max_counters counters. Returns how often.
 std::uint64_t add_to_counters(const std::vector<std::uint64_t*>& counters);
 

@@ -17,7 +17,7 @@ class RecordedWork {
   void start(void* stream = nullptr);  // queues the recorded work on a stream; nullptr: the default stream
 
  private:
-  void *graph_ = nullptr, *executable_ = nullptr;
+  void* executable_ = nullptr;
 };
 
 }  // namespace staghorn::cuda

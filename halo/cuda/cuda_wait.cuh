@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "halo/cuda/wait_limits.hpp"
+
 namespace staghorn::cuda {
 
 __device__ __forceinline__ void store_release(std::uint64_t* to, std::uint64_t value) {
@@ -42,19 +44,21 @@ __device__ __forceinline__ long long nanoseconds() {
   return time;
 }
 
-// A limit on a wait, in nanoseconds. It looks at the clock once in 1024 calls.
+// The limits of a wait, which must outlive it. It looks at them once in 1024 calls; until then they take no register.
 class Patience {
  public:
-  __device__ explicit Patience(long long limit_ns) : limit_(limit_ns) {}
+  __device__ explicit Patience(const WaitLimits& limits) : limits_(limits) {}
   __device__ bool ended() {
     if (++looks_ % 1024 != 0) return false;
+    if (limits_.called_off && load_relaxed(limits_.called_off) != 0) return true;
     const long long time = nanoseconds();
     if (start_ == 0) start_ = time;
-    return time - start_ > limit_;
+    return time - start_ > limits_.nanoseconds;
   }
 
  private:
-  long long limit_, start_ = 0;
+  const WaitLimits& limits_;
+  long long start_ = 0;
   unsigned looks_ = 0;
 };
 

@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
@@ -23,21 +24,22 @@ class FaceExchange {
   // face_bytes[f] for the faces of partitioned directions, 0 for the others. Both sides of a cut have faces of the same
   // size. `space` is where the vectors lie: host or cuda. `transport` is a name out of transport_names(space), or out
   // of mixed_transport_names() if `space` differs between ranks; it carries what goes to other ranks, and may be "self"
-  // where nothing does. `communicator` must outlive the exchange. Collective.
+  // where nothing does. Ranks of `communicator` are those of `lattice`, and it must outlive the exchange. Collective.
   FaceExchange(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes,
                MemorySpace space, const std::string& transport);
 
   // Where the faces of the coming round are to be packed, and where the ghosts of that round lie once it is finished.
   // On the CPU all faces lie one after the other in one buffer, and so do all ghosts.
-  FacePointers outgoing() const { return owns_ghosts() ? others_->outgoing() : send_places_; }
-  FacePointers incoming() const { return owns_ghosts() ? others_->incoming() : ghost_places_; }
+  FacePointers outgoing() const;
+  FacePointers incoming() const;
   std::byte* send_buffer() { return send_.data(); }
   const std::byte* ghost_buffer() const { return ghost_.data(); }
 
-  std::int64_t bytes() const { return std::int64_t(send_.bytes() + ghost_.bytes()) + (others_ ? others_->bytes() : 0); }
+  std::int64_t bytes() const;
   const std::array<std::size_t, 8>& face_bytes() const { return face_bytes_; }
   std::string transport() const { return name_; }  // "none", "self", "mpi", "self+mpi", "p2p", ...
-  // What carries the faces to other ranks; nullptr if there is no face.
+  // What carries the faces to other ranks, where there are two ways those to ranks of the other kind; nullptr if there
+  // is no face.
   const TransportKind* kind() const { return kind_; }
   // What loops on GPUs can drive without the host. The interface of NCCL is there only if every face leaves its rank:
   // then no face of outgoing() is a ghost of incoming().
@@ -62,6 +64,8 @@ class FaceExchange {
 
  private:
   bool owns_ghosts() const { return kind_ && kind_->owns_ghosts; }
+  void make_among_gpus(const Communicator& communicator, const TransportKind& kind, MemorySpace space,
+                       std::vector<FaceChannel>& channels);
   void account(double computed, bool arrived);
 
   int rank_;
@@ -69,7 +73,7 @@ class FaceExchange {
   FacePointers send_places_{}, ghost_places_{};
   std::array<std::size_t, 8> face_bytes_;
   std::string name_ = "none";
-  std::unique_ptr<Transport> self_, others_;
+  std::unique_ptr<Transport> self_, among_gpus_, others_;
   const TransportKind* kind_ = nullptr;
   DeviceInterface on_device_;           // of others_
   double departed_ = 0, computed_ = 0;  // when faces left; seconds computed since

@@ -11,6 +11,7 @@
 #include "halo/cuda/cuda_check.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/transport/peer_memory.hpp"
+#include "halo/watch/alarm.hpp"
 #include "halo/watch/stopwatch.hpp"
 
 namespace staghorn {
@@ -90,13 +91,19 @@ struct Library {
 
 }  // namespace
 
-struct NcclCommunicator::State {
+struct NcclCommunicator::State final : Alarm::DeviceWork {
   Library nccl;
   Handle handle = nullptr;  // NCCL refuses nullptr
+  Alarm* alarm = nullptr;   // there may be none
 
-  ~State() {
+  ~State() override {
     if (handle) nccl.destroy(handle);
   }
+  void call_off() noexcept override {
+    if (handle) nccl.abort(handle);
+    handle = nullptr;
+  }
+  void come_to_rest() noexcept override { cuda::come_to_rest(); }
 
   void check(Status status, const char* call, const char* file, int line) const {
     if (status == 0) return;
@@ -134,10 +141,13 @@ class Group {
 NcclCommunicator::NcclCommunicator(const Communicator& communicator) {
   UniqueId id = {};
   communicator.agree([&] {
-    state_ = std::make_unique<State>();
+    state_ = std::make_shared<State>();
+    state_->alarm = communicator.alarm();
+    if (state_->alarm) state_->alarm->keep(state_);
     if (communicator.is_root()) STAGHORN_NCCL_CHECK(*state_, get_unique_id(&id));
   });
   communicator.broadcast(&id, sizeof id);
+  communicator.enter();
   communicator.agree(
       [&] { STAGHORN_NCCL_CHECK(*state_, init_rank(&state_->handle, communicator.size(), id, communicator.rank())); });
 }
@@ -157,8 +167,9 @@ void NcclCommunicator::exchange(std::span<const FaceChannel> channels, void* str
   const auto queue = static_cast<cudaStream_t>(stream);
   Group group(*state_);
   for (const FaceChannel& c : in_order) {
-    STAGHORN_NCCL_CHECK(*state_, send(c.send, c.bytes, int8, c.send_to, state_->handle, queue));
-    STAGHORN_NCCL_CHECK(*state_, receive(c.receive, c.bytes, int8, c.receive_from, state_->handle, queue));
+    if (c.sends()) STAGHORN_NCCL_CHECK(*state_, send(c.send, c.bytes, int8, c.send_to, state_->handle, queue));
+    if (c.receives())
+      STAGHORN_NCCL_CHECK(*state_, receive(c.receive, c.bytes, int8, c.receive_from, state_->handle, queue));
   }
   group.end();
 }
@@ -171,6 +182,7 @@ void NcclCommunicator::sum(std::int64_t* values, std::size_t count, void* stream
 std::string NcclCommunicator::await(const std::function<bool()>& reached, double limit_seconds) const {
   const double begin = wall_seconds();
   while (!reached()) {
+    if (state_->alarm) state_->alarm->hear();
     Status status = 0;
     STAGHORN_NCCL_CHECK(*state_, get_async_error(state_->handle, &status));
     if (status != 0) return std::string("NCCL: ") + state_->nccl.status_text(status);
@@ -181,10 +193,7 @@ std::string NcclCommunicator::await(const std::function<bool()>& reached, double
   return {};
 }
 
-void NcclCommunicator::give_up() noexcept {
-  if (state_->handle) state_->nccl.abort(state_->handle);
-  state_->handle = nullptr;
-}
+void NcclCommunicator::give_up() noexcept { state_->call_off(); }
 
 NcclCommunicator& nccl_communicator(const Communicator& communicator) {
   using Known = std::map<cuda::DeviceId, std::unique_ptr<NcclCommunicator>>;

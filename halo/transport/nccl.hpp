@@ -24,8 +24,9 @@ class NcclCommunicator {
 
   std::string version() const;  // "2.27.3"
 
-  // exchange and sum queue on a cudaStream_t and return at once. (The first call of each may wait for other ranks to
-  // connect.) All ranks call them in the same order. They throw Error if NCCL refuses.
+  // exchange and sum queue on a cudaStream_t and return at once. The first call of each may wait for other ranks to
+  // connect: before it stands Communicator::enter(). All ranks call them in the same order. They throw Error if NCCL
+  // refuses.
 
   // Every message of `channels`, in device memory. Messages between the same two ranks are matched by their tags.
   void exchange(std::span<const FaceChannel> channels, void* stream) const;
@@ -33,7 +34,7 @@ class NcclCommunicator {
   void sum(std::int64_t* values, std::size_t count, void* stream) const;
 
   // Waits until `reached`, but no longer than the limit (0: no limit). Returns what went wrong; "" if nothing did.
-  // Local.
+  // Throws RankFailed if another rank has raised an Alarm. Local.
   std::string await(const std::function<bool()>& reached, double limit_seconds) const;
   // Ends all queued messages and sums, so that the device can be used again. After that this object cannot be used.
   // Graphs that hold such work must have been destroyed before. Local.
@@ -41,7 +42,7 @@ class NcclCommunicator {
 
  private:
   struct State;
-  std::unique_ptr<State> state_;
+  std::shared_ptr<State> state_;
 };
 
 // The NcclCommunicator of these ranks and of the devices that they have selected. The first call makes it, and it is

@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "halo/cuda/cuda_device.hpp"
+#include "halo/cuda/device_scope.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -23,39 +23,58 @@ std::vector<T> gather(const Communicator& communicator, const T& mine) {
 
 }  // namespace
 
-PeerMemory::PeerMemory(const Communicator& communicator, std::size_t bytes) : rank_(communicator.rank()) {
+PeerMemory::PeerMemory(const Communicator& communicator, std::size_t bytes) {
   // IPC opens whole allocations: a small one could share its pages with others.
   constexpr std::size_t page = std::size_t{2} << 20;
   cuda::IpcHandle mine{};
   communicator.agree([&] {
-    own_ = Buffer((bytes + page - 1) / page * page, MemorySpace::cuda);
-    if (communicator.size() > 1) mine = cuda::ipc_handle(own_.data());
+    shared_ = std::make_shared<Shared>(communicator.rank(), (head + bytes + page - 1) / page * page);
+    if (communicator.alarm()) communicator.alarm()->keep(shared_);
+    if (communicator.size() > 1) mine = shared_->handle();
   });
-  places_.assign(std::size_t(communicator.size()), nullptr);
   const std::vector<cuda::IpcHandle> handles = gather(communicator, mine);
-  communicator.agree([&] {
-    for (int rank = 0; rank < communicator.size(); ++rank)
-      places_[std::size_t(rank)] =
-          rank == rank_ ? own_.data() : static_cast<std::byte*>(cuda::ipc_open(handles[std::size_t(rank)]));
-  });
+  communicator.agree([&] { shared_->open(handles); });
 }
 
-PeerMemory::~PeerMemory() { close(); }
-
-void PeerMemory::close() noexcept {
-  for (int rank = 0; rank < int(places_.size()); ++rank)
-    if (rank != rank_ && places_[std::size_t(rank)]) cuda::ipc_close(places_[std::size_t(rank)]);
-  places_.clear();
+bool PeerMemory::is_called_off() const {
+  std::uint64_t word = 0;
+  cuda::copy_to_host(&word, called_off(), sizeof word);
+  return word != 0;
 }
 
-PeerMemory::PeerMemory(PeerMemory&& other) noexcept
-    : own_(std::move(other.own_)), places_(std::exchange(other.places_, {})), rank_(other.rank_) {}
+PeerMemory::Shared::Shared(int rank, std::size_t bytes)
+    : rank_(rank), device_(cuda::selected_device()), own_(bytes, MemorySpace::cuda) {}
 
-PeerMemory& PeerMemory::operator=(PeerMemory&& other) noexcept {
-  std::swap(own_, other.own_);
-  std::swap(places_, other.places_);
-  std::swap(rank_, other.rank_);
-  return *this;
+PeerMemory::Shared::~Shared() { close(); }
+
+void PeerMemory::Shared::close() noexcept {
+  for (std::size_t rank = 0; rank < places_.size(); ++rank)
+    if (int(rank) != rank_ && places_[rank]) cuda::ipc_close(std::exchange(places_[rank], nullptr));
+}
+
+void PeerMemory::Shared::open(const std::vector<cuda::IpcHandle>& handles) {
+  places_.assign(handles.size(), nullptr);
+  for (std::size_t rank = 0; rank < handles.size(); ++rank)
+    places_[rank] = int(rank) == rank_ ? own_.data() : static_cast<std::byte*>(cuda::ipc_open(handles[rank]));
+}
+
+// Where the GPU of this rank cannot store any more, kernels of other ranks wait as long as they may.
+void PeerMemory::Shared::call_off() noexcept {
+  try {
+    const cuda::DeviceScope here(device_);
+    for (std::size_t rank = 0; rank < places_.size(); ++rank)
+      if (places_[rank]) cuda::store_beside(word(int(rank)), 1);
+  } catch (const Error&) {
+  }
+}
+
+void PeerMemory::Shared::come_to_rest() noexcept {
+  try {
+    const cuda::DeviceScope here(device_);
+    cuda::come_to_rest();
+    close();
+  } catch (const Error&) {
+  }
 }
 
 bool ranks_share_a_gpu(const Communicator& communicator) {

@@ -16,13 +16,17 @@ namespace staghorn {
 class PeerTransport;
 class NcclTransport;
 
-// One message each way: `send` goes to rank `send_to`, `receive` is filled by rank `receive_from`. The tag names the
-// ghost face that is filled, so that two messages between the same pair of ranks do not mix.
+// One message each way: `send` goes to rank `send_to`, `receive` is filled by rank `receive_from`. Either may be
+// nobody, MPI_PROC_NULL. The tag names the ghost face that is filled, so that two messages between the same pair of
+// ranks do not mix. `send` and `receive` are nullptr if the transport owns the ghosts.
 struct FaceChannel {
   int send_to, receive_from, tag;
   const std::byte* send;
   std::byte* receive;
   std::size_t bytes;
+
+  bool sends() const { return send_to != MPI_PROC_NULL; }
+  bool receives() const { return receive_from != MPI_PROC_NULL; }
 };
 
 // What a loop that runs on GPUs can drive without the host. At most one is there. If neither is, the host must call

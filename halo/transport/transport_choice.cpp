@@ -41,8 +41,8 @@ std::string joined(const std::vector<std::string>& words, const char* between) {
   return text;
 }
 
-void require_usable(const Communicator& communicator, const std::string& name) {
-  const std::string obstacle = transport_obstacle(communicator, name);
+void require_usable(const Communicator& communicator, const std::string& name, MemorySpace space) {
+  const std::string obstacle = transport_obstacle(communicator, name, space);
   if (!obstacle.empty()) throw Error("transport " + name + " cannot be used here: " + obstacle);
 }
 
@@ -118,7 +118,7 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
                              const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& name) {
   TransportTrial result;
   result.name = name;
-  result.left_out = transport_obstacle(communicator, name);
+  result.left_out = transport_obstacle(communicator, name, space);
   if (!result.left_out.empty()) return result;
   std::optional<Trial> trial;
   try {
@@ -136,19 +136,20 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
   return result;
 }
 
-// `known`: the names to try if `wanted` is auto.
+// The transport that ranks of one kind take, "p2p" of "p2p+staged".
+std::string first_way(const std::string& name) { return name.substr(0, name.find('+')); }
+
 TransportChoice try_all(const Communicator& communicator, const Lattice& lattice,
                         const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted,
-                        const std::vector<std::string>& known) {
+                        const std::vector<std::string>& names) {
   const Activity activity("testing transports");
   const double start = wall_seconds();
   TransportChoice choice;
   for (const std::size_t bytes : face_bytes) choice.face_bytes += std::int64_t(bytes);
-  if (wanted != "auto") require_usable(communicator, wanted);
+  if (wanted == names.front()) require_usable(communicator, wanted, space);
   std::vector<std::string> obstacles;
   int usable = 0;
   const TransportTrial* best = nullptr;
-  const std::vector<std::string> names = wanted == "auto" ? known : std::vector<std::string>{wanted};
   choice.tried.reserve(names.size());
   for (const std::string& name : names) {
     const TransportTrial& trial =
@@ -160,7 +161,7 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
     ++usable;
     if (!best || trial.seconds < best->seconds) best = &trial;
   }
-  if (!best && wanted != "auto") throw Error(choice.tried.front().kind, "transport " + obstacles.front());
+  if (!best && names.size() == 1) throw Error(choice.tried.front().kind, "transport " + obstacles.front());
   if (!best) throw Error(choice.tried.front().kind, "no transport can be used here: " + joined(obstacles, "; "));
   choice.name = best->name;
   choice.reason = wanted != "auto" ? "asked for" : usable > 1 ? "the fastest" : "the only one";
@@ -179,14 +180,22 @@ std::string microseconds(double seconds) {
 TransportChoice choose_transport(const Communicator& communicator, const Lattice& lattice,
                                  const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                                  const std::string& wanted) {
-  const bool on_host = space == MemorySpace::host, mixed = communicator.any(on_host) && communicator.any(!on_host);
-  const std::vector<std::string> names = mixed ? mixed_transport_names() : transport_names(space);
-  if (wanted != "auto" && std::find(names.begin(), names.end(), wanted) == names.end())
-    throw Error("transport",
-                "auto or one of " + joined(names, ", ") + (mixed ? ", for some ranks compute on CPUs beside GPUs" : ""),
-                "'" + wanted + "'");
+  const int gpus = int(communicator.sum(std::int64_t(space == MemorySpace::cuda)));
+  const bool mixed = gpus > 0 && gpus < communicator.size();
+  const std::vector<std::string> known = mixed ? mixed_transport_names(gpus > 1) : transport_names(space);
+  std::vector<std::string> names, first_ways;
+  for (const std::string& name : known) {
+    const std::string way = first_way(name);
+    if (wanted == "auto" || way == wanted) names.push_back(name);
+    if (std::find(first_ways.begin(), first_ways.end(), way) == first_ways.end()) first_ways.push_back(way);
+  }
+  if (names.empty())
+    throw Error(
+        "transport",
+        "auto or one of " + joined(first_ways, ", ") + (mixed ? ", for some ranks compute on CPUs beside GPUs" : ""),
+        "'" + wanted + "'");
   if (volume(lattice.grid()) == 1) {
-    if (wanted != "auto") require_usable(communicator, wanted);
+    if (wanted != "auto") require_usable(communicator, wanted, space);
     TransportChoice choice;
     choice.name = "self";
     choice.reason = "no face leaves its rank";

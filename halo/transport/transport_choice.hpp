@@ -30,11 +30,12 @@ struct TransportChoice {
   std::vector<TransportTrial> tried;  // empty if no face leaves its rank
 };
 
-// Tests and times the transports for vectors in `space`, where ranks differ in it those that carry faces between both.
-// If `wanted` is not "auto", it tries only that one. Two rounds of TestFaces must arrive as they left. A transport that
-// fails is left out, and its trial says so. The answer is kept with `communicator` for the next call with the same
-// sizes. If no transport is left, throws Error that names every obstacle. STAGHORN_CORRUPT_TRANSPORT=NAME in the
-// environment makes the test of that transport fail. Collective.
+// Tests and times the transports for vectors in `space`. Where ranks differ in it, those that carry faces between both,
+// alone and with those among GPUs beside. If `wanted` is not "auto", it tries only that one: among GPUs, where there
+// are two ways. Two rounds of TestFaces must arrive as they left. A transport that fails is left out, and its trial
+// says so. The answer is kept with `communicator` for the next call with the same sizes. If no transport is left,
+// throws Error that names every obstacle. STAGHORN_CORRUPT_TRANSPORT=NAME in the environment makes the test of that
+// transport fail. Collective.
 TransportChoice choose_transport(const Communicator& communicator, const Lattice& lattice,
                                  const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                                  const std::string& wanted);

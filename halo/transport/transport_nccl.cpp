@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "halo/transport/transport_nccl.hpp"
-#include "halo/watch/error.hpp"
+#include "halo/watchdog.hpp"
 #endif
 
 namespace staghorn {
@@ -12,12 +12,16 @@ namespace staghorn {
 #ifdef STAGHORN_CUDA
 
 NcclTransport::NcclTransport(const Communicator& communicator, std::vector<FaceChannel> channels)
-    : nccl_(nccl_communicator(communicator)), channels_(std::move(channels)) {
+    : communicator_(communicator), nccl_(nccl_communicator(communicator)), channels_(std::move(channels)) {
   communicator.agree([&] {
     int least = 0, greatest = 0;
     STAGHORN_CUDA_CHECK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
     STAGHORN_CUDA_CHECK(cudaStreamCreateWithPriority(&stream_, cudaStreamNonBlocking, greatest));
   });
+  communicator.enter();  // from here to the end of the exchange no rank may fail alone
+  nccl_.exchange(channels_, stream_);
+  done_.record(stream_);
+  finish();
 }
 
 NcclTransport::~NcclTransport() {
@@ -40,11 +44,16 @@ void NcclTransport::start_after(cudaStream_t stream) {
 
 void NcclTransport::finish_before(cudaStream_t stream) { done_.hold(stream); }
 
+void NcclTransport::finish() {
+  finish_before(nullptr);
+  if (communicator_.alarm()) await(patience_seconds());
+}
+
 void NcclTransport::await(double limit_seconds) {
   const std::string trouble = nccl_.await([this] { return done_.reached(); }, limit_seconds);
   if (trouble.empty()) return;
   nccl_.give_up();
-  throw Error(trouble);
+  throw Stalled(trouble);
 }
 #endif
 

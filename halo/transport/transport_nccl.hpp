@@ -13,7 +13,8 @@ namespace staghorn {
 
 class NcclTransport final : public Transport {
  public:
-  // Throws Error on all ranks where NCCL cannot connect them. `communicator` must outlive the transport. Collective.
+  // Connects the ranks; the ghosts of `channels` get what lies in their send buffers. Throws Error on all ranks where
+  // NCCL cannot connect them. `communicator` must outlive the transport. Collective.
   NcclTransport(const Communicator& communicator, std::vector<FaceChannel> channels);
   ~NcclTransport() override;
 
@@ -25,7 +26,8 @@ class NcclTransport final : public Transport {
 
   void start() override { start_after(nullptr); }
   bool progress() override { return false; }
-  void finish() override { finish_before(nullptr); }
+  // With an Alarm the host waits: only so it hears of a rank that fails.
+  void finish() override;
   void await(double limit_seconds) override;
   DeviceInterface on_device() override { return {.nccl = this}; }
 
@@ -33,6 +35,7 @@ class NcclTransport final : public Transport {
   Flight timed_round() const override { return {{}, {0, done_mark_.seconds_since(packed_mark_)}, {}}; }
 
  private:
+  const Communicator& communicator_;
   NcclCommunicator& nccl_;
   std::vector<FaceChannel> channels_;
   cudaStream_t stream_ = nullptr;

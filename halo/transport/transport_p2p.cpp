@@ -10,16 +10,22 @@
 
 namespace staghorn {
 
-PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& lattice,
-                             const std::array<std::size_t, 8>& face_bytes)
-    : bytes_(face_bytes), rank_(lattice.rank()), wait_limit_ns_(patience_nanoseconds()) {
+PeerTransport::PeerTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels)
+    : rank_(communicator.rank()), wait_limit_ns_(patience_nanoseconds()) {
   // Flags and mailboxes come first: they lie at the same place on every rank. Faces come after them. Where slabs have
   // other widths, the faces of a neighbour have other places: each rank tells them.
   std::vector<std::int64_t> places(8 * std::size_t(communicator.size()), 0);
-  for (int face = 0; face < 8; ++face) {
+  send_to_.fill(MPI_PROC_NULL);
+  receive_from_.fill(MPI_PROC_NULL);
+  for (const FaceChannel& c : channels) {
+    const std::size_t face = std::size_t(c.tag);
+    send_to_[face] = c.send_to;
+    receive_from_[face] = c.receive_from;
+    remote_ = remote_ || (c.sends() && c.send_to != rank_);
+    if (!c.receives()) continue;
     offset_[face] = set_bytes_;
-    places[8 * std::size_t(rank_) + std::size_t(face)] = std::int64_t(offset_[face]);
-    set_bytes_ += (bytes_[face] + line - 1) / line * line;
+    places[8 * std::size_t(rank_) + face] = std::int64_t(offset_[face]);
+    set_bytes_ += (c.bytes + line - 1) / line * line;
   }
   std::vector<std::int64_t> sizes(std::size_t(communicator.size()), 0);
   sizes[std::size_t(rank_)] = std::int64_t(set_bytes_);
@@ -28,11 +34,7 @@ PeerTransport::PeerTransport(const Communicator& communicator, const Lattice& la
     communicator.sum(sizes);
   }
   for (int face = 0; face < 8; ++face) {
-    if (bytes_[face] == 0) continue;
-    const int mu = face / 2, from = face % 2 == 0 ? +1 : -1;
-    send_to_[face] = lattice.neighbour_rank(mu, -from);
-    receive_from_[face] = lattice.neighbour_rank(mu, from);
-    remote_ = remote_ || send_to_[face] != rank_;
+    if (send_to_[face] == MPI_PROC_NULL) continue;
     for (int set = 0; set < sets; ++set)
       places_there_[face][set] = faces_offset + std::size_t(set) * std::size_t(sizes[std::size_t(send_to_[face])]) +
                                  std::size_t(places[8 * std::size_t(send_to_[face]) + std::size_t(face)]);
@@ -60,25 +62,28 @@ bool PeerTransport::try_adding(const Communicator& communicator) {
 FacePointers PeerTransport::outgoing(std::uint64_t set) const {
   FacePointers places{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) places[face] = memory_.of(send_to_[face]) + places_there_[face][set];
+    if (send_to_[face] != MPI_PROC_NULL) places[face] = memory_.of(send_to_[face]) + places_there_[face][set];
   return places;
 }
 
 FacePointers PeerTransport::incoming(std::uint64_t set) const {
   FacePointers places{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) places[face] = memory_.of(rank_) + faces_offset + set * set_bytes_ + offset_[face];
+    if (receive_from_[face] != MPI_PROC_NULL)
+      places[face] = memory_.of(rank_) + faces_offset + set * set_bytes_ + offset_[face];
   return places;
 }
 
 void PeerTransport::start() {
   ++round_;
   if (!remote_) return;
-  if (*reinterpret_cast<volatile int*>(failed_.data()))
+  if (*reinterpret_cast<volatile int*>(failed_.data())) {
+    hear();
     throw Stalled("faces by p2p: a neighbour of rank " + std::to_string(rank_) + " did not answer in time");
+  }
   cuda::Flags theirs{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) theirs[face] = flag(send_to_[face], face);
+    if (send_to_[face] != MPI_PROC_NULL) theirs[face] = flag(send_to_[face], face);
   cuda::raise_flags(theirs, round_);
 }
 
@@ -86,8 +91,12 @@ void PeerTransport::finish() {
   if (!remote_) return;
   cuda::Flags mine{};
   for (int face = 0; face < 8; ++face)
-    if (bytes_[face] > 0) mine[face] = flag(rank_, face);
-  cuda::wait_for_flags(mine, round_, wait_limit_ns_, reinterpret_cast<int*>(failed_.data()));
+    if (receive_from_[face] != MPI_PROC_NULL) mine[face] = flag(rank_, face);
+  cuda::wait_for_flags(mine, round_, wait_limits(), reinterpret_cast<int*>(failed_.data()));
+}
+
+void PeerTransport::hear() const {
+  if (memory_.is_called_off()) throw RankFailed();
 }
 
 std::uint64_t* PeerTransport::flag(int rank, int face) const {
@@ -110,7 +119,7 @@ extern const TransportKind p2p_transport = {
     .obstacle = peer_obstacle,
 #ifdef STAGHORN_CUDA
     .make = [](const TransportSetup& s) -> std::unique_ptr<Transport> {
-      return std::make_unique<PeerTransport>(s.communicator, s.lattice, s.face_bytes);
+      return std::make_unique<PeerTransport>(s.communicator, s.channels);
     },
 #else
     .make = nullptr,
@@ -120,7 +129,7 @@ extern const TransportKind p2p_transport = {
 #ifndef STAGHORN_CUDA
 namespace cuda {
 void raise_flags(const Flags&, std::uint64_t) {}
-void wait_for_flags(const Flags&, std::uint64_t, long long, int*) {}
+void wait_for_flags(const Flags&, std::uint64_t, const WaitLimits&, int*) {}
 std::uint64_t add_to_counters(const std::vector<std::uint64_t*>&) { return 0; }
 }  // namespace cuda
 #endif

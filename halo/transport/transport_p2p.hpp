@@ -2,9 +2,11 @@
 // queues. Two sets of ghosts take turns, so a face may be stored while its receiver still reads the face before.
 #pragma once
 
+#include <array>
 #include <cstdint>
+#include <vector>
 
-#include "halo/lattice.hpp"
+#include "halo/cuda/wait_limits.hpp"
 #include "halo/transport/peer_memory.hpp"
 #include "halo/transport/transport.hpp"
 
@@ -15,8 +17,9 @@ class PeerTransport final : public Transport {
   static constexpr int sets = 2;
   static constexpr std::size_t mailbox_bytes = std::size_t{1} << 19, line = 256;
 
-  // face_bytes as for FaceExchange. Throws Error where a neighbour's memory cannot be reached. Collective.
-  PeerTransport(const Communicator& communicator, const Lattice& lattice, const std::array<std::size_t, 8>& face_bytes);
+  // The faces that this rank sends and receives, one channel for each; its tag is the face. Throws Error where a
+  // neighbour's memory cannot be reached. Collective.
+  PeerTransport(const Communicator& communicator, const std::vector<FaceChannel>& channels);
 
   FacePointers outgoing() const override { return outgoing((round_ + 1) % sets); }
   FacePointers incoming() const override { return incoming(round_ % sets); }
@@ -39,6 +42,10 @@ class PeerTransport final : public Transport {
   void finish() override;
   std::int64_t bytes() const override { return std::int64_t(memory_.bytes()); }
   void set_wait_limit(double seconds) override { wait_limit_ns_ = (long long)(seconds * 1e9); }
+  // Of kernels that wait for other ranks.
+  cuda::WaitLimits wait_limits() const { return {wait_limit_ns_, memory_.called_off()}; }
+  // After such a kernel has waited in vain: throws RankFailed if waits were called off. Local.
+  void hear() const;
   DeviceInterface on_device() override { return {.peers = this}; }
 
  private:
@@ -47,9 +54,9 @@ class PeerTransport final : public Transport {
 
   static constexpr std::size_t faces_offset = mailbox_bytes + 8 * line;  // mailbox, flags, then the sets of faces
 
-  std::array<std::size_t, 8> bytes_, offset_{};
+  std::array<std::size_t, 8> offset_{};
   std::array<std::array<std::size_t, sets>, 8> places_there_{};  // of the face that this rank sends, at its receiver
-  std::array<int, 8> send_to_{}, receive_from_{};
+  std::array<int, 8> send_to_, receive_from_;                    // MPI_PROC_NULL: there is no such face
   std::size_t set_bytes_ = 0;
   bool remote_ = false;  // some face leaves this rank
   bool adds_for_all_ = true;

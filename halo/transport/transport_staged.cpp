@@ -61,12 +61,13 @@ class StagedFace {
     timed_ = timed;
     if (messages_) messages_->begin();
     packed.hold(stream_);
-    if (send_.bytes() > 0)
+    if (send_.bytes() > 0 && channel_.sends())
       STAGHORN_CUDA_CHECK(
           cudaMemcpyAsync(send_.data(), channel_.send, channel_.bytes, cudaMemcpyDeviceToHost, stream_));
     if (timed_) copied_out_.set(stream_);
     on_host_.record(stream_);
-    expected_ = sent_ = arrived_ = left_ = false;
+    expected_ = arrived_ = !channel_.receives();
+    sent_ = left_ = !channel_.sends();
   }
   // True once the host has nothing left to do.
   bool progress() {
@@ -105,6 +106,7 @@ class StagedFace {
     return {arrived_mark_.seconds_since(packed), copied_in_.seconds_since(packed)};
   }
   const Interval& underway() const { return underway_; }
+  const FaceChannel& channel() const { return channel_; }
 
  private:
   static bool test(MPI_Request& request) {
@@ -159,11 +161,17 @@ class StagedTransport final : public Transport {
     double first_on_host = late;
     flight.to_device.begin = late;
     for (const auto& face : faces_) {
-      const Interval out = face->copy_out(packed_mark_), in = face->copy_in(packed_mark_);
-      first_on_host = std::min(first_on_host, out.end);
-      flight.to_host.end = std::max(flight.to_host.end, out.end);
-      flight.to_device = {std::min(flight.to_device.begin, in.begin), std::max(flight.to_device.end, in.end)};
-      underway = {std::min(underway.begin, face->underway().begin), std::max(underway.end, face->underway().end)};
+      if (face->channel().sends()) {
+        const Interval out = face->copy_out(packed_mark_);
+        first_on_host = std::min(first_on_host, out.end);
+        flight.to_host.end = std::max(flight.to_host.end, out.end);
+        underway.begin = std::min(underway.begin, face->underway().begin);
+      }
+      if (face->channel().receives()) {
+        const Interval in = face->copy_in(packed_mark_);
+        flight.to_device = {std::min(flight.to_device.begin, in.begin), std::max(flight.to_device.end, in.end)};
+      }
+      underway.end = std::max(underway.end, face->underway().end);
     }
     flight.messages = {first_on_host, first_on_host + underway.seconds()};
     if (!copies_out_) flight.to_host = {};

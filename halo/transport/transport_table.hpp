@@ -2,7 +2,6 @@
 // in transport_table.cpp (docs/development/how-to-add-a-transport.md).
 #pragma once
 
-#include <array>
 #include <memory>
 #include <span>
 #include <string>
@@ -10,17 +9,15 @@
 
 #include "halo/buffer.hpp"
 #include "halo/communicator.hpp"
-#include "halo/lattice.hpp"
 #include "halo/transport/transport.hpp"
 
 namespace staghorn {
 
 // What a transport is made for.
 struct TransportSetup {
-  const Communicator& communicator;              // outlives the transport
-  const Lattice& lattice;                        // outlives the transport
-  const std::array<std::size_t, 8>& face_bytes;  // as for FaceExchange
-  const std::vector<FaceChannel>& channels;      // the messages to other ranks; none if the transport owns the ghosts
+  const Communicator& communicator;  // outlives the transport
+  // The messages to other ranks; those of the rank to itself, too, if the transport owns the ghosts.
+  const std::vector<FaceChannel>& channels;
 };
 
 // What the table of times (solver/report/time_table.cpp) says of one part of an exchange.
@@ -53,19 +50,28 @@ extern const TransportKind self_transport;
 // Carries faces between GPUs, and those of a rank on a GPU to itself.
 extern const TransportKind p2p_transport;
 
-// What carries faces of a rank whose vectors lie in `space` by the transport of that name: `mpi` on a host among GPUs.
-// Throws Error if there is none of that name, or if this build does not have it.
-const TransportKind& find_transport(const std::string& name, MemorySpace space);
+// What carries the faces of a rank. Where ranks on CPUs and on GPUs share a lattice, faces between two GPUs may go
+// another way than those of a CPU: "p2p+staged".
+struct Ways {
+  const TransportKind* among_gpus;  // nullptr: as all others
+  const TransportKind* others;
+};
+// Those of a rank whose vectors lie in `space`: `mpi` on a host among GPUs. Throws Error if there are none of that
+// name, or if this build does not have them.
+Ways find_ways(const std::string& name, MemorySpace space);
 // The names of the transports for vectors in `space` that this build has.
 std::vector<std::string> transport_names(MemorySpace space);
-// The names of those by which ranks on GPUs can talk to ranks on CPUs.
-std::vector<std::string> mixed_transport_names();
+// The names of the ways that ranks on GPUs and ranks on CPUs can take.
+std::vector<std::string> mixed_transport_names(bool several_gpus);
 // For --help: name and description of every transport for vectors in `space`, whatever this build has.
 std::string describe_transports(MemorySpace space);
 // Whether kernels store faces straight into ghosts by the transport of that name. False if there is none.
 bool stores_into_ghosts(const std::string& name);
-// Why this transport cannot be used by these ranks, or "" if it can. Collective.
-std::string transport_obstacle(const Communicator& communicator, const std::string& name);
+// Why these ranks cannot use the transport or the ways of that name, or "" if they can. Collective.
+std::string transport_obstacle(const Communicator& communicator, const std::string& name, MemorySpace space);
+
+// The ranks whose vectors lie in the same space. Lives as long as `communicator`. Collective.
+const Communicator& alike(const Communicator& communicator, MemorySpace space);
 
 // make() on each rank alone, then agreement, for transports whose making is local.
 template <class Make>

@@ -81,7 +81,7 @@ Alarm::~Alarm() {
     MPI_Cancel(&bell_);
     MPI_Wait(&bell_, MPI_STATUS_IGNORE);
   }
-  free_retired();
+  free_unused();
   if (epoch_ == 0) MPI_Comm_free(&group_);
 }
 
@@ -93,9 +93,14 @@ void Alarm::retire(MPI_Comm communicator, int epoch) noexcept {
   }
 }
 
-void Alarm::free_retired() noexcept {
-  for (MPI_Comm& communicator : retired_) MPI_Comm_free(&communicator);
-  retired_.clear();
+// What a communicator keeps goes with it, perhaps another communicator.
+void Alarm::free_unused() noexcept {
+  while (!retired_.empty()) {
+    MPI_Comm communicator = retired_.back();
+    retired_.pop_back();
+    MPI_Comm_free(&communicator);
+  }
+  std::erase_if(device_work_, [](const auto& work) { return work.use_count() == 1; });
 }
 
 int Alarm::tag(int which) const { return tags_of_epoch * (epoch_ % epochs_with_tags) + which; }
@@ -137,6 +142,8 @@ void Alarm::settle() noexcept {
   raise();
   for (Messages* messages : travelling_) messages->call_back();
   travelling_.clear();
+  for (const auto& work : device_work_) work->call_off();
+  for (const auto& work : device_work_) work->come_to_rest();
   MPI_Request meeting = MPI_REQUEST_NULL;
   lost_ = MPI_Ibarrier(group_, &meeting) != MPI_SUCCESS;
   int met = 0;
@@ -271,7 +278,7 @@ int Alarm::guard(const std::function<int()>& work, const std::function<void()>& 
   limit_ = for_ever;
   checked_ = true;
   if (same && ending != Ending::alone) {
-    free_retired();
+    free_unused();
     if (thrown) std::rethrow_exception(thrown);
     return status;
   }
@@ -284,6 +291,7 @@ int Alarm::guard(const std::function<int()>& work, const std::function<void()>& 
   }
   ++epoch_;
   retired_.clear();
+  device_work_.clear();
   listen();
   try {
     repair();

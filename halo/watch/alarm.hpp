@@ -2,18 +2,20 @@
 // go on afterwards. Contexts of the library have an Alarm; the program has none, for it ends the job instead.
 //
 // With an Alarm no rank blocks inside MPI: waits look at their own messages and at the alarm. A rank that fails raises
-// the alarm. Every rank then calls its receives back and meets the others (`settle`). From there on nothing can arrive
-// any more, so buffers may go. What was sent and not received stays with MPI, and so does the communicator that it was
-// sent over: the ranks go on with another one.
+// the alarm. Every rank then calls its receives back, brings its GPU to rest and meets the others (`settle`). From
+// there on nothing can arrive any more, so buffers may go. What was sent and not received stays with MPI, and so does
+// the communicator that it was sent over: the ranks go on with another one.
 #pragma once
 
 #include <mpi.h>
 
 #include <cstddef>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "halo/watch/error.hpp"
@@ -51,6 +53,18 @@ class Alarm {
     std::size_t receives_;
     bool travelling_ = false;
   };
+
+  // Work of a GPU that waits for other ranks or stores into their memory, with the memory that it uses. Where a rank
+  // has failed, first all of it is called off, then the GPU comes to rest, then the ranks meet.
+  class DeviceWork {
+   public:
+    virtual ~DeviceWork() = default;
+    virtual void call_off() noexcept = 0;      // on other ranks, too, where that is possible
+    virtual void come_to_rest() noexcept = 0;  // returns when the GPU does nothing of it any more
+  };
+  // Other ranks may still reach memory of `work` when this rank has no more use for it: it goes when all have met.
+  // Local.
+  void keep(std::shared_ptr<DeviceWork> work) { device_work_.push_back(std::move(work)); }
 
   static constexpr double for_ever = 0;
   // How long a rank that ends in an Error waits for others that may still come.
@@ -123,7 +137,7 @@ class Alarm {
   };
   enum class Ending : int { well, alike, alone };
 
-  void free_retired() noexcept;
+  void free_unused() noexcept;
   bool rings();
   void listen();
   void raise() noexcept;
@@ -141,6 +155,7 @@ class Alarm {
   MPI_Request bell_ = MPI_REQUEST_NULL;
   std::vector<Messages*> travelling_;
   std::vector<MPI_Comm> retired_;
+  std::vector<std::shared_ptr<DeviceWork>> device_work_;
   std::vector<std::byte> theirs_;
 };
 

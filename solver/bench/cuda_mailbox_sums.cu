@@ -40,7 +40,7 @@ void MailboxSums::run(int rounds) {
   s->n_ranks = d_.communicator().size();
   s->rank = d_.communicator().rank();
   s->silent_rank = -1;
-  s->wait_limit_ns = patience_nanoseconds();
+  s->wait_limits = peers.wait_limits();
   s->first_tag = peers.next_tag();
   for (int rank = 0; rank < s->n_ranks; ++rank) s->mailbox[rank] = reinterpret_cast<Mail*>(peers.mailbox(rank));
   for (auto& bounds : s->bound)

@@ -161,6 +161,25 @@ Claim::Claim(HeldContext& held) : held_(held) {
 
 Claim::~Claim() { held_.in_use = false; }
 
+namespace {
+
+// What was made from links is made again, on all ranks.
+void forget_derived(const HeldContext& held) {
+  for (staghorn_gauge* handle : held.gauges) {
+    const auto gauge = held_by(handle);
+    gauge->gauge->forget_derived();
+    gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
+  }
+}
+
+// Whether one rank may have failed for a reason of its own, while others have made what it has not.
+bool leaves_ranks_unlike(ErrorKind kind) {
+  return kind == ErrorKind::memory || kind == ErrorKind::device || kind == ErrorKind::mpi ||
+         kind == ErrorKind::internal;
+}
+
+}  // namespace
+
 int run_together(HeldContext& held, const std::function<int()>& work) {
   const Claim claim(held);
   std::optional<Context::Scope> scope;
@@ -170,14 +189,15 @@ int run_together(HeldContext& held, const std::function<int()>& work) {
   };
   Alarm* const alarm = held.context->communicator().alarm();
   if (!alarm) return work_within();
-  return alarm->guard(std::cref(work_within), [&] {
-    for (staghorn_gauge* handle : held.gauges) {
-      const auto gauge = held_by(handle);
-      gauge->gauge->forget_derived();
-      gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
-    }
-    held.context->renew_communicator();
-  });
+  try {
+    return alarm->guard(std::cref(work_within), [&] {
+      forget_derived(held);
+      held.context->renew_communicator();
+    });
+  } catch (const Error& error) {
+    if (leaves_ranks_unlike(error.kind())) forget_derived(held);
+    throw;
+  }
 }
 
 }  // namespace staghorn

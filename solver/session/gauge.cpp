@@ -357,7 +357,7 @@ void Gauge::make_operators(const SolveShape& wanted_shape) {
 void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
   if (!precise_ || precise_->options().n_rhs != n_rhs) make_operators(shape(n_rhs, system, certificate));
   const bool first = !pass_;
-  // The allocations that are left fail on every rank alike.
+  // If an allocation fails on one rank, all ranks get its Error, and the gauge is of no use before forget_derived().
   context_.communicator().agree([&] {
     if (!pass_) {
       const SolverEntry& entry = solver_for(options_);

@@ -92,7 +92,8 @@ int main(int argc, char **argv) {
   staghorn_context_destroy(&context);
 
   const char *const fault = of_cuda ? "STAGHORN_FAIL_CUDA" : "STAGHORN_FAIL_MPI";
-  int counts[finished + 1] = {0}, k = from;
+  enum { enough = 3 };
+  int counts[finished + 1] = {0}, k = from, well = 0; /* runs in a row in which no call failed */
   while (!wrong) {
     char text[32], found[1000] = "";
     snprintf(text, sizeof text, "%d:%d", failing, k);
@@ -109,9 +110,19 @@ int main(int argc, char **argv) {
       wrong = 1;
       break;
     }
+    well = status == STAGHORN_OK ? well + 1 : 0;
+    if (status == STAGHORN_OK && of_cuda) { /* or it failed in the test of a transport, which was left out then */
+      wrong = memcmp(x, expected, bytes) != 0;
+      MPI_Allreduce(MPI_IN_PLACE, &wrong, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+      if (wrong) printf("k %d: rank %d: other bits\n", k, rank);
+      staghorn_context_destroy(&context);
+      if (well == enough) break; /* how often a GPU is asked whether it is done is not the same each time */
+      k += every;
+      continue;
+    }
     if (status == STAGHORN_OK) { /* there is no such call: halve the step until the last one is found */
       staghorn_context_destroy(&context);
-      if (every == 1 || of_cuda) break; /* how often a GPU is asked whether it is done is not the same each time */
+      if (every == 1) break;
       k -= every / 2;
       every = (every + 1) / 2;
       continue;

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from gpus import gpu_count
 from program_under_test import built_program
 
 
@@ -65,9 +66,12 @@ def test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all(run_built, tmp_
 @pytest.mark.gpu
 @pytest.mark.mpi
 @pytest.mark.parametrize("failing", [0, 1])
-def test_a_call_of_cuda_that_fails_on_one_rank_is_an_error_of_all(run_built, failing):
-    """Two ranks that share a GPU; their faces are staged."""
-    result = run_built("failing_messages", "shared", failing, 61, 1 + 7 * failing, ranks=2, threads=1)
+@pytest.mark.parametrize("kind, every", [("shared", 23), ("p2p", 11), ("nccl", 233), ("each", 67)])
+def test_a_call_of_cuda_that_fails_on_one_rank_is_an_error_of_all(run_built, kind, every, failing):
+    """Two ranks that share a GPU, with staged faces; or with a GPU each, by p2p, NCCL, or what is fastest."""
+    if kind != "shared" and gpu_count() < 2:
+        pytest.skip(f"{kind} needs 2 GPUs, there are {gpu_count()}")
+    result = run_built("failing_messages", kind, failing, every, 1 + 7 * failing, ranks=2, threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
     failed = {name: int(count) for name, count in re.findall(r"(\w+ing) (\d+)", result.stdout)}
     assert failed["solving"] > 5, result.stdout

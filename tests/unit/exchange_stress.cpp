@@ -34,7 +34,7 @@ int run(const Communicator& communicator, const std::string& transport, MemorySp
   const int gpus = cuda::device_count();
   if (space == MemorySpace::cuda && gpus > 0) cuda::select_device(communicator.rank_on_host() % gpus);
   const bool lacks_gpu = communicator.any(space == MemorySpace::cuda && gpus == 0);
-  const std::string obstacle = lacks_gpu ? "no GPU" : transport_obstacle(communicator, transport);
+  const std::string obstacle = lacks_gpu ? "no GPU" : transport_obstacle(communicator, transport, space);
   if (!obstacle.empty()) {
     if (communicator.is_root()) std::printf("%s: %s\n", transport.c_str(), obstacle.c_str());
     return 77;

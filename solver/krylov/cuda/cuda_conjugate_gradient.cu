@@ -67,8 +67,9 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
   s.n_ranks = d.peers() ? d.communicator().size() : 1;  // else NCCL adds the sums of all ranks
   s.rank = d.communicator().rank();
   s.silent_rank = -1;
-  s.wait_limit_ns = patience_nanoseconds();
+  s.wait_limits = {patience_nanoseconds(), nullptr};
   if (s.n_ranks > 1) {
+    s.wait_limits = d.peers()->wait_limits();
     for (int rank = 0; rank < s.n_ranks; ++rank)
       s.mailbox[rank] = reinterpret_cast<cuda::Mail*>(d.peers()->mailbox(rank));
     s.first_tag = d.peers()->next_tag();
@@ -197,10 +198,12 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   form.begin({state.x.data(), state.r.data(), state.p.data(), state.tmp.data()}, system.shift);
 
   long batch = 0;
+  const Glimpse* latest = nullptr;
   const auto launch_batch = [&](Glimpse& glimpse) {
     adverse_delay(start.rank);
     form.queue(batch++);
     loop->look(glimpse);
+    latest = &glimpse;
   };
   const Scalars* seen = loop->glimpses[0].host;
   if (!start.done) launch_batch(loop->glimpses[0]);
@@ -221,10 +224,13 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
     if (leaves) form.await(loop->glimpses[last].copied);
     if (interrupted || leaves) seen = loop->glimpses[last].host;
   }
+  if (latest) form.await(latest->copied);  // messages of a batch that changes nothing wait for other ranks, too
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(loop->stream.handle));
-  if (seen->silent_rank >= 0)
+  if (seen->silent_rank >= 0) {
+    system.d.peers()->hear();
     throw Stalled("rank " + std::to_string(start.rank) + " had no answer from rank " +
                   std::to_string(seen->silent_rank) + " for " + three_digits(patience_seconds()) + " s");
+  }
   form.end(seen->iteration);
 
   CgResult result{results(*seen, loop->history, loop->steps, state), form.form(), {}, nullptr};

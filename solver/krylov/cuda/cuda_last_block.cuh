@@ -27,7 +27,7 @@ __device__ inline __int128 collect_totals(Scalars& s, CgStep step, int rhs) {
   __int128 total = 0;
   if (lane < s.n_ranks) {
     const Mail& mail = mail_slot(s, s.rank, lane, step, rhs);
-    Patience patience(s.wait_limit_ns);
+    Patience patience(s.wait_limits);
     while (!received(mail, s.first_tag + std::uint32_t(s.iteration), total))
       if (patience.ended()) {
         s.silent_rank = lane;

@@ -57,6 +57,7 @@ class NcclKernels final : public CudaLoopForm {
     binding_.emplace(vectors, shift, context_.scalars, LoopFaces{from, to, from, to});
     STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));  // p is there
     cuda_kernels().pack_faces(to_other_, vectors.p, to);
+    context_.d.communicator().enter();
     sum<cuda::hop_step>();  // of nothing
   }
 

@@ -62,7 +62,7 @@ __device__ inline void arrive(const Scalars& s, RendezvousRing* const (&of_ranks
 __device__ inline __int128 total_of_blocks(Scalars& s, RendezvousRing& here, std::uint64_t turn, int rhs, int blocks) {
   const int lane = int(threadIdx.x) % 32;
   const std::uint64_t expected = std::uint64_t(s.n_ranks * (blocks / 32 + (lane < blocks % 32)));
-  Patience patience(s.wait_limit_ns);
+  Patience patience(s.wait_limits);
   std::uint64_t high, low;
   bool in_vain = false;
   do {

@@ -37,8 +37,8 @@ struct Scalars {
   int n_ranks, rank;
   Mail* mailbox[max_peers];  // one for each rank, with places [step][rhs][from rank]
   std::uint32_t first_tag;
-  long long wait_limit_ns;
-  int silent_rank;  // a rank that did not answer in time, else -1
+  WaitLimits wait_limits;
+  int silent_rank;  // a rank that did not answer within the limits, else -1
 
   // The host does not look at what follows.
   SumCell cells[n_steps][max_rhs * cells_per_sum];

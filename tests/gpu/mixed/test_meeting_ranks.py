@@ -62,6 +62,12 @@ def test_ranks_of_both_kinds_meet(run_built, gauge, tmp_path, grid):
         assert len(report["devices"]) == report["ranks"] and report["unlike_ranks"], name
         assert report["transport"].split("+")[-1] in ("staged", "mapped", "cuda-aware", "mpi"), name
         assert report["outcome"] != "certified" and report["certificate"] == "host", name
+        tried = {trial["name"]: trial for trial in report["transports"]["tried"]}
+        if DEVICES[grid].count("cuda") > 1 and name != "mapped":  # of an idle GPU that two ranks share
+            assert tried["p2p+staged"]["left_out"] == "several ranks share a GPU", name
+            assert "nccl+staged" in tried and "nccl+mapped" not in tried, name
+        else:
+            assert not any("+" in way for way in tried), name
     assert done.stdout.count(f"exit status {FAILED}") == len(REQUESTS), done.stdout
 
 

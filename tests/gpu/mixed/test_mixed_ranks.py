@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 
 import pytest
+from gpus import gpu_count
 from solve_files import solution_bytes
 
 pytestmark = pytest.mark.gpu
@@ -78,6 +79,16 @@ def test_transports_between_unlike_ranks(check, transport, overlap):
     some = {name: REQUESTS[name] for name in ("fp64-18", "fp64-18-fp16-12")}
     found = check("1,1,1,2", "--transport", transport, "--overlap", overlap, "--loopback", "x", requests=some)
     assert {report["transports"]["chosen"] for report in found.reports} == {transport}
+
+
+@pytest.mark.parametrize("grid, devices", [("1,1,1,3", "cuda:0,cuda:1,cpu"), ("1,1,2,2", "cpu,cuda:0,cpu,cuda:1")])
+@pytest.mark.parametrize("transport", ["p2p", "nccl"])
+def test_faces_between_the_gpus_of_mixed_ranks_go_their_own_way(check, transport, grid, devices):
+    if gpu_count() < 2:
+        pytest.skip(f"{transport} needs 2 GPUs, there are {gpu_count()}")
+    found = check(grid, "--transport", transport, "--loopback", "x", devices=devices)
+    assert {report["transports"]["chosen"].split("+")[0] for report in found.reports} == {transport}
+    assert {report["transport"].split("+")[-1] for report in found.reports} <= {"staged", "mapped", "cuda-aware"}
 
 
 def test_certificate_of_mixed_ranks_runs_on_the_host(check):
