@@ -104,6 +104,12 @@ Four process_grid(const Context& context) {
   return grid;
 }
 
+int device(const Context& context) {
+  std::int32_t number = 0;
+  checked([&] { return staghorn_context_device(context.handle, &number); });
+  return number;
+}
+
 std::string report(const Context& context) {
   std::size_t bytes = 0;
   checked([&] { return staghorn_report(context.handle, nullptr, &bytes); });
@@ -275,6 +281,7 @@ NB_MODULE(_interface, m) {
         nb::arg("communicator").none());
   m.def("local_lattice", &local_lattice);
   m.def("process_grid", &process_grid);
+  m.def("device", &device);
   m.def("report", &report);
   m.def("read_links", [](const Context& context, const std::string& path, bool verify, const staghorn_links& links,
                          const Addresses& u) {

@@ -66,6 +66,8 @@ class Context:
         local, origin = native.local_lattice(self._native)
         self._local, self._origin = _four("local", local), _four("origin", origin)
         self._grid = _four("grid", native.process_grid(self._native))
+        number = native.device(self._native)
+        self._device = "cpu" if number == native.DEVICES["cpu"] else f"cuda:{number}"
 
     @property
     def lattice(self) -> Extents:
@@ -86,6 +88,11 @@ class Context:
     def grid(self) -> Extents:
         """Ranks in each direction."""
         return self._grid
+
+    @property
+    def device(self) -> str:
+        """On which this rank computes: "cpu", "cuda:0", ..."""
+        return self._device
 
     @property
     def stream(self) -> int | None:

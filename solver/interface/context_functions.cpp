@@ -234,6 +234,16 @@ int staghorn_context_grid(const staghorn_context* context, std::int32_t grid[4])
   });
 }
 
+int staghorn_context_device(const staghorn_context* context, std::int32_t* device) {
+  return guarded([&] {
+    const auto held = held_by(context);
+    check_pointer("device", device);
+    const int number = held->context->cuda_device();
+    *device = number < 0 ? std::int32_t(STAGHORN_DEVICE_CPU) : number;
+    return int(STAGHORN_OK);
+  });
+}
+
 int staghorn_context_destroy(staghorn_context** context) {
   return guarded([&] {
     check_pointer("context", context);

@@ -10,8 +10,9 @@ module staghorn
   public
 
   integer(c_int), parameter :: STAGHORN_OK = 0, STAGHORN_NOT_CONVERGED = 1, STAGHORN_STAGNATED = 2, &
-    STAGHORN_BREAKDOWN = 3, STAGHORN_STOPPED = 4, STAGHORN_E_ARGUMENT = -1, STAGHORN_E_LAYOUT = -2, &
-    STAGHORN_E_VALUE = -3, STAGHORN_E_MEMORY = -4, STAGHORN_E_DEVICE = -5, STAGHORN_E_MPI = -6, &
+    STAGHORN_BREAKDOWN = 3, STAGHORN_STOPPED = 4, STAGHORN_WITHHELD = 5, &
+    STAGHORN_E_ARGUMENT = -1, STAGHORN_E_LAYOUT = -2, STAGHORN_E_VALUE = -3, STAGHORN_E_MEMORY = -4, &
+    STAGHORN_E_DEVICE = -5, STAGHORN_E_MPI = -6, &
     STAGHORN_E_STATE = -7, STAGHORN_E_UNSUPPORTED = -8, STAGHORN_E_INTERNAL = -9, STAGHORN_E_FILE = -10
   integer(c_int32_t), parameter :: STAGHORN_LEX = 0, STAGHORN_CPS_STAG = 1, STAGHORN_CPS_WILSON = 2, &
     STAGHORN_EVEN_ODD_X = 3, STAGHORN_QDP = 4, STAGHORN_CPS_STAG_BLOCK = 5
@@ -58,6 +59,8 @@ module staghorn
     integer(c_int64_t) :: max_iterations
     type(c_funptr) :: progress
     type(c_ptr) :: progress_data
+    type(c_funptr) :: withhold
+    type(c_ptr) :: withhold_data
   end type
   type, bind(C) :: staghorn_result
     integer(c_int32_t) :: struct_size, status
@@ -134,6 +137,11 @@ module staghorn
       import
       type(c_ptr), value :: context
       integer(c_int32_t), intent(out) :: grid(4)
+    end function
+    integer(c_int) function staghorn_context_device(context, device) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int32_t), intent(out) :: device
     end function
     integer(c_int) function staghorn_context_destroy(context) bind(C)
       import

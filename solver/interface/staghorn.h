@@ -56,6 +56,7 @@ enum staghorn_status {
   STAGHORN_STAGNATED = 2,     /* the precision gives no better x */
   STAGHORN_BREAKDOWN = 3,     /* no direction of descent, or an overflow */
   STAGHORN_STOPPED = 4,       /* the progress function asked for it, on any rank */
+  STAGHORN_WITHHELD = 5,      /* the withhold function asked for it, on any rank: outputs are as they were */
   /* Errors: outputs are as they were or hold numbers that mean nothing. */
   STAGHORN_E_ARGUMENT = -1,    /* a pointer, enum, struct_size or number that makes no sense */
   STAGHORN_E_LAYOUT = -2,      /* extents, grid, strides or ranks that do not fit together */
@@ -207,6 +208,10 @@ typedef struct {
   /* Called on every rank now and then, with iterations and largest residual over tolerance. Not 0: stop. NULL: none */
   int (*progress)(void *data, int64_t iteration, double residual_over_tolerance);
   void *progress_data;
+  /* Called once on every rank of a solve that is no error, before anything is written to x, dx and results. Not 0 on
+   * any rank: nothing is written. NULL: none */
+  int (*withhold)(void *data);
+  void *withhold_data;
 } staghorn_request;
 
 /* What came out, for one right-hand side. Residuals are relative. A source of zeros has x = 0 and residuals 0. */
@@ -292,6 +297,8 @@ STAGHORN_API int staghorn_context_create_f(staghorn_context **context, int32_t f
 STAGHORN_API int staghorn_context_local(const staghorn_context *context, int32_t extents[4], int32_t origin[4]);
 /* Processes in each direction, as asked for or as chosen. Local. */
 STAGHORN_API int staghorn_context_grid(const staghorn_context *context, int32_t grid[4]);
+/* The number of the GPU on which this rank computes, or STAGHORN_DEVICE_CPU. Local. */
+STAGHORN_API int staghorn_context_device(const staghorn_context *context, int32_t *device);
 /* Frees it and sets *context to NULL; its gauges first. NULL in *context is fine. Collective. */
 STAGHORN_API int staghorn_context_destroy(staghorn_context **context);
 

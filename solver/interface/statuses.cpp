@@ -110,6 +110,8 @@ const char* staghorn_status_text(int status) {
       return "breakdown: no direction of descent, or an overflow";
     case STAGHORN_STOPPED:
       return "stopped by the progress function";
+    case STAGHORN_WITHHELD:
+      return "withheld by the withhold function: nothing is written";
     case STAGHORN_E_ARGUMENT:
       return "an argument makes no sense";
     case STAGHORN_E_LAYOUT:

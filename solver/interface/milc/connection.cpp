@@ -1,11 +1,15 @@
 #include "solver/interface/milc/connection.hpp"
 
+#include <omp.h>
 #include <staghorn_mpi.h>
 
 #include <algorithm>
 #include <chrono>
+#include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 #include "solver/interface/milc/failure.hpp"
 
@@ -28,6 +32,31 @@ int rank_in(MPI_Comm communicator) {
 
 // Messages of a context, where the host wants any.
 void write_message(void*, int, const char* text) { std::fprintf(stderr, "staghorn: %s\n", text); }
+
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
+
+// What a solve with the links of the last call asks of those of this call. The hash begins with the iterations: before,
+// and after them, threads copy vectors. A hash that fails is thrown on where it is asked for next.
+struct LinkWatch {
+  HashBeside& hash;
+  const LinkHash& in_gauge;
+  double waited;
+
+  static int look(void* data, std::int64_t, double) {
+    auto& self = *static_cast<LinkWatch*>(data);
+    self.hash.begin();
+    return self.hash.is_made() && self.hash.get() != self.in_gauge;
+  }
+  static int withhold(void* data) {
+    auto& self = *static_cast<LinkWatch*>(data);
+    const Clock::time_point start = Clock::now();
+    const bool changed = self.hash.get() != self.in_gauge;
+    self.waited = seconds_since(start);
+    return changed;
+  }
+};
 
 }  // namespace
 
@@ -69,6 +98,19 @@ void Connection::make_context(const staghorn_geometry& geometry, int device) {
   if (verbosity_ > QUDA_SILENT && rank_in(all_) == 0) options.log = write_message;
   require(alone ? staghorn_context_create(&context_, &geometry, &options)
                 : staghorn_context_create_mpi(&context_, all_, &geometry, &options));
+  beside_ = !any(!wants_hash_beside());
+}
+
+// Cores are free while a GPU solves. The environment overrules.
+bool Connection::wants_hash_beside() const {
+  if (const char* told = std::getenv("STAGHORN_MILC_HASH")) {
+    if (told == std::string_view("beside")) return true;
+    if (told != std::string_view("first")) refuse("STAGHORN_MILC_HASH", "first or beside", told);
+    return false;
+  }
+  std::int32_t device = STAGHORN_DEVICE_CPU;
+  require(staghorn_context_device(context_, &device));
+  return device != STAGHORN_DEVICE_CPU;
 }
 
 void Connection::close() {
@@ -78,49 +120,74 @@ void Connection::close() {
   all_ = MPI_COMM_NULL;
 }
 
-staghorn_gauge* Connection::gauge(int precision, const void* fat, const void* lng) {
+GivenLinks Connection::given_links(int precision, const void* fat, const void* lng) const {
   if (!context_) refuse("lattice", "qudaInit before", "none");
   require_pointer("fat links", fat);
   require_pointer("long links", lng);
-  const auto start = std::chrono::steady_clock::now();
   std::int32_t extents[4], origin[4];
   require(staghorn_context_local(context_, extents, origin));
-  constexpr std::size_t reals_of_site = 4 * 18;
-  const std::size_t bytes_of_real = precision == STAGHORN_FP32 ? sizeof(float) : sizeof(double);
-  std::size_t bytes = reals_of_site * bytes_of_real;
-  for (const std::int32_t n : extents) bytes *= std::size_t(n);
+  std::size_t sites = 1;
+  for (const std::int32_t n : extents) sites *= std::size_t(n);
+  return {precision, fat, lng, sites};
+}
 
-  const Links found{precision, hash_field(fat, bytes, bytes_of_real), hash_field(lng, bytes, bytes_of_real)};
-  int changed_improved[2] = {links_ != found, !found.lng.zero};
-  any(changed_improved);
-  has_read_ = changed_improved[0] != 0;
-  if (has_read_) read_links(found, changed_improved[1] != 0, fat, lng);
-  links_seconds_ = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+staghorn_gauge* Connection::gauge(int precision, const void* fat, const void* lng) {
+  const GivenLinks links = given_links(precision, fat, lng);
+  const Clock::time_point start = Clock::now();
+  const LinkHash hash = hash_links(links, omp_get_max_threads());
+  news_ = {};
+  news_.read = any(links_ != hash);
+  if (news_.read) read_links(links, hash);
+  news_.seconds = seconds_since(start);
   return gauge_;
 }
 
-void Connection::read_links(const Links& found, bool improved, const void* fat, const void* lng) {
+int Connection::solve(int precision, const void* fat, const void* lng, staghorn_request request, const Solve& solve) {
+  if (!beside_ || !links_) return require(solve(gauge(precision, fat, lng), request));
+  const GivenLinks links = given_links(precision, fat, lng);
+  HashBeside hash(links);
+  LinkWatch watch{hash, *links_, 0};
+  request.progress = LinkWatch::look;
+  request.withhold = LinkWatch::withhold;
+  request.progress_data = request.withhold_data = &watch;
+  const Clock::time_point start = Clock::now();
+  const int status = require(solve(gauge_, request));
+  news_ = {false, true, hash.seconds(), watch.waited, 0};
+  if (status != STAGHORN_WITHHELD) return status;
+
+  news_.read = true;
+  news_.lost = seconds_since(start);
+  const Clock::time_point again = Clock::now();
+  read_links(links, hash.get());
+  news_.seconds += seconds_since(again);
+  request.progress = nullptr;
+  request.withhold = nullptr;
+  return require(solve(gauge_, request));
+}
+
+void Connection::read_links(const GivenLinks& links, const LinkHash& hash) {
   links_.reset();
   staghorn_links layout;
   require(staghorn_defaults(&layout, sizeof layout, STAGHORN_LINKS));
   layout.order = STAGHORN_EVEN_ODD_X;
-  layout.precision = found.precision;
+  layout.precision = links.precision;
   layout.phases = STAGHORN_PHASES_AS_GIVEN;  // they follow an origin that no call tells
-  const void* const near[4] = {fat, nullptr, nullptr, nullptr};
-  const void* const far[4] = {lng, nullptr, nullptr, nullptr};
-  if (improved)  // the library takes zeros for naive quarks too, but has to read them for that
+  const void* const near[4] = {links.fat, nullptr, nullptr, nullptr};
+  const void* const far[4] = {links.lng, nullptr, nullptr, nullptr};
+  if (any(!hash.lng.zero))  // the library takes zeros for naive quarks too, but has to read them for that
     require(gauge_ ? staghorn_gauge_update_improved(gauge_, &layout, near, &layout, far)
                    : staghorn_gauge_create_improved(context_, &layout, near, &layout, far, &gauge_));
   else
     require(gauge_ ? staghorn_gauge_update(gauge_, &layout, near)
                    : staghorn_gauge_create(context_, &layout, near, &gauge_));
-  links_ = found;
+  links_ = hash;
 }
 
-void Connection::any(int (&both)[2]) const {
-  if (all_ == MPI_COMM_NULL) return;
-  if (MPI_Allreduce(MPI_IN_PLACE, both, 2, MPI_INT, MPI_MAX, all_) != MPI_SUCCESS)
+bool Connection::any(bool value) const {
+  int on_any_rank = value;
+  if (all_ != MPI_COMM_NULL && MPI_Allreduce(MPI_IN_PLACE, &on_any_rank, 1, MPI_INT, MPI_MAX, all_) != MPI_SUCCESS)
     throw Failure("MPI_Allreduce failed");
+  return on_any_rank != 0;
 }
 
 bool Connection::is_verbose() const { return verbosity_ >= QUDA_VERBOSE && rank_in(all_) == 0; }

@@ -6,9 +6,10 @@
 #include <quda_milc_interface.h>
 #include <staghorn.h>
 
+#include <functional>
 #include <optional>
 
-#include "solver/interface/milc/field_hash.hpp"
+#include "solver/interface/milc/link_hash.hpp"
 
 namespace staghorn::milc {
 
@@ -22,26 +23,36 @@ class Connection {
   void open(const QudaInitArgs_t& args);
   void close();
 
-  // The gauge that holds MILC's links, which are read if they are not those of the last call on every rank. `precision`
-  // of the numbers: staghorn_precision. Throws Failure before `open`, and where the links are refused.
+  // The gauge that holds MILC's links, which are hashed, and read if they are not those of the last call on every rank.
+  // `precision` of the numbers: staghorn_precision. Throws Failure before `open`, and where the links are refused.
   staghorn_gauge* gauge(int precision, const void* fat, const void* lng);
-  // Of the last call of `gauge`: whether it read links, and how long it took, hashes included.
-  bool has_read() const { return has_read_; }
-  double links_seconds() const { return links_seconds_; }
+  // The same, with the links of the last call of `gauge` or `solve`.
+  staghorn_gauge* gauge() const { return gauge_; }
+
+  // Calls `solve`, which returns the status of a solve of staghorn.h, with the gauge that holds MILC's links and the
+  // request. The links are hashed first; or, where all ranks compute on GPUs, beside the iterations of a solve with the
+  // links of the last call. If these turn out to be others on any rank, that solve is stopped, nothing of it is
+  // written, the links are read, and `solve` is called once more. Returns the status of the last solve. Throws Failure.
+  using Solve = std::function<int(staghorn_gauge*, const staghorn_request&)>;
+  int solve(int precision, const void* fat, const void* lng, staghorn_request request, const Solve& solve);
+
+  // What the last call of `gauge` or `solve` did about links.
+  struct LinkNews {
+    bool read = false, beside = false;  // whether links were read, and hashed beside a solve
+    double seconds = 0;                 // for hashing; for reading, too, where links were read
+    double waited = 0;                  // beside: seconds for which the end of the solve waited for the hash
+    double lost = 0;                    // beside: seconds of the solve with the wrong links
+  };
+  const LinkNews& link_news() const { return news_; }
 
   bool is_verbose() const;  // on rank 0
 
  private:
-  struct Links {
-    int precision = 0;
-    FieldHash fat, lng;
-    friend bool operator==(const Links&, const Links&) = default;
-  };
-
   void make_context(const staghorn_geometry& geometry, int device);
-  void read_links(const Links& links, bool improved, const void* fat, const void* lng);
-  // Whether it is true on any rank, for both.
-  void any(int (&both)[2]) const;
+  bool wants_hash_beside() const;  // of this rank
+  GivenLinks given_links(int precision, const void* fat, const void* lng) const;
+  void read_links(const GivenLinks& links, const LinkHash& hash);
+  bool any(bool value) const;  // whether it is true on any rank
 
   std::optional<MPI_Comm> given_;  // by qudaSetMPICommHandle
   MPI_Comm all_ = MPI_COMM_NULL;   // of the context
@@ -49,9 +60,9 @@ class Connection {
   staghorn_geometry geometry_{};
   staghorn_context* context_ = nullptr;
   staghorn_gauge* gauge_ = nullptr;
-  std::optional<Links> links_;  // in the gauge
-  bool has_read_ = false;
-  double links_seconds_ = 0;
+  std::optional<LinkHash> links_;  // in the gauge
+  bool beside_ = false;            // links are hashed beside solves; the same on all ranks
+  LinkNews news_;
 };
 
 }  // namespace staghorn::milc

@@ -60,11 +60,11 @@ Chunk hash_chunk(const unsigned char* from, std::size_t words) {
 
 }  // namespace
 
-FieldHash hash_field(const void* field, std::size_t bytes, std::size_t bytes_of_real) {
+FieldHash hash_field(const void* field, std::size_t bytes, std::size_t bytes_of_real, int threads) {
   const auto* from = static_cast<const unsigned char*>(field);
   const std::size_t words = bytes / 8, chunks = (words + chunk_words - 1) / chunk_words;
   Word low = 0, high = 0, bits = 0;
-#pragma omp parallel for schedule(static) reduction(+ : low, high) reduction(| : bits)
+#pragma omp parallel for num_threads(threads) schedule(dynamic) reduction(+ : low, high) reduction(| : bits)
   for (std::size_t k = 0; k < chunks; ++k) {
     const std::size_t first = k * chunk_words, count = words - first < chunk_words ? words - first : chunk_words;
     const Chunk chunk = hash_chunk(from + 8 * first, count);

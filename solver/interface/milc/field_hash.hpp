@@ -13,7 +13,7 @@ struct FieldHash {
   friend bool operator==(const FieldHash&, const FieldHash&) = default;
 };
 
-// `bytes`: a multiple of 8. The hash does not depend on the number of threads. Local.
-FieldHash hash_field(const void* field, std::size_t bytes, std::size_t bytes_of_real);
+// `bytes`: a multiple of 8. `threads` of OpenMP make the hash, which does not depend on their number. Local.
+FieldHash hash_field(const void* field, std::size_t bytes, std::size_t bytes_of_real, int threads);
 
 }  // namespace staghorn::milc

@@ -60,8 +60,10 @@ class Line {
 
  private:
   void write_links() const {
-    std::printf("staghorn: %s: links %s in %.4f s", function_, host().has_read() ? "read" : "unchanged",
-                host().links_seconds());
+    const Connection::LinkNews& news = host().link_news();
+    std::printf("staghorn: %s: links %s in %.4f s", function_, news.read ? "read" : "unchanged", news.seconds);
+    if (news.beside && news.read) std::printf(", after %.4f s of a solve with the last ones", news.lost);
+    if (news.beside && !news.read) std::printf(" beside the solve, which waited %.4f s", news.waited);
   }
 
   const char* function_;
@@ -94,15 +96,17 @@ void invert(const char* function, int external_precision, int quda_precision, do
     request.mass = mass;
     request.guess = 1;
     set_targets(request, target_residual, target_relative_residual);
-    staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
     staghorn_result worst = results_of(1)[0];
     int status = STAGHORN_OK;
     for (int first = 0; first < n; first += most_together) {
       const int count = std::min(n - first, most_together);
       std::vector<staghorn_result> results = results_of(count);
       const std::vector<const void*> b(sources + first, sources + first + count);
-      status = std::max(status, require(staghorn_solve(gauge, &request, &vectors, count, b.data(), solutions + first,
-                                                       nullptr, results.data())));
+      const auto solve = [&](staghorn_gauge* gauge, const staghorn_request& asked) {
+        return staghorn_solve(gauge, &asked, &vectors, count, b.data(), solutions + first, nullptr, results.data());
+      };
+      status = std::max(status, first == 0 ? host().solve(vectors.precision, fat, lng, request, solve)
+                                           : require(solve(host().gauge(), request)));
       for (const staghorn_result& result : results) take_worst(worst, result);
     }
     *residual = worst.residual_true;
@@ -192,10 +196,12 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int n, dou
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
     const std::vector<double> targets = set_targets(request, n, target_residuals, target_relative_residuals);
-    staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
     std::vector<staghorn_result> results = results_of(n);
-    const int status = require(staghorn_multishift(gauge, &request, &vectors, n, offsets, targets.data(), nullptr,
-                                                   source, solutions, nullptr, results.data()));
+    const auto solve = [&](staghorn_gauge* gauge, const staghorn_request& asked) {
+      return staghorn_multishift(gauge, &asked, &vectors, n, offsets, targets.data(), nullptr, source, solutions,
+                                 nullptr, results.data());
+    };
+    const int status = host().solve(vectors.precision, fat, lng, request, solve);
     staghorn_result worst = results[0];
     for (int i = 0; i < n; ++i) {
       residuals[i] = results[std::size_t(i)].residual_true;

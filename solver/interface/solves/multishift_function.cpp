@@ -96,6 +96,7 @@ class RunningShifts {
     SolveReport report = held_.gauge->solve_masses(call_.request, held_.sources, held_.solutions, progress.show(),
                                                    {true, progress.stopped()});
     const double b2 = norm2(all(), held_.sources[0], arguments().sites());
+    if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;
     if (call_.alpha)
       give_sum();
     else

@@ -135,6 +135,16 @@ staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs,
   return result;
 }
 
+bool is_withheld(const Communicator& all, const staghorn_request& request) {
+  bool wanted = false;
+  try {
+    wanted = request.withhold && request.withhold(request.withhold_data) != 0;
+  } catch (...) {  // of a host in C++: the other ranks wait
+    wanted = true;
+  }
+  return all.any(wanted);
+}
+
 void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, VectorField& dx, void* to) {
   const Communicator& all = held.context->context->communicator();
   if (arguments.of_solutions().alternating) all.agree([&] { alternate(x); });

@@ -51,6 +51,9 @@ SolveRequest request_of(const SolveArguments& arguments);
 // are left open. Local.
 staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped);
 
+// Whether the host wants nothing written, on any rank. Collective.
+bool is_withheld(const Communicator& all, const staghorn_request& request);
+
 // Writes D x of a solution of the system to the host; x may be changed, dx is room for it. Collective.
 void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, VectorField& dx, void* to);
 

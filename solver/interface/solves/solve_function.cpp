@@ -70,6 +70,7 @@ class RunningSolve {
     SolveReport report =
         gauge.solve(request, held_.sources, held_.solutions, progress.show(), {true, progress.stopped()});
     for (int i = 0; i < call_.n; ++i) finish(i, report.rhs[std::size_t(i)], *progress.stopped());
+    if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;
     give_fields();
     const double seconds = all().max(whole.seconds());
     int worst = STAGHORN_OK;
