@@ -43,6 +43,7 @@ BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
+CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[beside-alone]"]
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
 MUTATIONS = [
@@ -136,7 +137,13 @@ MUTATIONS = [
              "request.stop = STAGHORN_STOP_ON_PARITY;", "request.stop = STAGHORN_STOP_ON_SYSTEM;",
              ["tests/interface/test_fake_hosts.py::test_a_program_written_against_cps_gets_what_cps_promises[]"]),
     Mutation("MILC: links that change in place are read again",
-             "int changed_improved[2] = {links_ != found,", "int changed_improved[2] = {!links_,", MILC),
+             "news_.read = any(links_ != hash);", "news_.read = any(!links_);", MILC),
+    Mutation("MILC: what was solved with the last links is withheld where the hash beside it differs",
+             "const bool changed = self.hash.get() != self.in_gauge;", "const bool changed = self.hash.get().fat.zero;", CHANGES),
+    Mutation("MILC: a solve with the last links is stopped",
+             "return self.hash.is_made() && self.hash.get() != self.in_gauge;", "return 0;", CHANGES),
+    Mutation("C: what is withheld is not written", "return all.any(wanted);", "return all.any(wanted) && request.guess;",
+             ["tests/interface/test_c_interface.py::test_in_one_process[withheld_solutions_are_not_written]"]),
     Mutation("MILC: signs that change two and two change the hash",
              "const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };",
              "const auto step = [](Word state, Word word) { return (state ^ word) * factor; };", MILC),

@@ -70,6 +70,10 @@ static int stop_now_and_then(void *data, int64_t iteration, double residual) {
   (void)data, (void)iteration, (void)residual;
   return one_of(50) == 0;
 }
+static int withhold_now_and_then(void *data) {
+  (void)data;
+  return one_of(20) == 0;
+}
 static void look_away(void *data, int level, const char *message) { (void)data, (void)level, (void)message; }
 
 static void draw_structs(void) {
@@ -98,6 +102,7 @@ static void draw_structs(void) {
   request->max_iterations = 20;
   if (one_of(20) == 0) request->stop = STAGHORN_STOP_ON_PARITY;
   request->progress = one_of(4) ? NULL : stop_now_and_then;
+  request->withhold = one_of(4) ? NULL : withhold_now_and_then;
   staghorn_eigen_request *search = &S(STAGHORN_EIGEN_REQUEST).eigen_request;
   search->pairs = 1 + one_of(8);
   search->tolerance = 1e-6;
@@ -210,6 +215,10 @@ static int context_grid(void) {
   int32_t grid[4];
   return staghorn_context_grid(a_context(), or_null(grid));
 }
+static int context_device(void) {
+  int32_t device;
+  return staghorn_context_device(a_context(), or_null(&device));
+}
 static int context_destroy(void) { /* of one that is gone, or NULL */
   staghorn_context *gone = one_of(2) ? NULL : (staghorn_context *)(uintptr_t)(8 + 16 * (uint64_t)one_of(40));
   return staghorn_context_destroy(or_null(&gone));
@@ -299,6 +308,7 @@ static struct {
                  {"staghorn_context_create_f", context_create_f, 8, 0, 0},
                  {"staghorn_context_local", context_local, 10, 0, 0},
                  {"staghorn_context_grid", context_grid, 10, 0, 0},
+                 {"staghorn_context_device", context_device, 10, 0, 0},
                  {"staghorn_context_destroy", context_destroy, 4, 0, 0},
                  {"staghorn_gauge_create", gauge_create, 20, 0, 0},
                  {"staghorn_gauge_create_improved", gauge_create_improved, 20, 0, 0},
@@ -351,7 +361,7 @@ int main(int argc, char **argv) {
     draw_fields();
     draw_pointers();
     const int which = drawn_function(), status = functions[which].call();
-    if (status < STAGHORN_E_FILE || status > STAGHORN_STOPPED || (status < 0 && !*staghorn_last_error())) {
+    if (status < STAGHORN_E_FILE || status > STAGHORN_WITHHELD || (status < 0 && !*staghorn_last_error())) {
       printf("turn %ld: %s: status %d, '%s'\n", turn, functions[which].name, status, staghorn_last_error());
       return 1;
     }
@@ -361,7 +371,7 @@ int main(int argc, char **argv) {
     functions[which].results += status >= 0;
   }
   staghorn_context_destroy(&context);
-  for (int status = STAGHORN_E_FILE; status <= STAGHORN_STOPPED; ++status)
+  for (int status = STAGHORN_E_FILE; status <= STAGHORN_WITHHELD; ++status)
     printf("%d: %ld\n", status, counts[status + 16]);
   for (int k = 0; k < function_count; ++k)
     printf("%s: %ld calls, %ld results\n", functions[k].name, functions[k].calls, functions[k].results);

@@ -2,7 +2,7 @@
  *
  *   many_ranks GX GY GZ GT ORDER      ORDER: natural | reversed | coordinates (given, in an order of the host's own)
  *                                            | fortran (natural, by staghorn_context_create_f) | stop (rank 0 stops)
- *                                            | wrong (two ranks claim one place)
+ *                                            | withhold (rank 0 does) | wrong (two ranks claim one place)
  *
  * Rank 0 prints the status and a hash of all bits of the solution, which does not depend on who holds which site. */
 #include <staghorn_mpi.h>
@@ -14,6 +14,8 @@ static int stop_on_first_rank(void *data, int64_t iteration, double residual) {
   (void)residual;
   return *(int *)data == 0 && iteration >= 20;
 }
+
+static int withhold_on_first_rank(void *data) { return *(int *)data == 0; }
 
 static void print_warning(void *data, int level, const char *text) {
   if (*(int *)data == 0) printf("level %d: %s\n", level, text);
@@ -90,6 +92,10 @@ int main(int argc, char **argv) {
     s.request.mass = 0.01;
     s.request.progress = stop_on_first_rank;
     s.request.progress_data = &rank;
+  }
+  if (strcmp(order, "withhold") == 0) {
+    s.request.withhold = withhold_on_first_rank;
+    s.request.withhold_data = &rank;
   }
   if (status == STAGHORN_OK)
     status = staghorn_solve(gauge, &s.request, &s.vectors, 1, sources, solutions, NULL, &s.result);

@@ -169,6 +169,28 @@ static int stop_at_once(void *data, int64_t iteration, double residual) {
   return iteration >= 10;
 }
 
+static int say_no(void *data) {
+  ++*(int *)data;
+  return -1;
+}
+
+/* Neither solutions, nor D of them, nor their sum. */
+static void withheld_solutions_are_not_written(void) {
+  const double alpha[4] = {1, 2, 3, 4};
+  int calls = 0;
+  s.request.withhold = say_no;
+  s.request.withhold_data = &calls;
+  for (int i = 0; i < 4; ++i) {
+    fill(dx[i], 8);
+    fill(x[i], 9);
+  }
+  CHECK(call(4, NULL, NULL, dx) == STAGHORN_WITHHELD && calls == 1);
+  CHECK(call(4, NULL, alpha, NULL) == STAGHORN_WITHHELD && calls == 2);
+  for (int i = 0; i < 4; ++i)
+    for (long k = 0; k < 6 * host_volume(&lattice); ++k) CHECK(x[i][k] == 9 && dx[i][k] == 8);
+  s.request.withhold = NULL;
+}
+
 static void outcomes_and_errors(void) {
   s.request.system = STAGHORN_EVEN;
   s.request.max_iterations = 5;
@@ -274,6 +296,7 @@ int main(int argc, char **argv) {
     alpha_sums_onto_what_is_there();
     full_systems_have_the_mass_of_the_shift();
     layouts_and_precisions_are_those_of_a_single_solve();
+    withheld_solutions_are_not_written();
     outcomes_and_errors();
     improved_quarks_have_shifts();
   }

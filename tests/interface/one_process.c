@@ -186,6 +186,43 @@ static void progress_function_stops_a_solve(void) {
   tear_down(&t);
 }
 
+typedef struct {
+  int calls, answer;
+  double *x; /* that must not have been written when the function is called */
+} withholder;
+
+static int withhold(void *data) {
+  withholder *own = data;
+  ++own->calls;
+  CHECK(own->x[0] == 9);
+  return own->answer;
+}
+
+static void withheld_solutions_are_not_written(void) {
+  bench t = set_up();
+  withholder own = {0, 1, t.x};
+  CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK);
+  const staghorn_result known = t.s.result;
+  t.s.request.withhold = withhold;
+  t.s.request.withhold_data = &own;
+  for (long k = 0; k < 6 * host_volume(&small); ++k) t.x[k] = t.z[k] = 9;
+  memset(&t.s.result.status, 9, sizeof t.s.result - offsetof(staghorn_result, status));
+  const staghorn_result untouched = t.s.result;
+  CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_WITHHELD && own.calls == 1);
+  for (long k = 0; k < 6 * host_volume(&small); ++k) CHECK(t.x[k] == 9 && t.z[k] == 9);
+  CHECK(memcmp(&t.s.result, &untouched, sizeof untouched) == 0);
+  own.answer = 0;
+  CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK && own.calls == 2);
+  CHECK(memcmp(t.x, t.y, (size_t)host_volume(&small) * 48) == 0 && t.s.result.iterations == known.iterations);
+  own.answer = 1;
+  t.s.request.struct_size = offsetof(staghorn_request, withhold); /* a host that does not know of it */
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && own.calls == 2);
+  t.s.request.struct_size = sizeof t.s.request;
+  t.b[0] = NAN;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_VALUE && own.calls == 2);
+  tear_down(&t);
+}
+
 /* sqrt of the mean of |y - b|^2 / |x|^2 over sites. */
 static double heavy_quark_residual(const bench *t) {
   double sum = 0;
@@ -563,6 +600,7 @@ static const struct {
               {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
               {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
               {"context_destroys_its_gauges", context_destroys_its_gauges},
+              {"withheld_solutions_are_not_written", withheld_solutions_are_not_written},
               {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
               {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
               {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},

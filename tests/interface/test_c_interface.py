@@ -82,7 +82,7 @@ def test_header_compiles_as(compiler, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-SIZES = {"geometry": 52, "options": 72, "links": 128, "action": 32, "vectors": 32, "request": 88, "result": 80, "gauge_info": 104,
+SIZES = {"geometry": 52, "options": 72, "links": 128, "action": 32, "vectors": 32, "request": 104, "result": 80, "gauge_info": 104,
          "eigen_request": 72, "eigen_info": 80}
 
 
@@ -124,6 +124,12 @@ def test_solution_has_the_same_bits_for_every_grid_and_order_of_ranks(run_built,
 def test_one_rank_stops_all(run_built):
     text = solution(run_built, "1 2 1 2", "stop")
     assert text.startswith("status 4 4 iterations 20 "), text
+
+
+@pytest.mark.mpi
+def test_one_rank_withholds_what_all_have_solved(run_built):
+    text = solution(run_built, "1 2 1 2", "withhold")
+    assert text.startswith("status 5 5 iterations 0 ") and text == solution(run_built, "1 1 1 1", "withhold")
 
 
 @pytest.mark.mpi

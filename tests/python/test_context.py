@@ -208,6 +208,7 @@ def test_boundary_is_that_of_the_reference(links, b):
 def test_a_gauge_file_is_read_as_by_a_session(small_gauge):
     context = sh.Context(small_gauge)
     assert context.lattice == (4, 6, 8, 10) == context.local and context.origin == (0, 0, 0, 0) and context.grid == (1, 1, 1, 1)
+    assert context.device == "cpu"
     assert np.array_equal(context.read_links(small_gauge), sh.read_gauge(small_gauge)[0])
     assert context.read(small_gauge).info.plaquette == pytest.approx(sh.Session(small_gauge).gauge["plaquette"], abs=1e-15)
 

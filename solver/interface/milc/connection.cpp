@@ -42,10 +42,12 @@ double seconds_since(Clock::time_point start) { return std::chrono::duration<dou
 struct LinkWatch {
   HashBeside& hash;
   const LinkHash& in_gauge;
-  double waited;
+  double waited = 0;
+  std::int64_t iterations = 0;  // as last told
 
-  static int look(void* data, std::int64_t, double) {
+  static int look(void* data, std::int64_t iteration, double) {
     auto& self = *static_cast<LinkWatch*>(data);
+    self.iterations = iteration;
     self.hash.begin();
     return self.hash.is_made() && self.hash.get() != self.in_gauge;
   }
@@ -146,17 +148,18 @@ int Connection::solve(int precision, const void* fat, const void* lng, staghorn_
   if (!beside_ || !links_) return require(solve(gauge(precision, fat, lng), request));
   const GivenLinks links = given_links(precision, fat, lng);
   HashBeside hash(links);
-  LinkWatch watch{hash, *links_, 0};
+  LinkWatch watch{hash, *links_};
   request.progress = LinkWatch::look;
   request.withhold = LinkWatch::withhold;
   request.progress_data = request.withhold_data = &watch;
   const Clock::time_point start = Clock::now();
   const int status = require(solve(gauge_, request));
-  news_ = {false, true, hash.seconds(), watch.waited, 0};
+  news_ = {false, true, hash.seconds(), watch.waited, 0, 0};
   if (status != STAGHORN_WITHHELD) return status;
 
   news_.read = true;
   news_.lost = seconds_since(start);
+  news_.iterations_lost = watch.iterations;
   const Clock::time_point again = Clock::now();
   read_links(links, hash.get());
   news_.seconds += seconds_since(again);

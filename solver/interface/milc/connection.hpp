@@ -6,6 +6,7 @@
 #include <quda_milc_interface.h>
 #include <staghorn.h>
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 
@@ -41,7 +42,8 @@ class Connection {
     bool read = false, beside = false;  // whether links were read, and hashed beside a solve
     double seconds = 0;                 // for hashing; for reading, too, where links were read
     double waited = 0;                  // beside: seconds for which the end of the solve waited for the hash
-    double lost = 0;                    // beside: seconds of the solve with the wrong links
+    double lost = 0;                    // beside, and read: seconds of the solve with the links of before
+    std::int64_t iterations_lost = 0;   // of that
   };
   const LinkNews& link_news() const { return news_; }
 

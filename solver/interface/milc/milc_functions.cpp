@@ -62,7 +62,9 @@ class Line {
   void write_links() const {
     const Connection::LinkNews& news = host().link_news();
     std::printf("staghorn: %s: links %s in %.4f s", function_, news.read ? "read" : "unchanged", news.seconds);
-    if (news.beside && news.read) std::printf(", after %.4f s of a solve with the last ones", news.lost);
+    if (news.beside && news.read)
+      std::printf(", after %.4f s and %lld iterations with the last ones", news.lost,
+                  static_cast<long long>(news.iterations_lost));
     if (news.beside && !news.read) std::printf(" beside the solve, which waited %.4f s", news.waited);
   }
 

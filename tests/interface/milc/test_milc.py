@@ -21,6 +21,20 @@ NINE = {"qudaInit", "qudaSetMPICommHandle", "qudaFinalize", "qudaAllocatePinned"
         "qudaInvertMsrc", "qudaMultishiftInvert"}
 
 
+# A line of the library for each call, where the host wants it.
+LINE = re.compile(r"staghorn: (?P<call>\w+): links (?P<links>\w+) in [\d.]+ s( beside the solve, which waited (?P<waited>[\d.]+) s)?"
+                  r"(, after [\d.]+ s and (?P<lost>\d+) iterations with the last ones)?(;.*: (?P<iterations>\d+) iterations.*)?")
+
+
+def lines_of(text):
+    return [match.groupdict() for match in map(LINE.fullmatch, text.splitlines()) if match]
+
+
+def hash_links(when):
+    """The environment that makes calls hash links "first" or "beside" their solves, as they do on CPUs and on GPUs by themselves."""
+    return {"STAGHORN_MILC_HASH": when}
+
+
 @pytest.fixture(scope="module")
 def written(run_built, tmp_path_factory):
     """The file of milc_host, after all of its checks in one process: see there."""
@@ -53,18 +67,54 @@ def test_milc_gets_the_bits_of_the_program(staghorn, written, tmp_path, which, o
 
 
 @pytest.mark.mpi
-@pytest.mark.parametrize("grid", ["1 1 1 2", "1 2 1 1"])
-def test_milc_on_ranks_gets_the_same_bits(run_built, written, grid):
-    result = run_built("milc_host", "check", written, *grid.split(), ranks=2, threads=1)
+@pytest.mark.parametrize("grid, hashes", [("1 1 1 2", "first"), ("1 1 1 2", "beside"), ("1 2 1 1", "first")])
+def test_milc_on_ranks_gets_the_same_bits(run_built, written, grid, hashes):
+    result = run_built("milc_host", "check", written, *grid.split(), ranks=2, threads=1, env=hash_links(hashes))
     assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
 
 
 def test_links_are_read_where_they_have_changed_and_only_there(run_built):
     result = run_built("milc_host", "reads", threads=2)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert re.findall(r"staghorn: (\w+): links (\w+)", result.stdout) == [
+    assert [(line["call"], line["links"]) for line in lines_of(result.stdout)] == [
         ("qudaInvert", "read"), ("qudaInvert", "unchanged"), ("qudaDslash", "unchanged"), ("qudaInvert", "read"),
         ("qudaInvert", "unchanged"), ("qudaInvert", "read"), ("qudaInvert", "read")]
+
+
+def test_links_hashed_beside_solves_give_the_same_bits(run_built, written, tmp_path):
+    result = run_built("milc_host", "write", tmp_path / "fields", threads=1, env=hash_links("beside"))
+    assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
+    assert (tmp_path / "fields").read_bytes() == written.read_bytes()
+
+
+@pytest.mark.parametrize("grid", ["", pytest.param("1 1 1 2", marks=pytest.mark.mpi)], ids=["alone", "changed-on-one-of-two"])
+@pytest.mark.parametrize("hashes", ["first", "beside"])
+def test_an_answer_after_a_change_is_that_of_a_fresh_start(run_built, grid, hashes):
+    """Of one source, several, several masses, and few iterations; in fp32 and fp64."""
+    result = run_built("milc_changes", *grid.split(), ranks=2 if grid else 1, threads=2, env=hash_links(hashes))
+    assert result.returncode == 0, result.stdout + result.stderr
+    lines = lines_of(result.stdout)
+    assert len(lines) == 2 * (1 + 4 * 3) and [line["links"] for line in lines] == 2 * ["read", *4 * ["unchanged", "read", "read"]]
+    beside = [line for line in lines if line["waited"] or line["lost"]]
+    assert beside == ([] if hashes == "first" else [line for k, line in enumerate(lines) if k % 13 and k % 13 % 3 != 0])
+    for line in beside:  # the solve with the last links ends long before its end; of 7 iterations it sees the hash afterwards
+        assert line["links"] == "unchanged" or int(line["lost"]) < 0.7 * int(line["iterations"])
+    assert all(int(line["lost"]) >= 10 for line in beside if line["links"] == "read" and int(line["iterations"]) > 7)
+
+
+@pytest.mark.mpi
+def test_a_solve_that_fails_beside_a_hash_is_one_line_and_the_end(run_built):
+    result = run_built("milc_changes", "fails", 1, 1, 1, 2, ranks=2, threads=1,
+                       env={**hash_links("beside"), "STAGHORN_FAIL_MPI": "1:200 in CG iterations"})
+    assert result.returncode not in (0, 2) and len(lines_of(result.stdout)) == 1 and "went through" not in result.stdout
+    (line,) = re.findall(r"^staghorn: .*", result.stderr, re.MULTILINE)
+    assert re.fullmatch(r"staghorn: qudaInvert: rank 1: MPI_\w+: .*", line)
+
+
+def test_an_unknown_time_for_hashes_is_refused(run_built):
+    result = run_built("milc_host", "reads", threads=1, env=hash_links("later"))
+    assert result.returncode == 1
+    assert result.stderr == "staghorn: qudaInit: STAGHORN_MILC_HASH: expected first or beside, found later\n"
 
 
 @pytest.mark.parametrize("what, text", {
@@ -91,6 +141,8 @@ def test_an_error_of_ranks_is_one_line_and_the_end(run_built):
 def test_random_calls_come_back_or_end_in_the_way_of_the_host(run_built):
     result = run_built("milc_random_calls", 1500, threads=1)
     assert result.returncode == 0, result.stdout + result.stderr
+    beside = run_built("milc_random_calls", 1500, threads=1, env=hash_links("beside"))
+    assert beside.stdout == result.stdout, beside.stdout + beside.stderr
     back, ended, judged, lies = map(int, re.fullmatch(r"back (\d+) ended (\d+) judged (\d+) lies (\d+)\n", result.stdout).groups())
     assert min(back, ended) > 300 and judged > 0 and lies == 0
 
@@ -162,9 +214,10 @@ def test_improved_quarks_and_several_masses_give_the_bits_of_the_program(staghor
 
 
 @pytest.mark.mpi
-def test_improved_quarks_and_several_masses_on_ranks_give_the_same_bits(run_built, several_masses):
+@pytest.mark.parametrize("hashes", ["first", "beside"])
+def test_improved_quarks_and_several_masses_on_ranks_give_the_same_bits(run_built, several_masses, hashes):
     _, links, file = several_masses
-    result = run_built("milc_improved", links, file, 1, 1, 1, 2, ranks=2, threads=1)
+    result = run_built("milc_improved", links, file, 1, 1, 1, 2, ranks=2, threads=1, env=hash_links(hashes))
     assert result.returncode == 0 and result.stdout.strip() == "ok", result.stdout + result.stderr
 
 
