@@ -43,7 +43,7 @@ BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
-CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[beside-alone]"]
+CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
 MUTATIONS = [
