@@ -51,7 +51,8 @@ typedef struct staghorn_gauge staghorn_gauge;
 
 enum staghorn_status {
   STAGHORN_OK = 0,
-  /* Outcomes: x is usable, its true residual is in the result. Several right-hand sides: the largest number. */
+  /* Outcomes: x is usable, its true residual is in the result, unless withheld. Several right-hand sides: the largest
+   * number. */
   STAGHORN_NOT_CONVERGED = 1, /* max_iterations are used up */
   STAGHORN_STAGNATED = 2,     /* the precision gives no better x */
   STAGHORN_BREAKDOWN = 3,     /* no direction of descent, or an overflow */

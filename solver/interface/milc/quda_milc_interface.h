@@ -11,7 +11,9 @@
  * phases, boundary signs and coefficients multiplied in. Long links that are all zero: naive quarks. Vectors are
  * [site][colour][re, im]. Sites of both are even first, (x + X (y + Y (z + Z t))) / 2 + V p / 2, with the extents X, Y,
  * Z and the volume V of the local lattice and the parity p. Numbers are float or double, as `external_precision` 1 or 2
- * says. Links are never written, and may change in place between any two calls.
+ * says. Links are never written, and may change in place between any two calls: each call hashes them. On GPUs other
+ * threads do, while the call solves with the links of the last one; if they differ, it starts anew from what it was
+ * given, of which nothing has been written by then.
  *
  * All functions but the two of memory are collective. An error writes one line to stderr and ends the job: by the
  * host's terminate(1) if it has such a function, as MILC has; else by MPI_Abort, or exit. A solve that does not reach
