@@ -47,7 +47,9 @@ def check_library(library: SimpleNamespace, **where) -> None:
     links, others = (reference.random_links(extents, seed) for seed in (71, 73))
     b = np.stack([reference.random_vector(extents, seed) for seed in (72, 74)])
     plain = staghorn.Context(extents).gauge(links)
-    gauge = staghorn.Context(extents, **where).gauge(library.make(links))
+    context = staghorn.Context(extents, **where)
+    assert context.device == (f"cuda:{where['device']}" if "device" in where else "cpu")
+    gauge = context.gauge(library.make(links))
     source = library.make(b)
 
     def check(found, expected) -> None:

@@ -209,8 +209,8 @@ typedef struct {
   /* Called on every rank now and then, with iterations and largest residual over tolerance. Not 0: stop. NULL: none */
   int (*progress)(void *data, int64_t iteration, double residual_over_tolerance);
   void *progress_data;
-  /* Called once on every rank of a solve that is no error, before anything is written to x, dx and results. Not 0 on
-   * any rank: nothing is written. NULL: none */
+  /* Called once on every rank when the solve has ended, whatever its outcome, and before x, dx and results are written;
+   * not after an error. Not 0 on any rank: nothing is written. NULL: none */
   int (*withhold)(void *data);
   void *withhold_data;
 } staghorn_request;
