@@ -180,9 +180,9 @@ std::string microseconds(double seconds) {
 TransportChoice choose_transport(const Communicator& communicator, const Lattice& lattice,
                                  const std::array<std::size_t, 8>& face_bytes, MemorySpace space,
                                  const std::string& wanted) {
-  const int gpus = int(communicator.sum(std::int64_t(space == MemorySpace::cuda)));
-  const bool mixed = gpus > 0 && gpus < communicator.size();
-  const std::vector<std::string> known = mixed ? mixed_transport_names(gpus > 1) : transport_names(space);
+  const bool on_gpu = space == MemorySpace::cuda, mixed = communicator.any(on_gpu) && communicator.any(!on_gpu);
+  const bool several_gpus = mixed && communicator.sum(std::int64_t(on_gpu)) > 1;
+  const std::vector<std::string> known = mixed ? mixed_transport_names(several_gpus) : transport_names(space);
   std::vector<std::string> names, first_ways;
   for (const std::string& name : known) {
     const std::string way = first_way(name);
