@@ -20,8 +20,8 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::int64_t chunk_bytes = std::int64_t{256} << 10, slots = 64;
-constexpr std::int64_t longest_run = 8;  // chunks that travel by one copy
+constexpr std::int64_t chunk_bytes = std::int64_t{512} << 10, slots = 64;
+constexpr std::int64_t longest_run = 4;  // chunks that travel by one copy
 constexpr int threads_for_a_leader = 4;  // of so many threads the leading one copies nothing
 
 // Chunks of a field on their way, each through a slot of a ring of pinned memory. All threads copy chunks between the
