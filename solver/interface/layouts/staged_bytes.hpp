@@ -1,10 +1,9 @@
-// Bytes of the host on their way to a GPU and back, in pieces through pinned memory, which all threads fill. Local.
+// Bytes of the host on their way to a GPU and back, through pinned memory. Local.
 #pragma once
 
 #include <cstdint>
 
 #include "halo/buffer.hpp"
-#include "halo/pinned_pieces.hpp"
 
 namespace staghorn {
 
@@ -17,8 +16,7 @@ class StagedBytes {
   void receive(void* to, const std::byte* from, std::int64_t bytes);
 
  private:
-  Buffer there_;
-  PinnedPieces pieces_;
+  Buffer there_, ring_;  // on the GPU; pinned
 };
 
 }  // namespace staghorn
