@@ -150,7 +150,8 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Sto
 
 // The Access of hop_kernel.hpp. Links stay in their unit (fixed point) and without their scale (improved quarks);
 // vectors are multiplied by both instead: 6 products a link, not 18. NaikReals: 0 for naive quarks.
-template <class Stored, int NearReals, int NaikReals = 0>
+// InRows: blocks are computed in rows (cpu_improved_hop.hpp), which need no prefetch of vectors.
+template <class Stored, int NearReals, int NaikReals = 0, bool InRows = false>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
@@ -192,8 +193,8 @@ struct CpuAccess {
     for (int k = 0; k < Reals / 2; ++k) {
       reals[2 * k] = load_reals(from + 2 * k * V), reals[2 * k + 1] = load_reals(from + (2 * k + 1) * V);
       // The next blocks read the links that lie behind this one in memory. One is prefetched, because the machine's own
-      // prefetchers follow too few streams at once: the next, or in the rows of improved quarks, where little time
-      // passes between blocks, the next but one into the second-level cache.
+      // prefetchers follow too few streams at once: the next, or for improved quarks, whose 16 links of two blocks do
+      // not fit the first-level cache, the next but one into the second level.
       constexpr int lines = vector_bytes * sizeof(Stored) / sizeof(Real) < 64 ? 1 : 2;  // in a complex number
       __builtin_prefetch(soon + 2 * k * V, 0, far ? 2 : 3);
       if constexpr (lines == 2) __builtin_prefetch(soon + (2 * k + 1) * V, 0, far ? 2 : 3);
@@ -222,12 +223,26 @@ struct CpuAccess {
            (std::int64_t{code >> 1} * view.vectors.n_rhs + rhs) * vector_stride<Stored>;
   }
 
+  // Asks for what the next block reads at this leg.
+  STAGHORN_INLINE void prefetch_next(int leg, int rhs) const {
+    if (block + 1 == view.vectors.blocks) return;
+    const std::int32_t next = codes()[legs_of(stencil) + leg];
+    if (next < 0) return;
+    const char* const soon = reinterpret_cast<const char*>(neighbour(next, rhs));
+    STAGHORN_UNROLL
+    for (int byte = 0; byte < int(vector_stride<Stored> * sizeof(Stored)); byte += 64)
+      __builtin_prefetch(soon + byte, 0, 3);
+  }
+
   template <LinkSet set>
   STAGHORN_INLINE ColorVector<Block<Real>> vector(int mu, bool forward, int r) const {
     const int rhs = first_rhs + r, leg = leg_number(stencil, {mu, set, forward});
     const std::int32_t code = codes()[leg];
     const Stored* in = static_cast<const Stored*>(call.in);
     const Real factor = this->factor<set>();
+    // Between the slices that an improved hop reads in t lie more links than a second-level cache holds.
+    if constexpr (stencil == Stencil::improved && !InRows)
+      if (mu == 3) prefetch_next(leg, rhs);
     if (code < 0) [[unlikely]] {
       load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,
                    rhs, view.phase[2 * mu + (forward ? 0 : 1)], factor, gathered);

@@ -1,15 +1,13 @@
 // A hop over blocks and right-hand sides: what the hops of all stencils share. For the files of this folder alone,
 // which are compiled once for each instruction set.
 //
-// A Hop says what D a is:  hop.compute<Tile>(view, call, row, rhs, gathered, acc)  sets acc[block of the row][r] for
-// Tile right-hand sides from rhs on. A row holds the blocks that are computed together: of n right-hand sides as many
-// as make Hop::vectors_of_row colour vectors, at least one block.
+// A Hop says what D a is:  hop.compute<Tile>(view, call, block, rhs, gathered, acc)  sets acc for Tile right-hand sides
+// from rhs on.
 #pragma once
 
 #include <omp.h>
 
 #include <algorithm>
-#include <span>
 
 #include "dirac/algebra/lane_sum.hpp"
 #include "dirac/kernels/cpu/cpu_access.hpp"
@@ -55,19 +53,14 @@ void for_ranges(std::int64_t count, int n_sums, const SumGrid* grids, ExactParti
   }
 }
 
-// The same for work(block, sums).
+// Runs work(block, sums) over the blocks of the list; over all blocks where it is empty.
 template <class Work>
-void for_blocks(std::int64_t count, int n_sums, const SumGrid* grids, ExactPartial* totals, const Work& work) {
+void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_sums, const SumGrid* grids,
+                ExactPartial* totals, const Work& work) {
   for_ranges(count, n_sums, grids, totals, [&](std::int64_t first, std::int64_t last, ThreadSum* sums) {
-    for (std::int64_t block = first; block < last; ++block) work(block, sums);
+    for (std::int64_t k = first; k < last; ++k) work(list.empty() ? k : list[std::size_t(k)], sums);
   });
 }
-
-using BlockRow = std::span<const std::int32_t>;
-
-// D a of a row.
-template <class Stored, class Hop, int Tile>
-using RowVectors = BlockVector<Stored>[std::max(1, Hop::vectors_of_row / Tile)][Tile];
 
 // What a call does with D a, in acc, of the right-hand sides [rhs, rhs + Tile) of a block.
 template <class Stored, HopUse Use, int Tile>
@@ -87,68 +80,59 @@ STAGHORN_INLINE void finish_tile(const HopView& view, const HopCall& call, std::
   }
 }
 
-// D a in acc; lanes without a site hold zero.
-template <class Stored, int Tile, class Hop>
-STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall& call, BlockRow row, int rhs,
-                              RowVectors<Stored, Hop, Tile>& acc) {
-  using Real = Arithmetic<Stored>;
+// Lanes without a site hold zero.
+template <int Tile, class Real>
+STAGHORN_INLINE void clear_lanes_without_site(const HopView& view, std::int64_t block,
+                                              ColorVector<Block<Real>> (&acc)[Tile]) {
   constexpr int V = lanes_of<Real>;
-  alignas(64) Real gathered[6 * V];
-  hop.template compute<Tile>(view, call, row, rhs, gathered, acc);
-  if (row.back() == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
-      [[unlikely]] {  // lanes without a site hold zero
-    STAGHORN_UNROLL
-    for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
-    for (int c = 0; c < 3; ++c)
-      for (int l = view.vectors.lanes_in_last_block; l < V; ++l)
-        acc[row.size() - 1][r].c[c].re[l] = acc[row.size() - 1][r].c[c].im[l] = 0;
-  }
+  if (block != view.vectors.blocks - 1 || view.vectors.lanes_in_last_block == V) [[likely]]
+    return;
+  STAGHORN_UNROLL
+  for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c)
+    for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
 }
 
-template <class Stored, HopUse Use, int Tile, class Hop>
-STAGHORN_INLINE void finish_row(const Hop&, const HopView& view, const HopCall& call, BlockRow row, int rhs,
-                                ThreadSum* sums, RowVectors<Stored, Hop, Tile>& acc) {
-  for (std::size_t k = 0; k < row.size(); ++k) finish_tile<Stored, Use>(view, call, row[k], rhs, sums, acc[k]);
+// D a in acc.
+template <class Stored, int Tile, class Hop>
+STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall& call, std::int64_t block, int rhs,
+                              ColorVector<Block<Arithmetic<Stored>>> (&acc)[Tile]) {
+  using Real = Arithmetic<Stored>;
+  alignas(64) Real gathered[6 * lanes_of<Real>];
+  hop.template compute<Tile>(view, call, block, rhs, gathered, acc);
+  clear_lanes_without_site<Tile, Real>(view, block, acc);
 }
 
 // Several right-hand sides. The use is chosen behind D a, so that the large code of a tile is compiled once for all
 // uses.
 template <class Stored, int Tile, class Hop>
-__attribute__((noinline)) void hop_tile_for_use(const Hop& hop, const HopView& view, const HopCall& call, BlockRow row,
-                                                int rhs, ThreadSum* sums) {
-  RowVectors<Stored, Hop, Tile> acc;
-  hop_tile<Stored, Tile>(hop, view, call, row, rhs, acc);
+__attribute__((noinline)) void hop_tile_for_use(const Hop& hop, const HopView& view, const HopCall& call,
+                                                std::int64_t block, int rhs, ThreadSum* sums) {
+  ColorVector<Block<Arithmetic<Stored>>> acc[Tile];
+  hop_tile<Stored>(hop, view, call, block, rhs, acc);
   switch (call.use) {
     case HopUse::store:
-      return finish_row<Stored, HopUse::store, Tile>(hop, view, call, row, rhs, sums, acc);
+      return finish_tile<Stored, HopUse::store>(view, call, block, rhs, sums, acc);
     case HopUse::store_norm:
-      return finish_row<Stored, HopUse::store_norm, Tile>(hop, view, call, row, rhs, sums, acc);
+      return finish_tile<Stored, HopUse::store_norm>(view, call, block, rhs, sums, acc);
     case HopUse::update_residual:
-      return finish_row<Stored, HopUse::update_residual, Tile>(hop, view, call, row, rhs, sums, acc);
+      return finish_tile<Stored, HopUse::update_residual>(view, call, block, rhs, sums, acc);
   }
 }
 
 template <class Stored, HopUse Use, class Hop>
 void hop_blocks(const Hop& hop, const HopView& view, const HopCall& call) {
   constexpr bool sums_up = Use == HopUse::store_norm || Use == HopUse::update_residual;
-  const int n = view.vectors.n_rhs;
-  const std::int64_t blocks_of_row = Hop::vectors_of_row == 1 ? 1 : std::max(1, Hop::vectors_of_row / n);
-  for_ranges(std::int64_t(call.blocks.size()), sums_up ? n : 0, call.grids, call.sums,
-             [&](std::int64_t first, std::int64_t last, ThreadSum* sums) {
-               for (std::int64_t k = first; k < last; k += blocks_of_row) {
-                 const BlockRow row(&call.blocks[std::size_t(k)],
-                                    std::size_t(Hop::vectors_of_row == 1 ? 1 : std::min(blocks_of_row, last - k)));
-                 int rhs = 0;
-                 for (; rhs + 4 <= n; rhs += 4) hop_tile_for_use<Stored, 4>(hop, view, call, row, rhs, sums);
-                 if (rhs + 3 == n) {
-                   hop_tile_for_use<Stored, 3>(hop, view, call, row, rhs, sums);
-                   continue;
-                 }
-                 for (; rhs < n; ++rhs) {
-                   RowVectors<Stored, Hop, 1> acc;
-                   hop_tile<Stored, 1>(hop, view, call, row, rhs, acc);
-                   finish_row<Stored, Use, 1>(hop, view, call, row, rhs, sums, acc);
-                 }
+  for_blocks(call.blocks, std::int64_t(call.blocks.size()), sums_up ? view.vectors.n_rhs : 0, call.grids, call.sums,
+             [&](std::int64_t block, ThreadSum* sums) {
+               const int n = view.vectors.n_rhs;
+               int rhs = 0;
+               for (; rhs + 4 <= n; rhs += 4) hop_tile_for_use<Stored, 4>(hop, view, call, block, rhs, sums);
+               if (rhs + 3 == n) return hop_tile_for_use<Stored, 3>(hop, view, call, block, rhs, sums);
+               for (; rhs < n; ++rhs) {
+                 ColorVector<Block<Arithmetic<Stored>>> acc[1];
+                 hop_tile<Stored>(hop, view, call, block, rhs, acc);
+                 finish_tile<Stored, Use>(view, call, block, rhs, sums, acc);
                }
              });
 }

@@ -12,22 +12,23 @@ namespace {
 template <class Stored>
 void update_direction_blocks(const HopView& view, const DirectionCall& call) {
   using Real = Arithmetic<Stored>;
-  for_blocks(view.vectors.blocks, view.vectors.n_rhs, call.grids, call.sums, [&](std::int64_t block, ThreadSum* sums) {
-    for (int r = 0; r < view.vectors.n_rhs; ++r) {
-      const std::int64_t vector = block * view.vectors.n_rhs + r, offset = vector * vector_stride<Stored>;
-      Stored* const p = static_cast<Stored*>(call.p) + offset;
-      Real* const x = call.x ? static_cast<Real*>(call.x) + vector * vector_stride<Real> : nullptr;
-      const DirectionSite<Stored> site{call.x ? Real(call.alpha[r]) : 0, Real(call.beta[r]), p,
-                                       static_cast<const Stored*>(call.r) + offset, x};
-      store_vector(p, next_direction(site));
-      add_norm2(p, sums[r], call.grids[r]);
-    }
-  });
+  for_blocks({}, view.vectors.blocks, view.vectors.n_rhs, call.grids, call.sums,
+             [&](std::int64_t block, ThreadSum* sums) {
+               for (int r = 0; r < view.vectors.n_rhs; ++r) {
+                 const std::int64_t vector = block * view.vectors.n_rhs + r, offset = vector * vector_stride<Stored>;
+                 Stored* const p = static_cast<Stored*>(call.p) + offset;
+                 Real* const x = call.x ? static_cast<Real*>(call.x) + vector * vector_stride<Real> : nullptr;
+                 const DirectionSite<Stored> site{call.x ? Real(call.alpha[r]) : 0, Real(call.beta[r]), p,
+                                                  static_cast<const Stored*>(call.r) + offset, x};
+                 store_vector(p, next_direction(site));
+                 add_norm2(p, sums[r], call.grids[r]);
+               }
+             });
 }
 
 template <class Stored>
 void norm2_blocks(const VectorShape& shape, const Stored* v, const SumGrid* grids, ExactPartial* totals) {
-  for_blocks(shape.blocks, shape.n_rhs, grids, totals, [&](std::int64_t block, ThreadSum* sums) {
+  for_blocks({}, shape.blocks, shape.n_rhs, grids, totals, [&](std::int64_t block, ThreadSum* sums) {
     for (int r = 0; r < shape.n_rhs; ++r)
       add_norm2(v + (block * shape.n_rhs + r) * vector_stride<Stored>, sums[r], grids[r]);
   });
@@ -36,11 +37,10 @@ void norm2_blocks(const VectorShape& shape, const Stored* v, const SumGrid* grid
 // Naive quarks.
 template <class Stored, int Reals>
 struct NaiveHop {
-  static constexpr int vectors_of_row = 1;
-  template <int Tile>
-  STAGHORN_INLINE void compute(const HopView& view, const HopCall& call, BlockRow row, int rhs,
-                               Arithmetic<Stored>* gathered, RowVectors<Stored, NaiveHop, Tile>& acc) const {
-    hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, row[0], rhs, gathered}, acc[0]);
+  template <int Tile, class Real>
+  STAGHORN_INLINE void compute(const HopView& view, const HopCall& call, std::int64_t block, int rhs,
+                               Arithmetic<Stored>* gathered, ColorVector<Real> (&acc)[Tile]) const {
+    hop_site<Tile>(CpuAccess<Stored, Reals>{view, call, block, rhs, gathered}, acc);
   }
 };
 
