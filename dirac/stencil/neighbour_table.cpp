@@ -200,8 +200,8 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
     }
   }
   if (failure) std::rethrow_exception(failure);
-  // Special neighbours and copies of links are numbered as CPU kernels read them: block by block, for improved quarks leg
-  // by leg.
+  // Special neighbours and copies of links are numbered as CPU kernels read them: block by block, for improved quarks
+  // leg by leg.
   const int legs = legs_of(stencil);
   std::vector<std::vector<const FoundNeighbours::Special*>> in_order(stencil == Stencil::improved ? std::size_t(legs)
                                                                                                   : 1);
