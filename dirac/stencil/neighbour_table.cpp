@@ -113,7 +113,8 @@ constexpr int blocks_per_range = 256;  // blocks that one thread works through a
 
 // What a range of blocks adds to a table, in the order of the blocks.
 struct FoundNeighbours {
-  std::vector<std::pair<std::size_t, SpecialNeighbour>> special;  // and their places in `neighbours`
+  using Special = std::pair<std::size_t, SpecialNeighbour>;  // and its place in `neighbours`
+  std::vector<Special> special;
   std::vector<std::int32_t> interior_blocks, boundary_blocks;
 };
 
@@ -199,19 +200,28 @@ NeighbourTable build_neighbour_table(const SiteLayout& layout, const Boundary& b
     }
   }
   if (failure) std::rethrow_exception(failure);
+  // Special neighbours and copies of links are numbered as CPU kernels read them: block by block, for improved quarks
+  // leg by leg.
+  const int legs = legs_of(stencil);
+  std::vector<std::vector<const FoundNeighbours::Special*>> in_order(stencil == Stencil::improved ? std::size_t(legs)
+                                                                                                  : 1);
   for (const FoundNeighbours& part : found) {
-    for (const auto& [place, special] : part.special) {
-      const int legs = legs_of(stencil), block = int(place / legs);
-      const Leg leg = leg_of(stencil, int(place % legs));
+    for (const FoundNeighbours::Special& special : part.special)
+      in_order[special.first % in_order.size()].push_back(&special);
+    table.interior_blocks.insert(table.interior_blocks.end(), part.interior_blocks.begin(), part.interior_blocks.end());
+    table.boundary_blocks.insert(table.boundary_blocks.end(), part.boundary_blocks.begin(), part.boundary_blocks.end());
+  }
+  for (const auto& specials : in_order)
+    for (const FoundNeighbours::Special* found_special : specials) {
+      const auto& [place, special] = *found_special;
+      const int block = int(place / std::size_t(legs));
+      const Leg leg = leg_of(stencil, int(place % std::size_t(legs)));
       auto& links_behind = table.special_link_of[std::size_t(leg.set)];
       table.neighbours[place] = ~std::int32_t(table.special.size());
       table.special.push_back(special);
       table.special_link.push_back(leg.forward ? -1 : std::int32_t(links_behind.size()));
       if (!leg.forward) links_behind.push_back({block, leg.mu});
     }
-    table.interior_blocks.insert(table.interior_blocks.end(), part.interior_blocks.begin(), part.interior_blocks.end());
-    table.boundary_blocks.insert(table.boundary_blocks.end(), part.boundary_blocks.begin(), part.boundary_blocks.end());
-  }
   return table;
 }
 

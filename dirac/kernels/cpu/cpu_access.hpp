@@ -150,7 +150,8 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Sto
 
 // The Access of hop_kernel.hpp. Links stay in their unit (fixed point) and without their scale (improved quarks);
 // vectors are multiplied by both instead: 6 products a link, not 18. NaikReals: 0 for naive quarks.
-template <class Stored, int NearReals, int NaikReals = 0>
+// InRows: blocks are computed in rows (cpu_improved_hop.hpp), which need no prefetch of vectors.
+template <class Stored, int NearReals, int NaikReals = 0, bool InRows = false>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
@@ -240,7 +241,7 @@ struct CpuAccess {
     const Stored* in = static_cast<const Stored*>(call.in);
     const Real factor = this->factor<set>();
     // Between the slices that an improved hop reads in t lie more links than a second-level cache holds.
-    if constexpr (stencil == Stencil::improved)
+    if constexpr (stencil == Stencil::improved && !InRows)
       if (mu == 3) prefetch_next(leg, rhs);
     if (code < 0) [[unlikely]] {
       load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,

@@ -30,10 +30,9 @@ namespace {
 constexpr int sum_width = vector_bytes / 8;
 using ThreadSum = LaneSum<sum_width>;
 
-// Runs work(block, sums) over the blocks with one set of running sums per thread, and adds them all up.
+// Runs work(first, last, sums) over ranges of [0, count) with one set of running sums per thread, and adds them all up.
 template <class Work>
-void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_sums, const SumGrid* grids,
-                ExactPartial* totals, const Work& work) {
+void for_ranges(std::int64_t count, int n_sums, const SumGrid* grids, ExactPartial* totals, const Work& work) {
 #pragma omp parallel
   {
     ThreadSum sums[max_rhs];
@@ -43,7 +42,7 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
     constexpr std::int64_t batch = ThreadSum::capacity / 2;  // fp32 blocks add twice
     for (std::int64_t begin = first; begin < last; begin += batch) {
       const std::int64_t end = std::min(last, begin + batch);
-      for (std::int64_t k = begin; k < end; ++k) work(list.empty() ? k : list[std::size_t(k)], sums);
+      work(begin, end, sums);
       for (int r = 0; r < n_sums; ++r) sums[r].flush(grids[r], partials[r]);
     }
 #pragma omp critical(staghorn_exact_sums)
@@ -52,6 +51,15 @@ void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_su
       totals[r].overflow |= partials[r].overflow;
     }
   }
+}
+
+// Runs work(block, sums) over the blocks of the list; over all blocks where it is empty.
+template <class Work>
+void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_sums, const SumGrid* grids,
+                ExactPartial* totals, const Work& work) {
+  for_ranges(count, n_sums, grids, totals, [&](std::int64_t first, std::int64_t last, ThreadSum* sums) {
+    for (std::int64_t k = first; k < last; ++k) work(list.empty() ? k : list[std::size_t(k)], sums);
+  });
 }
 
 // What a call does with D a, in acc, of the right-hand sides [rhs, rhs + Tile) of a block.
@@ -72,21 +80,27 @@ STAGHORN_INLINE void finish_tile(const HopView& view, const HopCall& call, std::
   }
 }
 
-// D a in acc; lanes without a site hold zero.
+// Lanes without a site hold zero.
+template <int Tile, class Real>
+STAGHORN_INLINE void clear_lanes_without_site(const HopView& view, std::int64_t block,
+                                              ColorVector<Block<Real>> (&acc)[Tile]) {
+  constexpr int V = lanes_of<Real>;
+  if (block != view.vectors.blocks - 1 || view.vectors.lanes_in_last_block == V) [[likely]]
+    return;
+  STAGHORN_UNROLL
+  for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
+  for (int c = 0; c < 3; ++c)
+    for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
+}
+
+// D a in acc.
 template <class Stored, int Tile, class Hop>
 STAGHORN_INLINE void hop_tile(const Hop& hop, const HopView& view, const HopCall& call, std::int64_t block, int rhs,
                               ColorVector<Block<Arithmetic<Stored>>> (&acc)[Tile]) {
   using Real = Arithmetic<Stored>;
-  constexpr int V = lanes_of<Real>;
-  alignas(64) Real gathered[6 * V];
+  alignas(64) Real gathered[6 * lanes_of<Real>];
   hop.template compute<Tile>(view, call, block, rhs, gathered, acc);
-  if (block == view.vectors.blocks - 1 && view.vectors.lanes_in_last_block < V)
-      [[unlikely]] {  // lanes without a site hold zero
-    STAGHORN_UNROLL
-    for (int r = 0; r < Tile; ++r) STAGHORN_UNROLL
-    for (int c = 0; c < 3; ++c)
-      for (int l = view.vectors.lanes_in_last_block; l < V; ++l) acc[r].c[c].re[l] = acc[r].c[c].im[l] = 0;
-  }
+  clear_lanes_without_site<Tile, Real>(view, block, acc);
 }
 
 // Several right-hand sides. The use is chosen behind D a, so that the large code of a tile is compiled once for all
