@@ -57,8 +57,9 @@ void for_ranges(std::int64_t count, int n_sums, const SumGrid* grids, ExactParti
 template <class Work>
 void for_blocks(std::span<const std::int32_t> list, std::int64_t count, int n_sums, const SumGrid* grids,
                 ExactPartial* totals, const Work& work) {
-  for_ranges(count, n_sums, grids, totals, [&](std::int64_t first, std::int64_t last, ThreadSum* sums) {
-    for (std::int64_t k = first; k < last; ++k) work(list.empty() ? k : list[std::size_t(k)], sums);
+  for_ranges(count, n_sums, grids, totals, [list, work](std::int64_t first, std::int64_t last, ThreadSum* sums) {
+    const Work work_here = work;  // what it has captured stays in registers
+    for (std::int64_t k = first; k < last; ++k) work_here(list.empty() ? k : list[std::size_t(k)], sums);
   });
 }
 

@@ -107,7 +107,9 @@ void improved_blocks(const ImprovedRow<Stored>& hop, const HopView& view, const 
                  const auto compute = [&]<int Tile>(std::integral_constant<int, Tile>, int rhs) {
                    hop.template of<Tile>()(view, call, row, rhs, acc);
                    for (std::size_t b = 0; b < row.size(); ++b) {
-                     auto& vectors = *reinterpret_cast<BlockVector<Stored>(*)[Tile]>(acc + b * Tile);
+                     BlockVector<Stored> vectors[Tile];
+                     STAGHORN_UNROLL
+                     for (int r = 0; r < Tile; ++r) vectors[r] = acc[b * Tile + r];
                      clear_lanes_without_site<Tile, Arithmetic<Stored>>(view, row[b], vectors);
                      finish_tile<Stored, Use>(view, call, row[b], rhs, sums, vectors);
                    }
