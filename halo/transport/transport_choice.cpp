@@ -137,7 +137,10 @@ TransportTrial try_transport(const Communicator& communicator, const Lattice& la
 }
 
 // The transport that ranks of one kind take, "p2p" of "p2p+staged".
-std::string first_way(const std::string& name) { return name.substr(0, name.find('+')); }
+std::string first_way(const std::string& name) {
+  const Ways ways = find_ways(name, MemorySpace::cuda);
+  return (ways.among_gpus ? ways.among_gpus : ways.others)->name;
+}
 
 TransportChoice try_all(const Communicator& communicator, const Lattice& lattice,
                         const std::array<std::size_t, 8>& face_bytes, MemorySpace space, const std::string& wanted,
@@ -146,7 +149,8 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
   const double start = wall_seconds();
   TransportChoice choice;
   for (const std::size_t bytes : face_bytes) choice.face_bytes += std::int64_t(bytes);
-  if (wanted == names.front()) require_usable(communicator, wanted, space);
+  const bool only_one_asked_for = wanted != "auto" && names.size() == 1;
+  if (only_one_asked_for) require_usable(communicator, names.front(), space);
   std::vector<std::string> obstacles;
   int usable = 0;
   const TransportTrial* best = nullptr;
@@ -161,7 +165,7 @@ TransportChoice try_all(const Communicator& communicator, const Lattice& lattice
     ++usable;
     if (!best || trial.seconds < best->seconds) best = &trial;
   }
-  if (!best && names.size() == 1) throw Error(choice.tried.front().kind, "transport " + obstacles.front());
+  if (!best && only_one_asked_for) throw Error(choice.tried.front().kind, "transport " + obstacles.front());
   if (!best) throw Error(choice.tried.front().kind, "no transport can be used here: " + joined(obstacles, "; "));
   choice.name = best->name;
   choice.reason = wanted != "auto" ? "asked for" : usable > 1 ? "the fastest" : "the only one";

@@ -93,13 +93,9 @@ void Alarm::retire(MPI_Comm communicator, int epoch) noexcept {
   }
 }
 
-// What a communicator keeps goes with it, perhaps another communicator.
 void Alarm::free_unused() noexcept {
-  while (!retired_.empty()) {
-    MPI_Comm communicator = retired_.back();
-    retired_.pop_back();
-    MPI_Comm_free(&communicator);
-  }
+  for (MPI_Comm& communicator : retired_) MPI_Comm_free(&communicator);
+  retired_.clear();
   std::erase_if(device_work_, [](const auto& work) { return work.use_count() == 1; });
 }
 

@@ -138,16 +138,22 @@ void hop_blocks(const Hop& hop, const HopView& view, const HopCall& call) {
              });
 }
 
+// Runs work<use>().
+template <class Work>
+void with_use(HopUse use, const Work& work) {
+  switch (use) {
+    case HopUse::store:
+      return work.template operator()<HopUse::store>();
+    case HopUse::store_norm:
+      return work.template operator()<HopUse::store_norm>();
+    case HopUse::update_residual:
+      return work.template operator()<HopUse::update_residual>();
+  }
+}
+
 template <class Stored, class Hop>
 void hop_for_use(const Hop& hop, const HopView& view, const HopCall& call) {
-  switch (call.use) {
-    case HopUse::store:
-      return hop_blocks<Stored, HopUse::store>(hop, view, call);
-    case HopUse::store_norm:
-      return hop_blocks<Stored, HopUse::store_norm>(hop, view, call);
-    case HopUse::update_residual:
-      return hop_blocks<Stored, HopUse::update_residual>(hop, view, call);
-  }
+  with_use(call.use, [&]<HopUse Use>() { hop_blocks<Stored, Use>(hop, view, call); });
 }
 
 }  // namespace

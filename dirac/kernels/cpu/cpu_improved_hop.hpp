@@ -132,14 +132,7 @@ void improved_hop(const HopView& view, const HopCall& call) {
           view, call);
     const ImprovedRow<Stored> hop{improved_row<Stored, NaikReals, 1>, improved_row<Stored, NaikReals, 3>,
                                   improved_row<Stored, NaikReals, 4>};
-    switch (call.use) {
-      case HopUse::store:
-        return improved_blocks<Stored, HopUse::store>(hop, view, call);
-      case HopUse::store_norm:
-        return improved_blocks<Stored, HopUse::store_norm>(hop, view, call);
-      case HopUse::update_residual:
-        return improved_blocks<Stored, HopUse::update_residual>(hop, view, call);
-    }
+    with_use(call.use, [&]<HopUse Use>() { improved_blocks<Stored, Use>(hop, view, call); });
   });
 }
 

@@ -43,10 +43,10 @@ class Transfer {
           lead(sends, copy, queue);
         } catch (...) {
           thrown_ = std::current_exception();
-          ended_ = true;
+          failed_ = true;
         }
       } else {
-        while (!ended_ && next_ < chunks_)
+        while (!failed_ && next_ < chunks_)
           if (!copy_next(copy)) std::this_thread::yield();
       }
     }
@@ -109,7 +109,7 @@ class Transfer {
   std::atomic<std::int64_t> next_{0};                      // to be copied by a thread
   std::atomic<std::int64_t> ready_{0};                     // chunks before this one may be copied
   std::array<std::atomic<std::int64_t>, slots> copied_{};  // 1 + the chunk that was copied last, by slot
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> failed_{false};
   std::exception_ptr thrown_;
 };
 
