@@ -15,6 +15,7 @@
 namespace staghorn {
 
 constexpr int max_columns = 32;         // of one operand of a Gram matrix, and of the result of a combination
+constexpr int max_products = 1024;      // of a Gram matrix, also where `a` has more columns and `b` one
 constexpr int max_combined = 64;        // columns that are combined
 constexpr int max_coefficients = 1024;  // of a combination
 constexpr int max_shifts = 32, max_shifted_steps = 4;

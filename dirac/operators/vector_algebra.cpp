@@ -12,7 +12,8 @@
 
 namespace staghorn {
 
-static_assert(VectorAlgebra::max_columns == max_columns && VectorAlgebra::max_combined == max_combined);
+static_assert(VectorAlgebra::max_columns == max_columns && VectorAlgebra::max_combined == max_combined &&
+              VectorAlgebra::max_products == max_products);
 
 namespace {
 
@@ -205,8 +206,8 @@ std::vector<Complex<double>> VectorAlgebra::dot(const ColorVectorField& a, const
 
 ComplexMatrix VectorAlgebra::gram(Fields a, Fields b, ColumnScales* scales_a, ColumnScales* scales_b) const {
   const Precision precision = a.empty() ? Precision::fp64 : a[0]->precision();
-  std::vector<VectorColumn> left = state_->columns(a, precision, max_columns),
-                            right = state_->columns(b, precision, max_columns);
+  std::vector<VectorColumn> right = state_->columns(b, precision, max_columns),
+                            left = state_->columns(a, precision, right.size() == 1 ? max_products : max_columns);
   ComplexMatrix result(int(left.size()), int(right.size()));
   result.elements = state_->products(true, precision, std::move(left), std::move(right), scales_a, scales_b);
   return result;

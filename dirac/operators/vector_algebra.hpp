@@ -28,8 +28,9 @@ using ColumnScales = std::vector<int>;
 
 class VectorAlgebra {
  public:
-  static constexpr int max_columns = 32;   // of one operand of gram, and of y of combine
-  static constexpr int max_combined = 64;  // of x of combine, where c has at most 1024 elements
+  static constexpr int max_columns = 32;     // of one operand of gram, and of y of combine
+  static constexpr int max_products = 1024;  // of gram: columns of a where b has one
+  static constexpr int max_combined = 64;    // of x of combine, where c has at most 1024 elements
 
   // For fields of this layout on the device of these kernels. `communicator` and `layout` must outlive the object.
   // Takes 4 bytes a site on the host, and half a byte a site on a GPU. Local.
@@ -44,7 +45,7 @@ class VectorAlgebra {
                                    ColumnScales* scales_a = nullptr, ColumnScales* scales_b = nullptr) const;
 
   // G_ij = conj(a_i) b_j. Each vector is read once; 18 flops per site and pair. Throws Error if the fields differ in
-  // kind or hold more than max_columns columns. Collective.
+  // kind or hold more than max_columns columns; with one column of b, more than max_products of a. Collective.
   ComplexMatrix gram(Fields a, Fields b, ColumnScales* scales_a = nullptr, ColumnScales* scales_b = nullptr) const;
 
   // G_ij = conj(a_i) a_j, exactly Hermitian, with real G_ii >= 0. Half the flops. Elements i < j have the bits of

@@ -67,6 +67,10 @@ std::vector<BenchmarkResult> benchmark_vectors(const Communicator& communicator,
     measure("gram matrix", columns * (columns + 1) / 2, columns, [&] { bench.algebra.gram(a, &scales_a); });
     measure("gram matrix of two", columns * columns, 2 * columns,
             [&] { bench.algebra.gram(a, b, &scales_a, &scales_b); });
+    const ColorVectorField *four[] = {&bench.a, &bench.b, &bench.a, &bench.b}, *with[] = {&bench.one};
+    ColumnScales scales_four, scale_one;
+    measure("64 products with one", 4 * columns, 4 * columns + 1,
+            [&] { bench.algebra.gram(four, with, &scales_four, &scale_one); });
     measure("combination to one", columns, columns + 1, [&] { bench.algebra.combine(a, to_one, into_one); });
     measure("combination to 16", columns * columns, 2 * columns, [&] { bench.algebra.combine(a, to_many, into_many); });
   }

@@ -14,7 +14,6 @@ namespace staghorn {
 namespace {
 
 constexpr int per_block = Eigenpairs::vectors_per_block;
-constexpr int blocks_per_product = VectorAlgebra::max_columns / per_block;
 
 // Adds the time from its making to its end.
 class Timed {
@@ -50,7 +49,7 @@ Deflation::Deflation(const Communicator& communicator, Eigenpairs pairs, const K
       pairs_(std::move(pairs)),
       space_(kernels.space),
       algebra_(communicator, *pairs_.layout, kernels),
-      scales_((pairs_.blocks.size() + blocks_per_product - 1) / blocks_per_product) {}
+      scales_(std::size_t(pairs_.count())) {}
 
 Deflation::Work& Deflation::work(int n_rhs) {
   if (n_rhs > most_rhs)
@@ -95,10 +94,15 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
   ComplexMatrix all(int(pairs_.count()), r.n_rhs());
   ColumnScales scales;  // of r: found by the first product
   const ColorVectorField* right[] = {&r};
+  const int at_once = r.n_rhs() == 1 ? VectorAlgebra::max_products : VectorAlgebra::max_columns;
+  const std::size_t most_blocks = std::size_t(at_once / per_block);
   int row = 0;
-  for (std::size_t group = 0; group < scales_.size(); ++group) {
-    const ComplexMatrix part = algebra_.gram(some(pairs_.blocks, group * blocks_per_product, blocks_per_product), right,
-                                             &scales_[group], &scales);
+  for (std::size_t block = 0; block < pairs_.blocks.size(); block += most_blocks) {
+    const std::vector<const ColorVectorField*> group = some(pairs_.blocks, block, most_blocks);
+    const auto first = scales_.begin() + row;
+    ColumnScales of_group(first, first + columns_of(group));
+    const ComplexMatrix part = algebra_.gram(group, right, &of_group, &scales);
+    std::copy(of_group.begin(), of_group.end(), first);
     std::copy(part.elements.begin(), part.elements.end(), &all(row, 0));
     row += part.rows;
   }

@@ -81,8 +81,8 @@ class Deflation {
   Eigenpairs pairs_;
   MemorySpace space_;
   VectorAlgebra algebra_;
-  std::vector<ColumnScales> scales_;  // of the vectors, by groups of blocks; settled by the first product
-  std::optional<Work> work_;          // of the last call
+  ColumnScales scales_;       // of the vectors; settled by the first product
+  std::optional<Work> work_;  // of the last call
   Use use_;
 };
 

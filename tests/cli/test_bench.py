@@ -20,7 +20,7 @@ ROWS = {
 
 # Bytes and flops of these on 16 vectors: vectors that pass, complex products a site and colour.
 VECTOR_ROWS = {"dot products": (32, 16), "gram matrix": (16, 136), "gram matrix of two": (32, 256),
-               "combination to one": (17, 16), "combination to 16": (32, 256)}
+               "64 products with one": (65, 64), "combination to one": (17, 16), "combination to 16": (32, 256)}
 
 
 STREAM = ("--stream-mib", 32)  # what is tested here is no figure of the memory

@@ -122,3 +122,16 @@ def test_bits_do_not_depend_on_ranks_and_threads(products, precision):
 @pytest.mark.parametrize("precision", PRECISIONS)
 def test_bits_do_not_depend_on_the_kernels(products, precision, kernels):
     assert products((4, 6, 8, 4), precision, 5, 5, kernels=kernels) == products((4, 6, 8, 4), precision, 5, 5)
+
+
+@pytest.mark.parametrize("kernels", ["auto", pytest.param("cuda", marks=pytest.mark.gpu)])
+@pytest.mark.parametrize("precision", PRECISIONS)
+def test_products_of_many_columns_with_one(products, precision, kernels):
+    """More than a Gram matrix may have, and no multiple of what a kernel takes at once: the bits of fewer, and of squares."""
+    many = products((4, 6, 8, 4), precision, 39, 1, kernels=kernels)["gram"]
+    few = products((4, 6, 8, 4), precision, 5, 1)["gram"]
+    square = products((4, 6, 8, 4), precision, 5, 5)["gram"]
+    assert len(many) == 39 and len(set(map(str, many.values()))) == 39
+    assert all(many[i, 0] == few[i, 0] == square[i, 0] for i in range(5))
+    if kernels == "cuda":
+        assert many == products((4, 6, 8, 4), precision, 39, 1)["gram"]

@@ -100,11 +100,14 @@ int run(const Communicator& communicator, char** argv, bool values) {
   const auto print = [&](const char* what, int i, int j, const Complex<double>& z) {
     if (speaks) std::printf("%s %d %d %a %a\n", what, i, j, z.re, z.im);
   };
-  const ComplexMatrix gram = algebra.gram(left, right), hermitian = algebra.gram(left);
+  const ComplexMatrix gram = algebra.gram(left, right);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < m; ++j) print("gram", i, j, gram(i, j));
-  for (int i = 0; i < n; ++i)
-    for (int j = 0; j < n; ++j) print("hermitian", i, j, hermitian(i, j));
+  if (n <= VectorAlgebra::max_columns) {
+    const ComplexMatrix hermitian = algebra.gram(left);
+    for (int i = 0; i < n; ++i)
+      for (int j = 0; j < n; ++j) print("hermitian", i, j, hermitian(i, j));
+  }
   if (n == m) {
     const auto dots = algebra.dot(a, b);
     for (int i = 0; i < n; ++i) print("dot", i, i, dots[std::size_t(i)]);

@@ -9,8 +9,8 @@
 #include "tests/unit/unit_checks.hpp"
 
 #ifdef __CUDACC__
-#include "dirac/kernels/cuda/cuda_fma_chains.cuh"
 #include "dirac/kernels/cuda/cuda_hop.cuh"
+#include "dirac/kernels/cuda/products/cuda_fma_chains.cuh"
 #include "halo/buffer.hpp"
 #endif
 

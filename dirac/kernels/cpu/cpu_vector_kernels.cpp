@@ -160,6 +160,15 @@ STAGHORN_INLINE void for_panels(int columns, const Work& work) {
 }
 
 void gram(const ProductCall& call) {
+  if (call.a.size() > std::size_t(max_columns)) {  // with one column of b
+    for (std::size_t first = 0; first < call.a.size(); first += max_columns) {
+      ProductCall part = call;
+      part.a = call.a.subspan(first, std::min(call.a.size() - first, std::size_t(max_columns)));
+      part.re += first, part.im += first, part.largest_a += first;
+      gram(part);
+    }
+    return;
+  }
   const int n = int(call.a.size()), m = int(call.b.size());
   const bool hermitian = m == 0;
   const std::size_t pitch = std::size_t(hermitian ? n : m);

@@ -5,7 +5,7 @@
 #include <cuda_pipeline_primitives.h>
 
 #include "dirac/fields/cuda_words.cuh"
-#include "dirac/kernels/cuda/cuda_fma_chains.cuh"
+#include "dirac/kernels/cuda/products/cuda_fma_chains.cuh"
 #include "dirac/kernels/vector_kernels.hpp"
 
 namespace staghorn::cuda {

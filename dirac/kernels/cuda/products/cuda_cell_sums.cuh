@@ -17,28 +17,37 @@ struct CellTotal {
   long long high, low;
 };
 
+// A running sum of reals of both signs. The limbs are those of CellSum, as integers: rounding to a grid leaves the
+// multiple of its unit in the low bits of the number that was added to.
+struct CellLimbs {
+  long long high = 0, low = 0;
+
+  __device__ __forceinline__ void add(double v) {
+    const double above = v + CellGrid::round1;
+    const double below = (v - (above - CellGrid::round1)) + CellGrid::round2;
+    high += __double_as_longlong(above) - __double_as_longlong(CellGrid::round1);
+    low += __double_as_longlong(below) - __double_as_longlong(CellGrid::round2);
+  }
+};
+
 // The share of a block: sums of the limbs of its threads, in shared memory, zero at first.
 struct CellShare {
   unsigned long long high, low;
 };
 
-__device__ __forceinline__ void add_to_share(CellShare& share, const CellSum<double>& sum) {
-  // The quotients by powers of two are integers below 2^53.
-  atomicAdd(&share.high, (unsigned long long)(long long)(sum.high * (1 / CellGrid::u1)));
-  atomicAdd(&share.low, (unsigned long long)(long long)(sum.low * (1 / CellGrid::u2)));
+__device__ __forceinline__ void add_to_share(CellShare& share, const CellLimbs& sum) {
+  atomicAdd(&share.high, (unsigned long long)sum.high);
+  atomicAdd(&share.low, (unsigned long long)sum.low);
 }
 
 // The same for all threads of a warp, which must call together.
-__device__ __forceinline__ void add_warp_to_share(CellShare& share, const CellSum<double>& sum) {
-  long long high = (long long)(sum.high * (1 / CellGrid::u1)), low = (long long)(sum.low * (1 / CellGrid::u2));
+__device__ __forceinline__ void add_warp_to_share(CellShare& share, CellLimbs sum) {
 #pragma unroll
   for (int step = 16; step > 0; step /= 2) {
-    high += __shfl_down_sync(~0u, high, step);
-    low += __shfl_down_sync(~0u, low, step);
+    sum.high += __shfl_down_sync(~0u, sum.high, step);
+    sum.low += __shfl_down_sync(~0u, sum.low, step);
   }
-  if (threadIdx.x % 32 != 0) return;
-  atomicAdd(&share.high, (unsigned long long)high);
-  atomicAdd(&share.low, (unsigned long long)low);
+  if (threadIdx.x % 32 == 0) add_to_share(share, sum);
 }
 
 __device__ __forceinline__ void add_share(CellTotal& total, const CellShare& share) {

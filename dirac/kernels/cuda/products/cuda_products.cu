@@ -5,10 +5,11 @@
 #include <cstddef>
 
 #include "dirac/algebra/dispatch.hpp"
-#include "dirac/kernels/cuda/cuda_combine.cuh"
-#include "dirac/kernels/cuda/cuda_gram.cuh"
 #include "dirac/kernels/cuda/cuda_launch.cuh"
 #include "dirac/kernels/cuda/cuda_shifted_update.hpp"
+#include "dirac/kernels/cuda/products/cuda_combine.cuh"
+#include "dirac/kernels/cuda/products/cuda_gram.cuh"
+#include "dirac/kernels/cuda/products/cuda_projection.cuh"
 #include "halo/cuda/cuda_check.hpp"
 
 namespace staghorn::cuda {
@@ -19,8 +20,8 @@ constexpr int vector_threads = 128;
 
 // The layout of a call's scratch.
 struct ProductScratch {
-  CellTotal re[max_columns * max_columns], im[max_columns * max_columns];
-  unsigned long long largest[4 * max_columns];
+  CellTotal re[max_products], im[max_products];
+  unsigned long long largest[max_products + max_columns];  // of the columns of a, then of b
 };
 struct CombineScratch {
   Complex<double> coefficients[max_coefficients];
@@ -76,7 +77,7 @@ __global__ void __launch_bounds__(vector_threads, 5) dot_kernel(const __grid_con
   const Stored* const b = static_cast<const Stored*>(arguments.b.data[pair]);
   const double scale_a = arguments.a.scale[pair], scale_b = arguments.b.scale[pair];
   unsigned long long largest_a = 0, largest_b = 0;
-  CellSum<double> re{}, im{};
+  CellLimbs re, im;
   for (int cell = int(blockIdx.x) * vector_threads + int(threadIdx.x); cell < cells.count;
        cell += int(gridDim.x) * vector_threads) {
     const int first = cells.first[cell];
@@ -141,31 +142,52 @@ void dot(const ProductCall& call) {
   collect(call, call.a.size());
 }
 
-// Two blocks of a processor hide each other's waits: each takes as many cells at a time as half its memory holds.
-template <class Stored>
+// As many panels as the memory of a block holds; panels of fewer cells where it does not hold two.
 void fit_into_shared_memory(GramShape& shape) {
-  int device = 0, of_processor = 0, of_block = 0;
+  int device = 0, most = 0;
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
-  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&of_processor, cudaDevAttrMaxSharedMemoryPerMultiprocessor, device));
-  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&of_block, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
-  constexpr int reserved = 1024;  // of each block, by CUDA
-  const std::size_t most = std::size_t(std::min(of_processor / 2 - reserved, of_block));
-  while (shape.width > 1 && shape.shared_bytes<Stored>() > most) --shape.width;
+  STAGHORN_CUDA_CHECK(cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device));
+  const auto fits = [&] { return shape.shared_bytes() <= std::size_t(most); };
+  while (shape.buffers > 2 && !fits()) --shape.buffers;
+  while (shape.width > 1 && !fits()) shape.set_width(GramShape::narrower(shape.width));
 }
 
 template <class Stored, ChainBy chain>
 void launch_gram(GramArguments& a) {
-  fit_into_shared_memory<Stored>(a.shape);
+  fit_into_shared_memory(a.shape);
   const GramShape& shape = a.shape;
-  const int shared = int(shape.shared_bytes<Stored>()), rounds = (a.cells.count + shape.width - 1) / shape.width;
-  const int cells_of_warp = (shape.width + shape.warps_of_job() - 1) / shape.warps_of_job();
+  const int shared = int(shape.shared_bytes()), rounds = (a.cells.count + shape.width - 1) / shape.width;
+  const int cells_of_warp = (shape.width + shape.warps_of_job - 1) / shape.warps_of_job;
   const auto kernel = gram_kernel<Stored, chain>;
   STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
-  const int blocks = grid_size(kernel, shape.threads, rounds, 1, shared, CellGrid::capacity / cells_of_warp);
-  kernel<<<blocks, shape.threads, shared>>>(a);
+  const int blocks = grid_size(kernel, gram_threads, rounds, 1, shared, CellGrid::capacity / cells_of_warp);
+  kernel<<<blocks, gram_threads, shared>>>(a);
+}
+
+// Up to max_products columns with one, max_columns in each launch.
+void project(const ProductCall& call) {
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
+  ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
+  for (std::size_t first = 0; first < call.a.size(); first += max_columns) {
+    ProjectionArguments a = {};
+    a.n = int(std::min(call.a.size() - first, std::size_t(max_columns)));
+    append(a.columns, 0, call.a.subspan(first, std::size_t(a.n)));
+    append(a.columns, a.n, call.b);
+    a.cells = cells_of(call);
+    a.re = scratch->re + first, a.im = scratch->im + first;
+    a.largest = scratch->largest + first, a.largest_of_one = scratch->largest + call.a.size();
+    const int threads = 32 * ((a.n + warp_columns - 1) / warp_columns), rounds = (a.cells.count + 31) / 32;
+    with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
+      const int blocks = blocks_of(projection_kernel<Stored>, threads, rounds);
+      projection_kernel<Stored><<<blocks, threads>>>(a);
+    });
+    STAGHORN_CUDA_CHECK_LAUNCH(projection_kernel);
+  }
+  collect(call, call.a.size());
 }
 
 void gram(const ProductCall& call) {
+  if (call.b.size() == 1) return project(call);
   STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
   ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
   GramArguments a = {};

@@ -52,17 +52,18 @@ __device__ __forceinline__ void add_products(double (&c)[4], const double (&a)[4
   if constexpr (by == ChainBy::tensor_cores) return add_products_in_tensor_cores(c, a, b);
   const int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
-  for (int k = 0; k < 8; ++k) {
-    const int half = k / 4;
-    const double above = __shfl_sync(~0u, a[2 * half], 4 * g + k % 4);
-    const double below = __shfl_sync(~0u, a[2 * half + 1], 4 * g + k % 4);
-    const double left = __shfl_sync(~0u, b[half], 8 * t + k % 4);
-    const double right = __shfl_sync(~0u, b[half], 8 * t + 4 + k % 4);
-    c[0] = multiply_add(above, left, c[0]);
-    c[1] = multiply_add(above, right, c[1]);
-    c[2] = multiply_add(below, left, c[2]);
-    c[3] = multiply_add(below, right, c[3]);
-  }
+  for (int half = 0; half < 2; ++half)
+#pragma unroll 1  // for few registers
+    for (int k = 0; k < 4; ++k) {
+      const double above = __shfl_sync(~0u, a[2 * half], 4 * g + k);
+      const double below = __shfl_sync(~0u, a[2 * half + 1], 4 * g + k);
+      const double left = __shfl_sync(~0u, b[half], 8 * t + k);
+      const double right = __shfl_sync(~0u, b[half], 8 * t + 4 + k);
+      c[0] = multiply_add(above, left, c[0]);
+      c[1] = multiply_add(above, right, c[1]);
+      c[2] = multiply_add(below, left, c[2]);
+      c[3] = multiply_add(below, right, c[3]);
+    }
 }
 
 // A double of mixed bits: of any exponent in every fourth round, else near to 1; a zero, an infinity or a subnormal now
