@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include "halo/watch/activity.hpp"
 
@@ -35,13 +36,14 @@ double ChebyshevFilter::eigenvalue(double wanted) const {
 void ChebyshevFilter::apply(StaggeredOperator& d, Parity parity, const ColorVectorField& in, ColorVectorField& out,
                             Work& work) const {
   const Activity activity("Chebyshev polynomial");
-  std::vector<ExactSum> hop_sums(1, ExactSum(1));
+  std::vector<ExactSum> hop_sums(std::size_t(in.n_rhs()), ExactSum(1));
   const Parity opposite_parity = opposite(parity);
   const double sign = degree_ % 4 < 2 ? 1 : -1;
   // r <- r + factor (centre - K) p
   const auto add_product = [&](ColorVectorField& r, const ColorVectorField& p, double factor) {
     d.hop(work.other, p, opposite_parity);
-    d.update_residual(r, p, work.other, parity, -centre_, std::span<const double>(&factor, 1), hop_sums);
+    const std::vector<double> factors(hop_sums.size(), factor);
+    d.update_residual(r, p, work.other, parity, -centre_, factors, hop_sums);
     made_progress();
   };
   // u_0 = in, u_1 = x(K) in, with the sign that gives t_n = u_n

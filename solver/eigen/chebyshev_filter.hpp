@@ -39,7 +39,7 @@ class ChebyshevFilter {
   };
   // out = T(K) in, on `parity`; `degree` applications of K, each two hops with the recurrence
   //   t_{j+1} = 2 x(K) t_j - t_{j-1}
-  // fused into the second one. Collective.
+  // fused into the second one, for all right-hand sides of the operator. Collective.
   void apply(StaggeredOperator& d, Parity parity, const ColorVectorField& in, ColorVectorField& out, Work& work) const;
 
  private:

@@ -1,6 +1,7 @@
 #include "solver/eigen/deflation.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -8,12 +9,19 @@
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/eigen/lanczos_basis.hpp"
 
 namespace staghorn {
 
 namespace {
 
 constexpr int per_block = Eigenpairs::vectors_per_block;
+
+// The polynomial that damps rounding: its degree, and where its interval begins, over the end of the spectrum.
+constexpr int filter_degree = 8;
+constexpr double filter_begin = 1.0 / 16;
+constexpr int power_steps = 20;
+constexpr double beyond_largest = 1.1;  // what so many steps may have missed
 
 // Adds the time from its making to its end.
 class Timed {
@@ -72,6 +80,7 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
   if (partner) {
     ColorVectorField other = d.make_vector();
     d.hop(other, r, pairs_.parity);
+    if (damps(parity)) damp(d, other);
     work.in.convert_from(other);
     in = &work.in;
   } else if (r.precision() != precision()) {
@@ -79,8 +88,11 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
     in = &work.in;
   }
   ComplexMatrix all = products(*in);
-  if (partner)  // (D_oe)^+ r = -D_eo r
-    for (Complex<double>& c : all.elements) c = {-c.re, -c.im};
+  if (partner)
+    for (int i = 0; i < all.rows; ++i) {
+      const double factor = -1 / damping(parity, pairs_.values[std::size_t(i)]);  // (D_oe)^+ r = -D_eo r
+      for (int j = 0; j < all.columns; ++j) all(i, j) = {factor * all(i, j).re, factor * all(i, j).im};
+    }
   return all;
 }
 
@@ -109,6 +121,39 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
   return all;
 }
 
+bool Deflation::damps(Parity parity) const { return parity != pairs_.parity && precision() == Precision::fp16; }
+
+double Deflation::damping(Parity parity, double lambda) const { return damps(parity) ? filter_->value(lambda) : 1; }
+
+void Deflation::damp(StaggeredOperator& d, ColorVectorField& v) {
+  const OperatorOptions& options = d.options();
+  const std::tuple of(options.precision, options.reconstruct, options.naik_reconstruct);
+  if (!filter_ || filter_of_ != of) {
+    filter_ = make_filter(d);
+    filter_of_ = of;
+  }
+  ChebyshevFilter::Work vectors(d);
+  ColorVectorField damped = d.make_vector();
+  filter_->apply(d, pairs_.parity, v, damped, vectors);
+  std::swap(v, damped);
+}
+
+// The end of the spectrum by the power method: a polynomial is not much larger a little beyond its interval.
+ChebyshevFilter Deflation::make_filter(StaggeredOperator& d) const {
+  const Parity parity = pairs_.parity;
+  ColorVectorField v = d.make_vector(), other = d.make_vector();
+  std::vector<ExactSum> sums(std::size_t(v.n_rhs()), ExactSum(1)), hop_sums = sums;
+  draw_gaussian(d, v, parity, 0, 0);  // the first right-hand side
+  double largest = 0;
+  for (int step = 0; step < power_steps; ++step) {
+    d.combine(0, v, 1 / std::sqrt(d.norm2(v, sums)[0]), v);
+    largest = d.hop_and_norm2(other, v, opposite(parity), hop_sums)[0];
+    d.hop(v, other, parity);
+  }
+  const double to = beyond_largest * largest;
+  return ChebyshevFilter(std::max(filter_begin * to, 1.5 * pairs_.values.back()), to, filter_degree);
+}
+
 void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
                         const std::function<double(double)>& weight, ColorVectorField& result) {
   const Activity activity("deflation");
@@ -124,7 +169,8 @@ void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix
     ComplexMatrix c(columns_of(group), n);
     for (int i = 0; i < c.rows; ++i) {
       const double lambda = pairs_.values[std::size_t(first + i)];
-      const double w = !partner ? weight(lambda) : lambda > 0 ? weight(lambda) / lambda : 0;
+      const double divisor = partner ? lambda * damping(parity, lambda) : 1;
+      const double w = partner && !(lambda > 0) ? 0 : weight(lambda) / divisor;
       for (int j = 0; j < n; ++j) c(i, j) = {w * coefficients(first + i, j).re, w * coefficients(first + i, j).im};
     }
     algebra_.combine(group, c, out, block > 0);
@@ -133,6 +179,7 @@ void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix
   if (partner) {
     ColorVectorField even = d.make_vector();
     even.convert_from(work.out);
+    if (damps(parity)) damp(d, even);
     d.hop(result, even, parity);
   } else if (out[0] != &result) {
     result.convert_from(work.out);

@@ -5,17 +5,21 @@
 //   odd sites    x = D_oe V diag(1 / (lambda (lambda + shift))) V^+ (D_oe)^+ r,   (D_oe)^+ = -D_eo
 //
 // On odd sites D_oe v / sqrt(lambda) are the eigenvectors, so those of even sites serve both. A pair with lambda = 0
-// has no partner on odd sites and is left out there.
+// has no partner on odd sites and is left out there. D_oe makes what rounding has left in V large, for it lies all over
+// the spectrum. Where V has 16 bits it is damped before: V diag(w) becomes T(K) V diag(w / T(lambda)), with a Chebyshev
+// polynomial of low degree that is small on all but the lowest part of the spectrum.
 #pragma once
 
 #include <functional>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include "dirac/algebra/complex_matrix.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/operators/vector_algebra.hpp"
+#include "solver/eigen/chebyshev_filter.hpp"
 #include "solver/eigen/eigenpair_certificate.hpp"
 
 namespace staghorn {
@@ -33,6 +37,9 @@ class Deflation {
   const Eigenpairs& pairs() const { return pairs_; }
   Parity parity() const { return pairs_.parity; }
   Precision precision() const { return pairs_.blocks.front().precision(); }
+  // Whether projections on this parity use T. They put the residual of some low modes into others, so they are needed
+  // more often, and a search for the solution begins anew after them. Local.
+  bool damps(Parity parity) const;
   // See certify_eigenpairs. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
     return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);
@@ -75,6 +82,10 @@ class Deflation {
     ColorVectorField in, out;
   };
   Work& work(int n_rhs);
+  // T(lambda) where T is used on this parity, else 1; v = T(K) v on the parity of the pairs, which makes T at first.
+  double damping(Parity parity, double lambda) const;
+  void damp(StaggeredOperator& d, ColorVectorField& v);
+  ChebyshevFilter make_filter(StaggeredOperator& d) const;
   ComplexMatrix products(const ColorVectorField& r);  // V^+ r, in the precision of the pairs
 
   const Communicator& communicator_;
@@ -83,6 +94,10 @@ class Deflation {
   VectorAlgebra algebra_;
   ColumnScales scales_;       // of the vectors; settled by the first product
   std::optional<Work> work_;  // of the last call
+  // T, and the numbers and links of the operator that found the end of its spectrum: for another it is made anew, so
+  // that no bit depends on earlier solves.
+  std::optional<ChebyshevFilter> filter_;
+  std::tuple<Precision, Reconstruct, Reconstruct> filter_of_;
   Use use_;
 };
 

@@ -34,7 +34,7 @@ class UpdatedRhs {
   }
 
   // Right-hand sides whose residual has fallen by `factor` below what it was when eigenvectors were last taken out of
-  // it. Rounded vectors may make a residual larger; so it does not add up.
+  // it, or what they made of it, if that was more.
   std::vector<char> to_deflate(std::span<const double> r2, double factor) {
     std::vector<char> fallen(rhs_.size());
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
@@ -52,6 +52,7 @@ class UpdatedRhs {
       if (!deflated[i]) continue;
       rhs_[i].history.back() = r2[i];
       grown = grown || std::sqrt(r2[i]) > largest_growth * deflated_at_[i];
+      deflated_at_[i] = std::max(deflated_at_[i], std::sqrt(r2[i]));
     }
     return grown;
   }
@@ -255,7 +256,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
         stop.deflation->project(d, parity, shift, r_, fallen, tmp_);
         d.combine(1, tmp_, 1, x);
         r2 = true_residual(sums);
-        if (rhs.record_deflation(fallen, r2)) updated = false;
+        if (rhs.record_deflation(fallen, r2) || stop.deflation->damps(parity)) updated = false;
         if (!rhs.apply_stop_rule(r2)) break;
       }
     }
