@@ -90,7 +90,7 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
   ComplexMatrix all = products(*in);
   if (partner)
     for (int i = 0; i < all.rows; ++i) {
-      const double factor = -1 / damping(parity, pairs_.values[std::size_t(i)]);  // (D_oe)^+ r = -D_eo r
+      const double factor = -1 / damping(d, parity, pairs_.values[std::size_t(i)]);  // (D_oe)^+ r = -D_eo r
       for (int j = 0; j < all.columns; ++j) all(i, j) = {factor * all(i, j).re, factor * all(i, j).im};
     }
   return all;
@@ -123,23 +123,34 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
 
 bool Deflation::damps(Parity parity) const { return parity != pairs_.parity && precision() == Precision::fp16; }
 
-double Deflation::damping(Parity parity, double lambda) const { return damps(parity) ? filter_->value(lambda) : 1; }
+double Deflation::damping(StaggeredOperator& d, Parity parity, double lambda) {
+  if (!damps(parity)) return 1;
+  const std::optional<ChebyshevFilter>& t = filter(d);
+  return t ? t->value(lambda) : 1;
+}
 
 void Deflation::damp(StaggeredOperator& d, ColorVectorField& v) {
-  const OperatorOptions& options = d.options();
-  const std::tuple of(options.precision, options.reconstruct, options.naik_reconstruct);
-  if (!filter_ || filter_of_ != of) {
-    filter_ = make_filter(d);
-    filter_of_ = of;
-  }
+  const std::optional<ChebyshevFilter>& t = filter(d);
+  if (!t) return;
   ChebyshevFilter::Work vectors(d);
   ColorVectorField damped = d.make_vector();
-  filter_->apply(d, pairs_.parity, v, damped, vectors);
+  t->apply(d, pairs_.parity, v, damped, vectors);
   std::swap(v, damped);
 }
 
-// The end of the spectrum by the power method: a polynomial is not much larger a little beyond its interval.
-ChebyshevFilter Deflation::make_filter(StaggeredOperator& d) const {
+const std::optional<ChebyshevFilter>& Deflation::filter(StaggeredOperator& d) {
+  const OperatorOptions& options = d.options();
+  const std::tuple of(options.precision, options.reconstruct, options.naik_reconstruct);
+  if (filter_of_ != of) {
+    filter_ = make_filter(d);
+    filter_of_ = of;
+  }
+  return filter_;
+}
+
+// The end of the spectrum by the power method: a polynomial is not much larger a little beyond its interval. None where
+// the pairs are so many that the interval would hold some of them, or next to nothing.
+std::optional<ChebyshevFilter> Deflation::make_filter(StaggeredOperator& d) const {
   const Parity parity = pairs_.parity;
   ColorVectorField v = d.make_vector(), other = d.make_vector();
   std::vector<ExactSum> sums(std::size_t(v.n_rhs()), ExactSum(1)), hop_sums = sums;
@@ -150,8 +161,9 @@ ChebyshevFilter Deflation::make_filter(StaggeredOperator& d) const {
     largest = d.hop_and_norm2(other, v, opposite(parity), hop_sums)[0];
     d.hop(v, other, parity);
   }
-  const double to = beyond_largest * largest;
-  return ChebyshevFilter(std::max(filter_begin * to, 1.5 * pairs_.values.back()), to, filter_degree);
+  const double to = beyond_largest * largest, from = std::max(filter_begin * to, 1.5 * pairs_.values.back());
+  if (from > to / 2) return std::nullopt;
+  return ChebyshevFilter(from, to, filter_degree);
 }
 
 void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
@@ -169,7 +181,7 @@ void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix
     ComplexMatrix c(columns_of(group), n);
     for (int i = 0; i < c.rows; ++i) {
       const double lambda = pairs_.values[std::size_t(first + i)];
-      const double divisor = partner ? lambda * damping(parity, lambda) : 1;
+      const double divisor = partner ? lambda * damping(d, parity, lambda) : 1;
       const double w = partner && !(lambda > 0) ? 0 : weight(lambda) / divisor;
       for (int j = 0; j < n; ++j) c(i, j) = {w * coefficients(first + i, j).re, w * coefficients(first + i, j).im};
     }

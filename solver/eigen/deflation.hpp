@@ -6,8 +6,9 @@
 //
 // On odd sites D_oe v / sqrt(lambda) are the eigenvectors, so those of even sites serve both. A pair with lambda = 0
 // has no partner on odd sites and is left out there. D_oe makes what rounding has left in V large, for it lies all over
-// the spectrum. Where V has 16 bits it is damped before: V diag(w) becomes T(K) V diag(w / T(lambda)), with a Chebyshev
-// polynomial of low degree that is small on all but the lowest part of the spectrum.
+// the spectrum. Where V has 16 bits it is damped before: V diag(w) becomes T(K) V diag(w / T(lambda)), and V^+ becomes
+// diag(1 / T(lambda)) V^+ T(K), with a Chebyshev polynomial of low degree that is small on all but the lowest part of
+// the spectrum.
 #pragma once
 
 #include <functional>
@@ -37,8 +38,8 @@ class Deflation {
   const Eigenpairs& pairs() const { return pairs_; }
   Parity parity() const { return pairs_.parity; }
   Precision precision() const { return pairs_.blocks.front().precision(); }
-  // Whether projections on this parity use T. They put the residual of some low modes into others, so they are needed
-  // more often, and a search for the solution begins anew after them. Local.
+  // Whether projections on this parity may use T. They put the residual of some low modes into others, so they are
+  // needed more often, and a search for the solution begins anew after them. Local.
   bool damps(Parity parity) const;
   // See certify_eigenpairs. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
@@ -82,10 +83,11 @@ class Deflation {
     ColorVectorField in, out;
   };
   Work& work(int n_rhs);
-  // T(lambda) where T is used on this parity, else 1; v = T(K) v on the parity of the pairs, which makes T at first.
-  double damping(Parity parity, double lambda) const;
+  // T(lambda) where projections on this parity use T, else 1; v = T(K) v on the parity of the pairs. Collective.
+  double damping(StaggeredOperator& d, Parity parity, double lambda);
   void damp(StaggeredOperator& d, ColorVectorField& v);
-  ChebyshevFilter make_filter(StaggeredOperator& d) const;
+  const std::optional<ChebyshevFilter>& filter(StaggeredOperator& d);  // T, none where it would damp nothing
+  std::optional<ChebyshevFilter> make_filter(StaggeredOperator& d) const;
   ComplexMatrix products(const ColorVectorField& r);  // V^+ r, in the precision of the pairs
 
   const Communicator& communicator_;
@@ -97,7 +99,7 @@ class Deflation {
   // T, and the numbers and links of the operator that found the end of its spectrum: for another it is made anew, so
   // that no bit depends on earlier solves.
   std::optional<ChebyshevFilter> filter_;
-  std::tuple<Precision, Reconstruct, Reconstruct> filter_of_;
+  std::optional<std::tuple<Precision, Reconstruct, Reconstruct>> filter_of_;
   Use use_;
 };
 
