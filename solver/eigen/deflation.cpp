@@ -18,8 +18,8 @@ namespace {
 constexpr int per_block = Eigenpairs::vectors_per_block;
 
 // The polynomial that damps rounding: its degree, and where its interval begins, over the end of the spectrum.
-constexpr int filter_degree = 8;
-constexpr double filter_begin = 1.0 / 16;
+constexpr int filter_degree = 4;
+constexpr double filter_begin = 1.0 / 8;
 constexpr int power_steps = 20;
 constexpr double beyond_largest = 1.1;  // what so many steps may have missed
 

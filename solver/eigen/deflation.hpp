@@ -38,9 +38,10 @@ class Deflation {
   const Eigenpairs& pairs() const { return pairs_; }
   Parity parity() const { return pairs_.parity; }
   Precision precision() const { return pairs_.blocks.front().precision(); }
-  // Whether projections on this parity may use T. They put the residual of some low modes into others, so they are
-  // needed more often, and a search for the solution begins anew after them. Local.
+  // Whether projections on this parity may use T. They put the residual of some low modes into others, so a search for
+  // the solution begins anew after them, and they are needed each time the residual has fallen by damped_drop. Local.
   bool damps(Parity parity) const;
+  static constexpr double damped_drop = 3e-3;
   // See certify_eigenpairs. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
     return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);

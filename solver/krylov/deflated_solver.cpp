@@ -118,7 +118,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
   const std::size_t n = stop.target_norm.size();
   const std::vector<double> one(n, 1);
   const bool precise = stop.deflation->precision() == d.options().precision && parity == stop.deflation->parity();
-  const double drop = precise ? 0 : stop.deflation->damps(parity) ? damped_drop : DeflatedSolver::drop;
+  const double drop = precise ? 0 : stop.deflation->damps(parity) ? Deflation::damped_drop : DeflatedSolver::drop;
 
   std::vector<ExactSum> sums(n, ExactSum(1));
   r_.copy_from(b);

@@ -6,7 +6,7 @@
 //
 // Eigenvectors in the precision of the answer need one round. Those that were rounded to less, and those that serve the
 // other parity, leave a part of the residual where it was. So a round then ends where every right-hand side has fallen
-// by `drop` (`damped_drop` where a projection moves residual between low modes), and the next one takes out what came
+// by `drop` (Deflation::damped_drop where projections damp), and the next one takes out what came
 // back. A right-hand side waits for the others of its batch, so its bits are those that it has alone wherever that is
 // so of the solver's.
 #pragma once
@@ -19,7 +19,7 @@ namespace staghorn {
 
 class DeflatedSolver final : public KrylovSolver {
  public:
-  static constexpr double drop = 1e-4, damped_drop = 1e-1;
+  static constexpr double drop = 1e-4;
   static constexpr int vectors = 3;
 
   // Makes its vectors. `solver` solves systems of `d`, which must outlive the object. Without stop.deflation a solve is

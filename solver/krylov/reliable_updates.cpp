@@ -251,12 +251,13 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
       stop.keeper->keep(kept);
     }
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
-      const std::vector<char> fallen = rhs.to_deflate(r2, updates_.deflated);
+      const bool damps = stop.deflation->damps(parity);
+      const std::vector<char> fallen = rhs.to_deflate(r2, damps ? Deflation::damped_drop : updates_.deflated);
       if (std::find(fallen.begin(), fallen.end(), 1) != fallen.end()) {
         stop.deflation->project(d, parity, shift, r_, fallen, tmp_);
         d.combine(1, tmp_, 1, x);
         r2 = true_residual(sums);
-        if (rhs.record_deflation(fallen, r2) || stop.deflation->damps(parity)) updated = false;
+        if (rhs.record_deflation(fallen, r2) || damps) updated = false;
         if (!rhs.apply_stop_rule(r2)) break;
       }
     }
