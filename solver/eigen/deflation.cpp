@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <string>
 #include <utility>
 
@@ -122,6 +123,12 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
 }
 
 bool Deflation::damps(Parity parity) const { return parity != pairs_.parity && precision() == Precision::fp16; }
+
+long Deflation::damped_iterations(StaggeredOperator& d) {
+  const std::optional<ChebyshevFilter>& t = filter(d);
+  // |r| falls by about 2 exp(-2 n / sqrt(condition)): by 3e-3 in n = 3.3 sqrt(condition)
+  return t ? 10 + std::lround(8 * std::sqrt(t->to() / pairs_.values.back())) : std::numeric_limits<int>::max();
+}
 
 double Deflation::damping(StaggeredOperator& d, Parity parity, double lambda) {
   if (!damps(parity)) return 1;

@@ -42,6 +42,9 @@ class Deflation {
   // the solution begins anew after them, and they are needed each time the residual has fallen by damped_drop. Local.
   bool damps(Parity parity) const;
   static constexpr double damped_drop = 3e-3;
+  // Iterations in which a search free of the pairs has fallen by damped_drop with room to spare, from the condition
+  // number that they leave; after them low modes hold it up, and a projection helps more. Collective.
+  long damped_iterations(StaggeredOperator& d);
   // See certify_eigenpairs. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
     return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);
