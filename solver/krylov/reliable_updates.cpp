@@ -144,7 +144,7 @@ class UpdatedRhs {
   const CgStop& stop_;
   std::vector<SolvedRhs> rhs_;
   std::vector<bool> active_;
-  std::vector<double> deflated_at_;  // |r| when eigenvectors were last taken out; infinite before
+  std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
 };
 
 }  // namespace
