@@ -4,6 +4,7 @@
 #include <cmath>
 #include <string>
 
+#include "dirac/algebra/block_cholesky.hpp"
 #include "dirac/algebra/philox.hpp"
 #include "halo/watch/activity.hpp"
 
@@ -13,8 +14,9 @@ namespace {
 
 constexpr int tile = VectorAlgebra::max_columns;
 constexpr int columns_at_once = 16, rows_at_once = 64;  // of a combination
-// A vector of which less than this is left depends on the others to within rounding.
-constexpr double dependent = 1e-10;
+// What is left of a vector, over its length: a random one of which no more is left depends on the others to within
+// rounding, and where no more is left of T v the basis reaches no further.
+constexpr double dependent = 1e-10, exhausted = 1e-12;
 
 }  // namespace
 
@@ -64,41 +66,76 @@ void LanczosBasis::take_from(const SearchNumbers& numbers) {
   }
 }
 
-double LanczosBasis::take_out(int n) {
-  const ColorVectorField* const vector[] = {&vectors_[std::size_t(n)]};
-  ColorVectorField* const target[] = {&vectors_[std::size_t(n)]};
-  std::vector<Complex<double>> products;
-  std::vector<const ColorVectorField*> others;
-  ColumnScales scale;
-  for (int first = 0; first < n; first += tile) {
-    others.clear();
-    for (int i = first; i < std::min(n, first + tile); ++i) others.push_back(&vectors_[std::size_t(i)]);
-    const ComplexMatrix part = algebra_.gram(others, vector, &scales_[std::size_t(first / tile)], &scale);
-    products.insert(products.end(), part.elements.begin(), part.elements.end());
+ComplexMatrix LanczosBasis::take_out(int first, int last, int n, int count) {
+  std::vector<const ColorVectorField*> vectors;
+  std::vector<ColorVectorField*> targets;
+  for (int j = n; j < n + count; ++j)
+    vectors.push_back(&vectors_[std::size_t(j)]), targets.push_back(&vectors_[std::size_t(j)]);
+  ComplexMatrix products(last - first, count);
+  const auto some = [&](int begin, int most) {
+    std::vector<const ColorVectorField*> others;
+    for (int i = begin; i < std::min(last, begin + most); ++i) others.push_back(&vectors_[std::size_t(i)]);
+    return others;
+  };
+  ColumnScales scales;
+  for (int i = first; i < last; i += tile) {
+    // scales are kept where a tile begins as it always does
+    const ComplexMatrix part =
+        algebra_.gram(some(i, tile), vectors, i % tile == 0 ? &scales_[std::size_t(i / tile)] : nullptr, &scales);
+    std::copy(part.elements.begin(), part.elements.end(),
+              products.elements.begin() + std::ptrdiff_t(i - first) * count);
   }
-  for (int first = 0; first < n; first += rows_at_once) {
-    others.clear();
-    for (int i = first; i < std::min(n, first + rows_at_once); ++i) others.push_back(&vectors_[std::size_t(i)]);
-    ComplexMatrix minus(int(others.size()), 1);
-    for (int i = 0; i < minus.rows; ++i) {
-      const Complex<double>& c = products[std::size_t(first + i)];
-      minus(i, 0) = {-c.re, -c.im};
-    }
-    algebra_.combine(others, minus, target, true);
+  for (int i = first; i < last; i += rows_at_once) {
+    const std::vector<const ColorVectorField*> others = some(i, rows_at_once);
+    ComplexMatrix minus(int(others.size()), count);
+    for (int row = 0; row < minus.rows; ++row)
+      for (int j = 0; j < count; ++j) {
+        const Complex<double>& c = products(i - first + row, j);
+        minus(row, j) = {-c.re, -c.im};
+      }
+    algebra_.combine(others, minus, targets, true);
   }
-  return n > 0 ? products.back().re : 0;
+  return products;
 }
 
-LanczosBasis::Remainder LanczosBasis::orthonormalize(int n) {
-  const Activity activity("orthogonalisation");
+double LanczosBasis::norm(int n) const {
+  const ColorVectorField& v = vectors_[std::size_t(n)];
+  return std::sqrt(algebra_.dot(v, v)[0].re);
+}
+
+void LanczosBasis::scale(int n, double factor) {
   ColorVectorField& v = vectors_[std::size_t(n)];
-  const auto norm = [&] { return std::sqrt(algebra_.dot(v, v)[0].re); };
-  Remainder found;
-  found.before = norm();
-  found.along = take_out(n);
-  take_out(n);
-  found.norm = norm();
-  if (found.norm > 0) d_.combine(0, v, 1 / found.norm, v);
+  d_.combine(0, v, factor, v);
+}
+
+LanczosBasis::Block LanczosBasis::orthonormalize(int n, int count) {
+  const Activity activity("orthogonalisation");
+  Block found{ComplexMatrix(count, count), identity(count)};
+  std::vector<double> before;
+  for (int j = 0; j < count; ++j) before.push_back(norm(n + j));
+  found.count = count;
+  for (int pass = 0; pass < 2; ++pass) {
+    const ComplexMatrix products = take_out(0, n, n, found.count);
+    for (int i = std::max(0, count - n); pass == 0 && i < count; ++i)
+      for (int j = 0; j < count; ++j) found.along(i, j) = products(n - count + i, j);
+    ComplexMatrix triangle(count, count);
+    int kept = 0;
+    for (int j = 0; j < found.count; ++j) {
+      const ComplexMatrix of_block = take_out(n, n + kept, n + j, 1);
+      for (int i = 0; i < kept; ++i) triangle(i, j) = of_block(i, 0);
+      if (kept < j) continue;  // there is no more space
+      const double left = norm(n + j);
+      if (pass == 1 || left > exhausted * before[std::size_t(j)]) {
+        scale(n + j, 1 / left);
+        triangle(j, j).re = left;
+        ++kept;
+      } else if (draw(n + j)) {
+        ++found.drawn, ++kept;
+      }
+    }
+    found.count = kept;
+    found.triangle = product(triangle, found.triangle);
+  }
   made_progress();
   return found;
 }
@@ -106,14 +143,21 @@ LanczosBasis::Remainder LanczosBasis::orthonormalize(int n) {
 bool LanczosBasis::draw(int n) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     draw_gaussian(d_, vectors_[std::size_t(n)], parity_, seed_, drawn_++);
-    const Remainder found = orthonormalize(n);
-    // once more, for a large part may have been taken out
-    if (found.norm > dependent * found.before && orthonormalize(n).norm > 0.5) return true;
+    const double before = norm(n);
+    double left = 0;
+    for (int pass = 0; pass < 4; ++pass) {  // two more, for a large part may have been taken out
+      take_out(0, n, n, 1);
+      if (pass % 2 == 0) continue;
+      left = norm(n);
+      if (!(left > (pass == 1 ? dependent * before : 0.5))) break;
+      scale(n, 1 / left);
+      if (pass == 3) return true;
+    }
   }
   return false;
 }
 
-void LanczosBasis::combine(const RealMatrix& rows, std::vector<ColorVectorField>& blocks) {
+void LanczosBasis::combine(const ComplexMatrix& rows, std::vector<ColorVectorField>& blocks) {
   int first_row = 0;
   for (ColorVectorField& block : blocks) {
     for (int first = 0; first < rows.columns; first += rows_at_once) {
@@ -122,7 +166,7 @@ void LanczosBasis::combine(const RealMatrix& rows, std::vector<ColorVectorField>
       for (int j = first; j < last; ++j) from.push_back(&vectors_[std::size_t(j)]);
       ComplexMatrix c(last - first, block.n_rhs());
       for (int j = first; j < last; ++j)
-        for (int i = 0; i < block.n_rhs(); ++i) c(j - first, i).re = rows(first_row + i, j);
+        for (int i = 0; i < block.n_rhs(); ++i) c(j - first, i) = rows(first_row + i, j);
       ColorVectorField* const target[] = {&block};
       algebra_.combine(from, c, target, first > 0);
     }
@@ -130,7 +174,25 @@ void LanczosBasis::combine(const RealMatrix& rows, std::vector<ColorVectorField>
   }
 }
 
-void LanczosBasis::rotate(const RealMatrix& rows) {
+void LanczosBasis::gather(int first, int count, ColorVectorField& block) const {
+  std::vector<const ColorVectorField*> from;
+  for (int i = first; i < first + count; ++i) from.push_back(&vectors_[std::size_t(i)]);
+  ComplexMatrix one(count, block.n_rhs());
+  for (int i = 0; i < count; ++i) one(i, i).re = 1;
+  ColorVectorField* const to[] = {&block};
+  algebra_.combine(from, one, to);
+}
+
+void LanczosBasis::scatter(const ColorVectorField& block, int first, int count) {
+  std::vector<ColorVectorField*> to;
+  for (int i = first; i < first + count; ++i) to.push_back(&vectors_[std::size_t(i)]);
+  ComplexMatrix one(block.n_rhs(), count);
+  for (int i = 0; i < count; ++i) one(i, i).re = 1;
+  const ColorVectorField* const from[] = {&block};
+  algebra_.combine(from, one, to);
+}
+
+void LanczosBasis::rotate(const ComplexMatrix& rows, int following) {
   const Activity activity("rotation of the basis");
   d_.communicator().agree([&] {
     while (int(spare_.size()) < rows.rows) spare_.push_back(d_.make_vector());
@@ -145,12 +207,13 @@ void LanczosBasis::rotate(const RealMatrix& rows) {
       for (int j = first; j < last; ++j) from.push_back(&vectors_[std::size_t(j)]);
       ComplexMatrix c(last - first, last_row - first_row);
       for (int j = first; j < last; ++j)
-        for (int i = first_row; i < last_row; ++i) c(j - first, i - first_row).re = rows(i, j);
+        for (int i = first_row; i < last_row; ++i) c(j - first, i - first_row) = rows(i, j);
       algebra_.combine(from, c, to, first > 0);
     }
     made_progress();
   }
-  std::swap(vectors_[std::size_t(rows.rows)], vectors_[std::size_t(rows.columns)]);
+  for (int i = 0; i < following; ++i)
+    std::swap(vectors_[std::size_t(rows.rows + i)], vectors_[std::size_t(rows.columns + i)]);
   for (int i = 0; i < rows.rows; ++i) std::swap(vectors_[std::size_t(i)], spare_[std::size_t(i)]);
 }
 

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "dirac/algebra/symmetric_eigen.hpp"
+#include "dirac/algebra/complex_matrix.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/operators/vector_algebra.hpp"
 #include "solver/search/search_keeper.hpp"
@@ -23,23 +23,32 @@ class LanczosBasis {
   std::int64_t bytes() const;  // this rank
   const VectorAlgebra& algebra() const { return algebra_; }
 
-  // What is left of vector n: `along` is Re (v_{n-1}, v_n) before, `norm` its length after all others are taken out.
-  struct Remainder {
-    double along = 0, before = 0, norm = 0;
+  // What a block of `count` vectors w_j was, in terms of vectors before it and those that stand there now:
+  //   along(i, j) = (v_{n-count+i}, w_j);  w_j - (its part in v_0 ... v_{n-1}) = sum_{i<=j} v_{n+i} triangle(i, j)
+  struct Block {
+    ComplexMatrix along, triangle;
+    int count = 0;  // vectors that are there now
+    int drawn = 0;  // of them at random, where one of the block depended on others
   };
-  // v_n <- v_n less what vectors 0 ... n - 1 have of it, twice ("twice is enough", Parlett), and of length 1, unless
-  // nothing is left. Reads these vectors four times; 96 flops a site and vector. Collective.
-  Remainder orthonormalize(int n);
+  // Vectors n ... n + count - 1 <- an orthonormal basis of what vectors 0 ... n - 1 leave of them, each of which is
+  // taken out twice ("twice is enough", Parlett). A vector of which nothing is left is drawn at random, as `draw` does;
+  // the block ends before the first one for which there is no more space. Reads the vectors before the block four
+  // times; 96 flops a site and pair. Collective.
+  Block orthonormalize(int n, int count);
 
   // v_n <- a random vector orthogonal to vectors 0 ... n - 1. Every call draws other numbers. Returns false where these
   // vectors span the whole space. Collective.
   bool draw(int n);
 
-  // v_i <- sum_j rows(i, j) v_j for the rows of the matrix, and v_rows <- v_columns, the vector after those combined.
-  // Needs as many spare vectors as there are rows, which the first call makes. Collective.
-  void rotate(const RealMatrix& rows);
+  // v_i <- sum_j rows(i, j) v_j for the rows of the matrix, and `following` vectors after those combined come after
+  // these. Needs as many spare vectors as there are rows, which the first call makes. Collective.
+  void rotate(const ComplexMatrix& rows, int following);
   // The same combinations into blocks of right-hand sides: columns of `blocks` in order. Local.
-  void combine(const RealMatrix& rows, std::vector<ColorVectorField>& blocks);
+  void combine(const ComplexMatrix& rows, std::vector<ColorVectorField>& blocks);
+  // Copies vectors first ... first + count - 1 into the columns of `block`, of which the others become zero, and back.
+  // Local.
+  void gather(int first, int count, ColorVectorField& block) const;
+  void scatter(const ColorVectorField& block, int first, int count);
   void release_spare() { spare_.clear(); }
 
   // What there is to know besides the vectors, as lists whose names begin with `basis.`, and back. Local.
@@ -47,8 +56,10 @@ class LanczosBasis {
   void take_from(const SearchNumbers& numbers);
 
  private:
-  // c_i = (v_i, v_n) for i < n; v_n -= sum_i c_i v_i.
-  double take_out(int n);
+  // c_ij = (v_i, v_{n+j}) for first <= i < last and j < count; v_{n+j} -= sum_i c_ij v_i.
+  ComplexMatrix take_out(int first, int last, int n, int count);
+  double norm(int n) const;
+  void scale(int n, double factor);
 
   StaggeredOperator& d_;
   Parity parity_;

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <numeric>
 
+#include "dirac/algebra/hermitian_eigen.hpp"
 #include "dirac/operators/vector_algebra.hpp"
 #include "halo/watch/activity.hpp"
 
@@ -13,8 +14,8 @@ namespace {
 
 constexpr int largest_basis = 1500;  // the dense eigenproblem of every restart takes 9 n^3 flops on one core
 constexpr int probe_steps = 12;
-// What T leaves of a vector, over |T v|, below which the basis reaches no further.
-constexpr double exhausted = 1e-12;
+constexpr int largest_block = 8;      // more share links no better
+constexpr int pairs_per_column = 64;  // of a block
 
 // From so many eigenvalues below the interval the `pairs` lowest are well separated from it, and the estimate may err
 // by three standard deviations.
@@ -37,15 +38,25 @@ int LanczosSearch::basis_size(int pairs, std::int64_t dimension) {
   return int(std::min<std::int64_t>({std::max(pairs + 32, pairs + pairs / 2), largest_basis, dimension}));
 }
 
-LanczosSearch::LanczosSearch(StaggeredOperator& d, Parity parity, const SpectralRange& range, const LanczosAim& aim)
+int LanczosSearch::block_size(int pairs) {
+  int size = largest_block;
+  while (size > 1 && size * pairs_per_column > pairs) size /= 2;
+  return size;
+}
+
+LanczosSearch::LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block, Parity parity,
+                             const SpectralRange& range, const LanczosAim& aim)
     : d_(d),
+      d_of_block_(d_of_block),
       parity_(parity),
       range_(range),
       aim_(aim),
       expected_(wanted_below(aim.pairs)),
       filter_(choose_filter(range, expected_, aim.from, aim.degree)),
-      work_(d),
-      basis_(d, parity, basis_size(aim.pairs, range.dimension) + 1, aim.seed),
+      work_(d_of_block),
+      block_(d_of_block.make_vector()),
+      filtered_(d_of_block.make_vector()),
+      basis_(d, parity, basis_size(aim.pairs, range.dimension) + block_.n_rhs(), aim.seed),
       h_(basis_.size(), basis_.size()) {
   counts_.calls = range.calls;
   if (const SearchNumbers* const kept = aim.keeper ? aim.keeper->kept_numbers() : nullptr)
@@ -56,21 +67,36 @@ LanczosSearch::LanczosSearch(StaggeredOperator& d, Parity parity, const Spectral
 
 LanczosSearch::Ritz LanczosSearch::ritz(int first) const {
   const int n = filled_ - first;
-  RealMatrix h(n, n);
+  ComplexMatrix h(n, n);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j <= i; ++j) h(i, j) = h_(first + i, first + j);
-  SymmetricEigen ascending = symmetric_eigen(std::move(h));
-  Ritz found{RealMatrix(n, n), std::vector<double>(ascending.values.rbegin(), ascending.values.rend()), 0, {}, {}};
-  for (int i = 0; i < n; ++i) std::copy_n(ascending.vectors.row(n - 1 - i), n, found.vectors.row(i));
+  HermitianEigen ascending = hermitian_eigen(h);
+  Ritz found{ComplexMatrix(n, n), std::vector<double>(ascending.values.rbegin(), ascending.values.rend()), 0, {}, {}};
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j < n; ++j) found.vectors(i, j) = ascending.vectors(n - 1 - i, j);
   while (found.ordered < n && filter_.is_ordered(found.theta[std::size_t(found.ordered)])) {
     const int i = found.ordered++;
     const double theta = found.theta[std::size_t(i)], lambda = filter_.eigenvalue(theta);
-    double coupled = 0;
-    for (int j = 0; j < n; ++j) coupled += h_(filled_, first + j) * found.vectors(i, j);
+    double coupled2 = 0;
+    for (int a = 0; a < next_; ++a) {
+      const Complex<double> c = coupling(filled_ + a, first, found.vectors, i);
+      coupled2 += c.re * c.re + c.im * c.im;
+    }
     found.lambda.push_back(lambda);
-    found.residual.push_back(std::fabs(coupled) * filter_.residual_factor(theta, lambda));
+    found.residual.push_back(std::sqrt(coupled2) * filter_.residual_factor(theta, lambda));
   }
   return found;
+}
+
+// Row `row` of H, from column `first` on, times the vector in row i of `vectors`.
+Complex<double> LanczosSearch::coupling(int row, int first, const ComplexMatrix& vectors, int i) const {
+  Complex<double> sum;
+  for (int j = 0; j < vectors.columns; ++j) {
+    const Complex<double>&h = h_(row, first + j), &x = vectors(i, j);
+    sum.re += h.re * x.re - h.im * x.im;
+    sum.im += h.re * x.im + h.im * x.re;
+  }
+  return sum;
 }
 
 int LanczosSearch::count_converged(const Ritz& ritz) const {
@@ -80,71 +106,89 @@ int LanczosSearch::count_converged(const Ritz& ritz) const {
 }
 
 bool LanczosSearch::extend(int size) {
-  while (filled_ < size && !full_) {
+  while (next_ > 0 && filled_ + next_ <= size) {
     if (aim_.keeper && aim_.keeper->is_due()) keep_state();
-    if (counts_.calls + filter_.degree() + (aim_.pairs + 1) / 2 > aim_.max_calls) return false;
+    if (counts_.calls + long{filter_.degree()} * next_ + (aim_.pairs + 1) / 2 > aim_.max_calls) return false;
     if (aim_.interrupted && *aim_.interrupted) return false;
-    const int j = filled_, next = j + 1;
-    filter_.apply(d_, parity_, basis_[j], basis_[next], work_);
-    counts_.calls += filter_.degree();
-    ++counts_.filtered;
+    const int first = filled_, after = filled_ + next_;
+    basis_.gather(first, next_, block_);
+    filter_.apply(d_of_block_, parity_, block_, filtered_, work_);
+    basis_.scatter(filtered_, after, next_);
+    counts_.calls += long{filter_.degree()} * next_;
+    counts_.filtered += next_;
     if (show_) show_(counts_);
-    const LanczosBasis::Remainder left = basis_.orthonormalize(next);
-    h_(j, j) = left.along;
-    std::fill_n(h_.row(next), h_.columns, 0.0);
-    filled_ = next;
-    if (left.norm > exhausted * left.before) {
-      h_(next, j) = left.norm;
-    } else {
-      ++counts_.random_vectors;
-      full_ = !basis_.draw(next);
+    const LanczosBasis::Block left = basis_.orthonormalize(after, next_);
+    counts_.random_vectors += left.drawn;
+    for (int i = 0; i < next_; ++i) {
+      for (int j = 0; j < i; ++j) h_(first + i, first + j) = left.along(i, j);
+      h_(first + i, first + i) = {left.along(i, i).re, 0};
     }
+    filled_ = after;
+    forget_coupling();
+    for (int i = 0; i < left.count; ++i)
+      for (int j = i; j < next_; ++j) h_(after + i, first + j) = left.triangle(i, j);
+    next_ = left.count;
   }
   return true;
 }
 
 void LanczosSearch::keep(const Ritz& ritz, const std::vector<int>& kept) {
-  RealMatrix rows(int(kept.size()), filled_), h(h_.rows, h_.columns);
+  ComplexMatrix rows(int(kept.size()), filled_), h(h_.rows, h_.columns);
   for (int i = 0; i < rows.rows; ++i) {
     const int from = kept[std::size_t(i)];
-    std::copy_n(ritz.vectors.row(from), filled_, rows.row(i));
-    h(i, i) = ritz.theta[std::size_t(from)];
-    for (int j = 0; j < filled_; ++j) h(rows.rows, i) += h_(filled_, j) * rows(i, j);
+    for (int j = 0; j < filled_; ++j) rows(i, j) = ritz.vectors(from, j);
+    h(i, i).re = ritz.theta[std::size_t(from)];
+    for (int a = 0; a < next_; ++a) h(rows.rows + a, i) = coupling(filled_ + a, 0, rows, i);
   }
-  basis_.rotate(rows);
-  bytes_ = std::max(bytes_, basis_.bytes() + work_.next.bytes() + work_.other.bytes());
+  basis_.rotate(rows, next_);
+  bytes_ = std::max(bytes_, basis_.bytes() + 4 * block_.bytes());
   h_ = std::move(h);
   filled_ = rows.rows;
 }
 
+void LanczosSearch::forget_coupling() {
+  for (int i = filled_; i < std::min(filled_ + block_.n_rhs(), h_.rows); ++i)
+    for (int j = 0; j < h_.columns; ++j) h_(i, j) = {};
+}
+
 void LanczosSearch::begin_anew() {
-  std::fill_n(h_.row(filled_), h_.columns, 0.0);
-  ++counts_.random_vectors;
-  full_ = !basis_.draw(filled_);
+  forget_coupling();
+  for (next_ = 0; next_ < block_.n_rhs(); ++next_) {
+    ++counts_.random_vectors;
+    if (!basis_.draw(filled_ + next_)) break;
+  }
 }
 
 void LanczosSearch::widen(const Ritz& ritz) {
   ++counts_.widened;
   expected_ *= 1.5 * aim_.pairs / std::max(ritz.ordered, aim_.pairs / 2);
   const double from = std::max(range_.bound_of(expected_), 1.25 * filter_.from());
-  // Vectors that have converged are eigenvectors of any polynomial. All others start the new one, as their sum.
-  std::vector<int> converged;
-  RealMatrix sum(1, filled_);
+  // Vectors that have converged are eigenvectors of any polynomial. All others start the new one, as their sums.
+  const int columns = block_.n_rhs(), first_sum = filled_ - columns;  // in the place of vectors that are not kept
+  std::vector<int> kept;
+  ComplexMatrix sums(columns, filled_);
   for (int i = 0; i < filled_; ++i)
-    if (i < ritz.ordered && ritz.residual[std::size_t(i)] <= aim_.residual)
-      converged.push_back(i);
+    if (i < std::min(ritz.ordered, first_sum) && ritz.residual[std::size_t(i)] <= aim_.residual)
+      kept.push_back(i);
     else if (i < aim_.pairs)
-      for (int j = 0; j < filled_; ++j) sum(0, j) += ritz.vectors(i, j);
+      for (int j = 0; j < filled_; ++j) {
+        sums(i % columns, j).re += ritz.vectors(i, j).re;
+        sums(i % columns, j).im += ritz.vectors(i, j).im;
+      }
   Ritz changed = ritz;
-  std::copy_n(sum.row(0), filled_, changed.vectors.row(filled_ - 1));  // in the place of one that is not kept
-  converged.push_back(filled_ - 1);
+  for (int i = 0; i < columns; ++i)
+    for (int j = 0; j < filled_; ++j) changed.vectors(first_sum + i, j) = sums(i, j);
+  const int converged = int(kept.size());
+  for (int i = 0; i < columns; ++i) kept.push_back(first_sum + i);
   filter_ = from < filter_.to() / 2 ? choose_filter(range_, expected_, from, aim_.degree)
                                     : ChebyshevFilter(0, filter_.to(), 1);
-  keep(changed, converged);
-  --filled_;
-  std::fill_n(h_.row(filled_), h_.columns, 0.0);
-  for (int i = 0; i < filled_; ++i) h_(i, i) = filter_.value(ritz.lambda[std::size_t(converged[std::size_t(i)])]);
-  basis_.orthonormalize(filled_);
+  keep(changed, kept);
+  filled_ = converged;
+  h_ = ComplexMatrix(h_.rows, h_.columns);
+  for (int i = 0; i < filled_; ++i) h_(i, i).re = filter_.value(ritz.lambda[std::size_t(kept[std::size_t(i)])]);
+  const LanczosBasis::Block block = basis_.orthonormalize(filled_, columns);
+  counts_.random_vectors += block.drawn;
+  next_ = block.count;
 }
 
 // The pairs that have converged stay, and Lanczos begins anew orthogonal to them. In so few steps it finds about what a
@@ -154,7 +198,8 @@ void LanczosSearch::begin_probe(const Ritz& ritz) {
   std::vector<int> converged;
   for (int i = 0; i < ritz.ordered; ++i)
     if (ritz.residual[std::size_t(i)] <= aim_.residual) converged.push_back(i);
-  if (int(converged.size()) + 1 >= basis_.size()) converged.resize(std::size_t(basis_.size() - 2));
+  const int room = basis_.size() - 2 * block_.n_rhs();
+  if (int(converged.size()) > room) converged.resize(std::size_t(room));
   stage_.last = ritz.lambda[std::size_t(aim_.pairs - 1)];
   keep(ritz, converged);
   begin_anew();
@@ -165,8 +210,9 @@ void LanczosSearch::begin_probe(const Ritz& ritz) {
 LanczosSearch::Probe LanczosSearch::end_probe() {
   const Activity activity("probe for missing eigenpairs");
   const int kept = stage_.probed;
-  if (full_) return Probe::complete;
-  if (!extend(std::min(kept + probe_steps, basis_.size() - 1))) return Probe::out_of_calls;
+  if (next_ == 0) return Probe::complete;
+  const int columns = block_.n_rhs();
+  if (!extend(std::min(kept + probe_steps * columns, basis_.size() - columns))) return Probe::out_of_calls;
   stage_.probed = -1;
   const Ritz seen = ritz(kept);
   lowest_of_probe_ = seen.ordered > 0 ? seen.lambda[0] : filter_.from();
@@ -175,13 +221,13 @@ LanczosSearch::Probe LanczosSearch::end_probe() {
   counts_.found_missing += missing;
   if (missing > 0) return Probe::missing;
   filled_ = kept;
-  std::fill_n(h_.row(filled_), h_.columns, 0.0);
+  forget_coupling();
   return Probe::complete;
 }
 
 LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& show) {
   show_ = show;
-  const int size = basis_.size() - 1;
+  const int size = basis_.size() - block_.n_rhs();
   const auto without_calls = [&] {
     if (aim_.keeper) keep_state();  // to go on with more calls
     return stage_.missing ? LanczosEnd::incomplete : LanczosEnd::out_of_calls;
@@ -197,7 +243,7 @@ LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& s
     const Ritz now = ritz(0);
     counts_.converged = count_converged(now);
     if (!may_go_on) return without_calls();
-    if (full_) return LanczosEnd::complete;
+    if (next_ == 0) return LanczosEnd::complete;
     if (counts_.converged == aim_.pairs) {
       begin_probe(now);
       continue;
@@ -211,7 +257,7 @@ LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& s
       stage_.ordered_before = -1, stage_.without_growth = 0;
       continue;
     }
-    std::vector<int> kept(std::size_t(std::min(aim_.pairs + (size - aim_.pairs) / 2, size - 1)));
+    std::vector<int> kept(std::size_t(std::min(aim_.pairs + (size - aim_.pairs) / 2, size - next_)));
     std::iota(kept.begin(), kept.end(), 0);
     keep(now, kept);
   }
@@ -231,17 +277,18 @@ Eigenpairs LanczosSearch::pairs() {
 
   // lambda = (v, K v) / (v, v) = |D v|^2 / |v|^2
   std::vector<ExactSum> hop_sums(1, ExactSum(1)), sums(1, ExactSum(1));
+  ColorVectorField other = d_.make_vector();
   std::vector<double> values;
   for (int i = 0; i < n; ++i) {
-    const double Dv2 = d_.hop_and_norm2(work_.other, basis_[i], opposite(parity_), hop_sums)[0];
+    const double Dv2 = d_.hop_and_norm2(other, basis_[i], opposite(parity_), hop_sums)[0];
     values.push_back(Dv2 / d_.norm2(basis_[i], sums)[0]);
   }
   counts_.calls += (n + 1) / 2;
   std::stable_sort(lowest.begin(), lowest.end(),
                    [&](int i, int j) { return values[std::size_t(i)] < values[std::size_t(j)]; });
-  RealMatrix order(n, n);
+  ComplexMatrix order(n, n);
   for (int i = 0; i < n; ++i) {
-    order(i, lowest[std::size_t(i)]) = 1;
+    order(i, lowest[std::size_t(i)]).re = 1;
     pairs.values.push_back(values[std::size_t(lowest[std::size_t(i)])]);
   }
   pairs.layout = std::make_shared<const SiteLayout>(d_.layout());

@@ -1,9 +1,12 @@
 // The lowest eigenpairs of K = -D^2 on one parity by thick-restart Lanczos [Wu & Simon, SIAM J. Matrix Anal. Appl. 22
 // (2000) 602] on a Chebyshev polynomial of K, with full reorthogonalisation and a probe for pairs that were missed.
 //
-//   basis v_0 ... v_m, orthonormal;  T v_j = sum_i v_i H_ij + b_j v_m,  with b_j = 0 but for the last j
-//   H = S diag(theta) S^T;  Ritz vectors y_i = sum_j v_j S_ji,  |T y_i - theta_i y_i| = |b S_mi|
-//   restart: v_0 ... v_{k-1} <- the Ritz vectors of the largest theta, v_k <- v_m
+//   basis v_0 ... v_{m-1}, orthonormal;  T v_j = sum_i v_i H_ij + sum_a u_a B_aj,  with B_aj = 0 but for the last j
+//   H = S diag(theta) S^dagger;  Ritz vectors y_i = sum_j v_j S_ji,  |T y_i - theta_i y_i| = |column i of B S|
+//   restart: v_0 ... v_{k-1} <- the Ritz vectors of the largest theta; the next vectors are u_0, u_1, ...
+//
+// T is applied to all u of a block at once, which shares links and reads the basis once for all of them. A block needs
+// somewhat more vectors than single ones (docs/eigenpairs.md) [Golub & Underwood, The block Lanczos method (1977)].
 //
 // T is at most 1 on the interval of the polynomial and larger below it. So a Ritz value theta > 1 belongs to an
 // eigenvalue lambda below the interval, and |K y - lambda y| <= |T y - theta y| (to - lambda) / (theta - 1). There are
@@ -53,14 +56,21 @@ struct LanczosCounts {
 
 class LanczosSearch {
  public:
-  // `range` of K on `parity`. Makes the basis: basis_size + 1 vectors, and at restarts up to as many more. `d` has one
-  // right-hand side and outlives the search, as `range` does. Collective.
-  LanczosSearch(StaggeredOperator& d, Parity parity, const SpectralRange& range, const LanczosAim& aim);
+  // `range` of K on `parity`. Makes the basis: basis_size + block_size vectors, and at restarts up to as many more, and
+  // four blocks. `d` has one right-hand side, `d_of_block` block_size of them, both in fp64 on the same links; they
+  // outlive the search, as `range` does. Collective.
+  LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block, Parity parity, const SpectralRange& range,
+                const LanczosAim& aim);
+
+  // Vectors to which T is applied at once: 1, 2, 4 or 8, a 64th of the pairs at most.
+  static int block_size(int pairs);
 
   // Half as many vectors again as pairs; at most 1500 and the dimension of the space.
   static int basis_size(int pairs, std::int64_t dimension);
   // Vectors that a search holds at its peak, those of the range and the pairs included.
-  static int most_vectors(int pairs, std::int64_t dimension) { return 2 * basis_size(pairs, dimension) + 3; }
+  static int most_vectors(int pairs, std::int64_t dimension) {
+    return 2 * basis_size(pairs, dimension) + 5 * block_size(pairs);
+  }
 
   // Goes on until all pairs reach the residual by Lanczos' own estimate and the probe finds none that is missing, or
   // until the calls are used up. `show` after each vector to which T was applied. Collective.
@@ -77,20 +87,23 @@ class LanczosSearch {
 
  private:
   struct Ritz {
-    RealMatrix vectors;         // rows
+    ComplexMatrix vectors;      // rows
     std::vector<double> theta;  // descending
     int ordered;                // the first ones, which tell an eigenvalue:
     std::vector<double> lambda, residual;
   };
   Ritz ritz(int first) const;  // of H without its first rows and columns
+  Complex<double> coupling(int row, int first, const ComplexMatrix& vectors, int i) const;
   int count_converged(const Ritz& ritz) const;
 
-  // Appends T v_j to the basis until it has `size` vectors; false where the calls do not suffice. Collective.
+  // Appends T u to the basis, block after block, until there is no room for one more in `size` vectors; false where the
+  // calls do not suffice. Collective.
   bool extend(int size);
-  // The basis becomes the Ritz vectors of these numbers, and v_filled stays the next vector. Collective.
+  // The basis becomes the Ritz vectors of these numbers, and the next block stays. Collective.
   void keep(const Ritz& ritz, const std::vector<int>& kept);
-  // Forgets how the basis is coupled to the next vector, which is drawn at random. Collective.
+  // Forgets how the basis is coupled to the next block, which is drawn at random. Collective.
   void begin_anew();
+  void forget_coupling();
   void widen(const Ritz& ritz);
   // Begins to look for missing pairs, and what that came to.
   void begin_probe(const Ritz& ritz);
@@ -100,17 +113,18 @@ class LanczosSearch {
   void keep_state();
   void take_state(const SearchNumbers& numbers);
 
-  StaggeredOperator& d_;
+  StaggeredOperator &d_, &d_of_block_;
   const Parity parity_;
   const SpectralRange& range_;
   const LanczosAim aim_;
   double expected_;  // eigenvalues that were to lie below the interval
   ChebyshevFilter filter_;
   ChebyshevFilter::Work work_;
+  ColorVectorField block_, filtered_;
   LanczosBasis basis_;
-  RealMatrix h_;       // row `filled_` couples the basis to the next vector
-  int filled_ = 0;     // vectors whose column of H is known
-  bool full_ = false;  // the basis spans the whole space
+  ComplexMatrix h_;  // rows from `filled_` couple the basis to the next block
+  int filled_ = 0;   // vectors whose column of H is known
+  int next_ = 0;     // vectors of the next block, which follow them; none where the basis spans the whole space
   // Where the search is between two extensions of the basis.
   struct Stage {
     int ordered_before = -1, without_growth = 0;  // Ritz values below the interval after the last sweep

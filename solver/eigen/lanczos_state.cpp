@@ -5,12 +5,14 @@ namespace staghorn {
 
 void LanczosSearch::keep_state() {
   SearchState state;
-  for (int i = 0; i <= filled_; ++i) state.vectors.push_back(&basis_[i]);
+  const int vectors = filled_ + next_;
+  for (int i = 0; i < vectors; ++i) state.vectors.push_back(&basis_[i]);
   SearchNumbers& numbers = state.numbers;
   basis_.put_into(numbers);
   std::vector<double>& h = numbers["lanczos.h"];  // its lower triangle
-  for (int i = 0; i <= filled_; ++i) h.insert(h.end(), h_.row(i), h_.row(i) + i + 1);
-  numbers["lanczos.filled"] = {double(filled_)};
+  for (int i = 0; i < vectors; ++i)
+    for (int j = 0; j <= i; ++j) h.insert(h.end(), {h_(i, j).re, h_(i, j).im});
+  numbers["lanczos.filled"] = {double(filled_), double(next_)};
   numbers["lanczos.expected"] = {expected_};
   numbers["lanczos.filter"] = {filter_.from(), filter_.to(), double(filter_.degree())};
   numbers["lanczos.stage"] = {double(stage_.ordered_before), double(stage_.without_growth), double(stage_.missing),
@@ -22,14 +24,16 @@ void LanczosSearch::keep_state() {
 }
 
 void LanczosSearch::take_state(const SearchNumbers& numbers) {
-  filled_ = int(get_number(numbers, "lanczos.filled"));
-  if (filled_ < 0 || filled_ >= basis_.size())
-    throw Error("checkpoint: lanczos.filled", "less than " + std::to_string(basis_.size()), filled_);
+  const std::vector<double>& filled = get(numbers, "lanczos.filled", 2);
+  filled_ = int(filled[0]), next_ = int(filled[1]);
+  const int vectors = filled_ + next_;
+  if (filled_ < 0 || next_ < 0 || next_ > block_.n_rhs() || vectors > basis_.size())
+    throw Error("checkpoint: lanczos.filled", "at most " + std::to_string(basis_.size()), vectors);
   basis_.take_from(numbers);
-  const std::vector<double>& h = get(numbers, "lanczos.h", std::size_t(filled_ + 1) * std::size_t(filled_ + 2) / 2);
+  const std::vector<double>& h = get(numbers, "lanczos.h", std::size_t(vectors) * std::size_t(vectors + 1));
   std::size_t at = 0;
-  for (int i = 0; i <= filled_; ++i)
-    for (int j = 0; j <= i; ++j) h_(i, j) = h[at++];
+  for (int i = 0; i < vectors; ++i)
+    for (int j = 0; j <= i; ++j, at += 2) h_(i, j) = {h[at], h[at + 1]};
   expected_ = get_number(numbers, "lanczos.expected");
   const std::vector<double>& filter = get(numbers, "lanczos.filter", 3);
   filter_ = ChebyshevFilter(filter[0], filter[1], int(filter[2]));
@@ -39,9 +43,9 @@ void LanczosSearch::take_state(const SearchNumbers& numbers) {
   counts_ = {long(counts[0]), long(counts[1]), int(counts[2]), int(counts[3]),
              int(counts[4]),  int(counts[5]),  int(counts[6]), int(counts[7])};
   lowest_of_probe_ = counts[8];
-  std::vector<ColorVectorField*> vectors;
-  for (int i = 0; i <= filled_; ++i) vectors.push_back(&basis_[i]);
-  aim_.keeper->restore(vectors);
+  std::vector<ColorVectorField*> restored;
+  for (int i = 0; i < vectors; ++i) restored.push_back(&basis_[i]);
+  aim_.keeper->restore(restored);
 }
 
 }  // namespace staghorn

@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "dirac/algebra/symmetric_eigen.hpp"
+#include "dirac/algebra/hermitian_eigen.hpp"
 #include "halo/watch/activity.hpp"
 #include "solver/eigen/lanczos_basis.hpp"
 
@@ -60,14 +60,15 @@ SpectralRange find_spectral_range(StaggeredOperator& d, Parity parity, std::uint
     const long n = long(alpha.size());
     const bool ends = !(beta.back() > nothing_left * alpha[0]) || n == steps;
     if (ends || (n >= least_steps && n % steps_between_looks == 0)) {
-      const SymmetricEigen ritz = tridiagonal_ends(alpha, {beta.begin(), beta.end() - 1});
+      const TridiagonalEnds ritz = tridiagonal_ends(alpha, {beta.begin(), beta.end() - 1});
       range.nodes = ritz.values;
       range.largest = ritz.values.back();
-      range.residual = std::fabs(beta.back() * ritz.vectors(int(n) - 1, 1));
+      range.residual = std::fabs(beta.back() * ritz.last.back());
       range.below.clear();
       double sum = 0;
       for (int i = 0; i < int(n); ++i)
-        range.below.push_back((sum += ritz.vectors(i, 0) * ritz.vectors(i, 0)) * double(range.dimension));
+        range.below.push_back((sum += ritz.first[std::size_t(i)] * ritz.first[std::size_t(i)]) *
+                              double(range.dimension));
       if (ends || range.residual <= good_residual * range.largest) break;
     }
     d.combine(0, v, -1 / left, before);

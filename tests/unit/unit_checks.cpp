@@ -29,7 +29,7 @@ int main(int argc, char** argv) {
       {"improved_cg_checks", improved_cg_checks()},
       {"eigenpair_checks", eigenpair_checks()},
       {"shifted_checks", shifted_checks()},
-      {"symmetric_eigen_checks", symmetric_eigen_checks()},
+      {"hermitian_eigen_checks", hermitian_eigen_checks()},
       {"lanczos_checks", lanczos_checks()},
       {"vector_algebra_checks", vector_algebra_checks()},
       {"layout_checks", layout_checks()},

@@ -45,7 +45,7 @@ std::vector<UnitCheck> link_checks();
 std::vector<UnitCheck> hop_checks();
 std::vector<UnitCheck> cg_checks();
 std::vector<UnitCheck> eigenpair_checks();
-std::vector<UnitCheck> symmetric_eigen_checks();
+std::vector<UnitCheck> hermitian_eigen_checks();
 std::vector<UnitCheck> lanczos_checks();
 std::vector<UnitCheck> improved_cg_checks();
 std::vector<UnitCheck> shifted_checks();

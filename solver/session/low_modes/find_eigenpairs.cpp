@@ -138,7 +138,10 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   watch = Stopwatch();
   LanczosEnd end;
   {
-    LanczosSearch search(d, parity, range,
+    OperatorOptions of_block = options;
+    of_block.n_rhs = LanczosSearch::block_size(request.pairs);
+    StaggeredOperator d_of_block(all, gauge.operator_links(), of_block, d.hop_data());
+    LanczosSearch search(d, d_of_block, parity, range,
                          {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
                           request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
     report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
@@ -148,7 +151,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
     found.pairs = search.pairs();
     take_counts(report, search);
     report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
-                           {"halo", double(all.sum(d.halo_bytes()))},
+                           {"halo", double(all.sum(d.halo_bytes() + d_of_block.halo_bytes()))},
                            {"basis", double(all.sum(search.bytes()))},
                            {"eigenvectors", double(all.sum(found.pairs.bytes()))}};
   }

@@ -14,15 +14,18 @@ namespace {
 constexpr Parity parity = Parity::even;
 
 struct Setting {
-  explicit Setting(const Extents& extents) : lattice(extents, {1, 1, 1, 1}, 0), links(lattice) {
+  explicit Setting(const Extents& extents, int columns = 1) : lattice(extents, {1, 1, 1, 1}, 0), links(lattice) {
     make_random(links);
     d.emplace(communicator, links, OperatorOptions{});
+    OperatorOptions of_block;
+    of_block.n_rhs = columns;
+    d_of_block.emplace(communicator, links, of_block, d->hop_data());
   }
 
   Communicator communicator{MPI_COMM_SELF};
   Lattice lattice;
   LinkField links;
-  std::optional<StaggeredOperator> d;
+  std::optional<StaggeredOperator> d, d_of_block;
 };
 
 // T_n(K) v by the plain operator: t_{j+1} = 2 x(K) t_j - t_{j-1}.
@@ -90,7 +93,7 @@ bool range_of_the_spectrum_counts_eigenvalues() {
 
 Eigenpairs found_pairs(Setting& with, const LanczosAim& aim, LanczosCounts& counts, LanczosEnd& end) {
   const SpectralRange range = find_spectral_range(*with.d, parity, aim.seed, aim.max_calls);
-  LanczosSearch search(*with.d, parity, range, aim);
+  LanczosSearch search(*with.d, *with.d_of_block, parity, range, aim);
   end = search.run();
   Eigenpairs pairs = search.pairs();
   counts = search.counts();
@@ -98,8 +101,8 @@ Eigenpairs found_pairs(Setting& with, const LanczosAim& aim, LanczosCounts& coun
 }
 
 // The fatal case: the interval begins below the last eigenvalue that is wanted.
-bool an_interval_that_begins_too_low_is_widened() {
-  Setting with({4, 4, 4, 6});
+bool an_interval_that_begins_too_low_is_widened_in_blocks_of(int columns) {
+  Setting with({4, 4, 4, 6}, columns);
   LanczosAim aim{20, 1e-9, 20000, 1, {}, {}};
   LanczosCounts counts;
   LanczosEnd end;
@@ -114,9 +117,15 @@ bool an_interval_that_begins_too_low_is_widened() {
   return true;
 }
 
-// All 48 eigenvalues of 2x2x2x4: their sum is the trace 8 x 3 x sites / 2.
-bool a_basis_may_fill_the_whole_space() {
-  Setting with({2, 2, 2, 4});
+bool an_interval_that_begins_too_low_is_widened() {
+  return an_interval_that_begins_too_low_is_widened_in_blocks_of(1) &&
+         an_interval_that_begins_too_low_is_widened_in_blocks_of(4);
+}
+
+// All 48 eigenvalues of 2x2x2x4: their sum is the trace 8 x 3 x sites / 2. With 5 vectors in a block the last one
+// has 3.
+bool a_basis_may_fill_the_whole_space_in_blocks_of(int columns) {
+  Setting with({2, 2, 2, 4}, columns);
   LanczosCounts counts;
   LanczosEnd end;
   const Eigenpairs pairs = found_pairs(with, {48, 1e-9, 1000, 1, {}, {}}, counts, end);
@@ -134,6 +143,10 @@ bool a_basis_may_fill_the_whole_space() {
     }
   }
   return CHECK(end == LanczosEnd::complete) && CHECK(pairs.count() == 48) && CHECK(std::fabs(trace - expected) < 1e-10);
+}
+
+bool a_basis_may_fill_the_whole_space() {
+  return a_basis_may_fill_the_whole_space_in_blocks_of(1) && a_basis_may_fill_the_whole_space_in_blocks_of(5);
 }
 
 }  // namespace
