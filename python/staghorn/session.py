@@ -134,7 +134,7 @@ class Session:
             return (solution[:, 0] if single else solution), report
         return (solution[0] if single else solution), report
 
-    def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 100000, seed: int = 1,
+    def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 1000000, seed: int = 1,
               vectors: bool = True, output: str | os.PathLike[str] | None = None, storage: str = "fp64",
               force: bool = False, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float = 600,
               resume: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:

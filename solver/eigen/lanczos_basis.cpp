@@ -114,7 +114,7 @@ LanczosBasis::Block LanczosBasis::orthonormalize(int n, int count) {
   std::vector<double> before;
   for (int j = 0; j < count; ++j) before.push_back(norm(n + j));
   found.count = count;
-  for (int pass = 0; pass < 2; ++pass) {
+  for (int pass = 0; pass < 2 && found.count > 0; ++pass) {
     const ComplexMatrix products = take_out(0, n, n, found.count);
     for (int i = std::max(0, count - n); pass == 0 && i < count; ++i)
       for (int j = 0; j < count; ++j) found.along(i, j) = products(n - count + i, j);

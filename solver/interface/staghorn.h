@@ -250,7 +250,7 @@ typedef struct {
   uint32_t struct_size;
   int32_t pairs;           /* how many, from the lowest: 1 to 1000 */
   double tolerance;        /* |K v - lambda v| of each to reach, over the largest eigenvalue of K; default 1e-10 */
-  int64_t max_calls;       /* the most applications of K; default 100000 */
+  int64_t max_calls;       /* the most applications of K; default 1000000 */
   uint64_t seed;           /* of the random start vector; default 1 */
   const char *checkpoint;  /* a file for the state of the search; NULL, the default: none */
   double checkpoint_every; /* seconds between two states; default 600 */

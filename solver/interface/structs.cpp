@@ -73,7 +73,7 @@ void give_defaults(void* to, std::size_t size, int which) {
     case STAGHORN_EIGEN_REQUEST: {
       auto request = filled<staghorn_eigen_request>();
       request.tolerance = 1e-10;
-      request.max_calls = 100000;
+      request.max_calls = 1000000;
       request.seed = 1;
       request.checkpoint_every = 600;
       return give(to, size, request, "staghorn_eigen_request");

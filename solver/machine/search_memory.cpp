@@ -15,13 +15,15 @@ double SearchMemory::needed() const {
 
 SearchMemory estimate_search_memory(const Lattice& lattice, const OperatorOptions& options, bool improved, int pairs) {
   const OperatorBytes bytes = predict_operator_bytes(lattice, options);
+  OperatorOptions of_block = options;
+  of_block.n_rhs = LanczosSearch::block_size(pairs);
   const double sites = double(lattice.local_volume());
   SearchMemory memory;
   memory.vectors = LanczosSearch::most_vectors(pairs, 3 * lattice.global_volume() / 2);
   memory.vector = bytes.vector;
   const double plain = sites * ((improved ? 2 : 1) * double(sizeof(Links)) + 3 * double(sizeof(ColorVector<double>)));
   memory.objects = {{"links", bytes.links},
-                    {"halo", bytes.halo},
+                    {"halo", bytes.halo + predict_operator_bytes(lattice, of_block).halo},
                     {"basis", memory.vectors * bytes.vector},
                     {"certificate", options.cuda_device >= 0 ? plain : 0},
                     {"eigenvectors", pairs * bytes.vector}};

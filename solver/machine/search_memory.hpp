@@ -12,8 +12,8 @@ namespace staghorn {
 struct SearchMemory {
   // Bytes of one rank, where it computes:
   //   links        as the operator reads them
-  //   halo         face and ghost buffers, neighbour tables
-  //   basis        vectors at the peak: the basis, as many again while it is rotated, and three
+  //   halo         face and ghost buffers, neighbour tables, for single vectors and for blocks
+  //   basis        vectors at the peak: the basis, as many again while it is rotated, and four blocks
   //   certificate  on a GPU: links in fp64 and three plain fields, once the basis is gone; else 0
   //   eigenvectors the pairs, which stay beside the certificate
   std::map<std::string, double> objects;

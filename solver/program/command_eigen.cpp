@@ -153,8 +153,9 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
     }
     out << format("    lambda %4zu  %.14g   residual %.2e\n", i, report.values[i], report.residuals[i]);
   }
-  out << format("  %ld operator calls (%ld for the range), %d restarts of a basis of %d, polynomial of degree %d",
-                report.calls, report.range_calls, report.restarts, report.basis, report.degree);
+  out << format(
+      "  %ld operator calls (%ld for the range), %d restarts of a basis of %d, blocks of %d, polynomial of degree %d",
+      report.calls, report.range_calls, report.restarts, report.basis, report.block, report.degree);
   out << format(" on %.4g ... %.4g\n", report.interval_from, report.interval_to);
   const auto seconds = [&](const char* phase) {
     const auto found = report.seconds.find(phase);

@@ -56,6 +56,7 @@ std::string to_json(const EigenReport& report) {
   json["range_calls"] = report.range_calls;
   json["filtered_vectors"] = report.filtered_vectors;
   json["basis"] = report.basis;
+  json["block"] = report.block;
   json["restarts"] = report.restarts;
   json["random_vectors"] = report.random_vectors;
   json["converged"] = report.converged;

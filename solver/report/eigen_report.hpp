@@ -32,6 +32,7 @@ struct EigenReport : RunSetting {
   long calls = 0, range_calls = 0;
   long filtered_vectors = 0;  // vectors to which the polynomial was applied
   int basis = 0;              // vectors between restarts
+  int block = 1;              // vectors to which the polynomial is applied at once
   int restarts = 0, random_vectors = 0, converged = 0;
   // The certificate: over all pairs the largest residual and the largest |V^+ V - 1|, and the probe for missing ones.
   double certified_residual = 0, orthogonality = 0;

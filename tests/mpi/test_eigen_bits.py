@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-SAME = ["eigenvalues", "residuals", "calls", "range_calls", "filtered_vectors", "restarts", "polynomial", "largest_eigenvalue",
+SAME = ["eigenvalues", "residuals", "calls", "range_calls", "filtered_vectors", "restarts", "block", "polynomial", "largest_eigenvalue",
         "certificate", "probe", "outcome"]
 
 
@@ -16,7 +16,7 @@ def search(staghorn, rough_gauge, tmp_path):
 
     def run(*options, **how):
         report, output = tmp_path / "e.json", tmp_path / "e.h5"
-        staghorn("eigen", "--gauge", rough_gauge, "--pairs", 20, *options, "--report", report, "--output", output,
+        staghorn("eigen", "--gauge", rough_gauge, *options, "--report", report, "--output", output,
                  "--force", env={"SOURCE_DATE_EPOCH": "1700000000"}, check=True, **how)
         found = json.loads(report.read_text())
         assert found["ranks"] == how.get("ranks", 1) and found["outcome"] == "certified"
@@ -27,15 +27,24 @@ def search(staghorn, rough_gauge, tmp_path):
 
 @pytest.mark.mpi
 def test_pairs_have_the_bits_of_one_rank(search):
-    expected = search()
-    assert expected["restarts"] > 0
-    assert search(threads=2) == expected
-    assert search("--loopback", "yz") == expected
-    assert search(ranks=2) == expected
-    assert search("--grid", "2,1,4,1", ranks=8) == expected
+    few = ["--pairs", 20]
+    expected = search(*few)
+    assert expected["restarts"] > 0 and expected["block"] == 1
+    assert search(*few, threads=2) == expected
+    assert search(*few, "--loopback", "yz") == expected
+    assert search(*few, ranks=2) == expected
+    assert search(*few, "--grid", "2,1,4,1", ranks=8) == expected
+
+
+@pytest.mark.mpi
+def test_pairs_found_in_blocks_have_the_bits_of_one_rank(search):
+    expected = search("--pairs", 130)
+    assert expected["restarts"] > 0 and expected["block"] == 2
+    assert search("--pairs", 130, "--loopback", "y", threads=2) == expected
+    assert search("--pairs", 130, "--grid", "1,1,2,1", ranks=2) == expected
 
 
 def test_pairs_of_one_rank_depend_on_the_seed_in_their_last_bits_alone(search):
-    one, other = search(), search("--seed", 2)
+    one, other = search("--pairs", 20), search("--pairs", 20, "--seed", 2)
     assert one["file"] != other["file"]
     assert one["eigenvalues"] == pytest.approx(other["eigenvalues"], rel=1e-12)

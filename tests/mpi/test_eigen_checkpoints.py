@@ -53,8 +53,8 @@ class Search:
 
 
 @pytest.fixture
-def search(staghorn, launch, tmp_path, rough_gauge):
-    made = Search(staghorn, launch, tmp_path, rough_gauge, "--pairs", 12)
+def search(staghorn, launch, tmp_path, rough_gauge, request):
+    made = Search(staghorn, launch, tmp_path, rough_gauge, "--pairs", getattr(request, "param", 12))
     made.run("plain")
     return made
 
@@ -100,7 +100,9 @@ def test_search_of_missing_and_widened_pairs_goes_on(staghorn, launch, tmp_path)
 
 
 @pytest.mark.mpi
+@pytest.mark.parametrize("search", [12, 130], indirect=True)
 def test_state_of_one_rank_goes_on_on_two(search):
+    assert search.report("plain")["block"] == (2 if search.report("plain")["pairs"] == 130 else 1)
     assert search.end("x", signal.SIGTERM)[0] == 5
     search.run("x", *search.keep("--resume"), "--grid", "1,1,2,1", ranks=2)
     assert search.report("x")["checkpoint"]["resumed_calls"] > 0

@@ -144,6 +144,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
     LanczosSearch search(d, d_of_block, parity, range,
                          {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
                           request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
+    report.block = of_block.n_rhs;
     report.basis = LanczosSearch::basis_size(request.pairs, range.dimension);
     end = search.run([&](const LanczosCounts& counts) {
       if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
