@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -120,14 +119,6 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
     row += part.rows;
   }
   return all;
-}
-
-bool Deflation::damps(Parity parity) const { return parity != pairs_.parity && precision() == Precision::fp16; }
-
-long Deflation::damped_iterations(StaggeredOperator& d) {
-  const std::optional<ChebyshevFilter>& t = filter(d);
-  // |r| falls by about 2 exp(-2 n / sqrt(condition)): by 3e-3 in n = 3.3 sqrt(condition)
-  return t ? 10 + std::lround(8 * std::sqrt(t->to() / pairs_.values.back())) : std::numeric_limits<int>::max();
 }
 
 double Deflation::damping(StaggeredOperator& d, Parity parity, double lambda) {

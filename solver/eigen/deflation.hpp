@@ -40,11 +40,11 @@ class Deflation {
   Precision precision() const { return pairs_.blocks.front().precision(); }
   // Whether projections on this parity may use T. They put the residual of some low modes into others, so a search for
   // the solution begins anew after them, and they are needed each time the residual has fallen by damped_drop. Local.
-  bool damps(Parity parity) const;
+  bool damps(Parity parity) const { return damps(precision(), parity != pairs_.parity); }
+  static bool damps(Precision of_pairs, bool on_the_other_parity) {
+    return on_the_other_parity && of_pairs == Precision::fp16;
+  }
   static constexpr double damped_drop = 3e-3;
-  // Iterations in which a search free of the pairs has fallen by damped_drop with room to spare, from the condition
-  // number that they leave; after them low modes hold it up, and a projection helps more. Collective.
-  long damped_iterations(StaggeredOperator& d);
   // See certify_eigenpairs. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
     return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);

@@ -76,6 +76,7 @@ CgResult ConjugateGradient::solve(const ParitySystem& system, ColorVectorField& 
                                   const CgStop& stop, const ShowProgress& show) {
   auto& [r, p, tmp, loop] = work_;
   std::vector<ExactSum> sums(stop.target_norm.size(), ExactSum(1));
+  if (!stop.source_norm2.empty()) sums = sums_near(stop.source_norm2);
   r.copy_from(b);
   p.copy_from(b);
   const std::vector<double> r2 = system.d.norm2(r, sums);

@@ -36,12 +36,11 @@ class Rounds {
     return any_active() && iterations_ < stop_.max_iterations && !stop_.is_interrupted();
   }
 
-  // What the solver is asked for next, for so many iterations at most. A target of a right-hand side that is done is
-  // met at once.
-  CgStop next(double drop, long most) const {
+  // What the solver is asked for next. A target of a right-hand side that is done is met at once.
+  CgStop next(double drop) const {
     CgStop next = stop_;
     next.deflation = nullptr;
-    next.max_iterations = std::min(stop_.max_iterations - iterations_, most);
+    next.max_iterations = stop_.max_iterations - iterations_;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
       next.target_norm[i] = active_[i] ? std::max(stop_.target_norm[i], drop * rhs_[i].residual_norm) : met_at_once;
     return next;
@@ -54,11 +53,17 @@ class Rounds {
     return worst;
   }
 
-  // Records what the solver did with `asked`. Returns whether right-hand sides are left that met what was asked for, or
-  // were cut short, but did not yet meet their own target.
+  // |r|^2 of each right-hand side.
+  std::vector<double> norm2() const {
+    std::vector<double> norm2;
+    for (const SolvedRhs& rhs : rhs_) norm2.push_back(rhs.residual_norm * rhs.residual_norm);
+    return norm2;
+  }
+
+  // Records what the solver did with `asked`. Returns whether right-hand sides are left that met what was asked for,
+  // but not yet their own target.
   bool record(const CgStop& asked, std::span<const SolvedRhs> found) {
     long longest = 0;
-    const long left = stop_.max_iterations - iterations_;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (!active_[i]) continue;
       rhs_[i].iterations += found[i].iterations;
@@ -67,8 +72,7 @@ class Rounds {
       if (!found[i].history.empty())
         rhs_[i].history.insert(rhs_[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
       longest = std::max(longest, found[i].iterations);
-      const bool cut = found[i].outcome == CgOutcome::out_of_iterations && asked.max_iterations < left;
-      if (!cut && (found[i].outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i]))
+      if (found[i].outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i])
         active_[i] = 0;
       else
         rhs_[i].updates.push_back(rhs_[i].iterations);
@@ -121,11 +125,10 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
   const std::size_t n = stop.target_norm.size();
   const std::vector<double> one(n, 1);
   const bool precise = stop.deflation->precision() == d.options().precision && parity == stop.deflation->parity();
-  const double drop = precise ? 0 : stop.deflation->damps(parity) ? Deflation::damped_drop : DeflatedSolver::drop;
+  const bool damps = stop.deflation->damps(parity);
+  const double drop = precise ? 0 : damps ? Deflation::damped_drop : DeflatedSolver::drop;
 
   std::vector<ExactSum> sums(n, ExactSum(1));
-  const long most = stop.deflation->damps(parity) ? stop.deflation->damped_iterations(d) : stop.max_iterations;
-
   r_.copy_from(b);
   Rounds rounds(stop, d.norm2(r_, sums));
   CgResult result;
@@ -153,7 +156,9 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
       if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
     }
 
-    CgStop next = rounds.next(drop, most);
+    CgStop next = rounds.next(drop);
+    // Damped rounds go on to residuals that the grid of sums near 1 does not resolve.
+    if (damps) next.source_norm2 = rounds.norm2();
     next.keeper = keeper ? &*keeper : nullptr;
     const double worst = rounds.worst_ratio(next);
     const auto show_whole = [&](const CgProgress& at) {

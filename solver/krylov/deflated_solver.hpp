@@ -6,9 +6,8 @@
 //
 // Eigenvectors in the precision of the answer need one round. Those that were rounded to less, and those that serve the
 // other parity, leave a part of the residual where it was. So a round then ends where every right-hand side has fallen
-// by `drop` (Deflation::damped_drop where projections damp) or after Deflation::damped_iterations, and the next one
-// takes out what came back. A right-hand side waits for the others of its batch, so its bits are those that it has
-// alone wherever that is so of the solver's.
+// by `drop` (Deflation::damped_drop where projections damp), and the next one takes out what came back. A right-hand
+// side waits for the others of its batch, so its bits are those that it has alone wherever that is so of the solver's.
 #pragma once
 
 #include <memory>

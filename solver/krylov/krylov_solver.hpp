@@ -38,6 +38,8 @@ struct CgStop {
   long max_iterations = 10000;
   // Of each right-hand side, with those that a loop that goes on has done; empty: no limit of its own.
   std::vector<long> most_iterations{};
+  // About |b|^2 of each right-hand side, for the grid of its exact sum. Empty: about 1.
+  std::vector<double> source_norm2{};
   long stagnation_window = 1000;  // of the stop rule (stop_rule.hpp)
   LoopChoice choice = LoopChoice::automatic;
   long most_of(std::size_t i) const {

@@ -34,13 +34,15 @@ class UpdatedRhs {
   }
 
   // Right-hand sides whose residual has fallen by `factor` below what it was when eigenvectors were last taken out of
-  // it, or what they made of it, if that was more.
-  std::vector<char> to_deflate(std::span<const double> r2, double factor) {
+  // it, or what they made of it, if that was more. `together`: all that are active, where one of them has.
+  std::vector<char> to_deflate(std::span<const double> r2, double factor, bool together) {
     std::vector<char> fallen(rhs_.size());
-    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
       fallen[i] = active_[i] && std::sqrt(r2[i]) <= 1.05 * factor * deflated_at_[i];
+    if (together && std::find(fallen.begin(), fallen.end(), 1) != fallen.end())
+      fallen.assign(active_.begin(), active_.end());
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
       if (fallen[i]) deflated_at_[i] = std::sqrt(r2[i]);
-    }
     return fallen;
   }
 
@@ -252,7 +254,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     }
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
       const bool damps = stop.deflation->damps(parity);
-      const std::vector<char> fallen = rhs.to_deflate(r2, damps ? Deflation::damped_drop : updates_.deflated);
+      const std::vector<char> fallen = rhs.to_deflate(r2, damps ? Deflation::damped_drop : updates_.deflated, damps);
       if (std::find(fallen.begin(), fallen.end(), 1) != fallen.end()) {
         stop.deflation->project(d, parity, shift, r_, fallen, tmp_);
         d.combine(1, tmp_, 1, x);

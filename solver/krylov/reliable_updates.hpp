@@ -35,9 +35,10 @@ void append_history(SolvedRhs& to, const SolvedRhs& from);
 
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
 // residual that is compared with a target have the precision and the links of `d`; the search direction is kept across
-// updates. Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. If iterations
-// on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are updated together, so unlike in plain CG the
-// bits of one depend on the others.
+// updates. Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. Where that
+// damps, it is done for all right-hand sides together, each time one of them has fallen by Deflation::damped_drop, for
+// the search of all begins anew. If iterations on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are
+// updated together, so unlike in plain CG the bits of one depend on the others.
 class MixedPrecisionCg final : public KrylovSolver {
  public:
   MixedPrecisionCg(const StaggeredOperator& d, StaggeredOperator& sloppy, const ReliableUpdates& updates = {})

@@ -115,6 +115,19 @@ def test_rounding_to_16_bits_is_damped_on_odd_sites(links, files, sessions, opti
     assert np.array_equal(session.solve(0.001, b, system="odd")[0], first)
 
 
+@pytest.mark.parametrize("options, mass, tolerance, most", [
+    ({}, 0.05, 1e-12, 5),  # 1e-12 is five falls by 3e-3
+    ({"sloppy": "fp32"}, 0.001, 1e-10, 7),
+    ({"sloppy": "fp16"}, 0.001, 1e-10, 7),
+], ids=["fp64", "mixed-fp32", "mixed-fp16"])
+def test_damped_projections_follow_falls_of_the_residual(links, files, options, mass, tolerance, most):
+    """There is one for each fall, for all right-hand sides together and however small the residual is."""
+    b = np.array([reference.random_vector(EXTENTS, seed) for seed in range(115, 123)])
+    session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
+    _, report = session.solve(mass, b, system="odd", tolerance=tolerance)
+    assert report["outcome"] == "certified" and 3 < report["deflation"]["projections"] <= most
+
+
 @pytest.mark.parametrize("storage", STORAGES)
 def test_right_hand_sides_have_the_bits_that_they_have_alone(sessions, storage):
     b = np.array([reference.random_vector(EXTENTS, seed) * 10.0**i for i, seed in enumerate((95, 96, 97))])
