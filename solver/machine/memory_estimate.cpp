@@ -88,13 +88,15 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
                                   predicted_tile_bytes(mixed ? sloppy : fast, one, mixed ? &sloppy_one : nullptr);
     if (certified_there) estimate.objects["sources_solutions"] = 2 * field;  // on their way
   }
-  if (shape.n_masses > 1) {
+  if (shape.n_masses > 1 && !shape.mass_by_mass) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
     const OperatorBytes batch = predicted(shifted_options(shape.options, shape.shifts_in_sloppy), columns);
     estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
                                                                shape.system, shape.eigenpairs > 0) *
                                               batch.vector +
                                           (columns == shape.n_rhs ? 0 : batch.halo);
+  }
+  if (shape.n_masses > 1) {
     estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;
     if (certified_there) estimate.objects["device_certificate"] += (shape.n_masses - 1) * field * shape.n_rhs;
   }

@@ -27,6 +27,7 @@ struct SolveShape {
   Precision eigenvector_precision = Precision::fp64;
   LowPart low_part = LowPart::none;  // made exact by these
   bool shifts_in_sloppy = false;     // several masses: shifts_run_in_sloppy; false where that is not known: the most
+  bool mass_by_mass = false;         // several masses: each for itself, without multi-shift CG
   SlabWidths widths{};               // of the slabs of `grid`; empty: of equal shares
   int rank = 0;                      // whose part it is; of equal shares rank 0 has the largest
   bool unlike_ranks = false;         // OperatorOptions::unlike_ranks

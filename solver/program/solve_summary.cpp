@@ -77,9 +77,13 @@ void print_rhs(std::ostream& out, const SolveReport& report) {
 }
 
 void print_shifts(std::ostream& out, const SolveReport& report) {
-  out << format("  multi-shift CG took %ld iterations for all, in %s, with %d column%s; then each mass was polished\n",
-                report.multi_shift->iterations, to_string(report.multi_shift->precision).c_str(),
-                report.multi_shift->columns, plural(report.multi_shift->columns));
+  if (report.multi_shift->columns > 0)
+    out << format(
+        "  multi-shift CG took %ld iterations for all, in %s, with %d column%s; then each mass was polished\n",
+        report.multi_shift->iterations, to_string(report.multi_shift->precision).c_str(), report.multi_shift->columns,
+        plural(report.multi_shift->columns));
+  else
+    out << "  no multi-shift CG: each mass was solved for itself\n";
   for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
     out << format("  epsilon %.10g: %zu mass%s, %ld iterations\n", group.naik_epsilon, group.masses.size(),
                   group.masses.size() == 1 ? "" : "es", group.iterations);

@@ -81,6 +81,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   if (eigenvectors) {
     shape.eigenpairs = eigenvectors->count();
     shape.eigenvector_precision = eigenvectors->precision;
+    shape.mass_by_mass = Deflation::damps(eigenvectors->precision, shape.system == System::odd);
     shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
   }
   require_memory(context.communicator(), shape, context.cuda_device(), {});

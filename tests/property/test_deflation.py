@@ -102,17 +102,22 @@ def test_full_and_odd_systems_need_the_vectors_of_even_sites_alone(sessions, ope
 
 @pytest.mark.parametrize("options", [{}, {"sloppy": "fp32"}], ids=str)
 def test_rounding_to_16_bits_is_damped_on_odd_sites(links, files, sessions, options):
-    """Odd sites take few more iterations than from vectors in fp64, for one mass and many, as long as the polynomial is there;
-    and no bit depends on earlier solves of the session."""
+    """Odd sites take few more iterations than from vectors in fp64, as long as the polynomial is there; each of many masses has
+    the bits that it has alone; and no bit depends on earlier solves of the session."""
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in (115, 116)])
     session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
     first, report = session.solve(0.001, b, system="odd")
     precise = staghorn_python.Session(links, eigenvectors=files["fp64"], **options)
     for rhs, wanted in zip(report["rhs"], precise.solve(0.001, b, system="odd")[1]["rhs"]):
         assert rhs["outcome"] == "certified" and rhs["iterations"] < 1.4 * wanted["iterations"]
-    _, masses = session.solve(None, b, masses=[0.01, 0.1], system="odd")
-    assert masses["outcome"] == "certified"
-    assert np.array_equal(session.solve(0.001, b, system="odd")[0], first)
+    x, masses = session.solve(None, b, masses=[0.01, 0.001], system="odd")
+    assert masses["outcome"] == "certified" and masses["multi_shift"]["columns"] == 0
+    assert [rhs["iterations"] for rhs in masses["rhs"][2:]] == [rhs["iterations"] for rhs in report["rhs"]]
+    for name in ("eigenvectors", "vectors", "sources_solutions"):
+        assert masses["memory_bytes"][name] == masses["predicted_memory_bytes"][name] > 0
+    assert "shifted_vectors" not in {**masses["memory_bytes"], **masses["predicted_memory_bytes"]}
+    assert np.array_equal(x[0], session.solve(0.01, b, system="odd")[0])
+    assert np.array_equal(x[1], first) and np.array_equal(session.solve(0.001, b, system="odd")[0], first)
 
 
 @pytest.mark.parametrize("options, mass, tolerance, most", [

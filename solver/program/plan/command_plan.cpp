@@ -7,6 +7,7 @@
 #include "dirac/fields/vector_shape.hpp"
 #include "halo/cut/share_summary.hpp"
 #include "solver/bench/this_machine.hpp"
+#include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/shares/foreseen_widths.hpp"
 #include "solver/program/command_options.hpp"
@@ -140,6 +141,8 @@ SolveShape read_shape(const OptionValues& values) {
     shape.low_part = LowPart::of_correlators;
   }
   shape.eigenvector_precision = parse_kernel_precision(values["eigenvector-precision"].as<std::string>());
+  shape.mass_by_mass =
+      shape.eigenpairs > 0 && Deflation::damps(shape.eigenvector_precision, shape.system == System::odd);
   return shape;
 }
 

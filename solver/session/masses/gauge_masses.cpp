@@ -1,5 +1,6 @@
 // Gauge::solve_masses: one multi-shift pass for all masses, then for each mass the passes of a certified solve, which
-// certify what is there and polish what is not good enough.
+// certify what is there and polish what is not good enough. Where projections onto eigenvectors damp, their rounding
+// leaves each mass a residual of its own, at small masses as large as the source. There each mass is solved from zero.
 //
 // With mixed precision the multi-shift pass runs in fp32, if that pays. Its residuals are parallel only if nothing
 // corrects them. So each mass leaves the pass where rounding in fp32 allows no more, and is polished from there.
@@ -34,6 +35,7 @@ std::vector<double> relative(const std::vector<double>& history, double norm) {
 
 // Puts what multi-shift did in front of what the passes of the certificate did.
 void put_first(RhsReport& rhs, const SolvedRhs& shift, double source_norm) {
+  if (shift.history.empty()) return;  // there was no pass
   rhs.shift_iterations = shift.iterations;
   std::vector<double> history = relative(shift.history, source_norm);
   if (rhs.iterations == 0)
@@ -119,6 +121,7 @@ void append(CertifiedSolve& whole, CertifiedSolve&& of_mass) {
   whole.cg_seconds += of_mass.cg_seconds;
   whole.certify_seconds += of_mass.certify_seconds;
   whole.convert_seconds += of_mass.convert_seconds;
+  if (whole.loop.empty()) whole.loop = of_mass.loop;
   if (!of_mass.precise_loop.empty()) whole.precise_loop = of_mass.precise_loop;
 }
 
@@ -145,7 +148,7 @@ void polish_masses(const CertifiedWork& with, const SolveRequest& request, std::
 struct Gauge::ShiftedBatch {
   SolveShape shape;
   std::optional<StaggeredOperator> own;  // where the batch is not that of the sources
-  std::optional<ShiftedPass> pass;       // none where all sources are zero
+  std::optional<ShiftedPass> pass;       // none where all sources are zero, and mass by mass
   std::int64_t bytes() const { return pass ? pass->bytes() + (own ? own->halo_bytes() : 0) : 0; }
 };
 
@@ -165,13 +168,16 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
                                MemorySpace certificate) {
   const Communicator& all = context_.communicator();
   const int n_rhs = int(sources.size()), n_masses = int(request.masses.size());
-  const std::vector<ShiftedColumn> columns = shifted_columns(all, request.system, sources);
+  const Deflation* const low = deflation(request);
+  const bool mass_by_mass = low && low->damps(request.system == System::odd ? Parity::odd : Parity::even);
+  std::vector<ShiftedColumn> columns;  // none mass by mass
+  if (!mass_by_mass) columns = shifted_columns(all, request.system, sources);
   const int n_columns = int(columns.size());
   batch.shape = shape(n_rhs, request.system, certificate);
   batch.shape.n_masses = n_masses;
+  batch.shape.mass_by_mass = mass_by_mass;
   batch.shape.n_columns = n_columns;
-  double deflated = 0;
-  if (const Deflation* low = deflation(request)) deflated = std::sqrt(low->pairs().values.back()) / 2;
+  const double deflated = low ? std::sqrt(low->pairs().values.back()) / 2 : 0;
   batch.shape.shifts_in_sloppy = shifts_run_in_sloppy(options_, lattice().global(), request.masses, deflated,
                                                       tolerance_in_force(request, options_.precision));
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
@@ -261,9 +267,9 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
     so_far.in_polishing = true;
   }
   const ShiftedPassResult& found = so_far.found;
-  whole.loop = to_string(found.form);
-  whole.cg_seconds = solving.seconds();
   const SolveShape shifted = batch->shape;
+  if (!shifted.mass_by_mass) whole.loop = to_string(found.form);
+  whole.cg_seconds = solving.seconds();
   const std::int64_t shifted_bytes = batch->bytes();
   batch.reset();  // polishing does not need it
 
@@ -287,7 +293,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   SolveReport report =
       filled_report(request, whole, setup_seconds, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   report.multi_shift = MultiShiftSummary{found.iterations, shifted.n_columns, found.precision};
-  report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
+  if (!shifted.mass_by_mass) report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
   for (const auto& [object, bytes] : summed_over_ranks(all, estimate_memory(shifted).objects))
     report.predicted_memory_bytes[object] = bytes;
   return report;
