@@ -14,6 +14,7 @@
 #include <thread>
 #include <utility>
 
+#include "halo/one_process/launched_together.hpp"
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
@@ -27,6 +28,7 @@ MpiSession::MpiSession() : owner_(false) {
   int initialised = 0;
   MPI_Initialized(&initialised);
   if (initialised) return;
+  const QuickStartAlone quick;
   int provided = 0;
   if (MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided) != MPI_SUCCESS)
     throw Error("MPI could not be initialised");

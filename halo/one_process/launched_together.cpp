@@ -1,12 +1,44 @@
 #include "halo/one_process/launched_together.hpp"
 
+#include <unistd.h>
+
+#include <array>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "halo/watch/error.hpp"
 #include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
+
+namespace {
+
+// What the names of launchers' variables begin with: mpirun of Open MPI, PMI and PMIx, srun, Flux, and those of IBM,
+// Cray, Intel and MVAPICH.
+constexpr std::array launcher_variables = {"OMPI_COMM_", "PMI",   "SLURM_STEP", "SLURM_PROCID",    "FLUX_",
+                                           "JSM_",       "ALPS_", "PALS_",      "MPI_LOCALRANKID", "MV2_COMM_"};
+
+bool was_launched() {
+  for (char** variable = environ; variable && *variable; ++variable)
+    for (const char* beginning : launcher_variables)
+      if (std::string_view(*variable).starts_with(beginning)) return true;
+  return false;
+}
+
+}  // namespace
+
+QuickStartAlone::QuickStartAlone() {
+  if (was_launched()) return;
+  constexpr const char* variables[][2] = {
+      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}};
+  for (const auto& [name, value] : variables)
+    if (!std::getenv(name) && ::setenv(name, value, 0) == 0) set_.push_back(name);
+}
+
+QuickStartAlone::~QuickStartAlone() {
+  for (const char* name : set_) ::unsetenv(name);  // processes that this one starts may be several
+}
 
 void require_one_process() {
   // Of Open MPI's mpirun, of Hydra's (MPICH, Intel MPI), of srun. An mpirun within a step of srun says the number.

@@ -1,10 +1,26 @@
-// Whether a launcher has started several processes of this program.
+// Whether a launcher has started this process, and others beside it.
 #pragma once
+
+#include <vector>
 
 namespace staghorn {
 
 // Throws Error if mpirun or srun says that it started several processes: without MPI, each would do the whole work.
 // Local.
 void require_one_process();
+
+// While MPI starts in a process that no launcher has started, Open MPI has no daemon to start beside it and no network
+// to look for, which takes some tenths of a second: its variables say so, but for those that the user has set. Other
+// MPIs do not read them. Not for a process that has other threads which read the environment. Local.
+class QuickStartAlone {
+ public:
+  QuickStartAlone();
+  ~QuickStartAlone();
+  QuickStartAlone(const QuickStartAlone&) = delete;
+  QuickStartAlone& operator=(const QuickStartAlone&) = delete;
+
+ private:
+  std::vector<const char*> set_;
+};
 
 }  // namespace staghorn

@@ -1,0 +1,53 @@
+"""A process that no launcher has started does without Open MPI's daemon; what it starts finds the environment as it was."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+GAUGE = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
+NAMES = ["OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_pml", "OMPI_MCA_btl"]
+
+
+def most_children(job: subprocess.Popen) -> int:
+    """How many processes the job had at a time."""
+    most = 0
+    while job.poll() is None:
+        try:
+            lists = [path.read_text() for path in Path(f"/proc/{job.pid}/task").glob("*/children")]
+        except OSError:
+            continue
+        most = max(most, len(" ".join(lists).split()))
+        time.sleep(0.01)
+    return most
+
+
+@pytest.mark.parametrize("isolated, expected", [(None, 0), ("0", 1)])
+def test_a_lone_process_starts_no_daemon(launch, isolated, expected):
+    """With the user's own choice it does, so that this test would see one."""
+    env = {} if isolated is None else {NAMES[0]: isolated}
+    job = launch("bench", "hop", "--lattice", 4, 4, 4, 4, "--stream-mib", 16, "--seconds", 0.1, env=env)
+    children = most_children(job)
+    _, stderr = job.communicate()
+    assert job.returncode == 0, stderr
+    assert children == expected
+
+
+def test_the_environment_is_as_it_was():
+    program = f"""
+import ctypes, os, sys
+sys.path[:0] = {sys.path}
+os.environ["OMPI_MCA_pml"] = "ob1"
+import staghorn
+staghorn.Session({str(GAUGE)!r})
+get = ctypes.CDLL(None).getenv
+get.restype = ctypes.c_char_p
+print([get(name.encode()) for name in {NAMES}])
+"""
+    found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert found.returncode == 0, found.stderr
+    assert found.stdout.strip() == "[None, b'ob1', None]"
