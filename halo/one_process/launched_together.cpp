@@ -14,10 +14,11 @@ namespace staghorn {
 
 namespace {
 
-// What the names of launchers' variables begin with: mpirun of Open MPI, PMI and PMIx, srun, Flux, and those of IBM,
-// Cray, Intel and MVAPICH.
-constexpr std::array launcher_variables = {"OMPI_COMM_", "PMI",   "SLURM_STEP", "SLURM_PROCID",    "FLUX_",
-                                           "JSM_",       "ALPS_", "PALS_",      "MPI_LOCALRANKID", "MV2_COMM_"};
+// What the names of launchers' variables begin with: mpirun of Open MPI, PMI and PMIx (whose PMIX_MCA_... are the
+// user's), srun, Flux, and those of IBM, Cray, Intel and MVAPICH.
+constexpr std::array launcher_variables = {
+    "OMPI_COMM_",   "PMI_",  "PMI2_", "PMIX_RANK", "PMIX_NAMESPACE", "PMIX_SERVER",     "SLURM_STEP",
+    "SLURM_PROCID", "FLUX_", "JSM_",  "ALPS_",     "PALS_",          "MPI_LOCALRANKID", "MV2_COMM_"};
 
 bool was_launched() {
   for (char** variable = environ; variable && *variable; ++variable)

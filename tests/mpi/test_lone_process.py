@@ -29,7 +29,9 @@ def most_children(job: subprocess.Popen) -> int:
 @pytest.mark.parametrize("isolated, expected", [(None, 0), ("0", 1)])
 def test_a_lone_process_starts_no_daemon(launch, isolated, expected):
     """With the user's own choice it does, so that this test would see one."""
-    env = {} if isolated is None else {NAMES[0]: isolated}
+    env = {"PMIX_MCA_gds": "hash"}  # a setting, and no launcher's
+    if isolated is not None:
+        env[NAMES[0]] = isolated
     job = launch("bench", "hop", "--lattice", 4, 4, 4, 4, "--stream-mib", 16, "--seconds", 0.1, env=env)
     children = most_children(job)
     _, stderr = job.communicate()
