@@ -16,7 +16,8 @@ constexpr int tile = VectorAlgebra::max_columns;
 constexpr int columns_at_once = 16, rows_at_once = 64;  // of a combination
 // What is left of a vector, over its length: a random one of which no more is left depends on the others to within
 // rounding, and where no more is left of T v the basis reaches no further.
-constexpr double dependent = 1e-10, exhausted = 1e-12;
+double dependent(Precision precision) { return precision == Precision::fp64 ? 1e-10 : 1e-5; }
+double exhausted(Precision precision) { return precision == Precision::fp64 ? 1e-12 : 1e-6; }
 
 }  // namespace
 
@@ -125,7 +126,7 @@ LanczosBasis::Block LanczosBasis::orthonormalize(int n, int count) {
       for (int i = 0; i < kept; ++i) triangle(i, j) = of_block(i, 0);
       if (kept < j) continue;  // there is no more space
       const double left = norm(n + j);
-      if (pass == 1 || left > exhausted * before[std::size_t(j)]) {
+      if (pass == 1 || left > exhausted(d_.options().precision) * before[std::size_t(j)]) {
         scale(n + j, 1 / left);
         triangle(j, j).re = left;
         ++kept;
@@ -149,7 +150,7 @@ bool LanczosBasis::draw(int n) {
       take_out(0, n, n, 1);
       if (pass % 2 == 0) continue;
       left = norm(n);
-      if (!(left > (pass == 1 ? dependent * before : 0.5))) break;
+      if (!(left > (pass == 1 ? dependent(d_.options().precision) * before : 0.5))) break;
       scale(n, 1 / left);
       if (pass == 3) return true;
     }

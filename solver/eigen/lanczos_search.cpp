@@ -263,7 +263,7 @@ LanczosEnd LanczosSearch::run(const std::function<void(const LanczosCounts&)>& s
   }
 }
 
-Eigenpairs LanczosSearch::pairs() {
+Eigenpairs LanczosSearch::pairs(StaggeredOperator& precise) {
   const Activity activity("eigenvectors");
   const Ritz now = ritz(0);
   const int n = std::min(aim_.pairs, now.ordered);
@@ -277,11 +277,12 @@ Eigenpairs LanczosSearch::pairs() {
 
   // lambda = (v, K v) / (v, v) = |D v|^2 / |v|^2
   std::vector<ExactSum> hop_sums(1, ExactSum(1)), sums(1, ExactSum(1));
-  ColorVectorField other = d_.make_vector();
+  ColorVectorField v = precise.make_vector(), Dv = precise.make_vector();
   std::vector<double> values;
   for (int i = 0; i < n; ++i) {
-    const double Dv2 = d_.hop_and_norm2(other, basis_[i], opposite(parity_), hop_sums)[0];
-    values.push_back(Dv2 / d_.norm2(basis_[i], sums)[0]);
+    v.convert_from(basis_[i]);
+    const double Dv2 = precise.hop_and_norm2(Dv, v, opposite(parity_), hop_sums)[0];
+    values.push_back(Dv2 / precise.norm2(v, sums)[0]);
   }
   counts_.calls += (n + 1) / 2;
   std::stable_sort(lowest.begin(), lowest.end(),

@@ -57,8 +57,8 @@ struct LanczosCounts {
 class LanczosSearch {
  public:
   // `range` of K on `parity`. Makes the basis: basis_size + block_size vectors, and at restarts up to as many more, and
-  // four blocks. `d` has one right-hand side, `d_of_block` block_size of them, both in fp64 on the same links; they
-  // outlive the search, as `range` does. Collective.
+  // four blocks. `d` has one right-hand side, `d_of_block` block_size of them, both in fp64 or fp32 on the same
+  // links; they outlive the search, as `range` does. Collective.
   LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block, Parity parity, const SpectralRange& range,
                 const LanczosAim& aim);
 
@@ -77,8 +77,9 @@ class LanczosSearch {
   LanczosEnd run(const std::function<void(const LanczosCounts&)>& show = {});
 
   // The pairs that are there, ascending: as many as were looked for, or fewer where not so many Ritz values lie below
-  // the interval. Values are Rayleigh quotients |D v|^2 / |v|^2. The search ends with this. Collective.
-  Eigenpairs pairs();
+  // the interval. Values are Rayleigh quotients |D v|^2 / |v|^2 of `precise`, an operator in fp64 with one right-hand
+  // side on the same links. The search ends with this. Collective.
+  Eigenpairs pairs(StaggeredOperator& precise);
 
   const ChebyshevFilter& filter() const { return filter_; }
   const LanczosCounts& counts() const { return counts_; }

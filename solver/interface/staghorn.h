@@ -347,7 +347,7 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
                                      const double *tolerance, const double *alpha, const void *b, void *const *x,
                                      void *const *dx, staghorn_result *results);
 
-/* The lowest eigenpairs of the gauge's operator, found in fp64, each proved by the plain path, and probed for missing
+/* The lowest eigenpairs of the gauge's operator, found in fp64 or fp32, each proved by the plain path, and probed for missing
  * ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the spectrum.
  * They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending; it gets
  * info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing), STAGNATED

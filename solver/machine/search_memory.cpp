@@ -22,7 +22,10 @@ SearchMemory estimate_search_memory(const Lattice& lattice, const OperatorOption
   memory.vectors = LanczosSearch::most_vectors(pairs, 3 * lattice.global_volume() / 2);
   memory.vector = bytes.vector;
   const double plain = sites * ((improved ? 2 : 1) * double(sizeof(Links)) + 3 * double(sizeof(ColorVector<double>)));
-  memory.objects = {{"links", bytes.links},
+  OperatorOptions of_values = options;
+  of_values.precision = Precision::fp64;
+  const double values = options.precision == Precision::fp64 ? 0 : predict_operator_bytes(lattice, of_values).links;
+  memory.objects = {{"links", bytes.links + values},
                     {"halo", bytes.halo + predict_operator_bytes(lattice, of_block).halo},
                     {"basis", memory.vectors * bytes.vector},
                     {"certificate", options.cuda_device >= 0 ? plain : 0},

@@ -11,7 +11,7 @@ namespace staghorn {
 
 struct SearchMemory {
   // Bytes of one rank, where it computes:
-  //   links        as the operator reads them
+  //   links        as the operator reads them; of a search in fp32 in fp64, too
   //   halo         face and ghost buffers, neighbour tables, for single vectors and for blocks
   //   basis        vectors at the peak: the basis, as many again while it is rotated, and four blocks
   //   certificate  on a GPU: links in fp64 and three plain fields, once the basis is gone; else 0

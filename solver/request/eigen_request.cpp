@@ -4,20 +4,26 @@
 #include <string>
 
 #include "halo/watch/error.hpp"
+#include "solver/request/option_text.hpp"
 
 namespace staghorn {
 
 namespace {
 
-constexpr double least_tolerance = 1e-16;  // rounding in fp64 leaves about 1e-15
+// Rounding in fp64 leaves about 1e-15, and in fp32 4e-7.
+double least_tolerance(Precision precision) { return precision == Precision::fp64 ? 1e-16 : 1e-6; }
 
 }  // namespace
 
 void check_eigen_request(const EigenRequest& request, const SessionOptions& options) {
   if (request.pairs < 1 || request.pairs > EigenRequest::most_pairs)
     throw Error("pairs", "a number from 1 to " + std::to_string(EigenRequest::most_pairs), request.pairs);
-  if (!(request.tolerance >= least_tolerance && request.tolerance < 1))
-    throw Error("tolerance", "a number from 1e-16 to 1, on residuals over the largest eigenvalue", request.tolerance);
+  const double least = least_tolerance(options.precision);
+  if (!(request.tolerance >= least && request.tolerance < 1))
+    throw Error("tolerance",
+                "a number from " + option_text(least) + " to 1 in " + to_string(options.precision) +
+                    ", on residuals over the largest eigenvalue",
+                request.tolerance);
   if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
   if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
@@ -26,8 +32,6 @@ void check_eigen_request(const EigenRequest& request, const SessionOptions& opti
     throw Error("interval_from", "an eigenvalue above 0", *request.interval_from);
   if (request.degree && (*request.degree < 1 || *request.degree > 1000))
     throw Error("degree", "a number from 1 to 1000", *request.degree);
-  if (options.precision != Precision::fp64)
-    throw Error("precision", "fp64 for eigenvectors", to_string(options.precision));
 }
 
 void check_eigen_request(const EigenRequest& request, const Extents& lattice) {

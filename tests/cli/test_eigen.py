@@ -39,6 +39,22 @@ def test_too_few_calls_end_with_status_3_and_both_files(staghorn, small_gauge, t
     assert "--max-calls" in report["explanation"] and "of 6 pairs" in report["explanation"]
 
 
+def test_a_search_in_fp32_finds_the_same_values(staghorn, small_gauge, tmp_path):
+    """Values are those of fp64, for Rayleigh quotients are; residuals and products are those of vectors in fp32."""
+    reports = {}
+    for precision, tolerance in (("fp64", 1e-10), ("fp32", 1e-6)):
+        staghorn("eigen", "--gauge", small_gauge, "--pairs", 20, "--precision", precision, "--tolerance", tolerance,
+                 "--report", tmp_path / "e.json", "--force", check=True)
+        reports[precision] = json.loads((tmp_path / "e.json").read_text())
+    precise, rounded = reports["fp64"], reports["fp32"]
+    assert rounded["outcome"] == "certified" and rounded["precision"] == "fp32"
+    largest = precise["largest_eigenvalue"]["value"]
+    assert 1e-8 < max(rounded["residuals"]) / largest < 1e-6 and 1e-8 < rounded["certificate"]["orthogonality"] < 1e-5
+    for found, expected in zip(rounded["eigenvalues"], precise["eigenvalues"], strict=True):
+        assert abs(found - expected) < 1e-11 * largest
+    assert rounded["memory_bytes"]["basis"] < 0.6 * precise["memory_bytes"]["basis"]
+
+
 def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
     def refused(status, *options):
         return staghorn("eigen", *options), status
@@ -50,7 +66,7 @@ def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 1001), "--pairs", "from 1 to 1000", "found 1001")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--tolerance", 1e-17), "--tolerance", "1e-16")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--max-calls", 0), "--max-calls")
-    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--precision", "fp32"), "--precision", "fp64")
+    expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--precision", "fp32"), "--tolerance", "1e-06 to 1 in fp32")
     expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--sloppy", "fp32"), "sloppy", "of eigen")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--report", tmp_path / "no" / "e.json"), "no")
     for written in ("--report", "--output"):

@@ -44,6 +44,12 @@ def test_pairs_found_in_blocks_have_the_bits_of_one_rank(search):
     assert search("--pairs", 130, "--grid", "1,1,2,1", ranks=2) == expected
 
 
+@pytest.mark.mpi
+def test_pairs_found_in_fp32_have_the_bits_of_one_rank(search):
+    these = ["--pairs", 20, "--precision", "fp32", "--tolerance", 1e-6]
+    assert search(*these, "--grid", "1,2,2,1", ranks=4) == search(*these)
+
+
 def test_pairs_of_one_rank_depend_on_the_seed_in_their_last_bits_alone(search):
     one, other = search("--pairs", 20), search("--pairs", 20, "--seed", 2)
     assert one["file"] != other["file"]

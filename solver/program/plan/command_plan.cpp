@@ -251,6 +251,7 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     if (kinds.size() > 1) throw UsageError("--find-eigenpairs", "one machine in --machine", "several");
     EigenRequest search;
     search.pairs = values["find-eigenpairs"].as<int>();
+    search.tolerance = 1e-6;  // no memory depends on it
     try {
       check_eigen_request(search, shape.options);
       check_eigen_request(search, shape.lattice);

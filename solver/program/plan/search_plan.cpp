@@ -21,7 +21,8 @@ struct SearchPlan {
   int most_pairs;
 };
 
-void print_table(std::ostream& out, const Machine& machine, int pairs, const std::vector<SearchPlan>& plans) {
+void print_table(std::ostream& out, const Machine& machine, int pairs, const std::string& precision,
+                 const std::vector<SearchPlan>& plans) {
   char line[200];
   std::snprintf(line, sizeof line, "%6s %-12s %-14s %12s %12s %12s %12s %10s\n", machine.has_gpus() ? "GPUs" : "ranks",
                 "grid", "local", "links", "basis", "certificate", "memory", "most pairs");
@@ -34,8 +35,8 @@ void print_table(std::ostream& out, const Machine& machine, int pairs, const std
                   gigabytes(p.memory.needed()).c_str(), p.most_pairs, p.fits ? "" : "  does not fit");
     out << line;
   }
-  out << "basis: " << plans.front().memory.vectors << " vectors of " << pairs
-      << " pairs at the peak, in fp64. The certificate follows once the basis is gone.\n";
+  out << "basis: " << plans.front().memory.vectors << " vectors of " << pairs << " pairs at the peak, in " << precision
+      << ". The certificate follows once the basis is gone.\n";
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ void print_search_plan(std::ostream& out, const Machine& machine, const Extents&
   if (!as_json) {
     out << "machine " << machine.name << ", lattice " << to_string(lattice) << ", " << describe_numbers(options) << ", "
         << pairs << " eigenpairs to find\n";
-    return print_table(out, machine, pairs, plans);
+    return print_table(out, machine, pairs, to_string(options.precision), plans);
   }
   Json json{{"machine", Json::parse(to_json(machine))},
             {"lattice", lattice},

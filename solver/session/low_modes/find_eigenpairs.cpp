@@ -21,7 +21,8 @@ namespace staghorn {
 
 namespace {
 
-constexpr double orthonormal = 1e-10;  // the largest |V^+ V - 1| of certified pairs
+// The largest |V^+ V - 1| of certified pairs.
+double orthonormal(Precision precision) { return precision == Precision::fp64 ? 1e-10 : 1e-5; }
 
 // Throws Error on every rank alike where the vectors do not fit.
 void require_memory(const Gauge& gauge, const OperatorOptions& options, const EigenRequest& request) {
@@ -149,7 +150,14 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
     end = search.run([&](const LanczosCounts& counts) {
       if (progress) progress({counts.calls, counts.restarts, counts.converged, request.pairs});
     });
-    found.pairs = search.pairs();
+    std::optional<StaggeredOperator> in_fp64;
+    if (options.precision != Precision::fp64) {
+      OperatorOptions of_values = options;
+      of_values.precision = Precision::fp64;
+      of_values.tuning = Tuning::off;
+      in_fp64.emplace(all, gauge.operator_links(), of_values);
+    }
+    found.pairs = search.pairs(in_fp64 ? *in_fp64 : d);
     take_counts(report, search);
     report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
                            {"halo", double(all.sum(d.halo_bytes() + d_of_block.halo_bytes()))},
@@ -169,8 +177,8 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
         certify_eigenpairs(all, *links, gauge.options().boundary, algebra, found.pairs);
     report.certified_residual = certificate.largest_residual;
     report.orthogonality = certificate.orthogonality;
-    accurate =
-        certificate.largest_residual <= request.tolerance * range.largest && certificate.orthogonality <= orthonormal;
+    accurate = certificate.largest_residual <= request.tolerance * range.largest &&
+               certificate.orthogonality <= orthonormal(options.precision);
   }
   report.seconds["certify"] = watch.seconds();
   if (checkpoints) report.checkpoint = checkpoints->summary();

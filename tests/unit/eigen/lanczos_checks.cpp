@@ -95,7 +95,7 @@ Eigenpairs found_pairs(Setting& with, const LanczosAim& aim, LanczosCounts& coun
   const SpectralRange range = find_spectral_range(*with.d, parity, aim.seed, aim.max_calls);
   LanczosSearch search(*with.d, *with.d_of_block, parity, range, aim);
   end = search.run();
-  Eigenpairs pairs = search.pairs();
+  Eigenpairs pairs = search.pairs(*with.d);
   counts = search.counts();
   return pairs;
 }
