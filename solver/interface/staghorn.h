@@ -347,11 +347,11 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
                                      const double *tolerance, const double *alpha, const void *b, void *const *x,
                                      void *const *dx, staghorn_result *results);
 
-/* The lowest eigenpairs of the gauge's operator, found in fp64 or fp32, each proved by the plain path, and probed for missing
- * ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the spectrum.
- * They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending; it gets
- * info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing), STAGNATED
- * (rounding leaves more than the tolerance) or STOPPED. Collective. */
+/* The lowest eigenpairs of the gauge's operator, found in fp64 or fp32, each proved by the plain path, and probed for
+ * missing ones. The gauge keeps certified ones, and its solves use them: iterations become those of the rest of the
+ * spectrum. They go where the links are updated. values, unless NULL: room for request->pairs eigenvalues, ascending;
+ * it gets info->found of them. info may be NULL. Returns OK, NOT_CONVERGED (calls are used up, or pairs are missing),
+ * STAGNATED (rounding leaves more than the tolerance) or STOPPED. Collective. */
 STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
                                              double *values, staghorn_eigen_info *info);
 /* The same from a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
