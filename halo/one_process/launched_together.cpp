@@ -32,7 +32,10 @@ bool was_launched() {
 QuickStartAlone::QuickStartAlone() {
   if (was_launched()) return;
   constexpr const char* variables[][2] = {
-      {"OMPI_MCA_ess_singleton_isolated", "1"}, {"OMPI_MCA_pml", "ob1"}, {"OMPI_MCA_btl", "self"}};
+      {"OMPI_MCA_ess_singleton_isolated", "1"},
+      {"OMPI_MCA_orte_create_session_dirs", "0"},  // all isolated processes of a host would have the same
+      {"OMPI_MCA_pml", "ob1"},
+      {"OMPI_MCA_btl", "self"}};
   for (const auto& [name, value] : variables)
     if (!std::getenv(name) && ::setenv(name, value, 0) == 0) set_.push_back(name);
 }

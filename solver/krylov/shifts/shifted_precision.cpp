@@ -40,9 +40,8 @@ SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy) {
 }
 
 double rounding_of_products(Precision precision) {
-  constexpr double room = 0.5;
-  return room * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
-                                              : double(std::numeric_limits<float>::epsilon()));
+  return 0.5 * (precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
+                                             : double(std::numeric_limits<float>::epsilon()));
 }
 
 }  // namespace staghorn
