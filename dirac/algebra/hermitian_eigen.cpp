@@ -17,8 +17,9 @@ constexpr int most_sweeps = 60;  // of QL for one eigenvalue; two or three are u
 // Elements are about 1 after scaling. What is left of a column below this squared norm is as good as zero, and the
 // reciprocal of its square is still a number.
 constexpr double least_norm2 = 0x1p-600;
-// Diagonal elements below this count as this beside those off the diagonal, whose squares then do not underflow.
-constexpr double least_size = 0x1p-100;
+// An element off the diagonal is as good as zero where rounding loses it beside this, whatever stands next to it:
+// turning the matrix brings as much back.
+constexpr double least_size = 1;
 constexpr int least_for_threads = 128;  // rows that are worth waking them
 
 // No fma here: on a processor of the baseline it is a call of a function. With contraction off a * b + c has the same

@@ -13,8 +13,8 @@ namespace staghorn {
 namespace {
 
 // Numbers around zero; the two halves of arrow and tridiagonal that a restarted Lanczos has; a multiple of one; pairs
-// of values that differ in the last digits; numbers of all sizes.
-enum class Kind { random, restarted, unit, close, graded };
+// of values that differ in the last digits; numbers of all sizes; few values that are not zero, and rounding elsewhere.
+enum class Kind { random, restarted, unit, close, graded, low_rank };
 
 ComplexMatrix test_matrix(Kind kind, int n) {
   ComplexMatrix a(n, n);
@@ -43,6 +43,14 @@ ComplexMatrix test_matrix(Kind kind, int n) {
         case Kind::graded:
           re = std::ldexp(1.0, 400 - 8 * std::max(i, j));
           a(i, j) = {re * z.re, re * z.im};
+          break;
+        case Kind::low_rank:  // sum_k v_k v_k^dagger
+          a(i, j) = {};
+          for (int k = 1; k <= 3; ++k) {
+            const double phase = 0.7 * k * k * (i - j), size = std::cos(i * k) * std::cos(j * k);
+            a(i, j).re += size * std::cos(phase);
+            a(i, j).im += i == j ? 0 : size * std::sin(phase);
+          }
           break;
       }
     }
@@ -86,8 +94,8 @@ bool is_solved(const ComplexMatrix& lower, double bound) {
 }
 
 bool matrices_are_diagonalised() {
-  for (const Kind kind : {Kind::random, Kind::restarted, Kind::unit, Kind::close, Kind::graded})
-    for (const int n : {1, 2, 3, 10, 70, 130})
+  for (const Kind kind : {Kind::random, Kind::restarted, Kind::unit, Kind::close, Kind::graded, Kind::low_rank})
+    for (const int n : {1, 2, 3, 10, 70, 130, 300})
       if (!CHECK(is_solved(test_matrix(kind, n), 40 * 0x1p-53 * std::sqrt(double(n))))) {
         std::printf("kind %d, n %d\n", int(kind), n);
         return false;
