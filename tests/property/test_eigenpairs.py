@@ -145,6 +145,11 @@ def test_a_session_that_solves_in_mixed_precision_finds_pairs_in_fp64(links):
     assert (values == others).all() and (vectors == other_vectors).all()
 
 
-def test_a_session_of_fp32_is_refused(links):
-    with pytest.raises(staghorn.Error, match="precision: expected fp64"):
-        staghorn.Session(links, precision="fp32").eigen(2)
+def test_a_session_of_fp32_finds_the_values_of_fp64(links):
+    session = staghorn.Session(links, precision="fp32")
+    with pytest.raises(staghorn.Error, match="tolerance: expected a number from 1e-06 to 1 in fp32"):
+        session.eigen(2)
+    values, vectors, report = session.eigen(20, tolerance=1e-6)
+    expected, _, precise = staghorn.Session(links).eigen(20, vectors=False)
+    assert report["outcome"] == "certified" and vectors.shape[0] == 20
+    assert np.abs(values - expected).max() < 1e-11 * precise["largest_eigenvalue"]["value"]
