@@ -141,19 +141,19 @@ LanczosBasis::Block LanczosBasis::orthonormalize(int n, int count) {
   return found;
 }
 
+double LanczosBasis::reduce_to_rest(int n) {
+  for (int pass = 0; pass < 2; ++pass) take_out(0, n, n, 1);
+  const double left = norm(n);
+  if (left > 0) scale(n, 1 / left);
+  return left;
+}
+
 bool LanczosBasis::draw(int n) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     draw_gaussian(d_, vectors_[std::size_t(n)], parity_, seed_, drawn_++);
     const double before = norm(n);
-    double left = 0;
-    for (int pass = 0; pass < 4; ++pass) {  // two more, for a large part may have been taken out
-      take_out(0, n, n, 1);
-      if (pass % 2 == 0) continue;
-      left = norm(n);
-      if (!(left > (pass == 1 ? dependent(d_.options().precision) * before : 0.5))) break;
-      scale(n, 1 / left);
-      if (pass == 3) return true;
-    }
+    // once more, for a large part may have been taken out
+    if (reduce_to_rest(n) > dependent(d_.options().precision) * before && reduce_to_rest(n) > 0.5) return true;
   }
   return false;
 }

@@ -58,6 +58,8 @@ class LanczosBasis {
  private:
   // c_ij = (v_i, v_{n+j}) for first <= i < last and j < count; v_{n+j} -= sum_i c_ij v_i.
   ComplexMatrix take_out(int first, int last, int n, int count);
+  // v_n <- what vectors 0 ... n - 1 leave of it, taken out twice, at length 1. Returns the length that was left.
+  double reduce_to_rest(int n);
   double norm(int n) const;
   void scale(int n, double factor);
 

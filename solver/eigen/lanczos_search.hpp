@@ -57,8 +57,8 @@ struct LanczosCounts {
 class LanczosSearch {
  public:
   // `range` of K on `parity`. Makes the basis: basis_size + block_size vectors, and at restarts up to as many more, and
-  // four blocks. `d` has one right-hand side, `d_of_block` block_size of them, both in fp64 or fp32 on the same
-  // links; they outlive the search, as `range` does. Collective.
+  // four blocks. `d` has one right-hand side, `d_of_block` block_size of them (for one it may be `d`), both in fp64 or
+  // fp32 on the same links; they outlive the search, as `range` does. Collective.
   LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block, Parity parity, const SpectralRange& range,
                 const LanczosAim& aim);
 

@@ -25,8 +25,9 @@ SearchMemory estimate_search_memory(const Lattice& lattice, const OperatorOption
   OperatorOptions of_values = options;
   of_values.precision = Precision::fp64;
   const double values = options.precision == Precision::fp64 ? 0 : predict_operator_bytes(lattice, of_values).links;
+  const double block = of_block.n_rhs > 1 ? predict_operator_bytes(lattice, of_block).halo : 0;
   memory.objects = {{"links", bytes.links + values},
-                    {"halo", bytes.halo + predict_operator_bytes(lattice, of_block).halo},
+                    {"halo", bytes.halo + block},
                     {"basis", memory.vectors * bytes.vector},
                     {"certificate", options.cuda_device >= 0 ? plain : 0},
                     {"eigenvectors", pairs * bytes.vector}};

@@ -141,8 +141,9 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   {
     OperatorOptions of_block = options;
     of_block.n_rhs = LanczosSearch::block_size(request.pairs);
-    StaggeredOperator d_of_block(all, gauge.operator_links(), of_block, d.hop_data());
-    LanczosSearch search(d, d_of_block, parity, range,
+    std::optional<StaggeredOperator> own_of_block;
+    if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.operator_links(), of_block, d.hop_data());
+    LanczosSearch search(d, own_of_block ? *own_of_block : d, parity, range,
                          {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
                           request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
     report.block = of_block.n_rhs;
@@ -160,7 +161,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
     found.pairs = search.pairs(in_fp64 ? *in_fp64 : d);
     take_counts(report, search);
     report.memory_bytes = {{"links", double(all.sum(d.link_bytes()))},
-                           {"halo", double(all.sum(d.halo_bytes() + d_of_block.halo_bytes()))},
+                           {"halo", double(all.sum(d.halo_bytes() + (own_of_block ? own_of_block->halo_bytes() : 0)))},
                            {"basis", double(all.sum(search.bytes()))},
                            {"eigenvectors", double(all.sum(found.pairs.bytes()))}};
   }
