@@ -37,6 +37,7 @@ void bind_structs(nb::module_& m) {
       .def_rw("device", &staghorn_options::device)
       .def_rw("threads", &staghorn_options::threads)
       .def_rw("certificate", &staghorn_options::certificate)
+      .def_rw("eigenvectors_on", &staghorn_options::eigenvectors_on)
       .def_rw("environment", &staghorn_options::environment)
       .def_prop_rw(
           "stream", [](const staghorn_options& self) { return reinterpret_cast<std::uintptr_t>(self.stream); },
@@ -136,6 +137,9 @@ void bind_choices(nb::module_& m) {
   m.attr("CERTIFICATES") = choices({{"auto", STAGHORN_CERTIFICATE_AUTO},
                                     {"host", STAGHORN_CERTIFICATE_HOST},
                                     {"device", STAGHORN_CERTIFICATE_DEVICE}});
+  m.attr("EIGENVECTOR_PLACES") = choices({{"auto", STAGHORN_EIGENVECTORS_AUTO},
+                                          {"device", STAGHORN_EIGENVECTORS_DEVICE},
+                                          {"host", STAGHORN_EIGENVECTORS_HOST}});
   m.attr("DEVICES") = choices({{"auto", STAGHORN_DEVICE_AUTO}, {"cpu", STAGHORN_DEVICE_CPU}});
   m.attr("OUTCOMES") = choices({{"certified", STAGHORN_OK},
                                 {"out_of_iterations", STAGHORN_NOT_CONVERGED},

@@ -63,10 +63,13 @@ void check_lattice(const SiteLayout& layout, const VectorField& sites) {
                 to_string(sites.lattice().local()));
 }
 
-// Whether both lie on the GPU. Plain vectors there go with kernels there only.
+// Whether kernels of a GPU work on a field. In pinned memory they read and write it across the bus.
+bool worked_on_by_gpu(MemorySpace field) { return field != MemorySpace::host; }
+
+// Whether a GPU has both. Plain vectors there go with kernels there only.
 bool both_on_device(MemorySpace field, const VectorField& sites) {
   if (sites.space() != MemorySpace::cuda) return false;
-  if (field != MemorySpace::cuda)
+  if (!worked_on_by_gpu(field))
     throw Error("colour vector", "plain vectors on the host, as the kernels are", "on a GPU");
   return true;
 }
@@ -113,7 +116,7 @@ void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, do
     for (int c = 0; c < 3; ++c) v.c[c] = {scale * sites[site].c[c].re, scale * sites[site].c[c].im};
     return v;
   };
-  if (buffer_.space() == MemorySpace::cuda)
+  if (worked_on_by_gpu(buffer_.space()))
     return send_sites<ColorVector<double>>(
         *pieces_, layout_->lattice(), parity, [&](std::int64_t site, ColorVector<double>& v) { v = scaled(site); },
         [&](const ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
@@ -132,7 +135,7 @@ void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, do
 // Calls visit(site, vector) for every site of `parity`: its index in plain fields.
 template <class Visit>
 void ColorVectorField::for_vectors(Parity parity, int rhs, const Visit& visit) const {
-  if (buffer_.space() == MemorySpace::cuda)
+  if (worked_on_by_gpu(buffer_.space()))
     return receive_sites<ColorVector<double>>(
         *pieces_, layout_->lattice(), parity,
         [&](ColorVector<double>* piece, std::int64_t first, std::int64_t count) {
@@ -170,7 +173,7 @@ void ColorVectorField::add_to(Parity parity, int rhs, double scale, VectorField&
 void ColorVectorField::unpack_exactly(Parity parity, int rhs, VectorField& sites) const {
   if (precision_ != Precision::fp16) return unpack(parity, rhs, sites);
   check_lattice(*layout_, sites);
-  const bool on_gpu = buffer_.space() == MemorySpace::cuda;
+  const bool on_gpu = worked_on_by_gpu(buffer_.space());
   Buffer copy = on_gpu ? host_copy(buffer_) : Buffer();
   const FixedPointPlaces places(*layout_, on_gpu);
   const auto* field = reinterpret_cast<const std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
@@ -185,7 +188,7 @@ void ColorVectorField::unpack_exactly(Parity parity, int rhs, VectorField& sites
 void ColorVectorField::pack_exactly(Parity parity, int rhs, const VectorField& sites) {
   if (precision_ != Precision::fp16) return pack(parity, rhs, sites);
   check_lattice(*layout_, sites);
-  const bool on_gpu = buffer_.space() == MemorySpace::cuda;
+  const bool on_gpu = worked_on_by_gpu(buffer_.space());
   Buffer copy = on_gpu ? host_copy(buffer_) : Buffer();
   const FixedPointPlaces places(*layout_, on_gpu);
   auto* field = reinterpret_cast<std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
@@ -221,7 +224,7 @@ void ColorVectorField::copy_rhs(int rhs, const ColorVectorField& other, int othe
       layout_->blocks() != other.layout_->blocks() || buffer_.space() != other.buffer_.space())
     throw Error("copy of a colour vector", "fields of one layout and precision", "others");
   const auto* const from = other.buffer_.data();
-  if (buffer_.space() == MemorySpace::cuda)
+  if (worked_on_by_gpu(buffer_.space()))
     return cuda::copy_on_device(vectors(rhs), other.vectors(other_rhs), buffer_.bytes() / std::size_t(n_rhs_));
   for_pieces(rhs, [&](std::size_t offset, std::size_t bytes) {
     const std::size_t block = offset / bytes / std::size_t(n_rhs_);
@@ -231,13 +234,13 @@ void ColorVectorField::copy_rhs(int rhs, const ColorVectorField& other, int othe
 }
 
 void ColorVectorField::clear_rhs(int rhs) {
-  if (buffer_.space() == MemorySpace::cuda) return cuda::set_zero(vectors(rhs), buffer_.bytes() / std::size_t(n_rhs_));
+  if (worked_on_by_gpu(buffer_.space())) return cuda::set_zero(vectors(rhs), buffer_.bytes() / std::size_t(n_rhs_));
   for_pieces(rhs, [&](std::size_t offset, std::size_t bytes) { std::memset(buffer_.data() + offset, 0, bytes); });
 }
 
 void ColorVectorField::convert_from(const ColorVectorField& other) {
   if (precision_ == other.precision_) return copy_from(other);
-  if (buffer_.space() == MemorySpace::cuda)
+  if (worked_on_by_gpu(buffer_.space()))
     return cuda_convert_vectors(precision_, data(), other.precision_, other.data(), layout_->lanes(), n_rhs_);
   const std::int64_t W = other.layout().lanes();
   with_stored(precision_, data(), [&]<class To>(To* to) {

@@ -10,6 +10,7 @@ MEMORY: dict[str, int]
 PRECISIONS: dict[str, int]
 STOPS: dict[str, int]
 CERTIFICATES: dict[str, int]
+EIGENVECTOR_PLACES: dict[str, int]
 DEVICES: dict[str, int]
 OUTCOMES: dict[str, int]
 ERRORS: dict[str, int]
@@ -22,6 +23,7 @@ class Options:
     threads: int
     certificate: int
     environment: int
+    eigenvectors_on: int
     stream: int
 
 class Links:

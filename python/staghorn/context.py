@@ -37,6 +37,8 @@ class Context:
     stream       CUDA stream, by its address, on which arrays on the GPU are ready; None: the default stream
     tuning_file  remembers launches of GPU kernels; None: nothing is written
     environment  whether variables STAGHORN_... are read
+    eigenvectors_on  where the eigenvectors of a GPU lie: "device", "host" (from where it reads them each time), or "auto", on the
+                 device if they fit beside a solve
     log          called as log(level, text) with warnings (level 0)
 
     Local extents are even; where the grid does not divide the lattice evenly, the first parts are wider by 2. A context ends with
@@ -47,7 +49,8 @@ class Context:
     def __init__(self, lattice: Sequence[int] | str | os.PathLike[str], *, comm: Any = None, grid: Sequence[int] | None = None,
                  coord: Sequence[int] | None = None, device: str | int = "cpu", threads: int = 0, certificate: str = "auto",
                  transport: str | None = None, stream: int | None = None, tuning_file: str | os.PathLike[str] | None = None,
-                 environment: bool = False, log: Callable[[int, str], object] | None = None) -> None:
+                 environment: bool = False, eigenvectors_on: str = "auto",
+                 log: Callable[[int, str], object] | None = None) -> None:
         extents = native.file_lattice(os.fspath(lattice)) if isinstance(lattice, (str, os.PathLike)) else lattice
         geometry = native.Geometry()
         geometry.set(_four("lattice", extents), _four("grid", grid) if grid is not None else (0, 0, 0, 0),
@@ -58,6 +61,7 @@ class Context:
         options.threads = threads
         options.certificate = choice("certificate", certificate, native.CERTIFICATES)
         options.environment = int(environment)
+        options.eigenvectors_on = choice("eigenvectors_on", eigenvectors_on, native.EIGENVECTOR_PLACES)
         options.stream = stream or 0
         self._stream = stream
         self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fspath(tuning_file),

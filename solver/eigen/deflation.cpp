@@ -206,6 +206,4 @@ void Deflation::project(StaggeredOperator& d, Parity parity, double shift, const
       d, parity, c, [&](double lambda) { return 1 / (lambda + shift); }, correction);
 }
 
-std::int64_t Deflation::bytes() const { return pairs_.bytes() + (work_ ? work_->in.bytes() + work_->out.bytes() : 0); }
-
 }  // namespace staghorn

@@ -31,8 +31,8 @@ class Deflation {
  public:
   static constexpr int most_rhs = VectorAlgebra::max_columns;
 
-  // For operators with the links and boundary of the pairs, on the device of `kernels`, where the pairs lie. The pairs
-  // keep their layout. `communicator` must outlive the object. Local.
+  // For operators with the links and boundary of the pairs, on the device of `kernels`, where the pairs lie or which
+  // reads them from pinned memory. The pairs keep their layout. `communicator` must outlive the object. Local.
   Deflation(const Communicator& communicator, Eigenpairs pairs, const KernelTable& kernels);
 
   const Eigenpairs& pairs() const { return pairs_; }
@@ -75,11 +75,11 @@ class Deflation {
   const Use& use() const { return use_; }
   void reset_use() { use_ = {}; }
 
-  std::int64_t bytes() const;  // of vectors and work space, this rank
-  // The same before anything is made: `vector` is the bytes of one right-hand side in the precision of the pairs.
-  static double predicted_bytes(std::int64_t pairs, int n_rhs, double vector) {
-    return (double(pairs) + 2 * n_rhs) * vector;
-  }
+  // Of the pairs, and of the work space of the last call, this rank. Before anything is made, the work space is this
+  // many vectors, in the precision of the pairs.
+  std::int64_t pair_bytes() const { return pairs_.bytes(); }
+  std::int64_t work_bytes() const { return work_ ? work_->in.bytes() + work_->out.bytes() : 0; }
+  static int work_vectors(int n_rhs) { return 2 * n_rhs; }
 
  private:
   // Fields of n_rhs right-hand sides in the precision of the pairs.

@@ -47,9 +47,10 @@ void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& o
 }
 
 Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
-                           const KernelTable& kernels, bool no_verify) {
+                           const KernelTable& kernels, MemorySpace space, bool no_verify) {
   const Activity activity("reading eigenvectors");
   Eigenpairs pairs;
+  pairs.space = space;
   std::optional<VectorField> v;
   constexpr int most = Eigenpairs::vectors_per_block;
   communicator.agree([&] {
@@ -57,8 +58,7 @@ Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHe
     if (kernels.space == MemorySpace::cuda) pairs.pieces = std::make_shared<PinnedPieces>();
     for (std::int64_t first = 0; first < header.count(); first += most)
       pairs.blocks.emplace_back(*pairs.layout, header.precision,
-                                int(std::min<std::int64_t>(most, header.count() - first)), kernels.space,
-                                pairs.pieces.get());
+                                int(std::min<std::int64_t>(most, header.count() - first)), space, pairs.pieces.get());
     v.emplace(lattice);
   });
   pairs.values = header.values;

@@ -24,10 +24,10 @@ struct EigenpairOutput {
 void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& output, const Eigenpairs& pairs,
                       const EigenpairIdentity& identity, const OperatorLinks& links, const Boundary& boundary);
 
-// Reads the pairs of a file into the memory of the kernels, in the precision of the file. They keep their layout. Their
-// residuals are those of the file, or empty.
+// Reads the pairs of a file for these kernels into `space`, which is theirs, or pinned for those of a GPU; in the
+// precision of the file. They keep their layout. Their residuals are those of the file, or empty.
 Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
-                           const KernelTable& kernels, bool no_verify);
+                           const KernelTable& kernels, MemorySpace space, bool no_verify);
 
 // The largest residual, absolute, of pairs of a file that says none; rounding to a precision adds so much to one that
 // it says.

@@ -20,6 +20,7 @@ struct Eigenpairs {
   // blocks[i] holds the vectors 16 i to 16 i + 15 as its right-hand sides, the last block fewer. All have one layout,
   // precision and memory space.
   std::vector<ColorVectorField> blocks;
+  MemorySpace space = MemorySpace::host;  // of the blocks; pinned: on the host, from where a GPU reads them each time
   // |K v - lambda v| of each pair, in fp64 by the plain path. Empty until certify_eigenpairs
   // (eigenpair_certificate.hpp) has run.
   std::vector<double> residuals;

@@ -294,11 +294,11 @@ Eigenpairs LanczosSearch::pairs(StaggeredOperator& precise) {
   }
   pairs.layout = std::make_shared<const SiteLayout>(d_.layout());
   pairs.pieces = std::make_shared<PinnedPieces>();
-  const MemorySpace space = d_.options().cuda_device >= 0 ? MemorySpace::cuda : MemorySpace::host;
+  pairs.space = d_.options().cuda_device >= 0 ? MemorySpace::cuda : MemorySpace::host;
   d_.communicator().agree([&] {
     for (int first = 0; first < n; first += Eigenpairs::vectors_per_block)
       pairs.blocks.emplace_back(*pairs.layout, d_.options().precision,
-                                std::min(n - first, Eigenpairs::vectors_per_block), space, pairs.pieces.get());
+                                std::min(n - first, Eigenpairs::vectors_per_block), pairs.space, pairs.pieces.get());
   });
   basis_.combine(order, pairs.blocks);
   bytes_ = std::max(bytes_, basis_.bytes() + pairs.bytes());

@@ -51,8 +51,10 @@ SessionOptions session_options(const Arguments& asked) {
                    : device == STAGHORN_DEVICE_CPU ? "cpu"
                                                    : "cuda:" + std::to_string(device);
   if (asked.options.devices) options.device = asked.options.devices;
-  if (asked.options.certificate != STAGHORN_CERTIFICATE_WITH_SOLVE)  // the numbers of both enums are the same
+  // The numbers of enums here and there are the same.
+  if (asked.options.certificate != STAGHORN_CERTIFICATE_WITH_SOLVE)
     options.certificate = CertificatePlace(asked.options.certificate);
+  options.eigenvectors_on = EigenvectorPlace(asked.options.eigenvectors_on);
   if (asked.options.transport) options.transport = asked.options.transport;
   return options;
 }

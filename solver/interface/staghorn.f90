@@ -24,6 +24,8 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
     STAGHORN_CERTIFICATE_DEVICE = 2, STAGHORN_CERTIFICATE_WITH_SOLVE = 3
+  integer(c_int32_t), parameter :: STAGHORN_EIGENVECTORS_AUTO = 0, STAGHORN_EIGENVECTORS_DEVICE = 1, &
+    STAGHORN_EIGENVECTORS_HOST = 2
   integer(c_int32_t), parameter :: STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2
   integer(c_int32_t), parameter :: STAGHORN_U3 = 0, STAGHORN_SU3 = 1
   integer(c_int32_t), parameter :: STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1
@@ -32,7 +34,7 @@ module staghorn
     integer(c_int32_t) :: struct_size, global(4), grid(4), coord(4)
   end type
   type, bind(C) :: staghorn_options
-    integer(c_int32_t) :: struct_size, device, threads, certificate, environment, reserved
+    integer(c_int32_t) :: struct_size, device, threads, certificate, environment, eigenvectors_on
     type(c_ptr) :: stream, transport, tuning_file
     type(c_funptr) :: log
     type(c_ptr) :: log_data, devices

@@ -110,6 +110,13 @@ enum staghorn_certificate {
   STAGHORN_CERTIFICATE_DEVICE = 2,
   STAGHORN_CERTIFICATE_WITH_SOLVE = 3
 };
+/* Where the eigenvectors of a GPU lie. AUTO: there if they fit beside a solve, else on the host, from where it reads
+ * them each time. */
+enum staghorn_eigenvector_place {
+  STAGHORN_EIGENVECTORS_AUTO = 0,
+  STAGHORN_EIGENVECTORS_DEVICE = 1,
+  STAGHORN_EIGENVECTORS_HOST = 2
+};
 enum staghorn_quarks { STAGHORN_NAIVE = 0, STAGHORN_ASQTAD = 1, STAGHORN_HISQ = 2 };
 enum staghorn_group { STAGHORN_U3 = 0, STAGHORN_SU3 = 1 };
 enum staghorn_device { STAGHORN_DEVICE_AUTO = -2, STAGHORN_DEVICE_CPU = -1 }; /* 0, 1, ...: that GPU */
@@ -143,7 +150,7 @@ typedef struct {
   int32_t threads;         /* of OpenMP within calls of this context; 0, the default: as the host has set them */
   int32_t certificate;     /* staghorn_certificate */
   int32_t environment;     /* 1: variables STAGHORN_... of the environment are read; default 0 */
-  int32_t reserved;        /* 0 */
+  int32_t eigenvectors_on; /* staghorn_eigenvector_place, of those that are read */
   void *stream;            /* cudaStream_t on which device fields are ready; NULL: the default stream */
   const char *transport;   /* of faces between ranks: NULL or "auto", or a name of `staghorn solve --help` */
   const char *tuning_file; /* remembers launches of GPU kernels; NULL: nothing is written */

@@ -173,7 +173,8 @@ void check(const staghorn_options& options) {
   check_choice("options.threads", options.threads, 0, most_threads);
   check_choice("options.certificate", options.certificate, STAGHORN_CERTIFICATE_AUTO, STAGHORN_CERTIFICATE_WITH_SOLVE);
   check_choice("options.environment", options.environment, 0, 1);
-  check_choice("options.reserved", options.reserved, 0, 0);
+  check_choice("options.eigenvectors_on", options.eigenvectors_on, STAGHORN_EIGENVECTORS_AUTO,
+               STAGHORN_EIGENVECTORS_HOST);
 }
 
 void check(const staghorn_links& links) {

@@ -62,6 +62,11 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
   std::string list;
   const auto add = [&](const std::string& text) { list += (list.empty() ? "" : "; ") + text; };
   if (const int n_rhs = most_rhs(shape, budget)) add(count(n_rhs, "right-hand side") + " at a time");
+  if (shape.on_gpu && shape.eigenpairs > 0 && !shape.eigenvectors_on_host) {
+    SolveShape smaller = shape;
+    smaller.eigenvectors_on_host = true;
+    if (fits(estimate_memory(smaller), budget)) add("eigenvectors on the host (`eigenvectors_on` host)");
+  }
   for (const Reconstruct links : {Reconstruct::row12, Reconstruct::su3_8}) {
     if (shape.options.quarks.improved()) break;  // fat links are not unitary
     if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;
@@ -100,6 +105,15 @@ int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape,
 
 bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device) {
   return !communicator.any(!fits(estimate_memory(shape), budget_of(communicator, cuda_device, {})));
+}
+
+bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape& shape, int cuda_device) {
+  const EigenvectorPlace place = shape.options.eigenvectors_on;
+  const bool any_gpu = communicator.any(cuda_device >= 0);
+  if (place == EigenvectorPlace::device && !any_gpu)
+    throw Error("eigenvectors_on", "host or auto, as no GPU computes", "device");
+  if (!any_gpu || place == EigenvectorPlace::device) return false;
+  return place == EigenvectorPlace::host || !fits_on_all(communicator, shape, cuda_device);
 }
 
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,

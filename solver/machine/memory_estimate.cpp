@@ -20,7 +20,8 @@ namespace staghorn {
 
 bool MemoryEstimate::on_device(const std::string& object) const {
   return on_gpu && (object == "links" || object == "sloppy_links" || object == "halo" || object == "vectors" ||
-                    object == "shifted_vectors" || object == "eigenvectors" || object == "device_certificate");
+                    object == "shifted_vectors" || (object == "eigenvectors" && !eigenvectors_on_host) ||
+                    object == "deflation" || object == "device_certificate");
 }
 
 double MemoryEstimate::device() const {
@@ -105,8 +106,10 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     if (!solver.deflates) estimate.objects["vectors"] += DeflatedSolver::vectors * fast.vector;
     OperatorOptions of_pairs = operator_options(shape.options, 1, cuda_device);
     of_pairs.precision = shape.eigenvector_precision;
-    estimate.objects["eigenvectors"] =
-        Deflation::predicted_bytes(shape.eigenpairs, columns, predict_operator_bytes(lattice, of_pairs).vector);
+    const double vector = predict_operator_bytes(lattice, of_pairs).vector;
+    estimate.objects["eigenvectors"] = double(shape.eigenpairs) * vector;
+    estimate.objects["deflation"] = Deflation::work_vectors(columns) * vector;
+    estimate.eigenvectors_on_host = shape.eigenvectors_on_host;
     if (shape.low_part != LowPart::none) {
       const bool correlators = shape.low_part == LowPart::of_correlators;
       estimate.objects["low_modes"] =

@@ -25,12 +25,13 @@ struct SolveShape {
   int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
   std::int64_t eigenpairs = 0;  // that solves deflate with
   Precision eigenvector_precision = Precision::fp64;
-  LowPart low_part = LowPart::none;  // made exact by these
-  bool shifts_in_sloppy = false;     // several masses: shifts_run_in_sloppy; false where that is not known: the most
-  bool mass_by_mass = false;         // several masses: each for itself, without multi-shift CG
-  SlabWidths widths{};               // of the slabs of `grid`; empty: of equal shares
-  int rank = 0;                      // whose part it is; of equal shares rank 0 has the largest
-  bool unlike_ranks = false;         // OperatorOptions::unlike_ranks
+  bool eigenvectors_on_host = false;  // of a GPU
+  LowPart low_part = LowPart::none;   // made exact by these
+  bool shifts_in_sloppy = false;      // several masses: shifts_run_in_sloppy; false where that is not known: the most
+  bool mass_by_mass = false;          // several masses: each for itself, without multi-shift CG
+  SlabWidths widths{};                // of the slabs of `grid`; empty: of equal shares
+  int rank = 0;                       // whose part it is; of equal shares rank 0 has the largest
+  bool unlike_ranks = false;          // OperatorOptions::unlike_ranks
 };
 
 // The part of the lattice of shape.rank, and of another rank.
@@ -43,7 +44,8 @@ struct MemoryEstimate {
   //   halo                 face and ghost buffers, neighbour tables
   //   vectors              x, b and the other parity's b; r, p, tmp of CG, or what its form has instead: all n_rhs
   //   shifted_vectors      several masses: x and p of each, and what their batch has besides; else absent
-  //   eigenvectors         known eigenvectors, and two vectors of their precision for all n_rhs; else absent
+  //   eigenvectors         known eigenvectors; else absent
+  //   deflation            two vectors of their precision for all n_rhs; else absent
   //   low_modes            exact low modes: fp64 fields on the host, while they are computed; else absent
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links
   //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
@@ -53,9 +55,10 @@ struct MemoryEstimate {
   double packing = 0;  // on the host while links are packed, before there are vectors
   double pieces = 0;   // on the host, pinned, that links and vectors travel to and from a GPU in
   bool on_gpu = false;
+  bool eigenvectors_on_host = false;  // though on_gpu
 
   bool on_device(const std::string& object)
-      const;  // links, sloppy_links, halo, vectors, shifted_vectors, eigenvectors, device_certificate of a GPU
+      const;  // links, sloppy_links, halo, (shifted_)vectors, eigenvectors, deflation, device_certificate of a GPU
   double device() const;  // bytes on the GPU
   double host() const;    // bytes on the host, at their peak
   double total() const;   // of all objects

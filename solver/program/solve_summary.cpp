@@ -60,8 +60,9 @@ void print_tuning(std::ostream& out, const LaunchTuning& tuning, const char* whi
 
 void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
   out << format(
-      "  %ld eigenpairs in %s up to %.4g, used %ld time%s in %.2f s; residuals up to %.1e, orthogonal to %.1e\n",
-      deflation.pairs, to_string(deflation.precision).c_str(), deflation.largest, deflation.projections,
+      "  %ld eigenpairs in %s%s up to %.4g, used %ld time%s in %.2f s; residuals up to %.1e, orthogonal to %.1e\n",
+      deflation.pairs, to_string(deflation.precision).c_str(),
+      deflation.space == MemorySpace::pinned ? " on the host" : "", deflation.largest, deflation.projections,
       plural(int(deflation.projections)), deflation.seconds, deflation.largest_residual, deflation.orthogonality);
 }
 

@@ -60,6 +60,7 @@ struct DeflationSummary {
   std::string file, format;
   long pairs = 0;
   Precision precision = Precision::fp64;  // of the vectors in memory
+  MemorySpace space = MemorySpace::host;  // where they lie; pinned: on the host, from where a GPU reads them
   double smallest = 0, largest = 0;       // eigenvalues of -D^2
   double largest_residual = 0;            // of |K v - lambda v| in fp64 by the plain path, as loaded
   double orthogonality = 0;               // largest |V^+ V - 1|

@@ -30,12 +30,17 @@ Json spectrum_json(const std::optional<SpectrumEstimate>& spectrum) {
   return {{"smallest", spectrum->smallest}, {"largest", spectrum->largest}, {"condition", spectrum->condition()}};
 }
 
+const char* memory_name(MemorySpace space) {
+  return space == MemorySpace::cuda ? "device" : space == MemorySpace::pinned ? "pinned" : "host";
+}
+
 Json deflation_json(const std::optional<DeflationSummary>& deflation) {
   if (!deflation) return nullptr;
   return {{"file", deflation->file},
           {"format", deflation->format},
           {"pairs", deflation->pairs},
           {"precision", to_string(deflation->precision)},
+          {"memory", memory_name(deflation->space)},
           {"smallest", deflation->smallest},
           {"largest", deflation->largest},
           {"largest_residual", deflation->largest_residual},

@@ -261,6 +261,11 @@ std::vector<Option> make_table() {
           "bits; "
           "auto: where the sources are",
           parse_certificate_place, &O::session, &SessionOptions::certificate),
+      row(machine, "eigenvectors_on", "auto|device|host",
+          "where `eigenvectors` of a GPU lie: in its memory, or on the host, from where it reads them each time they "
+          "are "
+          "used; auto: on the device where they fit beside the solve",
+          parse_eigenvector_place, &O::session, &SessionOptions::eigenvectors_on),
   };
 }
 

@@ -16,6 +16,9 @@ constexpr NamedChoice<Blas, 2> blas_choices{"blas", {{{Blas::fused, "fused"}, {B
 constexpr NamedChoice<CertificatePlace, 3> certificate_choices{
     "certificate",
     {{{CertificatePlace::automatic, "auto"}, {CertificatePlace::host, "host"}, {CertificatePlace::device, "device"}}}};
+constexpr NamedChoice<EigenvectorPlace, 3> eigenvector_places{
+    "eigenvectors_on",
+    {{{EigenvectorPlace::automatic, "auto"}, {EigenvectorPlace::device, "device"}, {EigenvectorPlace::host, "host"}}}};
 constexpr NamedChoice<Precision, 2> sloppy_precisions{"sloppy",
                                                       {{{Precision::fp32, "fp32"}, {Precision::fp16, "fp16"}}}};
 
@@ -31,6 +34,8 @@ std::string to_string(Blas blas) { return blas_choices.name(blas); }
 Blas parse_blas(const std::string& text) { return blas_choices.parse(text); }
 std::string to_string(CertificatePlace place) { return certificate_choices.name(place); }
 CertificatePlace parse_certificate_place(const std::string& text) { return certificate_choices.parse(text); }
+std::string to_string(EigenvectorPlace place) { return eigenvector_places.name(place); }
+EigenvectorPlace parse_eigenvector_place(const std::string& text) { return eigenvector_places.parse(text); }
 
 Precision parse_sloppy(const std::string& text) { return sloppy_precisions.parse(text); }
 

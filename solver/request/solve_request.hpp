@@ -33,6 +33,8 @@ enum class Blas { fused, cublas };
 
 // Where the true residual of an answer is computed: on the host, on the GPU that solves, or where the sources are.
 enum class CertificatePlace { automatic, host, device };
+// Where the eigenvectors of a GPU lie; automatic: there if they fit, else on the host, from where they are read.
+enum class EigenvectorPlace { automatic, device, host };
 
 // "full", "even", "odd"; "cps", "milc"; "fused", "cublas"; "auto", "host", "device"; and back. Parsing throws Error
 // naming the choices.
@@ -44,6 +46,8 @@ std::string to_string(Blas blas);
 Blas parse_blas(const std::string& text);
 std::string to_string(CertificatePlace place);
 CertificatePlace parse_certificate_place(const std::string& text);
+std::string to_string(EigenvectorPlace place);
+EigenvectorPlace parse_eigenvector_place(const std::string& text);
 Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
 
 // How a Session lays out the lattice and which operator it keeps resident.
@@ -73,6 +77,7 @@ struct SessionOptions {
   std::string solver = "auto";  // auto, or a name of solver/krylov/solver_table.cpp
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
+  EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;
   SlowRanks slow_device;           // ranks that wait on purpose, for experiments with unlike ranks
   std::optional<double> slowness;  // of this rank; a context fills it in where `slow_device` names any
   std::optional<Tuning> tuning;    // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.

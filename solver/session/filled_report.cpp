@@ -84,7 +84,10 @@ void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vec
       {"device_certificate", certificate_bytes(MemorySpace::cuda)},
       {"sources_solutions", source_bytes},
       {"peak_resident", peak_resident_bytes()}};
-  if (deflation_) report.memory_bytes["eigenvectors"] = double(deflation_->bytes());
+  if (deflation_) {
+    report.memory_bytes["eigenvectors"] = double(deflation_->pair_bytes());
+    report.memory_bytes["deflation"] = double(deflation_->work_bytes());
+  }
   if (earlier_.bytes() > 0) report.memory_bytes["earlier_solutions"] = double(earlier_.bytes());
   report.memory_bytes = summed_over_ranks(context_.communicator(), report.memory_bytes);
   report.predicted_memory_bytes = summed_over_ranks(context_.communicator(), estimate_memory(shape).objects);

@@ -202,16 +202,24 @@ EigenpairIdentity Gauge::eigenpair_identity() const {
   return identity;
 }
 
-void Gauge::load_eigenpairs(const EigenvectorHeader& header) {
+void Gauge::load_eigenpairs(const EigenvectorHeader& header, std::optional<bool> on_host) {
   const Stopwatch reading;
   const Communicator& all = context_.communicator();
   const bool on_gpu = context_.field_device() >= 0;
   require_belongs(header, lattice().global(), eigenpair_identity(), projected_);
   const KernelTable& kernels = context_.cuda_device() >= 0 ? cuda_kernels() : cpu_kernels();
-  Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels, options_.no_verify);
-  std::unique_ptr<Deflation> loaded;
   const MemorySpace where =
       certificate_space(options_.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
+  if (!on_host) {
+    SolveShape first = shape(1, System::full, where);
+    first.eigenpairs = header.count();
+    first.eigenvector_precision = header.precision;
+    on_host = eigenvectors_go_to_host(all, first, context_.cuda_device());
+  }
+  const bool across_the_bus = kernels.space == MemorySpace::cuda && *on_host;
+  Eigenpairs pairs = read_eigenpairs(all, header, lattice(), kernels,
+                                     across_the_bus ? MemorySpace::pinned : kernels.space, options_.no_verify);
+  std::unique_ptr<Deflation> loaded;
   all.agree([&] {
     loaded = std::make_unique<Deflation>(all, std::move(pairs), kernels);
     certificate_.make(where, lattice());
@@ -241,6 +249,7 @@ void Gauge::take_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
   const Eigenpairs& now = deflation_->pairs();
   deflation_summary_ = {};
   deflation_summary_.pairs = long(now.count());
+  deflation_summary_.space = now.space;
   deflation_summary_.precision = deflation_->precision();
   deflation_summary_.smallest = now.values.front();
   deflation_summary_.largest = now.values.back();
@@ -316,17 +325,29 @@ SolveShape Gauge::shape(int n_rhs, System system, MemorySpace certificate) const
   if (deflation_) {
     shape.eigenpairs = std::int64_t(deflation_->pairs().count());
     shape.eigenvector_precision = deflation_->precision();
+    shape.eigenvectors_on_host = deflation_->pairs().space == MemorySpace::pinned;
   }
   return shape;
 }
 
 MemoryBudget Gauge::held_memory(const MemoryEstimate& estimate, double of_operators) const {
   const double held = estimate.objects.at("certificate_links") + double(certificate_.bytes(MemorySpace::host));
-  const double there = of_operators + (deflation_ ? double(deflation_->bytes()) : 0);
-  const double held_on_gpu =
-      there + std::min(certificate_bytes(MemorySpace::cuda), estimate.objects.at("device_certificate"));
-  const bool on_gpu = context_.cuda_device() >= 0;
-  return {on_gpu ? held : held + there, on_gpu ? held_on_gpu : 0};
+  const double of_certificate =
+      std::min(certificate_bytes(MemorySpace::cuda), estimate.objects.at("device_certificate"));
+  MemoryBudget bytes = held_for_solves(of_operators);
+  bytes.host += held;
+  if (context_.cuda_device() >= 0) bytes.device += of_certificate;
+  return bytes;
+}
+
+MemoryBudget Gauge::held_for_solves(double of_operators) const {
+  MemoryBudget held;
+  double& there = context_.cuda_device() >= 0 ? held.device : held.host;
+  there = of_operators;
+  if (!deflation_) return held;
+  there += double(deflation_->work_bytes());
+  (deflation_->pairs().space == MemorySpace::cuda ? held.device : held.host) += double(deflation_->pair_bytes());
+  return held;
 }
 
 double Gauge::certificate_bytes(MemorySpace space) const {

@@ -137,8 +137,8 @@ class Gauge {
   EigenpairIdentity eigenpair_identity() const;
   // Reads eigenpairs, proves that they are eigenpairs of this operator, and keeps them: solves use them. Throws Error
   // where the file is for other links, another action or boundary, or for nothing that the certificate accepts. They
-  // go where the links change.
-  void load_eigenpairs(const EigenvectorHeader& header);
+  // go where the links change. `on_host`: for a GPU, too; absent: the options and its free memory decide. Collective.
+  void load_eigenpairs(const EigenvectorHeader& header, std::optional<bool> on_host = {});
   // Keeps pairs that were found and certified for these links, as load_eigenpairs does. They lie where the gauge
   // computes. Collective.
   void keep_eigenpairs(Eigenpairs pairs, const EigenReport& found);
@@ -239,6 +239,7 @@ class Gauge {
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
   double certificate_bytes(MemorySpace space) const;  // held there beside the host's links, this rank
   MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;
+  MemoryBudget held_for_solves(double of_operators) const;  // by these and eigenvectors alone
 
   // The hashes of sources, for `identity_of`.
   std::string hashes_of(std::span<const VectorField> sources) const;

@@ -84,6 +84,8 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
     shape.mass_by_mass = Deflation::damps(eigenvectors->precision, shape.system == System::odd);
     shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
   }
+  if (eigenvectors)
+    shape.eigenvectors_on_host = eigenvectors_go_to_host(context.communicator(), shape, context.cuda_device());
   require_memory(context.communicator(), shape, context.cuda_device(), {});
   if (stored) {
     SessionOptions fitted = context.options();
@@ -99,7 +101,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
                           LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) state_->gauge->improve();
   }
-  if (eigenvectors) state_->gauge->load_eigenpairs(*eigenvectors);
+  if (eigenvectors) state_->gauge->load_eigenpairs(*eigenvectors, shape.eigenvectors_on_host);
   state_->gauge->measured();
   state_->gauge->set_read_seconds(reading.seconds());
 }

@@ -222,6 +222,23 @@ def test_memory_of_exact_low_modes(plan):
     assert "low_modes" not in without["objects"]
 
 
+def test_eigenvectors_of_a_gpu_on_the_host(plan, staghorn):
+    """Where they do not fit beside the solve, or where that is asked; two vectors for each right-hand side stay there."""
+    options = ["--lattice", "32x32x32x64", "--gpus", "1", "--eigenvector-precision", "fp64", "--eigenpairs"]
+    found, = plan(*options, 4000)["plans"]
+    objects = found["objects"]
+    assert objects["eigenvectors"] == pytest.approx(4000 * 48 * 32**3 * 64 / 2, rel=0.01)
+    assert objects["eigenvectors"] == 2000 * objects["deflation"]
+    assert found["fits"] and found["gpu_bytes"] < objects["eigenvectors"] < found["host_bytes"]
+    there, = plan(*options, 4000, "--eigenvectors-on", "device")["plans"]
+    assert not there["fits"] and "--eigenvectors-on host" in there["would_fit"]
+    assert there["gpu_bytes"] == found["gpu_bytes"] + objects["eigenvectors"]
+    assert "GB (host)" in staghorn("plan", *options, 4000, check=True).stdout
+    device, host = (plan(*options, 100, "--eigenvectors-on", place)["plans"][0] for place in ("auto", "host"))
+    moved = device["objects"]["eigenvectors"]
+    assert device["gpu_bytes"] - host["gpu_bytes"] == host["host_bytes"] - device["host_bytes"] == moved > 0
+
+
 @pytest.mark.parametrize("arguments, status, words", [
     (["--lattice", "8x8x8x8", "--exact-low-modes"], 2, ["--exact-low-modes", "--eigenpairs"]),
     (["--lattice", "8x8x8x8", "--exact-low-modes", "--eigenpairs", "9", "--system", "odd"], 1, ["exact-low-modes", "full"]),

@@ -43,3 +43,59 @@ def test_what_does_not_fit_is_refused_and_what_is_said_to_fit_does(staghorn, gau
         assert words in result.stderr
     assert staghorn(*options, "--noise-vectors", 1, env=limit).returncode == 0
     assert staghorn(*options, "--noise-vectors", 3, "--links", 12, env=limit).returncode == 0
+
+
+@pytest.fixture(scope="module")
+def eigenvectors(staghorn, tmp_path_factory, gauge):
+    """storage -> the file of 20 pairs."""
+    folder = tmp_path_factory.mktemp("eigenvectors")
+    for storage in ("fp64", "fp32", "fp16"):
+        staghorn("eigen", "--gauge", gauge, "--pairs", 20, "--device", "cpu", "--tolerance", 1e-8, "--storage", storage,
+                 "--output", folder / f"{storage}.h5", check=True)
+    return lambda storage: folder / f"{storage}.h5"
+
+
+DEFLATED = {
+    "fp64": ("fp64", ["--system", "full"]),
+    "odd": ("fp64", ["--system", "odd"]),
+    "odd from 16 bits": ("fp16", ["--system", "odd"]),
+    "mixed": ("fp16", ["--system", "even", "--sloppy", "fp16"]),
+    "masses": ("fp32", ["--system", "even", "--sloppy", "fp32", "--masses", "0.1,0.3"]),
+    "block": ("fp32", ["--system", "even", "--solver", "block"]),
+}
+
+
+@pytest.mark.parametrize("case", DEFLATED)
+def test_eigenvectors_on_the_host(staghorn, tmp_path, gauge, eigenvectors, case):
+    """The bits are those of eigenvectors on the device, and of a CPU; the device holds none of them."""
+    storage, options = DEFLATED[case]
+
+    def solve(name, *more):
+        output, report = tmp_path / f"{name}.h5", tmp_path / f"{name}.json"
+        mass = () if case == "masses" else ("--mass", 0.1)
+        staghorn("solve", "--gauge", gauge, *mass, "--source", "gaussian:1", "--noise-vectors", 3, "--eigenvectors",
+                 eigenvectors(storage), "--output", output, "--report", report, *options, *more, check=True)
+        return output.read_bytes()[-(3 * 2400 * 48):], json.loads(report.read_text())
+
+    of_cpu, _ = solve("cpu", "--device", "cpu")
+    on_device, there = solve("device", "--device", "cuda", "--eigenvectors-on", "device")
+    on_host, report = solve("host", "--device", "cuda", "--eigenvectors-on", "host")
+    assert (there["deflation"]["memory"], report["deflation"]["memory"]) == ("device", "pinned")
+    assert report["deflation"]["projections"] == there["deflation"]["projections"] > 0
+    assert on_host == on_device == of_cpu
+    for name in ("eigenvectors", "deflation"):
+        assert report["memory_bytes"][name] == there["memory_bytes"][name] > 0
+        assert report["predicted_memory_bytes"][name] == report["memory_bytes"][name]
+
+
+def test_eigenvectors_that_do_not_fit_go_to_the_host(staghorn, tmp_path, gauge, eigenvectors):
+    """20 vectors in fp64 take 1.15 MB, a solve without them 1.45 MB."""
+    options = ("solve", "--gauge", gauge, "--mass", 0.1, "--device", "cuda", "--eigenvectors", eigenvectors("fp64"),
+               "--report", tmp_path / "r.json", "--force")
+    limit = {"STAGHORN_GPU_MEMORY": "2.3e6"}
+    staghorn(*options, env=limit, check=True)
+    assert json.loads((tmp_path / "r.json").read_text())["deflation"]["memory"] == "pinned"
+    staghorn(*options, check=True)
+    assert json.loads((tmp_path / "r.json").read_text())["deflation"]["memory"] == "device"
+    result = staghorn(*options, "--eigenvectors-on", "device", env=limit)
+    assert result.returncode == 1 and "--eigenvectors-on host" in result.stderr

@@ -292,7 +292,8 @@ def test_memory_is_as_predicted(links, files, options):
     assert there["eigenvectors"] == predicted["eigenvectors"]
     # an upper bound where extents do not split among lanes
     assert there["vectors"] <= predicted["vectors"] <= 1.2 * there["vectors"]
-    assert there["eigenvectors"] == (PAIRS + 2) * 16 * 192
+    assert there["deflation"] == predicted["deflation"]
+    assert (there["eigenvectors"], there["deflation"]) == (PAIRS * 16 * 192, 2 * 16 * 192)
 
 
 def test_exact_low_modes_take_their_noise_out_of_the_condensate(sessions, operator, pairs):

@@ -70,8 +70,10 @@ CommandSyntax plan_syntax() {
       "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
       "eigenvectors that solves are deflated with: adds their memory")(
       "eigenvector-precision", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp16"),
-      "of these, in memory")("exact-low-modes", po::bool_switch(),
-                             "adds the memory of pion correlators whose part of these is exact")(
+      "of these, in memory")("eigenvectors-on",
+                             po::value<std::string>()->value_name("auto|device|host")->default_value("auto"),
+                             "where a GPU has them; auto: in its memory where they fit beside the solve")(
+      "exact-low-modes", po::bool_switch(), "adds the memory of pion correlators whose part of these is exact")(
       "find-eigenpairs", po::value<int>()->value_name("K"),
       "the memory of `staghorn eigen --pairs K`, instead of a solve's")(
       "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
@@ -119,7 +121,7 @@ SolveShape read_shape(const OptionValues& values) {
   SolveOptions options;
   set_options(values, options,
               {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
-               "system", "shares", "exact_low_modes"});
+               "system", "shares", "exact_low_modes", "eigenvectors_on"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.n_together = most_masses_together(options.request, options.session.quarks.naik_epsilon.value_or(0));
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();

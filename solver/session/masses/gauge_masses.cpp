@@ -153,15 +153,15 @@ struct Gauge::ShiftedBatch {
 };
 
 void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) const {
-  const bool on_gpu = context_.cuda_device() >= 0;
   double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
   if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
-  if (deflation_) there += double(deflation_->bytes());
-  const double held = double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
-                      double(certificate_.bytes(MemorySpace::host)) + field_bytes + (on_gpu ? 0 : there);
-  const double of_certificate =
-      std::min(certificate_bytes(MemorySpace::cuda), estimate_memory(shifted).objects.at("device_certificate"));
-  require_memory(context_.communicator(), shifted, context_.cuda_device(), {held, on_gpu ? there + of_certificate : 0});
+  MemoryBudget held = held_for_solves(there);
+  held.host += double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
+               double(certificate_.bytes(MemorySpace::host)) + field_bytes;
+  if (context_.cuda_device() >= 0)
+    held.device +=
+        std::min(certificate_bytes(MemorySpace::cuda), estimate_memory(shifted).objects.at("device_certificate"));
+  require_memory(context_.communicator(), shifted, context_.cuda_device(), held);
 }
 
 void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request, std::span<const VectorField> sources,

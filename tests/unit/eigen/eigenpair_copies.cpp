@@ -23,7 +23,7 @@ int main(int argc, char** argv) {
     LinkField links(lattice);
     read_gauge(communicator, read_gauge_header(communicator, argv[5]), links, true);
     const KernelTable& kernels = cpu_kernels();
-    Eigenpairs pairs = read_eigenpairs(communicator, header, lattice, kernels, false);
+    Eigenpairs pairs = read_eigenpairs(communicator, header, lattice, kernels, kernels.space, false);
     const VectorAlgebra algebra(communicator, *pairs.layout, kernels);
     const std::vector<double> stated = pairs.residuals;
     const EigenpairCertificate found = certify_eigenpairs(communicator, links, {}, algebra, pairs);
