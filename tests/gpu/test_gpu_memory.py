@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
+from solve_files import solution_bytes
 
 pytestmark = pytest.mark.gpu
 
@@ -75,7 +76,7 @@ def test_eigenvectors_on_the_host(staghorn, tmp_path, gauge, eigenvectors, case)
         mass = () if case == "masses" else ("--mass", 0.1)
         staghorn("solve", "--gauge", gauge, *mass, "--source", "gaussian:1", "--noise-vectors", 3, "--eigenvectors",
                  eigenvectors(storage), "--output", output, "--report", report, *options, *more, check=True)
-        return output.read_bytes()[-(3 * 2400 * 48):], json.loads(report.read_text())
+        return solution_bytes(output), json.loads(report.read_text())
 
     of_cpu, _ = solve("cpu", "--device", "cpu")
     on_device, there = solve("device", "--device", "cuda", "--eigenvectors-on", "device")
@@ -89,10 +90,10 @@ def test_eigenvectors_on_the_host(staghorn, tmp_path, gauge, eigenvectors, case)
 
 
 def test_eigenvectors_that_do_not_fit_go_to_the_host(staghorn, tmp_path, gauge, eigenvectors):
-    """20 vectors in fp64 take 1.15 MB, a solve without them 1.45 MB."""
+    """20 vectors in fp64 take 1.2 MB, all else 2.7 MB."""
     options = ("solve", "--gauge", gauge, "--mass", 0.1, "--device", "cuda", "--eigenvectors", eigenvectors("fp64"),
                "--report", tmp_path / "r.json", "--force")
-    limit = {"STAGHORN_GPU_MEMORY": "2.3e6"}
+    limit = {"STAGHORN_GPU_MEMORY": "3.2e6"}
     staghorn(*options, env=limit, check=True)
     assert json.loads((tmp_path / "r.json").read_text())["deflation"]["memory"] == "pinned"
     staghorn(*options, check=True)
