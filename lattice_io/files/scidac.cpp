@@ -52,7 +52,9 @@ void read_private_file_xml(const std::string& path, const std::string& xml, Scid
   integer(path, xml, "spacetime", 4, 4);
   const std::string dims = xml_value(xml, "dims");
   const std::optional<Extents> extents = four_integers(dims);
-  if (!extents) throw FileError(path + ": <dims>", "four extents", "'" + dims + "'");
+  const auto usable = [](int extent) { return extent >= 1 && extent <= largest_extent; };
+  if (!extents || !std::all_of(extents->begin(), extents->end(), usable))
+    throw FileError(path + ": <dims>", "four extents from 1 to " + std::to_string(largest_extent), "'" + dims + "'");
   set_extents(path, file, *extents);
 }
 

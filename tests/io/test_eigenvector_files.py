@@ -242,6 +242,7 @@ def test_milc_files_that_are_wrong_are_refused(staghorn, expect_error, tmp_path,
         (milc_file(EXTENTS, values, whole, form=PACKED), ["Packed", "0 0 0 0 to 5 1 3 3", "the whole lattice"]),
         (milc_file(EXTENTS, values, half, part=in_half(EXTENTS)), ["no <format>", "the whole lattice", "0 0 0 0 to 5 1 3 3"]),
         (milc_file(EXTENTS, values, whole, **as_packed), ["sites 0 0 0 0 to 5 1 3 3", "18432 in all"]),
+        (good.replace(b"<dims>6 2 4 8 ", b"<dims>6 2 4 -8"), ["<dims>", "four extents from 1 to", "-8"]),
         (milc_file((x, y, z, 6), [1.0], no_multiple, form=PACKED, part=in_half((x, y, z, 6))), ["T of packed eigenvectors", "a multiple of 4", "6"]),
     ):
         bad.write_bytes(content)
