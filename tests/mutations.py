@@ -211,6 +211,8 @@ MUTATIONS = [
     Mutation("gauge files: sites of a volume lie where its list says",
              "(run->place + within) * bytes_per_site", "run->place * bytes_per_site",
              ["tests/io/test_volumes.py::test_links_in_volumes_are_those_of_one_file[slabs-4]"]),
+    Mutation("packed eigenvectors: the even sites of t + T/2 lie one step back in x",
+             "(x + extent - 1) % extent", "x ^ 1", ["tests/io/test_eigenvector_files.py::test_packed_form_is_written_and_read[64]"]),
     # GPUs
     Mutation("the form of the loop that is asked for runs",
              "if (asked == LoopChoice::two ||", "if (asked != LoopChoice::two ||", ["tests/gpu/test_cg_kernels.py"], gpu=True),

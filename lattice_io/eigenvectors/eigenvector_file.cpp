@@ -4,14 +4,28 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/eigenvectors/eigenvector_format.hpp"
+#include "lattice_io/eigenvectors/milc_packed.hpp"
 #include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
 
-std::string to_string(EigenvectorFormat format) { return format == EigenvectorFormat::hdf5 ? "hdf5" : "milc"; }
+std::string to_string(EigenvectorFormat format) {
+  return format == EigenvectorFormat::hdf5 ? "hdf5" : format == EigenvectorFormat::milc ? "milc" : "milc-packed";
+}
 
 EigenvectorFormat eigenvector_format_by_name(const std::string& path) {
-  return path.ends_with(".scidac") || path.ends_with(".lime") ? EigenvectorFormat::milc : EigenvectorFormat::hdf5;
+  for (const std::string ending : {".scidac", ".lime"}) {
+    if (path.ends_with(".packed" + ending)) return EigenvectorFormat::milc_packed;
+    if (path.ends_with(ending)) return EigenvectorFormat::milc;
+  }
+  return EigenvectorFormat::hdf5;
+}
+
+void require_writable(const std::string& path, EigenvectorFormat format, Precision precision, const Extents& extents) {
+  if (is_milc(format) && precision == Precision::fp16)
+    throw Error(path + ": precision of eigenvectors in MILC's form", "fp64 or fp32", "fp16");
+  if (format == EigenvectorFormat::milc_packed && !can_be_packed(extents))
+    throw Error(path + ": T of a lattice whose eigenvectors are packed", "a multiple of 4", extents[3]);
 }
 
 void require_ascending(const std::string& path, const std::vector<double>& values) {
@@ -35,9 +49,11 @@ std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communica
 
 EigenvectorHeader read_eigenvector_header(const Communicator& communicator, const std::string& path) {
   std::optional<EigenvectorHeader> header = find_eigenvectors(communicator, path);
-  if (!header)
-    throw FileError(path, "eigenvectors: HDF5 with a dataset `eigenvectors`, or SciDAC as MILC writes them",
-                    "a file of another kind, or none");
+  if (!header) {
+    communicator.agree([&] { require_readable_scidac(path); });
+    throw FileError(path, "eigenvectors: HDF5 with a dataset /eigenvectors, or SciDAC as MILC writes them",
+                    "a file of another kind");
+  }
   return std::move(*header);
 }
 
@@ -47,8 +63,8 @@ void read_each_eigenvector(const Communicator& communicator, const EigenvectorHe
   if (header.extents != lattice.global())
     throw FileError(header.path + ": eigenvectors", "a lattice of " + to_string(lattice.global()),
                     to_string(header.extents));
-  (header.format == EigenvectorFormat::milc ? read_milc_eigenvectors : read_hdf5_eigenvectors)(
-      communicator, header, lattice, no_verify, begin, end);
+  (is_milc(header.format) ? read_milc_eigenvectors : read_hdf5_eigenvectors)(communicator, header, lattice, no_verify,
+                                                                             begin, end);
 }
 
 void write_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
@@ -56,12 +72,11 @@ void write_eigenvectors(const Communicator& communicator, const std::string& pat
                         const std::function<const VectorField&(std::int64_t)>& vector, bool force) {
   if (described.values.empty()) throw Error(path, "at least one eigenvector to write", 0);
   require_ascending(path, described.values);
-  if (described.format == EigenvectorFormat::milc && described.precision == Precision::fp16)
-    throw Error(path + ": precision of eigenvectors in MILC's form", "fp64 or fp32", "fp16");
+  require_writable(path, described.format, described.precision, lattice.global());
   OutputFile output(communicator, path, force);
   output.fill([&](const std::string& temporary) {
-    (described.format == EigenvectorFormat::milc ? fill_milc_eigenvectors : fill_hdf5_eigenvectors)(
-        communicator, temporary, lattice, described, vector);
+    (is_milc(described.format) ? fill_milc_eigenvectors : fill_hdf5_eigenvectors)(communicator, temporary, lattice,
+                                                                                  described, vector);
   });
 }
 

@@ -6,6 +6,7 @@
 //            datasets `/eigenvalues` and `/residuals`, fp64. Even site i of a row has x = 2i or 2i + 1.
 //   MILC     SciDAC, one record a vector on all sites, fp32 or fp64, in MILC's phases: on even sites v, of norm 1, on
 //            odd sites i D v / sqrt(lambda). The XML of the file says how many, that of a record has its value.
+//   packed   MILC's packed form: the same, with even sites alone, in half of the bytes (milc_packed.hpp).
 //
 // The format is found from the content. Vectors are exchanged as VectorFields (fp64, local sites) in CPS phases, one
 // after the other, so that no rank holds more than one besides those that the caller keeps.
@@ -24,9 +25,10 @@
 
 namespace staghorn {
 
-enum class EigenvectorFormat { hdf5, milc };
-std::string to_string(EigenvectorFormat format);
-// milc for names that end in .scidac or .lime, hdf5 for others. Local.
+enum class EigenvectorFormat { hdf5, milc, milc_packed };
+std::string to_string(EigenvectorFormat format);  // "hdf5", "milc", "milc-packed"
+constexpr bool is_milc(EigenvectorFormat format) { return format != EigenvectorFormat::hdf5; }
+// milc for names that end in .scidac or .lime, milc_packed for .packed.scidac or .packed.lime, hdf5 for others. Local.
 EigenvectorFormat eigenvector_format_by_name(const std::string& path);
 
 // What the header says; no vector has been read yet.
@@ -63,8 +65,12 @@ struct NewEigenvectorFile {
   std::map<std::string, std::string> attributes;  // of HDF5, or lines of the file's XML
 };
 
+// Throws Error where vectors of a lattice of `extents` cannot be written so: 16 bits in MILC's forms, or packed where T
+// is no multiple of 4. Local.
+void require_writable(const std::string& path, EigenvectorFormat format, Precision precision, const Extents& extents);
+
 // Writes one vector for each value. `vector(k)` is asked for k = 0, 1, ... once each, on every rank; what it returns
-// must last until it is asked again. For MILC it has its odd sites, too. Temporary name, then rename. The bytes do not
+// must last until it is asked again. For milc it has its odd sites, too. Temporary name, then rename. The bytes do not
 // depend on the process grid. Throws Error where numbers are not finite or values do not ascend. Collective.
 void write_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                         const NewEigenvectorFile& described,

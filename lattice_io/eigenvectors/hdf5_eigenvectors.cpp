@@ -1,8 +1,4 @@
 // Staghorn's files of eigenvectors: HDF5, even sites alone, fp64, fp32 or 16 bytes a site.
-//
-// A row of even sites has half as many sites as a row of the lattice, and its vectors half as many bytes. Sites travel
-// between file and ranks (site_slabs.hpp) by whole rows of a rank, whose length is even. So a row of n sites of half
-// the bytes stands for n/2 vectors.
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -10,6 +6,7 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/eigenvectors/eigenvector_format.hpp"
+#include "lattice_io/eigenvectors/even_rows.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/site_slabs.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
@@ -61,21 +58,6 @@ void decode(const std::byte* from, Precision precision, ColorVector<double>& sit
   double v[6];
   precision == Precision::fp16 ? decode_fp16(from, v) : decode_reals(from, 6, precision, false, v);
   std::memcpy(&site, v, sizeof v);
-}
-
-// Calls visit(site, bytes of its vector) for the even sites of some whole rows of this rank. `Bytes` may be const.
-template <class Bytes, class Visit>
-void each_even_site(const Lattice& lattice, std::int64_t first_site, std::span<Bytes> rows, std::int64_t vector_bytes,
-                    const Visit& visit) {
-  const std::int64_t row_sites = lattice.local()[0];
-  const auto row_bytes = std::size_t(row_sites / 2 * vector_bytes);
-  Bytes* at = rows.data();
-  for (std::int64_t row = first_site; at != rows.data() + rows.size(); row += row_sites) {
-    const Coordinates begin = lattice.to_global(lattice.site_coordinates(row));
-    const std::int64_t first = row + ((begin[0] + begin[1] + begin[2] + begin[3]) & 1);
-    for (std::int64_t i = 0; i < row_sites / 2; ++i) visit(first + 2 * i, at + i * vector_bytes);
-    at += row_bytes;
-  }
 }
 
 std::span<const std::byte> bytes_of(const std::vector<double>& list) { return std::as_bytes(std::span(list)); }

@@ -12,6 +12,7 @@ namespace staghorn {
 namespace {
 
 constexpr std::int64_t longest_text = 1 << 20;
+constexpr const char* hypercube_record = "2";  // <recordtype> of QIO_HYPER
 
 // Bytes of a site and extents are bounded, so that no product of two of them overflows.
 constexpr std::int64_t largest_site = 1 << 20, largest_extent = 1 << 15;
@@ -33,25 +34,43 @@ void set_extents(const std::string& path, ScidacFile& file, const Extents& exten
   file.extents = extents;
 }
 
+std::optional<std::array<int, 4>> four_integers(const std::string& text) {
+  std::istringstream words(text);
+  std::array<int, 4> numbers{};
+  std::string rest;
+  if (!(words >> numbers[0] >> numbers[1] >> numbers[2] >> numbers[3]) || words >> rest) return std::nullopt;
+  return numbers;
+}
+
+std::string text_of(const std::array<int, 4>& numbers) {
+  std::string text;
+  for (const int number : numbers) text += std::to_string(number) + " ";
+  return text;
+}
+
 void read_private_file_xml(const std::string& path, const std::string& xml, ScidacFile& file) {
   integer(path, xml, "spacetime", 4, 4);
-  std::istringstream dims(xml_value(xml, "dims"));
-  Extents extents{};
-  std::string rest;
-  if (!(dims >> extents[0] >> extents[1] >> extents[2] >> extents[3]) || dims >> rest)
-    throw FileError(path + ": <dims>", "four extents", "'" + dims.str() + "'");
-  set_extents(path, file, extents);
+  const std::string dims = xml_value(xml, "dims");
+  const std::optional<Extents> extents = four_integers(dims);
+  const auto usable = [](int extent) { return extent >= 1 && extent <= largest_extent; };
+  if (!extents || !std::all_of(extents->begin(), extents->end(), usable))
+    throw FileError(path + ": <dims>", "four extents from 1 to " + std::to_string(largest_extent), "'" + dims + "'");
+  set_extents(path, file, *extents);
 }
 
 // MILC writes staggered propagators with the source of each in front, a complex number or a vector a site, maybe of one
 // time slice alone. Its XML is <usqcdSourceInfo>. [QIO, qioxml_usqcd_ksprop.h]
 bool is_source(const ScidacField& field) { return field.record_xml.find("<usqcdSourceInfo") != std::string::npos; }
 
-void leave_out_sources(const std::string& path, ScidacFile& scidac) {
+void leave_out_sources(ScidacFile& scidac) {
   const bool has_others = !std::all_of(scidac.fields.begin(), scidac.fields.end(), is_source);
   if (has_others) scidac.n_sources = std::erase_if(scidac.fields, is_source);
+}
+
+void refuse_parts(const std::string& path, const ScidacFile& scidac, bool with_hypercubes) {
   for (const ScidacField& field : scidac.fields)
-    if (!field.part.empty()) throw FileError(path + ": field", "one on the whole lattice", field.part);
+    if (!field.part.empty() && !(with_hypercubes && field.hypercube))
+      throw FileError(path + ": field", "one on the whole lattice", field.part);
 }
 
 // Whether the file is the first of several: <volfmt> is 1 (QIO's multifile) or 2 (partfile).
@@ -62,6 +81,8 @@ bool is_in_volumes(const std::string& path, const std::string& xml) {
 void take_volumes(const PosixFile& file, ScidacFile& scidac) {
   const auto volumes = std::make_shared<const ScidacVolumes>(file.path(), scidac.extents);
   for (ScidacField& field : scidac.fields) {
+    if (field.hypercube)
+      throw FileError(file.path() + ": field of several volumes", "one on the whole lattice", field.part);
     if (field.bytes_per_site == 0)
       throw FileError(file.path() + ": field of several volumes", "a record scidac-private-record-xml", "none");
     volumes->require_field(field.number, field.bytes_per_site);
@@ -79,6 +100,12 @@ ScidacField read_private_record_xml(const std::string& path, const std::string& 
   for (const char* tag : {"globaldata", "recordtype"}) {
     const std::string kind = xml_value(xml, tag);
     if (kind != "" && kind != "0") field.part = std::string("<") + tag + "> " + kind;
+  }
+  if (xml_value(xml, "recordtype") == hypercube_record) {
+    const std::string lower_text = xml_value(xml, "hyperlower"), upper_text = xml_value(xml, "hyperupper");
+    field.part += ", from '" + lower_text + "' to '" + upper_text + "'";
+    const auto lower = four_integers(lower_text), upper = four_integers(upper_text);
+    if (lower && upper) field.hypercube = {*lower, *upper};
   }
   return field;
 }
@@ -138,20 +165,23 @@ std::string qdp_datatype(const std::string& object, Precision precision) {
 }
 
 std::string begin_scidac_file(const NewScidacFile& file) {
-  std::string dims;
-  for (const int extent : file.extents) dims += std::to_string(extent) + " ";
   const std::string private_file =
       xml_start + xml_tagged("scidacFile", xml_tagged("version", "1.1") + xml_tagged("spacetime", "4") +
-                                               xml_tagged("dims", dims) + xml_tagged("volfmt", "0"));
+                                               xml_tagged("dims", text_of(file.extents)) + xml_tagged("volfmt", "0"));
   return lime_record("scidac-private-file-xml", private_file, LimePlace::first) +
          lime_record("scidac-file-xml", file.file_xml, LimePlace::last) + begin_scidac_field(file);
 }
 
 std::string begin_scidac_field(const NewScidacFile& file) {
+  const std::string date = xml_tagged("date", file.date);
+  const std::string where =
+      file.hypercube ? xml_tagged("version", "1.1") + date + xml_tagged("recordtype", hypercube_record) +
+                           xml_tagged("spacetime", "4") + xml_tagged("hyperlower", text_of(file.hypercube->lower)) +
+                           xml_tagged("hyperupper", text_of(file.hypercube->upper))
+                     : xml_tagged("version", "1.0") + date + xml_tagged("globaldata", "0");
   const std::string private_record =
       xml_start +
-      xml_tagged("scidacRecord", xml_tagged("version", "1.0") + xml_tagged("date", file.date) +
-                                     xml_tagged("globaldata", "0") + xml_tagged("datatype", file.datatype) +
+      xml_tagged("scidacRecord", where + xml_tagged("datatype", file.datatype) +
                                      xml_tagged("precision", file.precision == Precision::fp64 ? "D" : "F") +
                                      xml_tagged("colors", "3") + xml_tagged("typesize", std::to_string(file.typesize)) +
                                      xml_tagged("datacount", std::to_string(file.datacount)));
@@ -169,7 +199,18 @@ std::string end_scidac_field(const NewScidacFile& file, const std::map<std::stri
          lime_record("scidac-checksum", checksum, LimePlace::last);
 }
 
-ScidacFile read_scidac_file(const PosixFile& file) {
+std::int64_t Hypercube::n_sites() const {
+  std::int64_t n = 1;
+  for (std::size_t mu = 0; mu < 4; ++mu) n *= upper[mu] - lower[mu] + 1;
+  return n;
+}
+
+std::string to_string(const Hypercube& hypercube) {
+  const std::string text = text_of(hypercube.lower) + "to " + text_of(hypercube.upper);
+  return text.substr(0, text.size() - 1);
+}
+
+ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes) {
   const LimeContents contents = read_lime_records(file);
   ScidacFile scidac;
   scidac.trailing_bytes = contents.trailing_bytes;
@@ -207,7 +248,8 @@ ScidacFile read_scidac_file(const PosixFile& file) {
                     std::to_string(contents.records.size()) + " records without one");
   if (scidac.extents == Extents{})
     throw FileError(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
-  leave_out_sources(file.path(), scidac);
+  leave_out_sources(scidac);
+  refuse_parts(file.path(), scidac, with_hypercubes);
   if (in_volumes) take_volumes(file, scidac);
   return scidac;
 }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -20,6 +21,14 @@
 
 namespace staghorn {
 
+// Sites from `lower` to `upper`, both included: QIO's hypercube.
+struct Hypercube {
+  Coordinates lower{}, upper{};
+  bool operator==(const Hypercube&) const = default;
+  std::int64_t n_sites() const;
+};
+std::string to_string(const Hypercube& hypercube);  // "0 0 0 0 to 3 5 3 1"
+
 // One field of a file: where it lies and what its XML says.
 struct ScidacField {
   std::string datatype;  // QDP_F3_ColorMatrix, ...; "" without scidac-private-record-xml
@@ -29,6 +38,7 @@ struct ScidacField {
   std::shared_ptr<const ScidacVolumes> volumes;  // of a file in parts; nullptr of others
   std::size_t number = 0;                        // among the fields of the file
   std::string part;                              // what it is instead of a field on the whole lattice; else ""
+  std::optional<Hypercube> hypercube;            // the sites that it lies on, where that part is one
   std::map<std::string, std::string> checksums;  // suma, sumb as stored; empty where the file has none
   std::string record_xml;                        // the user's description of the field
 
@@ -46,10 +56,10 @@ struct ScidacFile {
 };
 
 // Of a file in parts, `file` is the first volume. Throws Error for a damaged or unsupported file: global data, ILDG
-// fields other than su3gauge.
-ScidacFile read_scidac_file(const PosixFile& file);
-// Reads the sites of a field, hands those of this rank to `place`, and compares the checksums. Collective. Throws Error
-// on every rank alike where the file cannot be read.
+// fields other than su3gauge; unless `with_hypercubes`, also fields on a part of the lattice.
+ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes = false);
+// Reads the sites of a field on the whole lattice, hands those of this rank to `place`, and compares the checksums.
+// Collective. Throws Error on every rank alike where the file cannot be read.
 ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattice& lattice, const PosixFile& file,
                                   const ScidacField& field, const SiteSlabs::Place& place);
 
@@ -63,8 +73,11 @@ struct NewScidacFile {
   std::string file_xml{}, record_xml{};                        // the user's, of the file and of the field
   std::vector<std::pair<std::string, std::string>> records{};  // type and text of more records before the numbers
   std::string data_type = "scidac-binary-data";
+  std::optional<Hypercube> hypercube{};  // where the field lies on these sites alone
 
-  std::int64_t data_bytes() const { return volume(extents) * typesize * datacount; }
+  std::int64_t data_bytes() const {
+    return (hypercube ? hypercube->n_sites() : volume(extents)) * typesize * datacount;
+  }
 };
 
 // What stands before the numbers, with the header of their record.

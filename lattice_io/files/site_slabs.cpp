@@ -46,56 +46,77 @@ struct SiteSlabs::Round {
 };
 
 SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
-                     std::int64_t slab_bytes)
-    : communicator_(communicator), lattice_(lattice), bytes_per_site_(bytes_per_site) {
+                     RowOrder order, std::int64_t slab_bytes)
+    : communicator_(communicator),
+      lattice_(lattice),
+      order_(order),
+      bytes_per_site_(bytes_per_site),
+      rows_together_(order == RowOrder::halves_in_turns ? 2 : 1) {
   if (communicator.size() != volume(lattice.grid()) || communicator.rank() != lattice.rank())
     throw Error("site slabs", "the process grid of all " + std::to_string(communicator.size()) + " ranks",
                 "grid " + to_string(lattice.grid()));
   const Extents &global = lattice.global(), &local = lattice.local(), &origin = lattice.origin();
   n_rows_ = lattice.global_volume() / global[0];
   slab_bytes = std::min(slab_bytes, owner_side_limit / communicator.size());
-  rows_per_slab_ = std::max<std::int64_t>(1, slab_bytes / (global[0] * bytes_per_site));
-  const std::int64_t longest_part = (n_rows_ + communicator.size() - 1) / communicator.size();
-  n_rounds_ = (longest_part + rows_per_slab_ - 1) / rows_per_slab_;
+  const std::int64_t groups = n_rows_ / rows_together_;
+  const std::int64_t groups_per_slab =
+      std::max<std::int64_t>(1, slab_bytes / (rows_together_ * global[0] * bytes_per_site));
+  const std::int64_t longest_part = (groups + communicator.size() - 1) / communicator.size();
+  rows_per_slab_ = rows_together_ * groups_per_slab;
+  n_rounds_ = (longest_part + groups_per_slab - 1) / groups_per_slab;
+  std::int64_t site = 0;
   for (int t = 0; t < local[3]; ++t)
     for (int z = 0; z < local[2]; ++z)
-      for (int y = 0; y < local[1]; ++y)
-        own_rows_.push_back(lattice.global_site_index({0, origin[1] + y, origin[2] + z, origin[3] + t}) / global[0]);
+      for (int y = 0; y < local[1]; ++y, site += local[0]) {
+        const std::int64_t row =
+            lattice.global_site_index({0, origin[1] + y, origin[2] + z, origin[3] + t}) / global[0];
+        own_rows_.push_back({file_row(row), site});
+      }
+  std::sort(own_rows_.begin(), own_rows_.end(), [](const OwnRow& a, const OwnRow& b) { return a.row < b.row; });
+}
+
+std::int64_t SiteSlabs::lattice_row(std::int64_t row) const {
+  return order_ == RowOrder::halves_in_turns ? row / 2 + row % 2 * (n_rows_ / 2) : row;
+}
+
+std::int64_t SiteSlabs::file_row(std::int64_t lattice_row) const {
+  const std::int64_t half = n_rows_ / 2;
+  return order_ == RowOrder::halves_in_turns ? 2 * (lattice_row % half) + lattice_row / half : lattice_row;
 }
 
 SiteSlabs::Rows SiteSlabs::rows(int rank, std::int64_t round) const {
-  const std::int64_t first = n_rows_ * rank / communicator_.size(), last = n_rows_ * (rank + 1) / communicator_.size();
+  const std::int64_t groups = n_rows_ / rows_together_, first = rows_together_ * (groups * rank / communicator_.size()),
+                     last = rows_together_ * (groups * (rank + 1) / communicator_.size());
   return {std::min(last, first + round * rows_per_slab_), std::min(last, first + (round + 1) * rows_per_slab_)};
 }
 
-// The rank that holds piece `piece` (counted along x) of an x-row.
+// The rank that holds piece `piece` (counted along x) of an x-row of the file.
 int SiteSlabs::owner(std::int64_t row, int piece) const {
+  row = lattice_row(row);
   const Extents &global = lattice_.global(), &grid = lattice_.grid();
   const int y = int(row % global[1]), z = int(row / global[1] % global[2]), t = int(row / global[1] / global[2]);
   return piece +
          grid[0] * (lattice_.slab_of(1, y) + grid[1] * (lattice_.slab_of(2, z) + grid[2] * lattice_.slab_of(3, t)));
 }
 
-std::int64_t SiteSlabs::first_local_row_from(std::int64_t row) const {
-  return std::lower_bound(own_rows_.begin(), own_rows_.end(), row) - own_rows_.begin();
+std::size_t SiteSlabs::first_own_row_from(std::int64_t row) const {
+  const auto before = [](const OwnRow& own, std::int64_t row) { return own.row < row; };
+  return std::size_t(std::lower_bound(own_rows_.begin(), own_rows_.end(), row, before) - own_rows_.begin());
 }
 
 SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
   const int n_ranks = communicator_.size(), me = communicator_.rank();
-  const std::int64_t own_sites = lattice_.local()[0], own_bytes = own_sites * bytes_per_site_;
+  const auto own_bytes = std::int64_t(piece_bytes());
   Round plan{rows(me, round), {}, {}, std::vector<int>(n_ranks), {}, std::vector<int>(n_ranks), {}};
-  std::int64_t own_site = first_local_row_from(plan.slab.first) * own_sites;
+  std::size_t own_row = first_own_row_from(plan.slab.first);
   std::size_t in_slab = 0;
   for (std::int64_t row = plan.slab.first; row < plan.slab.last; ++row)
     for (int k = 0; k < lattice_.grid()[0]; ++k) {
       const int rank = owner(row, k);
       const auto bytes = std::size_t(lattice_.widths()[0][k] * bytes_per_site_);
-      plan.pieces.push_back({rank, plan.slab_counts[rank], own_site, in_slab, bytes});
+      plan.pieces.push_back({rank, plan.slab_counts[rank], rank == me ? own_rows_[own_row++].site : 0, in_slab, bytes});
       in_slab += bytes;
-      if (rank == me)
-        own_site += own_sites;
-      else
-        plan.slab_counts[rank] += int(bytes);
+      if (rank != me) plan.slab_counts[rank] += int(bytes);
     }
   plan.slab_offsets = offsets_of(plan.slab_counts);
   for (Round::Piece& piece : plan.pieces) piece.at += plan.slab_offsets[piece.rank];
@@ -104,10 +125,10 @@ SiteSlabs::Round SiteSlabs::plan(std::int64_t round) const {
   for (int rank = 0; rank < n_ranks; ++rank) {
     if (rank == me) continue;
     const Rows slab = rows(rank, round);
-    const std::int64_t first = first_local_row_from(slab.first), last = first_local_row_from(slab.last);
-    plan.own_counts[rank] = int((last - first) * own_bytes);
-    for (std::int64_t row = first; row < last; ++row, at += own_bytes)
-      plan.remote_rows.push_back({rank, at, row * own_sites, 0, 0});
+    const std::size_t first = first_own_row_from(slab.first), last = first_own_row_from(slab.last);
+    plan.own_counts[rank] = int(std::int64_t(last - first) * own_bytes);
+    for (std::size_t row = first; row < last; ++row, at += own_bytes)
+      plan.remote_rows.push_back({rank, at, own_rows_[row].site, 0, 0});
   }
   plan.own_offsets = offsets_of(plan.own_counts);
   return plan;

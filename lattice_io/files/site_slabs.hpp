@@ -11,6 +11,8 @@
 // file. A rank needs at most 8 MiB on the file's side. On the owner's side it needs 256 MiB or its own share of the
 // field, whichever is less. If t alone is cut among ranks, nothing travels.
 // The threads of a rank share the pieces of a slab. The slab stays in their caches from the file to the field.
+//
+// A file may hold its rows in another order than the lattice (RowOrder).
 #pragma once
 
 #include <cstddef>
@@ -24,14 +26,18 @@
 
 namespace staghorn {
 
+// The order of x-rows (y, z, t) in a file: lexicographic, or a row of t < T/2 and that of t + T/2 in turns, by t. A
+// slab has both rows of such a pair.
+enum class RowOrder { lexicographic, halves_in_turns };
+
 class SiteSlabs {
  public:
   // bytes_per_site as stored. Rank numbers of `communicator` and of `lattice` must agree. `slab_bytes` is a wish: a
-  // slab holds at least one row. Both references must outlive this. Local.
+  // slab holds at least one row, or pair. Both references must outlive this. Local.
   SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
-            std::int64_t slab_bytes = std::int64_t{8} << 20);
+            RowOrder order = RowOrder::lexicographic, std::int64_t slab_bytes = std::int64_t{8} << 20);
 
-  // Contiguous sites of the file, first_site counted over the whole lattice. Called by one thread. May throw: every
+  // Contiguous sites of the file, first_site counted from its first row. Called by one thread. May throw: every
   // rank then throws.
   using Fetch = std::function<void(std::int64_t first_site, std::span<std::byte> sites)>;
   using Store = std::function<void(std::int64_t first_site, std::span<std::byte> sites)>;
@@ -46,7 +52,11 @@ class SiteSlabs {
 
  private:
   struct Rows {
-    std::int64_t first, last;  // x-rows of the whole lattice, [first, last)
+    std::int64_t first, last;  // x-rows of the file, [first, last)
+  };
+  struct OwnRow {
+    std::int64_t row;   // of the file
+    std::int64_t site;  // its first one of this rank, local
   };
   struct Round;    // who sends how much to whom
   struct Buffers;  // the bytes on their way
@@ -58,12 +68,16 @@ class SiteSlabs {
                   const std::function<void(const Round&, Buffers&)>& move) const;
   std::size_t piece_bytes() const { return std::size_t(lattice_.local()[0] * bytes_per_site_); }  // of an own row
   int owner(std::int64_t row, int piece) const;
-  std::int64_t first_local_row_from(std::int64_t row) const;
+  std::size_t first_own_row_from(std::int64_t row) const;
+  // Row `row` of the file as a row of the lattice, and the inverse.
+  std::int64_t lattice_row(std::int64_t row) const;
+  std::int64_t file_row(std::int64_t lattice_row) const;
 
   const Communicator& communicator_;
   const Lattice& lattice_;
-  std::int64_t bytes_per_site_, n_rows_, rows_per_slab_, n_rounds_;
-  std::vector<std::int64_t> own_rows_;  // this rank's x-rows as rows of the whole lattice, ascending
+  RowOrder order_;
+  std::int64_t bytes_per_site_, n_rows_, rows_together_, rows_per_slab_, n_rounds_;
+  std::vector<OwnRow> own_rows_;  // this rank's x-rows, ascending in the file
 };
 
 }  // namespace staghorn

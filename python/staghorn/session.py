@@ -145,7 +145,8 @@ class Session:
         max_calls  the most applications of K
         seed       of the random start vector
         vectors    whether they are returned
-        output     path of a file for values and vectors, which `eigenvectors` of a session reads
+        output     path of a file for values and vectors, which `eigenvectors` of a session reads: HDF5, or MILC's form where
+                   it ends in .scidac or .lime, packed where it ends in .packed.scidac or .packed.lime
         storage    precision of the vectors in that file: fp64, fp32 or fp16
         force      replace the file if it exists
         checkpoint, checkpoint_every, resume   keep the state of the search in this file every so many seconds, and go on

@@ -18,9 +18,14 @@ struct EigenpairOutput {
   bool force = false;                   // replace a file that is there
 };
 
+// Throws Error where pairs of `lattice` cannot be written so; ask before a search. Local.
+inline void require_writable(const EigenpairOutput& output, const Lattice& lattice) {
+  require_writable(output.path, output.format, output.storage, lattice.global());
+}
+
 // Writes the pairs, their values and residuals, and what they belong to. Vectors travel one by one. Links and boundary
-// are those of the pairs, fp64 and on the host; MILC's form has odd sites, i D v / sqrt(lambda), for which they are
-// needed. The bytes do not depend on the process grid. Throws Error for pairs on odd sites.
+// are those of the pairs, fp64 and on the host; MILC's unpacked form has odd sites, i D v / sqrt(lambda), for
+// which they are needed. The bytes do not depend on the process grid. Throws Error for pairs on odd sites.
 void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& output, const Eigenpairs& pairs,
                       const EigenpairIdentity& identity, const OperatorLinks& links, const Boundary& boundary);
 

@@ -28,7 +28,7 @@ void require_belongs(const EigenvectorHeader& header, const Extents& extents, co
                      bool projected) {
   if (header.extents != extents)
     throw FileError(header.path + ": eigenvectors", "a lattice of " + to_string(extents), to_string(header.extents));
-  if (header.format == EigenvectorFormat::milc) return;
+  if (is_milc(header.format)) return;
   for (const auto& [name, value] : expected) {
     const auto entry = header.fields.find(name);
     if (entry != header.fields.end() && entry->second == value) continue;

@@ -364,8 +364,9 @@ STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const stagho
 /* The same from a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
  * refused, and each pair is proved again. Collective. */
 STAGHORN_API int staghorn_eigenpairs_read(staghorn_gauge *gauge, const char *path, staghorn_eigen_info *info);
-/* Writes those that are kept: HDF5, or MILC's SciDAC form where the name ends in .scidac or .lime. storage: FP64, FP32
- * or FP16, of the vectors. replace = 1: a file that is there is replaced. Collective. */
+/* Writes those that are kept: HDF5, or MILC's SciDAC form where the name ends in .scidac or .lime, packed where it ends
+ * in .packed.scidac or .packed.lime (T a multiple of 4). storage: FP64, FP32 or FP16, of the vectors; of MILC's forms
+ * FP64 or FP32. replace = 1: a file that is there is replaced. Collective. */
 STAGHORN_API int staghorn_eigenpairs_write(staghorn_gauge *gauge, const char *path, int storage, int replace);
 /* use = 0: solves do not use those that are kept; 1: they do, as after compute and read. Local. */
 STAGHORN_API int staghorn_eigenpairs_use(staghorn_gauge *gauge, int use);

@@ -67,9 +67,9 @@ CommandSyntax eigen_syntax() {
   add_options(machine, OptionGroup::machine, options_of_solves);
   files.add_options()("output", po::value<std::string>()->value_name("E"),
                       "write values and vectors: HDF5 on even sites, or MILC's SciDAC form where the name ends in "
-                      ".scidac or .lime")("storage",
-                                          po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp64"),
-                                          "of the vectors in the file; for deflated solves 16 bits are nearly as good")(
+                      ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime")(
+      "storage", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp64"),
+      "of the vectors in the file; for deflated solves 16 bits are nearly as good")(
       "report", po::value<std::string>()->value_name("F.json"), "write the report")(
       "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
                                                                      "print nothing but errors");
@@ -119,7 +119,7 @@ EigenCommand read_eigen_command(const OptionValues& values) {
   const std::optional<std::string> output = text("output");
   if (output) {
     command.output = EigenpairOutput{*output, eigenvector_format_by_name(*output), storage, command.force};
-    if (command.output->format == EigenvectorFormat::milc && storage == Precision::fp16)
+    if (is_milc(command.output->format) && storage == Precision::fp16)
       throw UsageError("--storage", "fp64 or fp32 in MILC's form", to_string(storage));
   } else if (!values["storage"].defaulted()) {
     throw UsageError("--storage belongs to --output");
@@ -176,6 +176,7 @@ int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream
   print_machine(messages, session, omp_get_max_threads());
   print_advice_on_binding(messages, session, omp_get_max_threads());
   print_gauge(messages, session);
+  if (command.output) require_writable(*command.output, session.lattice());
   const bool live = standard_output_is_terminal();
   Stopwatch since_shown;
   FoundEigenpairs found = find_eigenpairs(session.resident(), command.request, [&](const EigenProgress& at) {

@@ -74,6 +74,11 @@ def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
     expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--storage", "fp32"), "--storage belongs to --output")
     expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--output", "e.lime", "--storage", "fp16"), "MILC's form")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--output", tmp_path / "no" / "e.h5"), "no")
+    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--output", "e.packed.lime", "--storage", "fp16"), "MILC's form")
+    packed = tmp_path / "e.packed.scidac"  # T = 10; the search would run out of calls
+    result, status = refused(1, "--gauge", small_gauge, "--pairs", 4, "--max-calls", 1, "--output", packed)
+    expect_error(result, status, "T of a lattice", "a multiple of 4", "10")
+    assert "operator calls" not in result.stdout and not packed.exists()
 
 
 def test_a_basis_that_does_not_fit_is_refused(staghorn, small_gauge, expect_error):

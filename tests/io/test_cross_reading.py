@@ -53,6 +53,7 @@ TABLE = {
     "eigenvectors of -D^2": {
         "hdf5": ("h5py", "h5py"),
         "milc": ("NumPy", "NumPy"),
+        "milc-packed": ("NumPy", "NumPy"),
     },
 }
 

@@ -13,7 +13,7 @@ from eigenpair_files import eigenpairs, even_rows, on_lattice, write_eigenpairs
 from solve_files import with_checksums
 from staghorn import reference
 
-EXTENTS = (4, 6, 4, 4)
+EXTENTS = (6, 2, 4, 8)
 PAIRS = 18  # two blocks
 GRIDS = [(1, 1, 1, 1), (2, 1, 1, 1), (2, 1, 2, 2)]
 
@@ -46,10 +46,10 @@ def pairs(operator):
 
 @pytest.fixture
 def copy(run_built, gauge):
-    """copy(source, target, format, precision, grid): the file once more, through the fields of the kernels."""
+    """copy(source, target, precision, grid): the file once more, through the fields of the kernels."""
 
-    def run(source, target, form="hdf5", precision="fp64", grid=(1, 1, 1, 1)):
-        result = run_built("eigenpair_copies", source, target, form, precision, gauge, *grid, ranks=math.prod(grid),
+    def run(source, target, precision="fp64", grid=(1, 1, 1, 1)):
+        result = run_built("eigenpair_copies", source, target, precision, gauge, *grid, ranks=math.prod(grid),
                            env={"SOURCE_DATE_EPOCH": "0"})
         assert result.returncode == 0, result.stdout + result.stderr
         return tuple(float.fromhex(number) for number in result.stdout.split())
@@ -57,8 +57,28 @@ def copy(run_built, gauge):
     return run
 
 
-def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits=64, count=None, wrong_sum=None, form="") -> bytes:
-    """What MILC writes, of vectors [n, T, Z, Y, X, 3] in MILC's phases on all sites."""
+def packed(vectors):
+    """What packed records hold of vectors [n, T, Z, Y, X, 3] in MILC's phases: the sites with t < T/2. Odd ones among them
+    stand for the even sites one step ahead in x and T/2 in t."""
+    half = vectors.shape[1] // 2
+    even = (np.indices(vectors.shape[1:5]).sum(axis=0) % 2 == 0)[:half, ..., None]
+    return np.where(even, vectors[:, :half], np.roll(vectors[:, half:], -1, axis=-2))
+
+
+PACKED = "<format>Packed</format>"
+
+
+def in_half(extents, upper=None):
+    """Of the private XML of a record: it lies on the sites with t < T/2."""
+    x, y, z, t = extents
+    upper = upper or f"{x - 1} {y - 1} {z - 1} {t // 2 - 1} "
+    return (f"<version>1.1</version><recordtype>2</recordtype><spacetime>4</spacetime><hyperlower>0 0 0 0 </hyperlower>"
+            f"<hyperupper>{upper}</hyperupper>").encode()
+
+
+def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits=64, count=None, wrong_sum=None, form="",
+              part=None) -> bytes:
+    """What MILC writes, of vectors [n, T, Z, Y, X, 3] in MILC's phases: on all sites, or on those that `part` says."""
     records = b""
     head = f"<title>{title}</title><Nvecs>{count or len(values)}</Nvecs>{form}"
     for k, (value, vector) in enumerate(zip(values, vectors)):
@@ -69,6 +89,8 @@ def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits
                 continue
             if kind == "scidac-file-xml":
                 content = head.encode()
+            if kind == "scidac-private-record-xml" and part:
+                content = content.replace(b"<version>1.0</version><globaldata>0</globaldata>", part)
             if kind == "scidac-record-xml":
                 content = f"<eigVal>{value:.18e}</eigVal><resid>1e-12</resid>".encode()
             if kind == "scidac-checksum" and k == wrong_sum:
@@ -127,7 +149,7 @@ def test_milc_form_is_written_and_read(copy, tmp_path, links, operator, pairs, p
     source = write_eigenpairs(tmp_path / "numpy.h5", values, vectors, links)
     files = []
     for k, grid in enumerate(GRIDS[:2]):
-        copy(source, tmp_path / f"{k}.scidac", "milc", precision, grid)
+        copy(source, tmp_path / f"{k}.scidac", precision, grid)
         files.append((tmp_path / f"{k}.scidac").read_bytes())
     assert files[0] == files[1]
     expected = in_milc_form(operator, values, vectors)
@@ -145,34 +167,90 @@ def test_milc_form_is_written_and_read(copy, tmp_path, links, operator, pairs, p
         assert np.allclose(file["eigenvalues"][...], values, rtol=1e-15)
 
 
-def test_milc_file_deflates_a_solve(staghorn, tmp_path, gauge, operator, pairs):
+@pytest.mark.mpi
+@pytest.mark.parametrize("bits", [64, 32])
+def test_packed_form_is_written_and_read(copy, tmp_path, links, pairs, bits):
+    values, vectors = pairs
+    source = write_eigenpairs(tmp_path / "numpy.h5", values, vectors, links)
+    files = []
+    for k, grid in enumerate([(1, 1, 1, 1), (2, 1, 1, 2)]):
+        copy(source, tmp_path / f"{k}.packed.scidac", f"fp{bits}", grid)
+        files.append((tmp_path / f"{k}.packed.scidac").read_bytes())
+    assert files[0] == files[1]
+    stored = packed(reference.milc_sign(EXTENTS) * vectors)
+    expected = milc_file(EXTENTS, values, stored, bits=bits, form=PACKED, part=in_half(EXTENTS))
+    found = [[content for kind, _, content in formats.lime_records(file) if kind == "scidac-binary-data"] for file in (files[0], expected)]
+    assert len(found[0]) == PAIRS and found[0] == found[1] and len(found[0][0]) == math.prod(EXTENTS) // 2 * 6 * bits // 8
+    texts = [b"".join(content for kind, _, content in formats.lime_records(file) if kind != "scidac-binary-data").decode()
+             for file in (files[0], expected)]
+    assert f"<Nvecs>18</Nvecs>{PACKED}" in texts[0]
+    for tag in ("recordtype", "hyperlower", "hyperupper", "eigVal", "suma", "sumb"):
+        said = [[words.split("<")[0].strip() for words in text.split(f"<{tag}>")[1:]] for text in texts]
+        said = [[int(word, 16) for word in words] if tag.startswith("sum") else words for words in said]
+        assert len(said[0]) == PAIRS and said[0] == said[1], tag
+    # What NumPy has written: the same vectors, bit for bit, whether t, x or all directions are cut
+    (tmp_path / "numpy.lime").write_bytes(expected)
+    for grid in ((1, 1, 1, 1), (1, 1, 1, 2), (3, 1, 2, 1)):
+        copy(tmp_path / "numpy.lime", tmp_path / "back.h5", f"fp{bits}", grid)
+        with h5py.File(tmp_path / "back.h5") as file:
+            assert np.array_equal(file["eigenvectors"][...], even_rows(vectors).astype(file["eigenvectors"].dtype))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("form", ["milc", "milc-packed"])
+def test_milc_file_deflates_a_solve(staghorn, tmp_path, gauge, links, operator, pairs, form):
     values, vectors = pairs
     order = np.random.default_rng(3).permutation(PAIRS)  # values in no order
     path = tmp_path / "milc.lime"
-    path.write_bytes(milc_file(EXTENTS, values[order], in_milc_form(operator, values, vectors)[order]))
-    staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--system", "even", "--source", "z2:1", "--eigenvectors", path,
-             "--report", tmp_path / "r.json", check=True)
-    report = json.loads((tmp_path / "r.json").read_text())
-    assert report["deflation"]["format"] == "milc" and report["deflation"]["pairs"] == PAIRS
-    assert report["deflation"]["largest_residual"] < 1e-12 and report["outcome"] == "certified"
+    whole = in_milc_form(operator, values, vectors)[order]
+    path.write_bytes(milc_file(EXTENTS, values[order], whole) if form == "milc" else
+                     milc_file(EXTENTS, values[order], packed(whole), form=PACKED, part=in_half(EXTENTS)))
+    solve = ["solve", "--gauge", gauge, "--mass", 0.02, "--system", "even", "--source", "z2:1", "--eigenvectors"]
+    staghorn(*solve, write_eigenpairs(tmp_path / "numpy.h5", values, vectors, links), "--output", tmp_path / "x.npy", check=True)
+    for k, cut in enumerate(([], ["--shares", "x=1:2,t=1:3"])):
+        staghorn(*solve, path, "--report", tmp_path / f"{k}.json", "--output", tmp_path / f"{k}.npy", *cut, ranks=1 + 3 * k, check=True)
+        report = json.loads((tmp_path / f"{k}.json").read_text())
+        assert report["deflation"]["format"] == form and report["deflation"]["pairs"] == PAIRS
+        assert report["deflation"]["largest_residual"] < 1e-12 and report["outcome"] == "certified"
+        assert (tmp_path / f"{k}.npy").read_bytes() == (tmp_path / "x.npy").read_bytes()
     inspected = json.loads(staghorn("inspect", path, "--json", check=True).stdout)
     assert inspected["holds"] == "eigenvectors" and np.allclose(inspected["values"], values, rtol=1e-15)
+    assert inspected["format"] == form
 
 
 def test_milc_files_that_are_wrong_are_refused(staghorn, expect_error, tmp_path, gauge, operator, pairs):
     values, vectors = pairs
     whole = in_milc_form(operator, values, vectors)
+    half, as_packed = packed(whole), {"form": PACKED, "part": in_half(EXTENTS)}
+    good = milc_file(EXTENTS, values, half, **as_packed)
+    flipped = bytearray(good)
+    flipped[good.index(b"scidac-binary-data") + 1000] ^= 4
+    x, y, z, t = EXTENTS
+    no_multiple = np.zeros((1, 3, z, y, x, 3))
     bad = tmp_path / "bad.lime"
     for content, words in (
         (milc_file(EXTENTS, values, whole, count=17), ["records of vectors", "17", "18"]),
         (milc_file(EXTENTS, values, whole, wrong_sum=3), ["record 3", "suma"]),
-        (milc_file(EXTENTS, values, whole, form="<format>Packed</format>"), ["format", "Packed"]),
+        (milc_file(EXTENTS, values, whole, form="<format>Other</format>"), ["<format>", "none, or Packed", "Other"]),
         (milc_file(EXTENTS, -values, whole), ["eigenvalue 0"]),
         (milc_file(EXTENTS, values, whole * (1 + reference.milc_sign(EXTENTS))), ["eigenpair"]),
+        (milc_file(EXTENTS, values, whole)[:-9000], ["truncated", "scidac-binary-data"]),
+        (good[:-5000], ["truncated", "scidac-binary-data", "9216 bytes"]),
+        (bytes(flipped), ["record 0", "suma stored"]),
+        (milc_file(EXTENTS, values, half, form=PACKED, part=in_half(EXTENTS, "5 1 3 2 ")), ["Packed", "0 0 0 0 to 5 1 3 3", "0 0 0 0 to 5 1 3 2"]),
+        (milc_file(EXTENTS, values, half, form=PACKED, part=in_half(EXTENTS, "5 1 3 ")), ["field", "'0 0 0 0' to '5 1 3'"]),
+        (milc_file(EXTENTS, values, whole, form=PACKED), ["Packed", "0 0 0 0 to 5 1 3 3", "the whole lattice"]),
+        (milc_file(EXTENTS, values, half, part=in_half(EXTENTS)), ["no <format>", "the whole lattice", "0 0 0 0 to 5 1 3 3"]),
+        (milc_file(EXTENTS, values, whole, **as_packed), ["sites 0 0 0 0 to 5 1 3 3", "18432 in all"]),
+        (good.replace(b"<dims>6 2 4 8 ", b"<dims>6 2 4 -8"), ["<dims>", "four extents from 1 to", "-8"]),
+        (milc_file((x, y, z, 6), [1.0], no_multiple, form=PACKED, part=in_half((x, y, z, 6))), ["T of packed eigenvectors", "a multiple of 4", "6"]),
     ):
         bad.write_bytes(content)
         result = staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--source", "z2:1", "--eigenvectors", bad)
         expect_error(result, 1, "bad.lime", *words)
+    bad.write_bytes(good)  # half of the lattice is no source
+    expect_error(staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--source", f"file:{bad}"), 1, "bad.lime",
+                 "one on the whole lattice", "<recordtype> 2, from '0 0 0 0' to '5 1 3 3'")
 
 
 def test_inspect_tells_what_pairs_a_file_has(staghorn, tmp_path, links, pairs):

@@ -119,6 +119,8 @@ def test_a_session_reads_the_pairs_that_another_wrote(links, tmp_path):
     assert deflated.solve(0.05, "z2:1", system="even")[1]["deflation"]["pairs"] == 8
     with pytest.raises(staghorn.Error, match="e.h5"):
         staghorn.Session(links).eigen(8, output=tmp_path / "e.h5")
+    with pytest.raises(staghorn.Error, match="T of a lattice.*a multiple of 4, found 6"):  # before a search of one call
+        staghorn.Session(links).eigen(8, max_calls=1, output=tmp_path / "e.packed.scidac")
 
 
 def test_what_rounding_leaves_is_judged(links):

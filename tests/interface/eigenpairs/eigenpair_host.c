@@ -67,6 +67,8 @@ static void pairs_are_written_and_read(void) {
   CHECK(staghorn_eigenpairs_write(gauge, in_folder("e.h5"), STAGHORN_FP64, 0) < 0 &&
         strstr(staghorn_last_error(), "e.h5"));
   CHECK(staghorn_eigenpairs_write(gauge, in_folder("e16.h5"), STAGHORN_FP16, 1) == STAGHORN_OK);
+  CHECK(staghorn_eigenpairs_write(gauge, in_folder("e.packed.lime"), STAGHORN_FP16, 0) < 0);
+  CHECK(staghorn_eigenpairs_write(gauge, in_folder("e.packed.lime"), STAGHORN_FP32, 0) == STAGHORN_OK);
   const int64_t with = iterations(0.01, STAGHORN_NO_SLOPPY);
   CHECK(staghorn_eigenpairs_release(gauge) == STAGHORN_OK && staghorn_eigenpairs_release(gauge) == STAGHORN_OK);
   CHECK(iterations(0.01, STAGHORN_NO_SLOPPY) > with);
@@ -76,6 +78,9 @@ static void pairs_are_written_and_read(void) {
   CHECK(staghorn_eigenpairs_get(gauge, &info, pairs, again, NULL) == STAGHORN_OK &&
         memcmp(values, again, sizeof values) == 0);
   CHECK(iterations(0.01, STAGHORN_NO_SLOPPY) == with);
+  CHECK(staghorn_eigenpairs_read(gauge, in_folder("e.packed.lime"), &info) == STAGHORN_OK && info.pairs == pairs &&
+        info.precision == STAGHORN_FP32);
+  CHECK(iterations(0.01, STAGHORN_FP32) < with + 20);
   CHECK(staghorn_eigenpairs_read(gauge, in_folder("e16.h5"), &info) == STAGHORN_OK && info.precision == STAGHORN_FP16);
   CHECK(iterations(0.01, STAGHORN_FP32) < with + 20);
 }
