@@ -50,7 +50,10 @@ std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communica
 EigenvectorHeader read_eigenvector_header(const Communicator& communicator, const std::string& path) {
   std::optional<EigenvectorHeader> header = find_eigenvectors(communicator, path);
   if (!header) {
-    communicator.agree([&] { require_readable_scidac(path); });
+    communicator.agree([&] {
+      require_readable_hdf5(path);
+      require_readable_scidac(path);
+    });
     throw FileError(path, "eigenvectors: HDF5 with a dataset /eigenvectors, or SciDAC as MILC writes them",
                     "a file of another kind");
   }

@@ -11,7 +11,9 @@ constexpr std::int64_t reals_per_eigenvector_site = 6;
 // Whether the file has this format, by its content. Throw nothing.
 bool holds_hdf5_eigenvectors(const std::string& path);
 bool holds_milc_eigenvectors(const std::string& path);
-// Throws Error where the file is SciDAC, but damaged: nothing says then what it holds. Also where it cannot be opened.
+// Throw Error where the file is HDF5 or SciDAC, but damaged: nothing says then what it holds. Also where it cannot be
+// opened.
+void require_readable_hdf5(const std::string& path);
 void require_readable_scidac(const std::string& path);
 
 EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path);

@@ -39,7 +39,7 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
-  if (start.rfind("\x89HDF\r\n\x1a\n", 0) == 0) {
+  if (start.starts_with(hdf5_signature)) {
     const bool has_own = !dataset && Hdf5File(path).contains("links");
     if (!has_own)
       if (auto header = find_pyquda_links(path, dataset.value_or("LatticeColorMatrix"))) return std::move(*header);

@@ -14,7 +14,7 @@ std::string empty_index() { return little_endian(undefined_address, 8) + little_
 
 std::string superblock(std::uint64_t file_bytes, std::uint64_t root_address) {
   constexpr std::uint64_t base_address = 0;
-  return with_checksum("\x89HDF\r\n\x1a\n" + little_endian(2, 1) + little_endian(8, 1) + little_endian(8, 1) +
+  return with_checksum(std::string(hdf5_signature) + little_endian(2, 1) + little_endian(8, 1) + little_endian(8, 1) +
                        little_endian(0, 1) + little_endian(base_address, 8) + little_endian(undefined_address, 8) +
                        little_endian(file_bytes, 8) + little_endian(root_address, 8));
 }

@@ -53,7 +53,7 @@ Hdf5File::Hdf5File(const std::string& path) : file_(PosixFile::open_to_read(path
   const std::string what = path + ": HDF5 superblock";
   constexpr std::int64_t longest_superblock = 96;
   MetadataBytes bytes(file_.read_text(0, std::min(longest_superblock, file_.size())), what);
-  bytes.require_text("\x89HDF\r\n\x1a\n");
+  bytes.require_text(hdf5_signature);
   const std::uint64_t version = bytes.require_number(1, "version", 0, 3);
   std::uint64_t end = 0;
   if (version >= 2) {

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "lattice_io/files/posix_file.hpp"
@@ -35,6 +36,8 @@ struct Hdf5Message {
   bool shared;  // the bytes refer to a message elsewhere
   MetadataBytes bytes;
 };
+
+constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";  // the first bytes of a file
 
 class Hdf5File {
  public:

@@ -208,11 +208,17 @@ def refused(call) -> str:
 @pytest.mark.parametrize("options, words", [
     ({"boundary": (0, 0, 0, 0)}, ["boundary", "periodic,periodic,periodic,periodic", "antiperiodic"]),
     ({"action": "hisq"}, ["action", "hisq", "naive"]),
-    ({"action": "hisq", "naik_epsilon": -0.1}, ["action"]),
 ], ids=str)
 def test_pairs_of_another_operator_are_refused_by_name(links, files, options, words):
     message = refused(lambda: staghorn_python.Session(links, eigenvectors=files["fp64"], **options))
     assert "fp64.h5" in message and all(word in message for word in words)
+
+
+@pytest.mark.parametrize("name, value", [("naik_epsilon", -0.1), ("unitarize", "su3")])
+def test_pairs_of_other_hisq_quarks_are_refused_by_name(tmp_path, links, pairs, name, value):
+    path = write_eigenpairs(tmp_path / "hisq.h5", *pairs, links, action="hisq", naik_epsilon="0", unitarize="u3")
+    message = refused(lambda: staghorn_python.Session(links, eigenvectors=path, action="hisq", **{name: value}))
+    assert f"hisq.h5: {name} that" in message and f"expected {value}, found" in message
 
 
 def test_pairs_of_other_links_are_refused(links, files):
@@ -252,6 +258,14 @@ def test_every_flipped_byte_of_the_numbers_is_refused(tmp_path, links, pairs, fi
             (tmp_path / "damaged.h5").write_bytes(damaged)
             message = refused(lambda: staghorn_python.Session(links, eigenvectors=tmp_path / "damaged.h5"))
             assert "damaged.h5" in message and name in message
+
+
+def test_a_file_that_is_cut_short_is_called_truncated(tmp_path, links, files):
+    whole = files["fp16"].read_bytes()
+    path = tmp_path / "cut.h5"
+    path.write_bytes(whole[:-1000])
+    message = refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    assert f"cut.h5 is truncated: expected {len(whole)} bytes, found {len(whole) - 1000}" in message
 
 
 @pytest.mark.parametrize("system", ["even", "odd", "full"])
