@@ -67,7 +67,8 @@ def test_what_is_refused(staghorn, small_gauge, tmp_path, expect_error):
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--tolerance", 1e-17), "--tolerance", "1e-16")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--max-calls", 0), "--max-calls")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--precision", "fp32"), "--tolerance", "1e-06 to 1 in fp32")
-    expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, "--sloppy", "fp32"), "sloppy", "of eigen")
+    for option in (["--sloppy", "fp32"], ["--eigenvectors", "e.h5"], ["--eigenvectors-on", "host"], ["--keep-thin-links"]):
+        expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, *option), option[0].strip("-"), "of eigen")
     expect_error(*refused(1, "--gauge", small_gauge, "--pairs", 4, "--report", tmp_path / "no" / "e.json"), "no")
     for written in ("--report", "--output"):
         expect_error(*refused(2, "--gauge", small_gauge, "--pairs", 4, written, small_gauge), "would be read and replaced")
