@@ -33,17 +33,16 @@ class UpdatedRhs {
     return std::any_of(active_.begin(), active_.end(), [](bool active) { return active; });
   }
 
-  // Right-hand sides whose residual has fallen by `factor` below what it was when eigenvectors were last taken out of
-  // it, or what they made of it, if that was more. `together`: all that are active, where one of them has.
-  std::vector<char> to_deflate(std::span<const double> r2, double factor, bool together) {
-    std::vector<char> fallen(rhs_.size());
+  // The right-hand sides whose residual loses eigenvectors now: all that are active, once one of them has fallen by
+  // `drop` below what it was when they were last taken out of it, or what they made of it, if that was more.
+  std::vector<char> to_deflate(std::span<const double> r2, double drop) {
+    std::vector<char> deflated(rhs_.size());
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      fallen[i] = active_[i] && std::sqrt(r2[i]) <= 1.05 * factor * deflated_at_[i];
-    if (together && std::find(fallen.begin(), fallen.end(), 1) != fallen.end())
-      fallen.assign(active_.begin(), active_.end());
+      if (active_[i] && std::sqrt(r2[i]) <= 1.05 * drop * deflated_at_[i])
+        deflated.assign(active_.begin(), active_.end());
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (fallen[i]) deflated_at_[i] = std::sqrt(r2[i]);
-    return fallen;
+      if (deflated[i]) deflated_at_[i] = std::sqrt(r2[i]);
+    return deflated;
   }
 
   // |r|^2 of the same iterations after eigenvectors were taken out. Returns whether some residual has grown so much
@@ -254,12 +253,12 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     }
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
       const bool damps = stop.deflation->damps(parity);
-      const std::vector<char> fallen = rhs.to_deflate(r2, damps ? Deflation::damped_drop : updates_.deflated, damps);
-      if (std::find(fallen.begin(), fallen.end(), 1) != fallen.end()) {
-        stop.deflation->project(d, parity, shift, r_, fallen, tmp_);
+      const std::vector<char> deflated = rhs.to_deflate(r2, damps ? Deflation::damped_drop : 1);
+      if (std::find(deflated.begin(), deflated.end(), 1) != deflated.end()) {
+        stop.deflation->project(d, parity, shift, r_, deflated, tmp_);
         d.combine(1, tmp_, 1, x);
         r2 = true_residual(sums);
-        if (rhs.record_deflation(fallen, r2) || damps) updated = false;
+        if (rhs.record_deflation(deflated, r2) || damps) updated = false;
         if (!rhs.apply_stop_rule(r2)) break;
       }
     }

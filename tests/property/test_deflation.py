@@ -268,6 +268,20 @@ def test_a_file_that_is_cut_short_is_called_truncated(tmp_path, links, files):
     assert f"cut.h5 is truncated: expected {len(whole)} bytes, found {len(whole) - 1000}" in message
 
 
+@pytest.mark.parametrize("sloppy", ["fp32", "fp16"])
+def test_every_reliable_update_takes_the_vectors_out(links, files, sessions, sloppy):
+    """Of all right-hand sides. At a small mass what rounding leaves would else cost many iterations of those that were left out."""
+    mass = 1e-3
+    b = np.array([reference.keep_parity(reference.random_vector(EXTENTS, seed), 0) for seed in range(121, 127)])
+    session = staghorn_python.Session(links, eigenvectors=files["fp16"], sloppy=sloppy)
+    _, report = session.solve(mass, b, system="even")
+    _, precise = sessions["fp64"].solve(mass, b, system="even")
+    assert report["outcome"] == "certified"
+    assert report["deflation"]["projections"] == max(len(rhs["updates"]) for rhs in report["rhs"]) > 2
+    for rhs, exact in zip(report["rhs"], precise["rhs"], strict=True):
+        assert rhs["iterations"] <= 1.1 * exact["iterations"]
+
+
 @pytest.mark.parametrize("system", ["even", "odd", "full"])
 def test_many_masses_share_what_the_vectors_say(sessions, operator, system):
     masses = [0.02, 0.01, 0.1]
