@@ -14,8 +14,10 @@ namespace {
 
 constexpr int largest_basis = 1500;  // the dense eigenproblem of every restart takes 9 n^3 flops on one core
 constexpr int probe_steps = 12;
-constexpr int largest_block = 8;      // more share links no better
-constexpr int pairs_per_column = 64;  // of a block
+constexpr int largest_block = 8;  // more share links no better
+// Of a block, in spaces of less than this dimension, and of more.
+constexpr int pairs_per_column_small = 64, pairs_per_column = 16;
+constexpr std::int64_t small_dimension = 500000;
 
 // From so many eigenvalues below the interval the `pairs` lowest are well separated from it, and the estimate may err
 // by three standard deviations.
@@ -38,9 +40,10 @@ int LanczosSearch::basis_size(int pairs, std::int64_t dimension) {
   return int(std::min<std::int64_t>({std::max(pairs + 32, pairs + pairs / 2), largest_basis, dimension}));
 }
 
-int LanczosSearch::block_size(int pairs) {
+int LanczosSearch::block_size(int pairs, std::int64_t dimension) {
+  const int least = dimension < small_dimension ? pairs_per_column_small : pairs_per_column;
   int size = largest_block;
-  while (size > 1 && size * pairs_per_column > pairs) size /= 2;
+  while (size > 1 && size * least > pairs) size /= 2;
   return size;
 }
 

@@ -62,14 +62,15 @@ class LanczosSearch {
   LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block, Parity parity, const SpectralRange& range,
                 const LanczosAim& aim);
 
-  // Vectors to which T is applied at once: 1, 2, 4 or 8, a 64th of the pairs at most.
-  static int block_size(int pairs);
+  // Vectors to which T is applied at once: 1, 2, 4 or 8; at most a 16th of the pairs, and a 64th in a small space,
+  // whose vectors and links lie in caches.
+  static int block_size(int pairs, std::int64_t dimension);
 
   // Half as many vectors again as pairs; at most 1500 and the dimension of the space.
   static int basis_size(int pairs, std::int64_t dimension);
   // Vectors that a search holds at its peak, those of the range and the pairs included.
   static int most_vectors(int pairs, std::int64_t dimension) {
-    return 2 * basis_size(pairs, dimension) + 5 * block_size(pairs);
+    return 2 * basis_size(pairs, dimension) + 5 * block_size(pairs, dimension);
   }
 
   // Goes on until all pairs reach the residual by Lanczos' own estimate and the probe finds none that is missing, or

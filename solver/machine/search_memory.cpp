@@ -16,7 +16,7 @@ double SearchMemory::needed() const {
 SearchMemory estimate_search_memory(const Lattice& lattice, const OperatorOptions& options, bool improved, int pairs) {
   const OperatorBytes bytes = predict_operator_bytes(lattice, options);
   OperatorOptions of_block = options;
-  of_block.n_rhs = LanczosSearch::block_size(pairs);
+  of_block.n_rhs = LanczosSearch::block_size(pairs, 3 * lattice.global_volume() / 2);
   const double sites = double(lattice.local_volume());
   SearchMemory memory;
   memory.vectors = LanczosSearch::most_vectors(pairs, 3 * lattice.global_volume() / 2);

@@ -140,7 +140,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   LanczosEnd end;
   {
     OperatorOptions of_block = options;
-    of_block.n_rhs = LanczosSearch::block_size(request.pairs);
+    of_block.n_rhs = LanczosSearch::block_size(request.pairs, range.dimension);
     std::optional<StaggeredOperator> own_of_block;
     if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.operator_links(), of_block, d.hop_data());
     LanczosSearch search(d, own_of_block ? *own_of_block : d, parity, range,
