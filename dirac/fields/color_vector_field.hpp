@@ -13,8 +13,8 @@ namespace staghorn {
 // field does not know its parity; its user does.
 class ColorVectorField {
  public:
-  // Makes zero vectors, in huge pages where the system gives them. `pieces` is needed to pack and unpack a field on a
-  // GPU. `layout` and `pieces` must outlive the field. Local.
+  // Makes zero vectors, in huge pages where the system gives them. Pinned: of a GPU, which reads and writes it on the
+  // host. `pieces` is needed to pack and unpack a field of a GPU. `layout` and `pieces` must outlive the field. Local.
   ColorVectorField(const SiteLayout& layout, Precision precision, int n_rhs, MemorySpace space = MemorySpace::host,
                    PinnedPieces* pieces = nullptr);
 

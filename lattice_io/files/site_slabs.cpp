@@ -11,6 +11,7 @@ namespace staghorn {
 
 namespace {
 
+constexpr std::int64_t file_side_limit = std::int64_t{8} << 20;     // bytes of a slab
 constexpr std::int64_t owner_side_limit = std::int64_t{256} << 20;  // bytes that can arrive on one rank in one round
 
 std::vector<int> offsets_of(const std::vector<int>& counts) {
@@ -46,7 +47,7 @@ struct SiteSlabs::Round {
 };
 
 SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
-                     RowOrder order, std::int64_t slab_bytes)
+                     RowOrder order)
     : communicator_(communicator),
       lattice_(lattice),
       order_(order),
@@ -57,7 +58,7 @@ SiteSlabs::SiteSlabs(const Communicator& communicator, const Lattice& lattice, s
                 "grid " + to_string(lattice.grid()));
   const Extents &global = lattice.global(), &local = lattice.local(), &origin = lattice.origin();
   n_rows_ = lattice.global_volume() / global[0];
-  slab_bytes = std::min(slab_bytes, owner_side_limit / communicator.size());
+  const std::int64_t slab_bytes = std::min(file_side_limit, owner_side_limit / communicator.size());
   const std::int64_t groups = n_rows_ / rows_together_;
   const std::int64_t groups_per_slab =
       std::max<std::int64_t>(1, slab_bytes / (rows_together_ * global[0] * bytes_per_site));

@@ -32,10 +32,10 @@ enum class RowOrder { lexicographic, halves_in_turns };
 
 class SiteSlabs {
  public:
-  // bytes_per_site as stored. Rank numbers of `communicator` and of `lattice` must agree. `slab_bytes` is a wish: a
-  // slab holds at least one row, or pair. Both references must outlive this. Local.
+  // bytes_per_site as stored. Rank numbers of `communicator` and of `lattice` must agree. A slab holds at least one
+  // row, or pair. Both references must outlive this. Local.
   SiteSlabs(const Communicator& communicator, const Lattice& lattice, std::int64_t bytes_per_site,
-            RowOrder order = RowOrder::lexicographic, std::int64_t slab_bytes = std::int64_t{8} << 20);
+            RowOrder order = RowOrder::lexicographic);
 
   // Contiguous sites of the file, first_site counted from its first row. Called by one thread. May throw: every
   // rank then throws.

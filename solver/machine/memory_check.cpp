@@ -112,8 +112,7 @@ bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape&
   const bool any_gpu = communicator.any(cuda_device >= 0);
   if (place == EigenvectorPlace::device && !any_gpu)
     throw Error("eigenvectors_on", "host or auto, as no GPU computes", "device");
-  if (!any_gpu || place == EigenvectorPlace::device) return false;
-  return place == EigenvectorPlace::host || !fits_on_all(communicator, shape, cuda_device);
+  return any_gpu && eigenvectors_go_to_host(place, fits_on_all(communicator, shape, cuda_device));
 }
 
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,

@@ -23,9 +23,13 @@ int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape,
 // Whether a solve fits on every rank, beside what is held now. Collective.
 bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device);
 
-// Whether the eigenvectors of a solve are to lie on the host though a GPU computes: its options say so, or leave it
-// open and it does not fit with them on the device. Throws Error where the options ask for a device and no rank has
-// one. Collective.
+// Whether the eigenvectors of a GPU are to lie on the host: that is asked for, or it is left open, and the solve does
+// not fit with them on the device. Local.
+constexpr bool eigenvectors_go_to_host(EigenvectorPlace asked, bool fits_on_device) {
+  return asked == EigenvectorPlace::host || (asked == EigenvectorPlace::automatic && !fits_on_device);
+}
+// The same for a solve on these ranks; false where none has a GPU. Throws Error where a device is asked for then.
+// Collective.
 bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape& shape, int cuda_device);
 
 // Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and

@@ -334,13 +334,13 @@ MemoryBudget Gauge::held_memory(const MemoryEstimate& estimate, double of_operat
   const double held = estimate.objects.at("certificate_links") + double(certificate_.bytes(MemorySpace::host));
   const double of_certificate =
       std::min(certificate_bytes(MemorySpace::cuda), estimate.objects.at("device_certificate"));
-  MemoryBudget bytes = held_for_solves(of_operators);
+  MemoryBudget bytes = held_by(of_operators);
   bytes.host += held;
   if (context_.cuda_device() >= 0) bytes.device += of_certificate;
   return bytes;
 }
 
-MemoryBudget Gauge::held_for_solves(double of_operators) const {
+MemoryBudget Gauge::held_by(double of_operators) const {
   MemoryBudget held;
   double& there = context_.cuda_device() >= 0 ? held.device : held.host;
   there = of_operators;

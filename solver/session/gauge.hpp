@@ -137,7 +137,8 @@ class Gauge {
   EigenpairIdentity eigenpair_identity() const;
   // Reads eigenpairs, proves that they are eigenpairs of this operator, and keeps them: solves use them. Throws Error
   // where the file is for other links, another action or boundary, or for nothing that the certificate accepts. They
-  // go where the links change. `on_host`: for a GPU, too; absent: the options and its free memory decide. Collective.
+  // go where the links change. `on_host`: whether they lie there though a GPU computes; absent: the options and the
+  // memory that is free decide. Collective.
   void load_eigenpairs(const EigenvectorHeader& header, std::optional<bool> on_host = {});
   // Keeps pairs that were found and certified for these links, as load_eigenpairs does. They lie where the gauge
   // computes. Collective.
@@ -239,7 +240,7 @@ class Gauge {
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
   double certificate_bytes(MemorySpace space) const;  // held there beside the host's links, this rank
   MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;
-  MemoryBudget held_for_solves(double of_operators) const;  // by these and eigenvectors alone
+  MemoryBudget held_by(double of_operators) const;  // by them and by eigenvectors alone
 
   // The hashes of sources, for `identity_of`.
   std::string hashes_of(std::span<const VectorField> sources) const;

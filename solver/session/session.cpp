@@ -83,9 +83,8 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
     shape.eigenvector_precision = eigenvectors->precision;
     shape.mass_by_mass = Deflation::damps(eigenvectors->precision, shape.system == System::odd);
     shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
-  }
-  if (eigenvectors)
     shape.eigenvectors_on_host = eigenvectors_go_to_host(context.communicator(), shape, context.cuda_device());
+  }
   require_memory(context.communicator(), shape, context.cuda_device(), {});
   if (stored) {
     SessionOptions fitted = context.options();

@@ -100,15 +100,11 @@ Plan make_plan(std::span<const Machine> kinds, const SolveShape& shape) {
         of_kind.rank = int(rank);
       }
     }
-    const EigenvectorPlace place = shape.options.eigenvectors_on;
-    of_kind.eigenvectors_on_host = of_kind.on_gpu && place == EigenvectorPlace::host;
+    const bool fits_on_device = fits(estimate_memory(of_kind), budget_of(kinds[k]));
+    of_kind.eigenvectors_on_host =
+        of_kind.on_gpu && eigenvectors_go_to_host(shape.options.eigenvectors_on, fits_on_device);
     kind.memory = estimate_memory(of_kind);
     kind.fits = fits(kind.memory, budget_of(kinds[k]));
-    if (!kind.fits && of_kind.on_gpu && place == EigenvectorPlace::automatic) {
-      of_kind.eigenvectors_on_host = true;
-      kind.memory = estimate_memory(of_kind);
-      kind.fits = fits(kind.memory, budget_of(kinds[k]));
-    }
     if (!kind.fits) kind.fitting = in_words_of_the_program(what_would_fit(of_kind, budget_of(kinds[k])));
     if (kind.time.total() > plan.time.total()) plan.time = kind.time;
   }

@@ -155,7 +155,7 @@ struct Gauge::ShiftedBatch {
 void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) const {
   double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
   if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
-  MemoryBudget held = held_for_solves(there);
+  MemoryBudget held = held_by(there);
   held.host += double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
                double(certificate_.bytes(MemorySpace::host)) + field_bytes;
   if (context_.cuda_device() >= 0)
