@@ -35,7 +35,8 @@ QuickStartAlone::QuickStartAlone() {
       {"OMPI_MCA_ess_singleton_isolated", "1"},
       {"OMPI_MCA_orte_create_session_dirs", "0"},  // all isolated processes of a host would have the same
       {"OMPI_MCA_pml", "ob1"},
-      {"OMPI_MCA_btl", "self"}};
+      {"OMPI_MCA_btl", "self"},
+      {"HWLOC_COMPONENTS", "-opencl,-gl,-cuda,-nvml,-rsmi,-levelzero"}};  // the topology without GPUs
   for (const auto& [name, value] : variables)
     if (!std::getenv(name) && ::setenv(name, value, 0) == 0) set_.push_back(name);
 }

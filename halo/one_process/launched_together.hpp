@@ -10,9 +10,9 @@ namespace staghorn {
 void require_one_process();
 
 // While MPI starts in a process that no launcher has started, Open MPI has no daemon to start beside it and no network
-// to look for, which takes some tenths of a second: its variables say so, but for those that the user has set. Other
-// MPIs do not read them. Writes to the environment, as the start of MPI does itself: no other thread may read it
-// meanwhile. Local.
+// to look for, and hwloc asks no driver of graphics or OpenCL for GPUs, which takes some tenths of a second: their
+// variables say so, but for those that the user has set. Other MPIs do not read those of Open MPI. Writes to the
+// environment, as the start of MPI does itself: no other thread may read it meanwhile. Local.
 class QuickStartAlone {
  public:
   QuickStartAlone();

@@ -16,7 +16,8 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::size_t bytes_per_range = std::size_t{1} << 18;  // one thread reads so many at a time
+constexpr std::size_t bytes_per_range = std::size_t{1} << 18;       // one thread reads so many at a time
+constexpr std::size_t least_bytes_for_disk = std::size_t{1} << 20;  // of a write: the disk likes long pieces
 
 [[noreturn]] void fail(const std::string& path, const std::string& what) {
   throw FileError(path + ": " + what + ": " + std::strerror(errno));
@@ -110,6 +111,11 @@ void PosixFile::write(std::int64_t offset, std::span<const std::byte> bytes) con
     done += std::size_t(n);
     made_progress();
   }
+#ifdef SYNC_FILE_RANGE_WRITE
+  // The disk begins now, not at the flush. What fails here fails there again, with its error.
+  if (bytes.size() >= least_bytes_for_disk)
+    ::sync_file_range(descriptor_, offset, std::int64_t(bytes.size()), SYNC_FILE_RANGE_WRITE);
+#endif
 }
 
 void PosixFile::write_text(std::int64_t offset, const std::string& text) const {

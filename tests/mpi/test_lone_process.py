@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 GAUGE = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc"
-NAMES = ["OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_orte_create_session_dirs", "OMPI_MCA_pml", "OMPI_MCA_btl"]
+NAMES = ["OMPI_MCA_ess_singleton_isolated", "OMPI_MCA_orte_create_session_dirs", "OMPI_MCA_pml", "OMPI_MCA_btl",
+         "HWLOC_COMPONENTS"]
 
 
 def most_seen(job: subprocess.Popen, folder: Path) -> tuple[int, int]:
@@ -55,4 +56,4 @@ print([get(name.encode()) for name in {NAMES}])
 """
     found = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
     assert found.returncode == 0, found.stderr
-    assert found.stdout.strip() == "[None, None, b'ob1', None]"
+    assert found.stdout.strip() == "[None, None, b'ob1', None, None]"
