@@ -87,7 +87,7 @@ __device__ __forceinline__ void finish_site(const HopArguments& a, const Place& 
 #pragma unroll
   for (int r = 0; r < Tile; ++r) {
     int V = sites, site = place.site, first = rhs;
-    if constexpr (Tile >= least_tile_of_many)  // not the places of all r ahead
+    if constexpr (Tile > 2)  // not the places of all r ahead, which would spill
       V = computed_here(V), site = computed_here(site), first = computed_here(first);
     const std::size_t offset = vector_offset<Stored>(first, V) + vector_offset<Stored>(r, V);
     HopSite<Stored, of_x, Scalars> at{
