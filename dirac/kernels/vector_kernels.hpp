@@ -40,13 +40,13 @@ struct ProductCall {
   void *scratch = nullptr, *scratch_host = nullptr;   // GPU: scratch_bytes each, in device and in pinned memory
 };
 
-// y_j = sum_i x_i c_ij, plus y_j where `add` is set; at most max_coefficients c_ij. Numbers are computed in
-// arithmetic_of(precision), i ascending.
+// y_j = sum_i x_i c_ij for the columns before first_grown, and y_j += sum_i x_i c_ij over i from first_x_of_grown on
+// for the others; at most max_coefficients c_ij. Numbers are computed in arithmetic_of(precision), i ascending.
 struct CombineCall {
   Precision precision = Precision::fp64;
   std::span<const VectorColumn> x, y;
   const Complex<double>* coefficients = nullptr;  // [i][j]
-  bool add = false;
+  int first_grown = 0, first_x_of_grown = 0;
   std::int64_t blocks = 0;
   int lanes = 0;                                     // of a block
   void *scratch = nullptr, *scratch_host = nullptr;  // as above

@@ -224,9 +224,14 @@ ComplexMatrix VectorAlgebra::gram(Fields a, ColumnScales* scales) const {
   return result;
 }
 
-void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, std::span<ColorVectorField* const> y, bool add) const {
+void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, bool add) const {
+  add ? combine(x, c, {}, y, 0) : combine(x, c, y, {}, 0);
+}
+
+void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x) const {
   const Precision precision = x.empty() ? Precision::fp64 : x[0]->precision();
-  const std::vector<const ColorVectorField*> targets(y.begin(), y.end());
+  std::vector<const ColorVectorField*> targets(y.begin(), y.end());
+  targets.insert(targets.end(), grown.begin(), grown.end());
   const std::vector<VectorColumn> from = state_->columns(x, precision, max_combined),
                                   to = state_->columns(targets, precision, max_columns);
   if (c.rows != int(from.size()) || c.columns != int(to.size()))
@@ -243,7 +248,8 @@ void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, std::span<ColorVec
   call.precision = precision;
   call.x = from, call.y = to;
   call.coefficients = c.elements.data();
-  call.add = add;
+  for (const ColorVectorField* target : y) call.first_grown += target->n_rhs();
+  call.first_x_of_grown = first_x;
   call.blocks = state_->layout.blocks();
   call.lanes = state_->layout.lanes();
   call.scratch = state_->scratch.data(), call.scratch_host = state_->scratch_host.data();

@@ -52,10 +52,17 @@ class VectorAlgebra {
   // gram(a, a) at the same scales. Collective.
   ComplexMatrix gram(Fields a, ColumnScales* scales = nullptr) const;
 
+  using Targets = std::span<ColorVectorField* const>;
+
   // y_j = sum_i x_i c(i, j), plus y_j where `add` is set. i ascends; the arithmetic is that of the precision, for fp16
-  // that of fp32. Reads each x once, on a GPU once for up to 16 columns y (fp16: 8). 24 flops per site and element of
-  // c. Fields y and x must not be the same. Throws Error if shapes or kinds differ. Local.
-  void combine(Fields x, const ComplexMatrix& c, std::span<ColorVectorField* const> y, bool add = false) const;
+  // that of fp32. Reads each x once; in fp64 on a GPU once for each 16 columns y, or 32 where x has at most 32. 24
+  // flops per site and element of c. Fields y and x must not be the same. Throws Error if shapes or kinds differ.
+  // Local.
+  void combine(Fields x, const ComplexMatrix& c, Targets y, bool add = false) const;
+
+  // Two combinations in one pass: y as above, and to fields `grown`, whose columns of c follow those of y, the sum over
+  // the columns i of x from `first_x` on is added. Local.
+  void combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x) const;
 
  private:
   struct State;

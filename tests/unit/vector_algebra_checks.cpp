@@ -39,7 +39,7 @@ VectorField test_vector(const Lattice& lattice, int column) {
 struct Columns {
   Columns(const SiteLayout& layout, Precision precision, MemorySpace space, PinnedPieces& pieces, int first,
           int count) {
-    const int sizes[] = {count > 1 ? count - 1 : 1, count > 1 ? 1 : 0};
+    const int sizes[] = {count > 1 ? count - 1 : count, count > 1 ? 1 : 0};
     for (const int size : sizes) {
       if (size == 0) continue;
       fields.emplace_back(layout, precision, size, space, &pieces);
@@ -108,11 +108,11 @@ bool same(const Complex<double>& found, const Complex<double>& expected, const c
   return false;
 }
 
-// y = sum_i x_i c_i [+ y] of one column and component, in the arithmetic of `Real`.
+// y + sum_i x_i c_i over i from `first` on, of one column and component, in the arithmetic of `Real`.
 template <class Real>
-Complex<Real> plain_combination(const std::vector<VectorField>& x, const ComplexMatrix& c, int j, std::int64_t site,
-                                int color, Complex<Real> y) {
-  for (int i = 0; i < c.rows; ++i) {
+Complex<Real> plain_combination(const std::vector<VectorField>& x, const ComplexMatrix& c, int first, int j,
+                                std::int64_t site, int color, Complex<Real> y) {
+  for (int i = first; i < c.rows; ++i) {
     const Complex<double>& element = x[std::size_t(i)][site].c[color];
     y = multiply_add(Complex<Real>{Real(c(i, j).re), Real(c(i, j).im)},
                      Complex<Real>{Real(element.re), Real(element.im)}, y);
@@ -166,24 +166,32 @@ bool check_products(const VectorAlgebra& algebra, const Columns& a, const Column
   return holds && (column > 0 || a.fields[0].n_rhs() != b.fields[0].n_rhs());
 }
 
-bool check_combination(const VectorAlgebra& algebra, const Columns& x, Columns& y, bool add) {
-  const std::vector<VectorField> from = x.plain(), before = y.plain();
+// y = x c and grown += x c, where x begins with column first_x.
+bool check_combination(const VectorAlgebra& algebra, const Columns& x, Columns& y, Columns& grown, int first_x) {
+  const auto all = [&] {
+    std::vector<VectorField> fields = y.plain();
+    for (const VectorField& field : grown.plain()) fields.push_back(field);
+    return fields;
+  };
+  const std::vector<VectorField> from = x.plain(), before = all();
+  const int written = int(y.plain().size());
   ComplexMatrix c(int(from.size()), int(before.size()));
   RandomStream random = test_stream(7);
   for (auto& element : c.elements) element = complex_gaussian(random);
-  algebra.combine(x.read(), c, y.written(), add);
-  const Precision precision = y.fields[0].precision();
-  const std::vector<VectorField> after = y.plain();
+  algebra.combine(x.read(), c, y.written(), grown.written(), first_x);
+  const Precision precision = x.fields[0].precision();
+  const std::vector<VectorField> after = all();
   for (int j = 0; j < c.columns; ++j) {
     // What the field's precision makes of the numbers: for fp16 by packing them.
     VectorField expected(before[j].lattice());
     for (std::int64_t site = 0; site < expected.size(); ++site)
       for (int color = 0; color < 3; ++color) {
-        const Complex<double> y0 = add ? before[j][site].c[color] : Complex<double>{};
+        const int first = j < written ? 0 : first_x;
+        const Complex<double> y0 = j < written ? Complex<double>{} : before[j][site].c[color];
         if (precision == Precision::fp64) {
-          expected[site].c[color] = plain_combination<double>(from, c, j, site, color, y0);
+          expected[site].c[color] = plain_combination<double>(from, c, first, j, site, color, y0);
         } else {
-          const auto sum = plain_combination<float>(from, c, j, site, color, {float(y0.re), float(y0.im)});
+          const auto sum = plain_combination<float>(from, c, first, j, site, color, {float(y0.re), float(y0.im)});
           expected[site].c[color] = {sum.re, sum.im};
         }
       }
@@ -218,9 +226,12 @@ Verdict check_vectors(const std::string& name) {
         if (n == 32 && volume(extents) > 16) continue;
         omp_set_num_threads(1 + cells % 2);  // threads must not matter
         const Columns a(layout, precision, kernels->space, pieces, 0, n);
-        Columns b(layout, precision, kernels->space, pieces, 50, m);
-        if (!check_products(algebra, a, b) || !check_combination(algebra, a, b, false) ||
-            !check_combination(algebra, a, b, true)) {
+        Columns b(layout, precision, kernels->space, pieces, 50, m),
+            none(layout, precision, kernels->space, pieces, 0, 0),
+            some(layout, precision, kernels->space, pieces, 90, m / 2),
+            others(layout, precision, kernels->space, pieces, 130, m - m / 2);
+        if (!check_products(algebra, a, b) || !check_combination(algebra, a, b, none, 0) ||
+            !check_combination(algebra, a, none, b, 0) || !check_combination(algebra, a, some, others, n / 2)) {
           std::printf("%s, %s, %d x %d columns\n", to_string(extents).c_str(), to_string(precision).c_str(), n, m);
           return Verdict::fails;
         }

@@ -4,7 +4,7 @@
 // Flops and bytes per site, w bytes of a real, each vector read once:
 //   dot       60 a pair                   12 w a pair
 //   gram      18 a pair, 24 a column      6 w a column; n vectors with themselves are n (n - 1) / 2 pairs
-//   combine   24 n m                      6 w (n + m), with add 6 w (n + 2 m)
+//   combine   24 n m                      6 w (n + m), and 6 w for each column that grows
 //   shifted   30 a shift and step         6 w (steps + 4 shifts)
 // A group is W cells side by side, one in each lane of doubles. A Gram matrix keeps the numbers of all columns of a
 // group in the second-level cache, as doubles, and computes pairs in tiles that registers hold. Meanwhile the vectors
@@ -210,19 +210,20 @@ void gram(const ProductCall& call) {
   });
 }
 
-// Of one block the columns [first, first + Columns) of y.
+// Of one block the columns [first, first + Columns) of y, which all are grown or none is.
 template <class Stored, int Columns>
 STAGHORN_INLINE void combine_block(const CombineCall& call, const Complex<Arithmetic<Stored>>* coefficients,
                                    std::int64_t block, int first) {
+  const bool grown = first >= call.first_grown;
   using Real = Arithmetic<Stored>;
   const auto place = [&](const VectorColumn& column) {
     return reinterpret_cast<Stored*>(static_cast<char*>(column.data) + block * column.stride);
   };
   BlockVector<Stored> y[Columns] = {};
-  if (call.add)
+  if (grown)
     for (int j = 0; j < Columns; ++j)
       y[j] = load_vector(static_cast<const Stored*>(place(call.y[std::size_t(first + j)])));
-  for (std::size_t i = 0; i < call.x.size(); ++i) {
+  for (std::size_t i = grown ? std::size_t(call.first_x_of_grown) : 0; i < call.x.size(); ++i) {
     const BlockVector<Stored> x = load_vector(static_cast<const Stored*>(place(call.x[i])));
     STAGHORN_UNROLL
     for (int j = 0; j < Columns; ++j) {
@@ -242,8 +243,10 @@ void combine(const CombineCall& call) {
       coefficients[k] = {Arithmetic<Stored>(call.coefficients[k].re), Arithmetic<Stored>(call.coefficients[k].im)};
 #pragma omp parallel for schedule(static)
     for (std::int64_t block = 0; block < call.blocks; ++block)
-      for_panels(int(call.y.size()),
-                 [&]<int Columns>(int first) { combine_block<Stored, Columns>(call, coefficients, block, first); });
+      for (const auto& [begin, end] : {std::pair(0, call.first_grown), std::pair(call.first_grown, int(call.y.size()))})
+        for_panels(end - begin, [&]<int Columns>(int first) {
+          combine_block<Stored, Columns>(call, coefficients, block, begin + first);
+        });
   });
 }
 

@@ -21,8 +21,11 @@ class BlockAlgebra {
     const ColorVectorField& vectors;
     const ComplexMatrix& coefficients;
   };
-  // to = sum of vectors coefficients, plus `to` itself where `add` is set. `to` is none of the vectors. Local.
-  void combine(std::initializer_list<Term> terms, ColorVectorField& to, bool add = false) const;
+  // to = sum of vectors coefficients. `to` is none of the vectors. Local.
+  void combine(std::initializer_list<Term> terms, ColorVectorField& to) const;
+  // to = a coefficients + b coefficients, and grown += b of_grown, in one pass. Local.
+  void combine(const Term& a, const Term& b, ColorVectorField& to, const ComplexMatrix& of_grown,
+               ColorVectorField& grown) const;
 
  private:
   VectorAlgebra algebra_;

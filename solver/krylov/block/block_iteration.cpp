@@ -114,8 +114,7 @@ bool BlockIteration::advance(const ParitySystem& system, ColorVectorField& x) {
   const ComplexMatrix rho = orthonormalize(), rho_adjoint = product_adjoint(identity(rho.columns), rho);
 
   // X += P al S;  P <- Q' + P rho^+;  S <- rho S
-  algebra_.combine({{p_, product(al, s_)}}, x, true);
-  algebra_.combine({{y_, w_}, {p_, rho_adjoint}}, hop_);
+  algebra_.combine({y_, w_}, {p_, rho_adjoint}, hop_, product(al, s_), x);
   std::swap(p_, hop_);
   s_ = product(rho, s_);
   // P^+ P = 1 + rho P^+ P rho^+, since Q' is orthogonal to the P of before; now and then from P itself

@@ -11,9 +11,8 @@ namespace staghorn {
 // Squared distance over squared norm below which a vector counts as dependent on others: it is lost in rounding.
 inline constexpr double least_pivot = 1e-14;
 
-// Q is not stored but Y and W with Q = Y W, so that no pass is needed to normalise it. Bytes of an iteration besides
-// two hops of all right-hand sides, n vectors each: 4 n to make Y, 5 n for P and x together or 6 n one after the other,
-// 2 n for Gram matrices.
+// Q is not stored but Y and W with Q = Y W, so that no pass is needed to normalise it. Vectors that an iteration moves
+// besides two hops of all n right-hand sides: 4 n to make Y, 5 n for P and x in one pass, 2 n for Gram matrices.
 class BlockIteration {
  public:
   // Makes four fields like those of `d`. Local.

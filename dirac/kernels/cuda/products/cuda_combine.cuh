@@ -12,12 +12,17 @@ namespace staghorn::cuda {
 
 constexpr int combine_threads = 128;
 
+// In tensor cores x is taken in steps of four columns and y in tiles of eight.
+constexpr int step_columns = 4, tile_columns = 8;
+
+// Columns of y from first_grown on are added to, with x from first_x_of_grown on. In tensor cores columns without a
+// field fill the step and the tile before these; elsewhere all columns grow or none does.
 struct CombineArguments {
-  const void* x[max_combined];
-  void* y[max_columns];
+  const void* x[max_combined + step_columns];
+  void* y[max_columns + tile_columns];
   const Complex<double>* coefficients;
   int n, m;
-  bool add;
+  int first_grown, first_x_of_grown;
   unsigned V;
 };
 
@@ -43,7 +48,7 @@ __global__ void __launch_bounds__(combine_threads) combine_kernel(const __grid_c
 #pragma unroll
   for (int j = 0; j < Columns; ++j) {
     y[j] = {0, 0};
-    if (a.add && j < count) {
+    if (a.first_grown == 0 && j < count) {
       const Word word = static_cast<const Word*>(a.y[first + j])[k];
       y[j] = {word.x, word.y};
     }
@@ -74,7 +79,7 @@ __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __
   for (int j = 0; j < Columns; ++j) {
 #pragma unroll
     for (int k = 0; k < 6; ++k) y[j][k] = 0;
-    if (a.add && j < count)
+    if (a.first_grown == 0 && j < count)
       load_vector<Caching::plain>(static_cast<const std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
   }
 #pragma unroll 2
@@ -97,27 +102,30 @@ __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __
     if (j < count) store_vector<Caching::streaming>(static_cast<std::int16_t*>(a.y[first + j]), a.V, lane, y[j]);
 }
 
-// fp64 in tensor cores. A warp computes 16 numbers of 8 `Tiles` columns, blockIdx.y counts those. A number is two
-// chains of real products,
+// fp64 in tensor cores. A warp computes 16 numbers of `Tiles` tiles, of which some may grow; blockIdx.y counts those. A
+// number is two chains of real products,
 //   re: x_re c_re, x_im (-c_im), ...      im: x_im c_re, x_re c_im, ...,
-// so both are products of matrices whose index k runs over columns i and over the two parts of x_i. Four columns i make
-// one step. Numbers come into shared memory two steps ahead.
-constexpr int tensor_rows = 16, tensor_steps = max_combined / 4, tensor_stages = 3;
+// so both are products of matrices whose index k runs over columns i and over the two parts of x_i. Numbers come into
+// shared memory two steps ahead.
+constexpr int tensor_rows = 16, tensor_stages = 3;
+// The most steps; of 32 columns y, whose factors would fill the shared memory of a block.
+template <int Tiles>
+constexpr int tensor_steps = Tiles > 2 ? max_columns / step_columns : max_combined / step_columns + 1;
 constexpr int tensor_block_rows = tensor_rows * combine_threads / 32;
 constexpr int tensor_pitch = tensor_rows + 2;  // from a column to the next: a quarter of a warp reads from all banks
 
 template <int Tiles>
-__global__ void __launch_bounds__(combine_threads, 4)
+__global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
     combine_tensor_kernel(const __grid_constant__ CombineArguments a) {
   // The factors b of each lane, in the order in which it needs them: [step][tile][re, im][k = t, t + 4][lane].
-  __shared__ double factors[tensor_steps][Tiles][2][2][32];
-  __shared__ double2 panels[combine_threads / 32][tensor_stages][4][tensor_pitch];
-  const int first = int(blockIdx.y) * 8 * Tiles, steps = (a.n + 3) / 4;
+  __shared__ double factors[tensor_steps<Tiles>][Tiles][2][2][32];
+  __shared__ double2 panels[combine_threads / 32][tensor_stages][step_columns][tensor_pitch];
+  const int first = int(blockIdx.y) * tile_columns * Tiles, steps = (a.n + step_columns - 1) / step_columns;
   for (int f = int(threadIdx.x); f < steps * Tiles * 128; f += combine_threads) {
     const int lane = f % 32, half = f / 32 % 2, part = f / 64 % 2, tile = f / 128 % Tiles, step = f / 128 / Tiles;
-    const int k = lane % 4 + 4 * half, i = 4 * step + k / 2, j = first + 8 * tile + lane / 4;
+    const int k = lane % 4 + 4 * half, i = step_columns * step + k / 2, j = first + tile_columns * tile + lane / 4;
     double factor = -0.0;  // times 0: adding this changes no number, not even -0
-    if (i < a.n && j < a.m) {
+    if (i < a.n && a.x[i] && j < a.m) {
       const Complex<double> c = a.coefficients[i * a.m + j];
       factor = k % 2 == 0 ? c.re : part == 0 ? -c.im : c.im;
     }
@@ -126,7 +134,7 @@ __global__ void __launch_bounds__(combine_threads, 4)
   __syncthreads();
 
   const int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  double2(&panel)[tensor_stages][4][tensor_pitch] = panels[threadIdx.x / 32];
+  double2(&panel)[tensor_stages][step_columns][tensor_pitch] = panels[threadIdx.x / 32];
   const std::size_t numbers = 3 * std::size_t(a.V), stride = gridDim.x * std::size_t(tensor_block_rows);
   const std::size_t begin = blockIdx.x * std::size_t(tensor_block_rows) + threadIdx.x / 32 * tensor_rows;
 
@@ -136,9 +144,10 @@ __global__ void __launch_bounds__(combine_threads, 4)
   const auto fetch = [&] {
 #pragma unroll
     for (int half = 0; half < 2; ++half) {
-      const int column = 2 * half + lane / tensor_rows, row = lane % tensor_rows, i = 4 * ahead_step + column;
+      const int column = 2 * half + lane / tensor_rows, row = lane % tensor_rows,
+                i = step_columns * ahead_step + column;
       double2* const to = &panel[ahead_stage][column][row];
-      if (i < a.n && ahead + unsigned(row) < numbers)
+      if (i < a.n && a.x[i] && ahead + unsigned(row) < numbers)
         __pipeline_memcpy_async(to, static_cast<const double2*>(a.x[i]) + ahead + row, sizeof(double2));
       else
         *to = {0, 0};
@@ -153,17 +162,18 @@ __global__ void __launch_bounds__(combine_threads, 4)
   for (std::size_t start = begin; start < numbers; start += stride) {
     // The sums of numbers start + 8 (k / 2) + g, columns first + 8 tile + 2t + k % 2.
     double y[Tiles][2][4] = {};
-    const auto for_sums = [&](auto&& work) {
+    const auto for_sums = [&](int from, auto&& work) {
 #pragma unroll
       for (int tile = 0; tile < Tiles; ++tile)
 #pragma unroll
         for (int k = 0; k < 4; ++k) {
           const std::size_t number = start + unsigned(k / 2 * 8 + g);
-          const int j = first + 8 * tile + 2 * t + k % 2;
-          if (number < numbers && j < a.m) work(static_cast<double2*>(a.y[j])[number], y[tile][0][k], y[tile][1][k]);
+          const int j = first + tile_columns * tile + 2 * t + k % 2;
+          if (number < numbers && j >= from && j < a.m && a.y[j])
+            work(static_cast<double2*>(a.y[j])[number], y[tile][0][k], y[tile][1][k]);
         }
     };
-    if (a.add) for_sums([](const double2& word, double& re, double& im) { re = word.x, im = word.y; });
+    for_sums(a.first_grown, [](const double2& word, double& re, double& im) { re = word.x, im = word.y; });
     for (int step = 0; step < steps; ++step) {
       __pipeline_wait_prior(tensor_stages - 2);
       __syncwarp();  // all lanes have left the stage that is fetched into
@@ -178,13 +188,14 @@ __global__ void __launch_bounds__(combine_threads, 4)
       }
 #pragma unroll
       for (int tile = 0; tile < Tiles; ++tile) {
+        if (first + tile_columns * tile >= (step_columns * step < a.first_x_of_grown ? a.first_grown : a.m)) break;
         const auto& factor = factors[step][tile];
         add_products<ChainBy::tensor_cores>(y[tile][0], re, {factor[0][0][lane], factor[0][1][lane]});
         add_products<ChainBy::tensor_cores>(y[tile][1], im, {factor[1][0][lane], factor[1][1][lane]});
       }
       stage = (stage + 1) % tensor_stages;
     }
-    for_sums([](double2& word, double re, double im) { __stcs(&word, double2{re, im}); });
+    for_sums(0, [](double2& word, double re, double im) { __stcs(&word, double2{re, im}); });
   }
   __pipeline_wait_prior(0);
 }
