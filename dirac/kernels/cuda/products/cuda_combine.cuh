@@ -26,21 +26,27 @@ struct CombineArguments {
   unsigned V;
 };
 
-// The coefficients in the arithmetic of the fields, in shared memory; columns [first, first + count) of y.
-template <class Real>
-__device__ __forceinline__ void read_coefficients(const CombineArguments& a, Complex<Real>* shared) {
-  for (int k = int(threadIdx.x); k < a.n * a.m; k += combine_threads)
-    shared[k] = {Real(a.coefficients[k].re), Real(a.coefficients[k].im)};
+// The coefficients of the columns [first, first + Columns) of y in the arithmetic of the fields, in shared memory; 0
+// where there is no column.
+template <int Columns, class Real>
+__device__ __forceinline__ void read_coefficients(const CombineArguments& a, int first,
+                                                  Complex<Real> (*shared)[Columns]) {
+  for (int k = int(threadIdx.x); k < a.n * Columns; k += combine_threads) {
+    const int i = k / Columns, j = first + k % Columns;
+    const Complex<double> c = j < a.m ? a.coefficients[i * a.m + j] : Complex<double>{0, 0};
+    shared[i][k % Columns] = {Real(c.re), Real(c.im)};
+  }
   __syncthreads();
 }
 
-// fp64 and fp32: fields are 3 V complex numbers in one order for all. A thread computes one number of up to `Columns`
-// columns, blockIdx.y counts those.
+// fp64 and fp32: fields are 3 V complex numbers in one order for all. A thread computes one number of `Columns`
+// columns, blockIdx.y counts those. Columns that are not there are computed, too: with a question between them the
+// compiler would load coefficients one after the other.
 template <class Real, int Columns>
 __global__ void __launch_bounds__(combine_threads) combine_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<Real> coefficients[max_coefficients];
-  read_coefficients(a, coefficients);
+  __shared__ Complex<Real> coefficients[max_combined][Columns];
   const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
+  read_coefficients(a, first, coefficients);
   const std::size_t k = blockIdx.x * std::size_t(combine_threads) + threadIdx.x;
   if (k >= 3 * std::size_t(a.V)) return;
   using Word = std::conditional_t<sizeof(Real) == 8, double2, float2>;
@@ -58,8 +64,7 @@ __global__ void __launch_bounds__(combine_threads) combine_kernel(const __grid_c
     const Word word = __ldcs(static_cast<const Word*>(a.x[i]) + k);
     const Complex<Real> x = {word.x, word.y};
 #pragma unroll
-    for (int j = 0; j < Columns; ++j)
-      if (j < count) y[j] = multiply_add(coefficients[i * a.m + first + j], x, y[j]);
+    for (int j = 0; j < Columns; ++j) y[j] = multiply_add(coefficients[i][j], x, y[j]);
   }
 #pragma unroll
   for (int j = 0; j < Columns; ++j)
@@ -69,9 +74,9 @@ __global__ void __launch_bounds__(combine_threads) combine_kernel(const __grid_c
 // fp16: a thread computes the vectors of one site, whose numbers share a unit.
 template <int Columns>
 __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __grid_constant__ CombineArguments a) {
-  __shared__ Complex<float> coefficients[max_coefficients];
-  read_coefficients(a, coefficients);
+  __shared__ Complex<float> coefficients[max_combined][Columns];
   const int first = int(blockIdx.y) * Columns, count = min(Columns, a.m - first);
+  read_coefficients(a, first, coefficients);
   const unsigned lane = blockIdx.x * combine_threads + threadIdx.x;
   if (lane >= a.V) return;
   float y[Columns][6];
@@ -91,9 +96,8 @@ __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __
       if (j < count)
 #pragma unroll
         for (int c = 0; c < 3; ++c) {
-          const Complex<float> sum =
-              multiply_add(coefficients[i * a.m + first + j], Complex<float>{x[2 * c], x[2 * c + 1]},
-                           Complex<float>{y[j][2 * c], y[j][2 * c + 1]});
+          const Complex<float> sum = multiply_add(coefficients[i][j], Complex<float>{x[2 * c], x[2 * c + 1]},
+                                                  Complex<float>{y[j][2 * c], y[j][2 * c + 1]});
           y[j][2 * c] = sum.re, y[j][2 * c + 1] = sum.im;
         }
   }

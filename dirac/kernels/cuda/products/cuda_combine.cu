@@ -1,0 +1,102 @@
+#include <algorithm>
+#include <vector>
+
+#include "dirac/algebra/dispatch.hpp"
+#include "dirac/kernels/cuda/cuda_launch.cuh"
+#include "dirac/kernels/cuda/products/cuda_combine.cuh"
+#include "dirac/kernels/cuda/products/cuda_combine.hpp"
+#include "halo/cuda/cuda_check.hpp"
+
+namespace staghorn::cuda {
+
+namespace {
+
+// With columns without a field up to whole steps of x and tiles of y before those that grow.
+CombineArguments combine_arguments(const CombineCall& call, int step, int tile) {
+  const auto filled = [](int first, int unit) { return (first + unit - 1) / unit * unit - first; };
+  const int x_filled = filled(call.first_x_of_grown, step), y_filled = filled(call.first_grown, tile);
+  const auto place_x = [&](int i) { return i < call.first_x_of_grown ? i : i + x_filled; };
+  const auto place_y = [&](int j) { return j < call.first_grown ? j : j + y_filled; };
+  CombineArguments a = {};
+  a.n = place_x(int(call.x.size())), a.m = place_y(int(call.y.size()));
+  a.first_grown = place_y(call.first_grown), a.first_x_of_grown = place_x(call.first_x_of_grown);
+  for (std::size_t i = 0; i < call.x.size(); ++i) a.x[place_x(int(i))] = call.x[i].data;
+  for (std::size_t j = 0; j < call.y.size(); ++j) a.y[place_y(int(j))] = call.y[j].data;
+  Complex<double>* const coefficients = static_cast<Complex<double>*>(call.scratch_host);
+  const Complex<double>* from = call.coefficients;
+  for (int i = 0; i < int(call.x.size()); ++i)
+    for (int j = 0; j < int(call.y.size()); ++j) coefficients[place_x(i) * a.m + place_y(j)] = *from++;
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch, coefficients, std::size_t(a.n * a.m) * sizeof(Complex<double>),
+                                      cudaMemcpyHostToDevice));
+  a.coefficients = static_cast<const Complex<double>*>(call.scratch);
+  a.V = unsigned(call.lanes);
+  return a;
+}
+
+void combine_in_tensor_cores(const CombineCall& call) {
+  const CombineArguments a = combine_arguments(call, step_columns, tile_columns);
+  const auto launch = [&](auto kernel, int columns) {
+    const int rounds = int((3 * std::int64_t{a.V} + tensor_block_rows - 1) / tensor_block_rows);
+    kernel<<<dim3(grid_size(kernel, combine_threads, rounds, 1, 0, rounds), (a.m + columns - 1) / columns),
+             combine_threads>>>(a);
+  };
+  if (a.m > 2 * tile_columns && a.n <= tensor_steps<4> * step_columns)
+    launch(combine_tensor_kernel<4>, 4 * tile_columns);
+  else if (a.m > tile_columns)
+    launch(combine_tensor_kernel<2>, 2 * tile_columns);
+  else
+    launch(combine_tensor_kernel<1>, tile_columns);
+}
+
+// All columns grow, or none does.
+void combine_alike(const CombineCall& call) {
+  const CombineArguments a = combine_arguments(call, 1, 1);
+  const auto launch = [&](auto kernel, std::size_t items, int columns) {
+    const dim3 blocks(unsigned((items + combine_threads - 1) / combine_threads), (a.m + columns - 1) / columns);
+    kernel<<<blocks, combine_threads>>>(a);
+  };
+  with_stored(call.precision, call.y[0].data, [&]<class Stored>(const Stored*) {
+    const std::size_t numbers = 3 * std::size_t(a.V);
+    if constexpr (is_fixed_point<Stored>)
+      a.m == 1 ? launch(combine_fixed_kernel<1>, a.V, 1) : launch(combine_fixed_kernel<8>, a.V, 8);
+    else if (a.m == 1)
+      launch(combine_kernel<Stored, 1>, numbers, 1);
+    else if (a.m <= 4)
+      launch(combine_kernel<Stored, 4>, numbers, 4);
+    else if (a.m <= 8)
+      launch(combine_kernel<Stored, 8>, numbers, 8);
+    else
+      launch(combine_kernel<Stored, 16>, numbers, 16);
+  });
+}
+
+// The columns [first, last) of y and the columns of x from `first_x` on.
+void combine_part(CombineCall call, int first, int last, int first_x) {
+  std::vector<Complex<double>> coefficients;
+  const std::size_t columns = call.y.size();
+  for (std::size_t i = std::size_t(first_x); i < call.x.size(); ++i)
+    coefficients.insert(coefficients.end(), call.coefficients + i * columns + first,
+                        call.coefficients + i * columns + last);
+  call.x = call.x.subspan(std::size_t(first_x));
+  call.y = call.y.subspan(std::size_t(first), std::size_t(last - first));
+  call.coefficients = coefficients.data();
+  call.first_grown = std::max(call.first_grown - first, 0), call.first_x_of_grown = 0;
+  combine_alike(call);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));  // the next part takes the same scratch
+}
+
+}  // namespace
+
+void combine(const CombineCall& call) {
+  const int columns = int(call.y.size());
+  if (call.precision == Precision::fp64 && columns > 1 && tensor_cores_make_chains()) {
+    combine_in_tensor_cores(call);
+  } else {
+    if (call.first_grown > 0) combine_part(call, 0, call.first_grown, 0);
+    if (call.first_grown < columns) combine_part(call, call.first_grown, columns, call.first_x_of_grown);
+  }
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
+}  // namespace staghorn::cuda
