@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/cuda/cuda_start.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/surroundings.hpp"
 
@@ -68,7 +69,7 @@ Sharers count_sharers(const Communicator& communicator, int cuda_device) {
 
 }  // namespace
 
-AvailableMemory available_memory(const Communicator& communicator, int cuda_device) {
+AvailableMemory available_memory(const Communicator& communicator, int cuda_device, GpuMemory counted) {
   const Sharers sharers = count_sharers(communicator, cuda_device);
   AvailableMemory memory;
   communicator.agree([&] {
@@ -76,8 +77,12 @@ AvailableMemory available_memory(const Communicator& communicator, int cuda_devi
     memory.host_limit = limit_from_environment("STAGHORN_HOST_MEMORY") / sharers.host;
     memory.device_limit = limit_from_environment("STAGHORN_GPU_MEMORY") / sharers.device;
     if (cuda_device < 0) return;
-    cuda::select_device(cuda_device);
-    memory.device = double(cuda::free_bytes()) / sharers.device;
+    if (counted == GpuMemory::all) {
+      memory.device = double(cuda::all_bytes(cuda_device)) / sharers.device;
+    } else {
+      cuda::select_device(cuda_device);
+      memory.device = double(cuda::free_bytes()) / sharers.device;
+    }
   });
   return memory;
 }

@@ -12,9 +12,13 @@ struct AvailableMemory {  // bytes for one rank: its share, if several ranks use
   double device_limit = 0;
 };
 
+// What counts as there on a GPU: what is free, or all of it, which is known before the GPU is made ready.
+enum class GpuMemory { free, all };
+
 // STAGHORN_HOST_MEMORY (bytes of one host) and STAGHORN_GPU_MEMORY (bytes of one GPU) set limits below what is there.
 // `cuda_device` is -1 for a rank that computes on the CPU. Throws Error for a limit that is not a number of bytes.
 // Collective.
-AvailableMemory available_memory(const Communicator& communicator, int cuda_device);
+AvailableMemory available_memory(const Communicator& communicator, int cuda_device,
+                                 GpuMemory counted = GpuMemory::free);
 
 }  // namespace staghorn

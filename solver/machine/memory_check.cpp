@@ -87,8 +87,9 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
 
 namespace {
 
-MemoryBudget budget_of(const Communicator& communicator, int cuda_device, const MemoryBudget& held) {
-  const AvailableMemory available = available_memory(communicator, cuda_device);
+MemoryBudget budget_of(const Communicator& communicator, int cuda_device, const MemoryBudget& held,
+                       GpuMemory counted = GpuMemory::free) {
+  const AvailableMemory available = available_memory(communicator, cuda_device, counted);
   return {std::min(available.host + held.host, available.host_limit),
           std::min(available.device + held.device, available.device_limit)};
 }
@@ -116,8 +117,8 @@ bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape&
 }
 
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
-                    const MemoryBudget& held) {
-  const MemoryBudget budget = budget_of(communicator, cuda_device, held);
+                    const MemoryBudget& held, GpuMemory counted) {
+  const MemoryBudget budget = budget_of(communicator, cuda_device, held, counted);
   communicator.agree([&] {
     const MemoryEstimate estimate = estimate_memory(shape);
     if (fits(estimate, budget)) return;

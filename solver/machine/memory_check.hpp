@@ -35,6 +35,6 @@ bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape&
 // Throws Error, the same on every rank, where a solve does not fit on one: what it needs by object, what is there, and
 // what would fit. `held` is what this rank holds already of the estimate. Collective.
 void require_memory(const Communicator& communicator, const SolveShape& shape, int cuda_device,
-                    const MemoryBudget& held);
+                    const MemoryBudget& held, GpuMemory counted = GpuMemory::free);
 
 }  // namespace staghorn

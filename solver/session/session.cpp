@@ -5,6 +5,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/site_hash.hpp"
 #include "dirac/operators/cuda_plain_operator.hpp"
+#include "halo/cuda/cuda_start.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/machine/memory_check.hpp"
@@ -74,7 +75,11 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   }
   state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
   const Context& context = state_->context;
-  const Context::Scope scope(context);
+  // A GPU is made ready beside the reading of thin links, and what is free there is asked for after it.
+  const bool beside = !stored && !eigenvectors;
+  const cuda::StartBeside start(beside ? context.cuda_device() : -1);
+  std::optional<Context::Scope> scope;
+  if (!beside) scope.emplace(context);
   const Lattice& lattice = context.lattice();
   require_fit(lattice, stencil_of(options));
   SolveShape shape = expected_shape(context, expected);
@@ -85,7 +90,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
     shape.n_rhs = std::min(shape.n_rhs, Deflation::most_rhs);  // the others wait
     shape.eigenvectors_on_host = eigenvectors_go_to_host(context.communicator(), shape, context.cuda_device());
   }
-  require_memory(context.communicator(), shape, context.cuda_device(), {});
+  require_memory(context.communicator(), shape, context.cuda_device(), {}, beside ? GpuMemory::all : GpuMemory::free);
   if (stored) {
     SessionOptions fitted = context.options();
     StoredGauge read = read_stored_gauge(context.communicator(), pair, lattice, fitted);
@@ -96,6 +101,9 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   } else {
     LinkField links = make_links(context.communicator(), lattice);
     GaugeChecks checks = read_gauge(context.communicator(), header, links, !options.no_verify);
+    if (beside) scope.emplace(context);
+    if (beside && context.on_gpus())
+      require_memory(context.communicator(), shape, context.cuda_device(), {double(links.bytes()), 0});
     state_->gauge.emplace(context, std::move(links), context.options(),
                           LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) state_->gauge->improve();
