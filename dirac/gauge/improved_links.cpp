@@ -8,6 +8,7 @@
 #include "dirac/gauge/cuda_improved_links.hpp"
 #include "dirac/gauge/plaquette_paths.hpp"
 #include "dirac/gauge/unitary_projection.hpp"
+#include "halo/available_memory.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -200,6 +201,14 @@ ProjectionReport agree_on_projection(const Communicator& communicator, const Lat
                 "a matrix of rank three, to be projected onto U(3)", found.str());
   });
   return {-communicator.max(-met.singular), -communicator.max(-met.determinant)};
+}
+
+MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device) {
+  if (!communicator.any(cuda_device >= 0)) return MemorySpace::host;
+  const AvailableMemory available = available_memory(communicator, cuda_device);
+  const double bytes = cuda_improved_links_bytes(lattice);
+  const bool fits = cuda_device >= 0 && bytes <= std::min(available.device, available.device_limit);
+  return communicator.any(!fits) ? MemorySpace::host : MemorySpace::cuda;
 }
 
 ImprovedLinks asqtad_links(const Communicator& communicator, const LinkField& thin, double u0, MemorySpace where) {

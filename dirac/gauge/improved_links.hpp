@@ -64,6 +64,10 @@ struct ProjectionExtremes {
 ProjectionReport agree_on_projection(const Communicator& communicator, const Lattice& lattice,
                                      const ProjectionExtremes& met);
 
+// Where links are made: on the GPU of each rank, or, where a rank has none (-1) or too little of its memory is free, on
+// the host. The same on all ranks. Collective.
+MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device);
+
 // The links of an action. `where` they are computed: by the host's threads, or on the selected GPU. `thin` and the
 // result lie on the host either way. Throw Error for a u0 or epsilon that is no number, and as project_links does.
 // Collective.

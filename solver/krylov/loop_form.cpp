@@ -9,9 +9,8 @@ namespace staghorn {
 
 namespace {
 
-// Local volumes up to which one kernel was measured to be faster, and beyond which it is the wide one
-// (decision 006).
-constexpr std::int64_t most_fast_sites = 32 * 32 * 32 * 64, most_narrow_sites = 24 * 24 * 24 * 48;
+// Local volume beyond which one kernel is the wide one (decision 006).
+constexpr std::int64_t most_narrow_sites = 24 * 24 * 24 * 48;
 
 constexpr NamedChoice<LoopForm, 7> forms{"form of the loop",
                                          {{{LoopForm::host, "host"},
@@ -36,13 +35,12 @@ LoopChoice default_loop_choice() {
   return text && *text ? choices.parse(text) : LoopChoice::automatic;
 }
 
-bool takes_one_kernel(LoopChoice asked, Precision precision, int n_rhs, std::int64_t local_volume) {
+bool takes_one_kernel(LoopChoice asked, int n_rhs, std::int64_t local_volume) {
   // With more sites the sums in a thread would not stay exact. On GPUs with fewer than 128 multiprocessors that begins
   // with fewer sites; can_be_one_kernel finds it there.
   constexpr std::int64_t most_exact_sites = 1 << 23;
   if (asked == LoopChoice::two || n_rhs * local_volume > most_exact_sites) return false;
-  if (asked != LoopChoice::automatic) return true;
-  return n_rhs == 1 && (precision == Precision::fp64 || local_volume <= most_fast_sites);
+  return asked != LoopChoice::automatic || n_rhs == 1;
 }
 
 bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume) {

@@ -26,7 +26,7 @@ enum class LoopChoice { automatic, one, wide, two };
 LoopChoice default_loop_choice();  // STAGHORN_CG_KERNELS: auto (where not set), one, wide, two
 
 // Whether one kernel is taken where the GPUs allow it: a single GPU, or several GPUs of one host by p2p.
-bool takes_one_kernel(LoopChoice asked, Precision precision, int n_rhs, std::int64_t local_volume);
+bool takes_one_kernel(LoopChoice asked, int n_rhs, std::int64_t local_volume);
 
 // Whether that one kernel is the wide one.
 bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume);

@@ -159,8 +159,7 @@ std::vector<IterationTime> iteration_times(std::span<const Machine> kinds, const
     const Lattice part = part_of(shape, rank);
     const double sites = double(part.local_volume()) / 2;
     IterationTime time;
-    time.one_kernel =
-        machine.has_gpus() && (ranks == 1 || by_p2p) && takes_one_kernel(asked, precision, shape.n_rhs, largest);
+    time.one_kernel = machine.has_gpus() && (ranks == 1 || by_p2p) && takes_one_kernel(asked, shape.n_rhs, largest);
     for (const double bytes : {hop, residual}) {
       const double memory = bytes * sites / machine.stream;
       time.memory += memory;

@@ -6,7 +6,9 @@
 #include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/improved_links.hpp"
 #include "dirac/gauge/link_phases.hpp"
+#include "halo/cuda/device_scope.hpp"
 #include "halo/cut_lattice.hpp"
+#include "halo/device_choice.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -54,14 +56,16 @@ CommandSyntax smear_syntax() {
       "multiply staggered phases and boundary signs into the links written (milc: as MILC's own files)")(
       "boundary",
       po::value<std::string>()->value_name("px,py,pz,pt")->default_value("periodic,periodic,periodic,antiperiodic"),
-      "whose signs are multiplied in")("force", po::bool_switch(), "replace files that exist")(
-      "quiet", po::bool_switch(), "print nothing but errors");
+      "whose signs are multiplied in")(
+      "device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"),
+      "where to make the links; auto takes a GPU where every rank has one with memory enough")(
+      "force", po::bool_switch(), "replace files that exist")("quiet", po::bool_switch(), "print nothing but errors");
   syntax.options.add(options);
   return syntax;
 }
 
 struct SmearCommand {
-  std::string gauge, action, fat, naik;
+  std::string gauge, action, fat, naik, device;
   std::optional<std::string> dataset;
   double u0 = 1, epsilon = 0;
   Unitarize unitarize = Unitarize::u3;
@@ -79,6 +83,7 @@ SmearCommand read_smear_command(const OptionValues& values) {
   command.action = text("action");
   command.fat = text("fat");
   command.naik = text("long");
+  command.device = text("device");
   command.u0 = values["u0"].as<double>();
   command.epsilon = values["naik-epsilon"].as<double>();
   if (command.action != "asqtad" && command.action != "hisq")
@@ -142,6 +147,9 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
 
   for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
   const GaugeHeader header = read_gauge_header(communicator, command.gauge, command.dataset);
+  int cuda_device = -1;
+  communicator.agree([&] { cuda_device = choose_device(command.device, communicator, communicator.rank_on_host()); });
+  const cuda::DeviceScope scope(cuda_device);
   LinkField thin(cut_lattice(communicator, header.extents));
   GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
   for (const std::string& text : unverified_checksums(checks.checksums)) messages << "UNVERIFIED: " << text << "\n";
@@ -150,12 +158,18 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
   checks.plaquette = plaquette(communicator, thin);
   checks.link_trace = link_trace(communicator, thin);
 
+  const MemorySpace where = space_for_links(communicator, thin.lattice(), cuda_device);
+  if (where == MemorySpace::host && command.device.starts_with("cuda"))
+    throw Error(ErrorKind::memory, "device", "a GPU of each rank with memory for its links, or auto or cpu",
+                "'" + command.device + "', where too little is free");
   const Stopwatch smearing;
-  ImprovedLinks links = command.action == "asqtad" ? asqtad_links(communicator, thin, command.u0)
-                                                   : hisq_links(communicator, thin, command.epsilon, command.unitarize);
+  ImprovedLinks links = command.action == "asqtad"
+                            ? asqtad_links(communicator, thin, command.u0, where)
+                            : hisq_links(communicator, thin, command.epsilon, command.unitarize, where);
   char line[160];
-  std::snprintf(line, sizeof line, "%s links of %s in %.2f s\n", command.action.c_str(),
-                to_string(header.extents).c_str(), smearing.seconds());
+  std::snprintf(line, sizeof line, "%s links of %s in %.2f s on %s\n", command.action.c_str(),
+                to_string(header.extents).c_str(), smearing.seconds(),
+                describe_device(where == MemorySpace::cuda ? cuda_device : -1).c_str());
   messages << line;
   if (command.action == "hisq") {
     std::snprintf(line, sizeof line, "first level: smallest singular value %.6g, smallest |det| %.6g\n",

@@ -3,10 +3,8 @@
 #include <algorithm>
 #include <charconv>
 
-#include "dirac/gauge/cuda_improved_links.hpp"
 #include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/link_pair.hpp"
-#include "halo/available_memory.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/report/gauge_summary.hpp"
@@ -41,15 +39,6 @@ void describe(ImprovedSummary& summary, const std::map<std::string, std::string>
   if (summary.action == "stored" && summary.u0) summary.action = "asqtad";
   summary.naik_epsilon = number_in(description, "naik_epsilon");
   if (const auto group = description.find("unitarize"); group != description.end()) summary.unitarize = group->second;
-}
-
-// Where links are made: the same on all ranks.
-MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device) {
-  if (!communicator.any(cuda_device >= 0)) return MemorySpace::host;
-  const AvailableMemory available = available_memory(communicator, cuda_device);
-  const double bytes = cuda_improved_links_bytes(lattice);
-  const bool fits = cuda_device >= 0 && bytes <= std::min(available.device, available.device_limit);
-  return communicator.any(!fits) ? MemorySpace::host : MemorySpace::cuda;
 }
 
 }  // namespace

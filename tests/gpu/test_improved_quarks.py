@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 
+import h5py
 import pytest
 from gpus import gpu_count, transport_obstacle
 
@@ -29,6 +30,18 @@ def lines(run_built):
         return {(what, int(rhs)): text for what, rhs, text in words}
 
     return run
+
+
+@pytest.mark.parametrize("action", [("asqtad", "--u0", 0.87), ("hisq", "--naik-epsilon", -0.1)])
+def test_smear_makes_the_links_of_the_cpu(staghorn, gauge_to_cut, tmp_path, action):
+    written = {}
+    for device in ("cpu", "cuda", "auto"):
+        files = [tmp_path / f"{kind}_{device}.h5" for kind in ("fat", "long")]
+        run = staghorn("smear", "--gauge", gauge_to_cut, "--action", *action, "--device", device, "--fat", files[0],
+                       "--long", files[1], check=True)
+        assert ("cuda:0 (" in run.stdout) == (device != "cpu")
+        written[device] = [h5py.File(file)["links"][...].tobytes() for file in files]
+    assert written["cuda"] == written["cpu"] == written["auto"]
 
 
 def answer(found):

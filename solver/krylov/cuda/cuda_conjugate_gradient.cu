@@ -52,7 +52,7 @@ LoopForm choose_form(StaggeredOperator& d, LoopChoice choice) {
   // Ranks of other widths take the same form.
   const std::int64_t local_volume = d.lattice().largest_local_volume();
   const bool wide = takes_wide_kernel(choice, local_volume);
-  if (takes_one_kernel(choice, options.precision, options.n_rhs, local_volume) && can_be_one_kernel(d, wide))
+  if (takes_one_kernel(choice, options.n_rhs, local_volume) && can_be_one_kernel(d, wide))
     return wide ? LoopForm::wide_kernel : LoopForm::one_kernel;
   return d.faces().nccl() ? LoopForm::nccl : LoopForm::two_kernels;
 }
