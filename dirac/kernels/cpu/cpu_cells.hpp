@@ -26,6 +26,16 @@ using Doubles = Lanes<double, W>;
 using Bits = Lanes<std::int64_t, W>;
 constexpr int terms = 3 * SiteCells::sites;  // complex numbers of a cell
 
+STAGHORN_INLINE Doubles widen(Lanes<float, W> numbers) {
+#if defined(__AVX512F__)
+  Doubles wide;
+  asm("vcvtps2pd %1, %0" : "=v"(wide) : "v"(numbers));  // GCC 12 takes four instructions
+  return wide;
+#else
+  return __builtin_convertvector(numbers, Doubles);
+#endif
+}
+
 // Norms are not negative. Their bits without the sign are ordered like the numbers, infinity and NaN above all.
 struct LargestNorm {
   Bits bits{};
@@ -56,10 +66,28 @@ struct RealSum {
 
   STAGHORN_INLINE void add(Doubles v) { running.add(v); }
   void flush() {
-    for (int l = 0; l < W; ++l)
-      total += (static_cast<__int128>(static_cast<std::int64_t>(running.high[l] / CellGrid::u1)) << 42) +
-               static_cast<std::int64_t>(running.low[l] / CellGrid::u2);
+    std::int64_t high = 0, low = 0;  // each lane below 2^53
+    for (int l = 0; l < W; ++l) {
+      high += static_cast<std::int64_t>(running.high[l] / CellGrid::u1);
+      low += static_cast<std::int64_t>(running.low[l] / CellGrid::u2);
+    }
+    total += (static_cast<__int128>(high) << 42) + low;
     running.high = running.low = Doubles{};
+  }
+};
+
+// The sum of one pair, and its product at the sites of this group's cells so far.
+struct PairSum {
+  RealSum re, im;
+  CellProduct<Doubles> product;
+
+  STAGHORN_INLINE void add(const Complex<Doubles>& value) {
+    re.add(value.re);
+    im.add(value.im);
+  }
+  void flush() {
+    re.flush();
+    im.flush();
   }
 };
 
@@ -76,35 +104,46 @@ struct BlockReader {
     return static_cast<const char*>(column.data) +
            places[std::size_t(group / groups_per_entry * SiteCells::sites + site)] * column.stride;
   }
-  // read(term, re, im) for the 24 complex numbers.
+  // read(site, color, re, im) for the complex numbers of `sites` sites of the cells.
   template <class Read>
-  STAGHORN_INLINE void for_terms(const VectorColumn& column, std::int64_t group, const Read& read) const {
+  STAGHORN_INLINE void for_numbers(const VectorColumn& column, std::int64_t group, int first_site, int sites,
+                                   const Read& read) const {
     constexpr int V = stored_lanes<Stored>;
     const int first = int(group % groups_per_entry) * W;
     const Doubles scale = broadcast<Doubles>(column.scale);
-    for (int site = 0; site < SiteCells::sites; ++site) {
-      const Stored* vector = reinterpret_cast<const Stored*>(block(column, group, site));
+    for (int site = first_site; site < first_site + sites; ++site) {
+      const Stored* const vector = reinterpret_cast<const Stored*>(block(column, group, site));
+      const Stored* const numbers = vector + first;
       const auto real = [&](int k) {
         if constexpr (is_fixed_point<Stored>) {
-          const auto q = *reinterpret_cast<const Lanes<std::int16_t, W>*>(vector + k * V + first);
+          const auto q = *reinterpret_cast<const Lanes<std::int16_t, W>*>(numbers + k * V);
           const auto number =
               __builtin_convertvector(__builtin_convertvector(q, Lanes<std::int32_t, W>), Lanes<float, W>);
-          return __builtin_convertvector(number * load<Lanes<float, W>>(units(vector) + first), Doubles);
+          return widen(number * load<Lanes<float, W>>(units(vector) + first));
+        } else if constexpr (holds_doubles) {
+          return load<Doubles>(numbers + k * V);
         } else {
-          return __builtin_convertvector(load<Lanes<Stored, W>>(vector + k * V + first), Doubles);
+          return widen(load<Lanes<float, W>>(numbers + k * V));
         }
       };
       STAGHORN_UNROLL
-      for (int c = 0; c < 3; ++c) read(3 * site + c, real(2 * c) * scale, real(2 * c + 1) * scale);
+      for (int c = 0; c < 3; ++c) read(site, c, real(2 * c) * scale, real(2 * c + 1) * scale);
     }
   }
-  // Asks for the lines of one site's vectors of a column, for a group that comes later.
-  STAGHORN_INLINE void prefetch(const VectorColumn& column, std::int64_t group, int site) const {
-    if (group >= groups() || (groups_per_entry > 1 && group % groups_per_entry != 0)) return;
-    const char* const lines = block(column, group, site);
+  // Where one site of a column lies in the next entry, if this group fetches it, else null: each group of an entry
+  // fetches its share of the sites.
+  STAGHORN_INLINE const char* next_lines(const VectorColumn& column, std::int64_t group, int site) const {
+    const std::int64_t next = group + groups_per_entry;
+    return next < groups() && (site - group) % groups_per_entry == 0 ? block(column, next, site) : nullptr;
+  }
+  // Asks for a third of its lines, into the cache of this level. Processors ignore requests that come too close
+  // together.
+  template <int level>
+  static STAGHORN_INLINE void prefetch(const char* lines, int third) {
+    if (!lines) return;
     STAGHORN_UNROLL
-    for (int byte = 0; byte < int(vector_stride<Stored> * sizeof(Stored)); byte += 64)
-      __builtin_prefetch(lines + byte, 0, 2);
+    for (int byte = 0; byte < int(vector_stride<Stored> * sizeof(Stored)); byte += 3 * 64)
+      __builtin_prefetch(lines + third * 64 + byte, 0, 4 - level);
   }
 };
 
@@ -117,9 +156,9 @@ struct SlotReader {
 
   std::int64_t groups() const { return (count + W - 1) / W; }
   template <class Read>
-  void for_terms(const VectorColumn& column, std::int64_t group, const Read& read) const {
+  void for_numbers(const VectorColumn& column, std::int64_t group, int first_site, int sites, const Read& read) const {
     constexpr int V = stored_lanes<Stored>;
-    for (int site = 0; site < SiteCells::sites; ++site) {
+    for (int site = first_site; site < first_site + sites; ++site) {
       Doubles numbers[6] = {};
       for (int l = 0; l < W && group * W + l < count; ++l) {
         const std::int32_t slot = places[std::size_t((group * W + l) * SiteCells::sites + site)];
@@ -133,10 +172,12 @@ struct SlotReader {
             numbers[k][l] = vector[k * V] * column.scale;
         }
       }
-      for (int c = 0; c < 3; ++c) read(3 * site + c, numbers[2 * c], numbers[2 * c + 1]);
+      for (int c = 0; c < 3; ++c) read(site, c, numbers[2 * c], numbers[2 * c + 1]);
     }
   }
-  void prefetch(const VectorColumn&, std::int64_t, int) const {}
+  const char* next_lines(const VectorColumn&, std::int64_t, int) const { return nullptr; }
+  template <int level>
+  static void prefetch(const char*, int) {}
 };
 
 // Runs work(reader) with the reader of the call's fields.
@@ -152,27 +193,26 @@ void with_reader(const ProductCall& call, const Work& work) {
 
 // The sums and largest norms of one thread.
 struct ThreadProducts {
-  ThreadProducts(std::size_t pairs, std::size_t a, std::size_t b) : re(pairs), im(pairs), norm_a(a), norm_b(b) {}
+  ThreadProducts(std::size_t pairs, std::size_t a, std::size_t b) : pairs(pairs), norm_a(a), norm_b(b) {}
 
   void flush() {
     // What does not fit is summed again at another scale: its limbs mean nothing.
     for (const LargestNorm& norm : norm_a) overflow |= !fits(norm.value());
     for (const LargestNorm& norm : norm_b) overflow |= !fits(norm.value());
     if (overflow) return;
-    for (RealSum& sum : re) sum.flush();
-    for (RealSum& sum : im) sum.flush();
+    for (PairSum& sum : pairs) sum.flush();
   }
   void add_to(const ProductCall& call) const {
 #pragma omp critical(staghorn_products)
     {
-      for (std::size_t p = 0; p < re.size() && !overflow; ++p)
-        call.re[p].total += re[p].total, call.im[p].total += im[p].total;
+      for (std::size_t p = 0; p < pairs.size() && !overflow; ++p)
+        call.re[p].total += pairs[p].re.total, call.im[p].total += pairs[p].im.total;
       for (std::size_t i = 0; i < norm_a.size(); ++i) raise(call.largest_a[i], norm_a[i].value());
       for (std::size_t i = 0; i < norm_b.size(); ++i) raise(call.largest_b[i], norm_b[i].value());
     }
   }
 
-  std::vector<RealSum> re, im;
+  std::vector<PairSum> pairs;
   std::vector<LargestNorm> norm_a, norm_b;
   bool overflow = false;
 };

@@ -7,8 +7,8 @@
 //   combine   24 n m                      6 w (n + m), and 6 w for each column that grows
 //   shifted   30 a shift and step         6 w (steps + 4 shifts)
 // A group is W cells side by side, one in each lane of doubles. A Gram matrix keeps the numbers of all columns of a
-// group in the second-level cache, as doubles, and computes pairs in tiles that registers hold. Meanwhile the vectors
-// of the next group are fetched.
+// group in the caches, as doubles, and computes pairs in tiles that registers hold. Meanwhile the vectors of the next
+// group are fetched.
 #include "dirac/kernels/cpu/cpu_cells.hpp"
 
 namespace staghorn {
@@ -24,62 +24,67 @@ void dot(const ProductCall& call) {
           Doubles re[terms], im[terms];
           CellNorm<Doubles> norm_a{}, norm_b{};
           CellProduct<Doubles> product{};
-          for (int site = 0; site < SiteCells::sites; ++site) {
-            reader.prefetch(call.a[i], group + 1, site);
-            reader.prefetch(call.b[i], group + 1, site);
-          }
-          reader.for_terms(call.a[i], group, [&](int term, Doubles a_re, Doubles a_im) {
-            re[term] = a_re, im[term] = a_im;
+          for (int site = 0; site < SiteCells::sites; ++site)
+            for (const VectorColumn* column : {&call.a[i], &call.b[i]}) {
+              const char* const lines = reader.next_lines(*column, group, site);
+              for (int third = 0; third < 3; ++third) reader.template prefetch<2>(lines, third);
+            }
+          reader.for_numbers(call.a[i], group, 0, SiteCells::sites, [&](int site, int c, Doubles a_re, Doubles a_im) {
+            re[3 * site + c] = a_re, im[3 * site + c] = a_im;
             norm_a.add(a_re, a_im);
           });
-          reader.for_terms(call.b[i], group, [&](int term, Doubles b_re, Doubles b_im) {
+          reader.for_numbers(call.b[i], group, 0, SiteCells::sites, [&](int site, int c, Doubles b_re, Doubles b_im) {
+            const int term = 3 * site + c;
             norm_b.add(b_re, b_im);
             product.add({re[term], im[term], re[term] + im[term]}, {b_re, b_im, b_re - b_im});
           });
           products.norm_a[i].see(norm_a.value());
           products.norm_b[i].see(norm_b.value());
-          const Complex<Doubles> value = product.value();
-          products.re[i].add(value.re);
-          products.im[i].add(value.im);
+          products.pairs[i].add(product.value());
         }
       };
     });
   });
 }
 
-// The numbers of one column and group in doubles, six at each site of the cells: in the field itself where it holds
+// A Gram matrix takes so many sites of the cells at a time. Of vectors in fp64 it takes half the cells, where registers
+// are wide: the numbers of 16 columns, and the products so far, fit the first-level cache. Else reading numbers from
+// the second level competes with fetching the next group from memory.
+template <class Reader>
+constexpr int sites_at_once = vector_bytes == 64 && Reader::holds_doubles ? 4 : SiteCells::sites;
+
+// The numbers of one column and group at these sites in doubles, six at each site: in the field itself where it holds
 // doubles at the right scale, else in a panel.
 struct GroupColumn {
   const Doubles* site[SiteCells::sites];
+  Doubles panel[SiteCells::sites][6];
+  CellNorm<Doubles> norm;  // of the cells so far
 
   STAGHORN_INLINE Complex<Doubles> number(int s, int c) const { return {site[s][2 * c], site[s][2 * c + 1]}; }
-};
-struct Panel {
-  Doubles real[SiteCells::sites][6];
-};
 
-template <class Reader>
-STAGHORN_INLINE Doubles open(GroupColumn& numbers, Panel& panel, const Reader& reader, const VectorColumn& column,
-                             std::int64_t group) {
-  CellNorm<Doubles> norm{};
-  if constexpr (Reader::holds_doubles) {
-    if (column.scale == 1) {
-      for (int s = 0; s < SiteCells::sites; ++s) {
-        numbers.site[s] = reinterpret_cast<const Doubles*>(reader.block(column, group, s));
-        STAGHORN_UNROLL
-        for (int c = 0; c < 3; ++c) norm.add(numbers.number(s, c).re, numbers.number(s, c).im);
+  template <class Reader>
+  STAGHORN_INLINE void open(const Reader& reader, const VectorColumn& column, std::int64_t group, int first_site) {
+    CellNorm<Doubles> sum = first_site == 0 ? CellNorm<Doubles>{} : norm;
+    if constexpr (Reader::holds_doubles) {
+      if (column.scale == 1) {
+        for (int s = 0; s < sites_at_once<Reader>; ++s) {
+          site[s] = reinterpret_cast<const Doubles*>(reader.block(column, group, first_site + s));
+          STAGHORN_UNROLL
+          for (int c = 0; c < 3; ++c) sum.add(number(s, c).re, number(s, c).im);
+        }
+        norm = sum;
+        return;
       }
-      return norm.value();
     }
+    for (int s = 0; s < sites_at_once<Reader>; ++s) site[s] = panel[s];
+    reader.for_numbers(column, group, first_site, sites_at_once<Reader>, [&](int s, int c, Doubles re, Doubles im) {
+      Doubles* const to = panel[s - first_site] + 2 * c;
+      to[0] = re, to[1] = im;
+      sum.add(re, im);
+    });
+    norm = sum;
   }
-  for (int s = 0; s < SiteCells::sites; ++s) numbers.site[s] = panel.real[s];
-  reader.for_terms(column, group, [&](int term, Doubles re, Doubles im) {
-    Doubles* const to = panel.real[0] + 2 * term;
-    to[0] = re, to[1] = im;
-    norm.add(re, im);
-  });
-  return norm.value();
-}
+};
 
 // A tile of pairs: rows i of a, columns j of b; `above`: those with i < j of a square on the diagonal.
 constexpr int tile_rows = 2, tile_columns = vector_bytes == 64 ? 4 : 2;
@@ -93,15 +98,36 @@ STAGHORN_INLINE Doubles in_register(Doubles v) {
   return v;
 }
 
-template <int Rows, int Columns, bool above, class Prefetch>
-STAGHORN_INLINE void add_tile(const GroupColumn* a, const GroupColumn* b, RealSum* re, RealSum* im, std::size_t pitch,
-                              const Prefetch& prefetch) {
-  CellProduct<Doubles> product[Rows][Columns] = {};
+// The column that a tile fetches for a later group, while it computes.
+template <class Reader>
+struct NextColumn {
+  const Reader& reader;
+  const VectorColumn* column;  // or null
+  std::int64_t group;
+  int first_site;
+
+  STAGHORN_INLINE const char* lines(int s) const {
+    return column ? reader.next_lines(*column, group, first_site + s) : nullptr;
+  }
+};
+
+template <int Rows, int Columns, bool above, class Reader>
+STAGHORN_INLINE void add_tile(const GroupColumn* a, const GroupColumn* b, PairSum* pairs, std::size_t pitch,
+                              int first_site, const NextColumn<Reader>& next) {
+  CellProduct<Doubles> product[Rows][Columns];
+  const auto for_pairs = [&](const auto& work) {
+    STAGHORN_UNROLL
+    for (int i = 0; i < Rows; ++i) STAGHORN_UNROLL
+    for (int j = 0; j < Columns; ++j)
+      if (!above || i < j) work(product[i][j], pairs[std::size_t(i) * pitch + std::size_t(j)]);
+  };
+  for_pairs([&](auto& p, const PairSum& pair) { p = first_site == 0 ? CellProduct<Doubles>{} : pair.product; });
 #pragma GCC unroll 1
-  for (int s = 0; s < SiteCells::sites; ++s) {
-    prefetch(s);
+  for (int s = 0; s < sites_at_once<Reader>; ++s) {
+    const char* const lines = next.lines(s);
 #pragma GCC unroll 1
     for (int c = 0; c < 3; ++c) {
+      Reader::template prefetch<1>(lines, c);
       LeftFactor<Doubles> left[Rows];
       STAGHORN_UNROLL
       for (int i = 0; i < Rows; ++i) {
@@ -120,26 +146,20 @@ STAGHORN_INLINE void add_tile(const GroupColumn* a, const GroupColumn* b, RealSu
       }
     }
   }
-  STAGHORN_UNROLL
-  for (int i = 0; i < Rows; ++i) STAGHORN_UNROLL
-  for (int j = 0; j < Columns; ++j)
-    if (!above || i < j) {
-      const Complex<Doubles> value = product[i][j].value();
-      re[std::size_t(i) * pitch + std::size_t(j)].add(value.re);
-      im[std::size_t(i) * pitch + std::size_t(j)].add(value.im);
-    }
+  if (first_site + sites_at_once<Reader> < SiteCells::sites)
+    for_pairs([&](const auto& p, PairSum& pair) { pair.product = p; });
+  else
+    for_pairs([&](const auto& p, PairSum& pair) { pair.add(p.value()); });
 }
 
 // All pairs of a[0, n) with one panel of up to tile_columns columns of b.
-template <int Columns, class Prefetch>
-STAGHORN_INLINE void add_rows(const GroupColumn* a, int n, const GroupColumn* b, RealSum* re, RealSum* im,
-                              std::size_t pitch, const Prefetch& prefetch) {
+template <int Columns, class Next>
+STAGHORN_INLINE void add_rows(const GroupColumn* a, int n, const GroupColumn* b, PairSum* pairs, std::size_t pitch,
+                              int first_site, const Next& next_column) {
   int i = 0;
   for (; i + tile_rows <= n; i += tile_rows)
-    add_tile<tile_rows, Columns, false>(a + i, b, re + std::size_t(i) * pitch, im + std::size_t(i) * pitch, pitch,
-                                        prefetch());
-  if (i < n)
-    add_tile<1, Columns, false>(a + i, b, re + std::size_t(i) * pitch, im + std::size_t(i) * pitch, pitch, prefetch());
+    add_tile<tile_rows, Columns, false>(a + i, b, pairs + std::size_t(i) * pitch, pitch, first_site, next_column());
+  if (i < n) add_tile<1, Columns, false>(a + i, b, pairs + std::size_t(i) * pitch, pitch, first_site, next_column());
 }
 
 // Calls work.operator()<Columns>(first) for the panels of up to tile_columns columns.
@@ -174,38 +194,44 @@ void gram(const ProductCall& call) {
   const std::size_t pitch = std::size_t(hermitian ? n : m);
   with_reader(call, [&](const auto& reader) {
     for_groups(call, reader.groups(), std::size_t(n) * pitch, [&] {
-      return
-          [&, panels = std::vector<Panel>(std::size_t(n + m))](std::int64_t group, ThreadProducts& products) mutable {
-            GroupColumn a[max_columns], b[max_columns];
-            for (int i = 0; i < n; ++i) {
-              const Doubles norm2 = open(a[i], panels[std::size_t(i)], reader, call.a[std::size_t(i)], group);
-              products.norm_a[std::size_t(i)].see(norm2);
-              if (hermitian) products.re[std::size_t(i) * pitch + std::size_t(i)].add(norm2);
-            }
-            for (int j = 0; j < m; ++j)
-              products.norm_b[std::size_t(j)].see(
-                  open(b[j], panels[std::size_t(n + j)], reader, call.b[std::size_t(j)], group));
+      return [&, a = std::vector<GroupColumn>(std::size_t(n)), b = std::vector<GroupColumn>(std::size_t(m))](
+                 std::int64_t group, ThreadProducts& products) mutable {
+        using Reader = std::remove_cvref_t<decltype(reader)>;
+        PairSum* const pairs = products.pairs.data();
+        for (int first_site = 0; first_site < SiteCells::sites; first_site += sites_at_once<Reader>) {
+          for (std::size_t i = 0; i < a.size(); ++i) a[i].open(reader, call.a[i], group, first_site);
+          for (std::size_t j = 0; j < b.size(); ++j) b[j].open(reader, call.b[j], group, first_site);
 
-            int fetched = 0;  // each tile fetches one column of the next group
-            const auto prefetch = [&] {
-              const int next = fetched++;
-              const VectorColumn* column = next < n       ? &call.a[std::size_t(next)]
-                                           : next - n < m ? &call.b[std::size_t(next - n)]
-                                                          : nullptr;
-              return [&reader, column, group](int site) {
-                if (column) reader.prefetch(*column, group + 1, site);
-              };
-            };
-            RealSum *re = products.re.data(), *im = products.im.data();
-            for_panels(int(pitch), [&]<int Columns>(int j) {
-              const GroupColumn* right = (hermitian ? a : b) + j;
-              add_rows<Columns>(a, hermitian ? j : n, right, re + j, im + j, pitch, prefetch);
-              if (hermitian && Columns > 1) {
-                const std::size_t corner = std::size_t(j) * pitch + std::size_t(j);
-                add_tile<Columns, Columns, true>(right, right, re + corner, im + corner, pitch, prefetch());
-              }
-            });
+          int fetched = 0;  // each tile fetches one column
+          const auto next_column = [&] {
+            const int next = fetched++;
+            const VectorColumn* column = next < n       ? &call.a[std::size_t(next)]
+                                         : next - n < m ? &call.b[std::size_t(next - n)]
+                                                        : nullptr;
+            return NextColumn<Reader>{reader, column, group, first_site};
           };
+          for_panels(int(pitch), [&]<int Columns>(int j) {
+            const GroupColumn* right = (hermitian ? a : b).data() + j;
+            add_rows<Columns>(a.data(), hermitian ? j : n, right, pairs + j, pitch, first_site, next_column);
+            if (hermitian && Columns > 1)
+              add_tile<Columns, Columns, true>(right, right, pairs + std::size_t(j) * (pitch + 1), pitch, first_site,
+                                               next_column());
+          });
+          while (!Reader::holds_doubles && fetched < n + m) {  // columns that no tile fetched
+            const auto next = next_column();
+            for (int s = 0; s < sites_at_once<Reader>; ++s) {
+              const char* const lines = next.lines(s);
+              for (int third = 0; third < 3; ++third) Reader::template prefetch<2>(lines, third);
+            }
+          }
+        }
+        for (std::size_t i = 0; i < a.size(); ++i) {
+          const Doubles norm2 = a[i].norm.value();
+          products.norm_a[i].see(norm2);
+          if (hermitian) pairs[i * (pitch + 1)].re.add(norm2);
+        }
+        for (std::size_t j = 0; j < b.size(); ++j) products.norm_b[j].see(b[j].norm.value());
+      };
     });
   });
 }
