@@ -103,10 +103,12 @@ cudaError_t cudaGetDevice(int* device) {
   return cudaSuccess;
 }
 cudaError_t cudaSetDevice(int) { return cudaSuccess; }
+constexpr std::size_t memory_bytes = std::size_t{4} << 30;
 #undef cudaGetDeviceProperties
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int) {
   std::memset(properties, 0, sizeof *properties);
   std::strcpy(properties->name, "idle");
+  properties->totalGlobalMem = memory_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaGetDeviceProperties_v2(cudaDeviceProp* properties, int device) {
@@ -125,7 +127,7 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
-  *available = *total = std::size_t{4} << 30;
+  *available = *total = memory_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }
