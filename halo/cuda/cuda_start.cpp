@@ -17,7 +17,7 @@ std::size_t all_bytes(int index) {
   return properties.totalGlobalMem;
 }
 #else
-std::size_t all_bytes(int) { throw Error("this build of Staghorn has no CUDA code"); }
+std::size_t all_bytes(int) { throw Error(ErrorKind::device, "this build of Staghorn has no CUDA code"); }
 #endif
 
 StartBeside::StartBeside(int cuda_device) {

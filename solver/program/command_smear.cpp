@@ -147,8 +147,9 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
 
   for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
   const GaugeHeader header = read_gauge_header(communicator, command.gauge, command.dataset);
+  const int rank_on_host = communicator.rank_on_host();
   int cuda_device = -1;
-  communicator.agree([&] { cuda_device = choose_device(command.device, communicator, communicator.rank_on_host()); });
+  communicator.agree([&] { cuda_device = choose_device(command.device, communicator, rank_on_host); });
   const cuda::DeviceScope scope(cuda_device);
   LinkField thin(cut_lattice(communicator, header.extents));
   GaugeChecks checks = read_gauge(communicator, header, thin, !command.no_verify);
