@@ -5,8 +5,6 @@
 #include <cstdint>
 #include <string>
 
-#include "dirac/algebra/precision.hpp"
-
 namespace staghorn {
 
 // What a loop ran as.

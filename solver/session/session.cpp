@@ -75,7 +75,8 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
   }
   state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
   const Context& context = state_->context;
-  // A GPU is made ready beside the reading of thin links, and what is free there is asked for after it.
+  // A GPU is made ready beside the reading of thin links. What is free there is known then, and asked for by the first
+  // solve; what could never fit is refused here.
   const bool beside = !stored && !eigenvectors;
   const cuda::StartBeside start(beside ? context.cuda_device() : -1);
   std::optional<Context::Scope> scope;
@@ -102,8 +103,6 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
     LinkField links = make_links(context.communicator(), lattice);
     GaugeChecks checks = read_gauge(context.communicator(), header, links, !options.no_verify);
     if (beside) scope.emplace(context);
-    if (beside && context.on_gpus())
-      require_memory(context.communicator(), shape, context.cuda_device(), {double(links.bytes()), 0});
     state_->gauge.emplace(context, std::move(links), context.options(),
                           LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) state_->gauge->improve();

@@ -30,7 +30,7 @@ class Session {
   // reads these files instead, and `gauge_file` is empty.
   // Ranks are placed by options.mapping: communicator() below has their new numbers, and it is the one to use with the
   // session's fields. Throws Error on every rank alike, also where the solve that is expected would not fit into
-  // memory.
+  // memory; what others use of a GPU counts when it is solved.
   Session(const Communicator& communicator, const std::string& gauge_file, const SessionOptions& options,
           const ExpectedSolve& expected = {});
   // A session without links, for files that are read one after the other (read_links, take_links).

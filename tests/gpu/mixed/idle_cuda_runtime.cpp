@@ -127,7 +127,9 @@ cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int) {
   return cudaSuccess;
 }
 cudaError_t cudaMemGetInfo(std::size_t* available, std::size_t* total) {
-  *available = *total = memory_bytes;
+  const char* const others = std::getenv("IDLE_GPU_USED_BY_OTHERS");  // bytes
+  *available = memory_bytes - (others ? std::strtoull(others, nullptr, 10) : 0);
+  *total = memory_bytes;
   return cudaSuccess;
 }
 cudaError_t cudaGetLastError() { return cudaSuccess; }

@@ -42,9 +42,9 @@ def gauge(staghorn, tmp_path_factory):
     return path
 
 
-def solve(run_built, lines, requests, ranks):
+def solve(run_built, lines, requests, ranks, env=None):
     requests.write_text("".join("\t".join(map(str, words)) + "\n" for words in lines))
-    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20"})
+    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20"} | (env or {}))
 
 
 @pytest.mark.parametrize("grid", DEVICES)
@@ -102,3 +102,12 @@ def test_what_such_ranks_cannot_do_is_refused(run_built, gauge, tmp_path, option
     done = solve(run_built, [line], tmp_path / "requests", 2)
     assert done.returncode == 1 and not (tmp_path / "x.h5").exists(), done.stdout + done.stderr
     assert all(word in done.stderr for word in words), done.stderr
+
+
+@pytest.mark.parametrize("used, refused", [(0, False), (2**32 - 10**6, True)], ids=["all free", "used by others"])
+def test_what_others_use_of_a_gpu_is_not_there(run_built, gauge, tmp_path, used, refused):
+    """Known when links have been read, for the GPU is made ready meanwhile; before, only what fits in no case is refused."""
+    line = ["--gauge", gauge, "--mass", 0.5, "--max-iterations", 40, "--output", tmp_path / "x.h5", "--device", "cuda:0,cpu", "--quiet"]
+    done = solve(run_built, [line], tmp_path / "requests", 2, {"IDLE_GPU_USED_BY_OTHERS": str(used)})
+    assert ("of GPU memory for each rank" in done.stderr and "and 1.0 MB are there" in done.stderr) == refused, done.stderr
+    assert (done.returncode == 1) == refused and (tmp_path / "x.h5").exists() != refused, done.stdout + done.stderr

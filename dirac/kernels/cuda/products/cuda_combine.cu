@@ -33,6 +33,11 @@ CombineArguments combine_arguments(const CombineCall& call, int step, int tile) 
   return a;
 }
 
+void wait_for_combination() {
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
+  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+}
+
 void combine_in_tensor_cores(const CombineCall& call) {
   const CombineArguments a = combine_arguments(call, step_columns, tile_columns);
   const auto launch = [&](auto kernel, int columns) {
@@ -46,6 +51,7 @@ void combine_in_tensor_cores(const CombineCall& call) {
     launch(combine_tensor_kernel<2>, 2 * tile_columns);
   else
     launch(combine_tensor_kernel<1>, tile_columns);
+  wait_for_combination();
 }
 
 // All columns grow, or none does.
@@ -82,7 +88,7 @@ void combine_part(CombineCall call, int first, int last, int first_x) {
   call.coefficients = coefficients.data();
   call.first_grown = std::max(call.first_grown - first, 0), call.first_x_of_grown = 0;
   combine_alike(call);
-  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));  // the next part takes the same scratch
+  wait_for_combination();  // the next part takes the same scratch
 }
 
 }  // namespace
@@ -95,8 +101,6 @@ void combine(const CombineCall& call) {
     if (call.first_grown > 0) combine_part(call, 0, call.first_grown, 0);
     if (call.first_grown < columns) combine_part(call, call.first_grown, columns, call.first_x_of_grown);
   }
-  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
-  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 
 }  // namespace staghorn::cuda

@@ -112,7 +112,8 @@ __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __
 // so both are products of matrices whose index k runs over columns i and over the two parts of x_i. Numbers come into
 // shared memory two steps ahead.
 constexpr int tensor_rows = 16, tensor_stages = 3;
-// The most steps; of 32 columns y, whose factors would fill the shared memory of a block.
+// The most steps: all that there may be; beside 32 columns y, whose factors fill the shared memory, those of 32 columns
+// x.
 template <int Tiles>
 constexpr int tensor_steps = Tiles > 2 ? max_columns / step_columns : max_combined / step_columns + 1;
 constexpr int tensor_block_rows = tensor_rows * combine_threads / 32;
