@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "halo/cuda/cuda_device.hpp"
+#include "halo/pinned_pieces.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 
@@ -28,6 +29,38 @@ void for_chunks(std::size_t bytes, const Work& work) {
     work(first, std::min(chunk, bytes - first));
     made_progress();  // the first touch of memory can be slow
   }
+}
+
+void copy_chunks(std::byte* to, const std::byte* from, std::size_t bytes) {
+  for_chunks(bytes, [&](std::size_t first, std::size_t count) { std::memcpy(to + first, from + first, count); });
+}
+
+// From this many bytes on, copies between plain memory and a GPU go through pinned pieces, which all threads fill and
+// empty: the driver takes one thread.
+constexpr std::size_t least_in_pieces = std::size_t{32} << 20;
+
+void send(std::byte* to, const std::byte* from, std::size_t bytes) {
+  PinnedPieces pieces;
+  pieces.send<std::byte>(
+      std::int64_t(bytes), 1,
+      [&](std::byte* piece, std::int64_t first, std::int64_t count) {
+        copy_chunks(piece, from + first, std::size_t(count));
+      },
+      [&](const std::byte* piece, std::int64_t first, std::int64_t count) {
+        cuda::queue_copy(to + first, piece, std::size_t(count));
+      });
+}
+
+void receive(std::byte* to, const std::byte* from, std::size_t bytes) {
+  PinnedPieces pieces;
+  pieces.receive<std::byte>(
+      std::int64_t(bytes), 1,
+      [&](std::byte* piece, std::int64_t first, std::int64_t count) {
+        cuda::queue_copy(piece, from + first, std::size_t(count));
+      },
+      [&](const std::byte* piece, std::int64_t first, std::int64_t count) {
+        copy_chunks(to + first, piece, std::size_t(count));
+      });
 }
 
 }  // namespace
@@ -106,10 +139,13 @@ void Buffer::copy_from(const Buffer& other) {
   if (bytes_ == 0) return;
   if (space_ == MemorySpace::cuda && other.space_ == MemorySpace::cuda)
     return cuda::copy_on_device(data_, other.data_, bytes_);
-  if (space_ == MemorySpace::cuda) return cuda::copy_to_device(data_, other.data_, bytes_);
-  if (other.space_ == MemorySpace::cuda) return cuda::copy_to_host(data_, other.data_, bytes_);
-  for_chunks(bytes_,
-             [&](std::size_t first, std::size_t count) { std::memcpy(data_ + first, other.data_ + first, count); });
+  const MemorySpace plain = space_ == MemorySpace::cuda ? other.space_ : space_;
+  const bool in_pieces = bytes_ >= least_in_pieces && plain == MemorySpace::host;
+  if (space_ == MemorySpace::cuda)
+    return in_pieces ? send(data_, other.data_, bytes_) : cuda::copy_to_device(data_, other.data_, bytes_);
+  if (other.space_ == MemorySpace::cuda)
+    return in_pieces ? receive(data_, other.data_, bytes_) : cuda::copy_to_host(data_, other.data_, bytes_);
+  copy_chunks(data_, other.data_, bytes_);
 }
 
 }  // namespace staghorn

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "dirac/algebra/su3_matrix.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -19,6 +21,14 @@ ComplexMatrix identity(int n) {
   return one;
 }
 
+ComplexMatrix adjoint(const ComplexMatrix& a) {
+  ComplexMatrix b(a.columns, a.rows);
+  for (int i = 0; i < a.rows; ++i)
+    for (int j = 0; j < a.columns; ++j) b(j, i) = conjugate(a(i, j));
+  return b;
+}
+
+STAGHORN_FMA_CLONES
 ComplexMatrix product(const ComplexMatrix& a, const ComplexMatrix& b) {
   ComplexMatrix c(a.rows, b.columns);
   for (int i = 0; i < a.rows; ++i)
@@ -27,6 +37,7 @@ ComplexMatrix product(const ComplexMatrix& a, const ComplexMatrix& b) {
   return c;
 }
 
+STAGHORN_FMA_CLONES
 ComplexMatrix product_adjoint(const ComplexMatrix& a, const ComplexMatrix& b) {
   ComplexMatrix c(a.rows, b.rows);
   for (int i = 0; i < a.rows; ++i)
@@ -35,6 +46,7 @@ ComplexMatrix product_adjoint(const ComplexMatrix& a, const ComplexMatrix& b) {
   return c;
 }
 
+STAGHORN_FMA_CLONES
 void add(double factor, const ComplexMatrix& a, ComplexMatrix& b) {
   for (std::size_t k = 0; k < b.elements.size(); ++k) {
     b.elements[k].re = multiply_add(factor, a.elements[k].re, b.elements[k].re);
@@ -51,12 +63,25 @@ ComplexMatrix stacked(std::span<const ComplexMatrix* const> parts) {
   return all;
 }
 
+STAGHORN_FMA_CLONES
 double column_norm2(const ComplexMatrix& a, int j) {
   double sum = 0;
   for (int i = 0; i < a.rows; ++i) sum += norm2_of(a(i, j));
   return sum;
 }
 
+STAGHORN_FMA_CLONES
+double largest_row_sum(const ComplexMatrix& a) {
+  double largest = 0;
+  for (int i = 0; i < a.rows; ++i) {
+    double sum = 0;
+    for (int j = 0; j < a.columns; ++j) sum += std::sqrt(norm2_of(a(i, j)));
+    if (!(sum <= largest)) largest = sum;  // NaN is the largest
+  }
+  return largest;
+}
+
+STAGHORN_FMA_CLONES
 BlockFactor block_cholesky(const ComplexMatrix& gram, double least) {
   const int n = gram.rows;
   BlockFactor f{ComplexMatrix(n, n), ComplexMatrix(n, n), std::vector<bool>(std::size_t(n)), 0, 1};

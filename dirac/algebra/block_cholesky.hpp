@@ -10,6 +10,7 @@
 namespace staghorn {
 
 ComplexMatrix identity(int n);
+ComplexMatrix adjoint(const ComplexMatrix& a);
 ComplexMatrix product(const ComplexMatrix& a, const ComplexMatrix& b);          // a b
 ComplexMatrix product_adjoint(const ComplexMatrix& a, const ComplexMatrix& b);  // a b^dagger
 void add(double factor, const ComplexMatrix& a, ComplexMatrix& b);              // b += factor a
@@ -17,6 +18,8 @@ void add(double factor, const ComplexMatrix& a, ComplexMatrix& b);              
 ComplexMatrix stacked(std::span<const ComplexMatrix* const> parts);
 // |column j|^2
 double column_norm2(const ComplexMatrix& a, int j);
+// The largest sum_j |a_ij|, which no eigenvalue exceeds.
+double largest_row_sum(const ComplexMatrix& a);
 
 // G = rho^dagger rho for the Gram matrix G of vectors y_0, y_1, ...: y = q rho with orthonormal q = y inverse.
 //

@@ -14,10 +14,11 @@
 
 namespace staghorn {
 
-constexpr int max_columns = 32;         // of one operand of a Gram matrix, and of the result of a combination
+constexpr int max_columns = 32;         // of one operand of a Gram matrix, and of what a combination writes
+constexpr int max_grown = 16;           // columns that a combination adds to, or writes in place, beside others
 constexpr int max_products = 1024;      // of a Gram matrix, also where `a` has more columns and `b` one
 constexpr int max_combined = 64;        // columns that are combined
-constexpr int max_coefficients = 1024;  // of a combination
+constexpr int max_coefficients = 2304;  // of a combination
 constexpr int max_shifts = 32, max_shifted_steps = 4;
 
 // One right-hand side of a field.
@@ -42,11 +43,14 @@ struct ProductCall {
 
 // y_j = sum_i x_i c_ij for the columns before first_grown, and y_j += sum_i x_i c_ij over i from first_x_of_grown on
 // for the others; at most max_coefficients c_ij. Numbers are computed in arithmetic_of(precision), i ascending.
+//
+// The columns from first_in_place to first_grown may stand among x too, before first_x_of_grown: at most max_grown,
+// with 48 columns of x and of y at most.
 struct CombineCall {
   Precision precision = Precision::fp64;
   std::span<const VectorColumn> x, y;
   const Complex<double>* coefficients = nullptr;  // [i][j]
-  int first_grown = 0, first_x_of_grown = 0;
+  int first_in_place = 0, first_grown = 0, first_x_of_grown = 0;
   std::int64_t blocks = 0;
   int lanes = 0;                                     // of a block
   void *scratch = nullptr, *scratch_host = nullptr;  // as above

@@ -13,7 +13,7 @@
 namespace staghorn {
 
 static_assert(VectorAlgebra::max_columns == max_columns && VectorAlgebra::max_combined == max_combined &&
-              VectorAlgebra::max_products == max_products);
+              VectorAlgebra::max_products == max_products && VectorAlgebra::max_grown == max_grown);
 
 namespace {
 
@@ -232,8 +232,9 @@ void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets
   const Precision precision = x.empty() ? Precision::fp64 : x[0]->precision();
   std::vector<const ColorVectorField*> targets(y.begin(), y.end());
   targets.insert(targets.end(), grown.begin(), grown.end());
+  const int most = y.empty() || grown.empty() ? max_columns : max_columns + max_grown;
   const std::vector<VectorColumn> from = state_->columns(x, precision, max_combined),
-                                  to = state_->columns(targets, precision, max_columns);
+                                  to = state_->columns(targets, precision, most);
   if (c.rows != int(from.size()) || c.columns != int(to.size()))
     throw Error("coefficients of a linear combination",
                 std::to_string(from.size()) + " x " + std::to_string(to.size()) + ", columns of x by columns of y",
@@ -241,14 +242,23 @@ void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets
   if (c.elements.size() > std::size_t(max_coefficients))
     throw Error("coefficients of a linear combination", "at most " + std::to_string(max_coefficients),
                 c.elements.size());
-  for (const ColorVectorField* target : targets)
-    if (std::find(x.begin(), x.end(), target) != x.end())
-      throw Error("linear combination", "fields y other than x", "a field that is both");
   CombineCall call;
+  for (const ColorVectorField* target : y) call.first_grown += target->n_rhs();
+  call.first_in_place = call.first_grown;
+  for (const ColorVectorField* target : targets) {
+    const auto place = std::find(x.begin(), x.end(), target);
+    if (place == x.end()) continue;
+    int end = target->n_rhs();  // of its columns of x
+    for (auto field = x.begin(); field != place; ++field) end += (*field)->n_rhs();
+    const int n = target->n_rhs(), most_here = 3 * max_grown;
+    if (precision == Precision::fp16 || y.empty() || target != y.back() || n > max_grown ||
+        (!grown.empty() && end > first_x) || int(from.size()) > most_here || int(to.size()) > most_here)
+      throw Error("linear combination", "fields y other than x, or a few columns in place", "a field that is both");
+    call.first_in_place = call.first_grown - n;
+  }
   call.precision = precision;
   call.x = from, call.y = to;
   call.coefficients = c.elements.data();
-  for (const ColorVectorField* target : y) call.first_grown += target->n_rhs();
   call.first_x_of_grown = first_x;
   call.blocks = state_->layout.blocks();
   call.lanes = state_->layout.lanes();

@@ -29,8 +29,9 @@ using ColumnScales = std::vector<int>;
 class VectorAlgebra {
  public:
   static constexpr int max_columns = 32;     // of one operand of gram, and of y of combine
+  static constexpr int max_grown = 16;       // of combine: what grows beside y, and what is written in place
   static constexpr int max_products = 1024;  // of gram: columns of a where b has one
-  static constexpr int max_combined = 64;    // of x of combine, where c has at most 1024 elements
+  static constexpr int max_combined = 64;    // of x of combine, where c has at most 2304 elements
 
   // For fields of this layout on the device of these kernels. `communicator` and `layout` must outlive the object.
   // Takes 4 bytes a site on the host, and half a byte a site on a GPU. Local.
@@ -56,12 +57,13 @@ class VectorAlgebra {
 
   // y_j = sum_i x_i c(i, j), plus y_j where `add` is set. i ascends; the arithmetic is that of the precision, for fp16
   // that of fp32. Reads each x once; in fp64 on a GPU once for each 16 columns y, or 32 where x has at most 32. 24
-  // flops per site and element of c. Fields y and x must not be the same. Throws Error if shapes or kinds differ.
+  // flops per site and element of c. No field is both, but as below. Throws Error if shapes or kinds differ.
   // Local.
   void combine(Fields x, const ComplexMatrix& c, Targets y, bool add = false) const;
 
   // Two combinations in one pass: y as above, and to fields `grown`, whose columns of c follow those of y, the sum over
-  // the columns i of x from `first_x` on is added. Local.
+  // the columns i of x from `first_x` on is added. The last field of y, of fp64 or fp32, may be one of x before these:
+  // then it has at most max_grown columns, and x and y have 48. Local.
   void combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x) const;
 
  private:

@@ -32,7 +32,7 @@ class Context:
     device       "cpu", "auto" (a GPU if there is one), the number of a GPU, or a list as of `--device`, such as "cuda:0,cpu": the
                  ranks of a host take its entries in turn
     threads      of OpenMP within calls of this context; 0: as OMP_NUM_THREADS says
-    certificate  where residuals are recomputed: "auto" (where the vectors are), "host" or "device"
+    certificate  where residuals are recomputed: "auto" (on the GPU that solves, if it has room for that), "host" or "device"
     transport    of faces between ranks; None: chosen by measurement
     stream       CUDA stream, by its address, on which arrays on the GPU are ready; None: the default stream
     tuning_file  remembers launches of GPU kernels; None: nothing is written

@@ -102,8 +102,9 @@ enum staghorn_precision { STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 
 /* Which residual the tolerance is for. PARITY: |2m b_e - D b_o - A x_e| / |2m b_e - D b_o|, as CPS stops full systems;
  * of a parity system both are the same. */
 enum staghorn_stop { STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1 };
-/* Where residuals are recomputed. AUTO: where the vectors are. WITH_SOLVE: on the GPU, if the context has one. There
- * vectors of the host are converted on the GPU too, if sites of a parity lie together, without gaps. */
+/* Where residuals are recomputed. AUTO: on the GPU that solves if its memory has room for that, else on the host.
+ * WITH_SOLVE: on the GPU, if the context has one. There vectors of the host are converted on the GPU too, if sites of a
+ * parity lie together, without gaps. */
 enum staghorn_certificate {
   STAGHORN_CERTIFICATE_AUTO = 0,
   STAGHORN_CERTIFICATE_HOST = 1,

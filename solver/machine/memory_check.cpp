@@ -104,8 +104,8 @@ int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape,
   return int(-communicator.max(-double(here)));
 }
 
-bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device) {
-  return !communicator.any(!fits(estimate_memory(shape), budget_of(communicator, cuda_device, {})));
+bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device, const MemoryBudget& held) {
+  return !communicator.any(!fits(estimate_memory(shape), budget_of(communicator, cuda_device, held)));
 }
 
 bool eigenvectors_go_to_host(const Communicator& communicator, const SolveShape& shape, int cuda_device) {

@@ -20,8 +20,9 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget);
 int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape, int cuda_device,
                       const MemoryBudget& held);
 
-// Whether a solve fits on every rank, beside what is held now. Collective.
-bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device);
+// Whether a solve fits on every rank. `held` as below. Collective.
+bool fits_on_all(const Communicator& communicator, const SolveShape& shape, int cuda_device,
+                 const MemoryBudget& held = {});
 
 // Whether the eigenvectors of a GPU are to lie on the host: that is asked for, or it is left open, and the solve does
 // not fit with them on the device. Local.

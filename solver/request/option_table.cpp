@@ -259,7 +259,7 @@ std::vector<Option> make_table() {
       row(machine, "certificate", "auto|host|device",
           "where the fp64 residual of an answer is computed: on the host, or on the GPU that solves, with the same "
           "bits; "
-          "auto: where the sources are",
+          "auto: on that GPU if its memory has room for it",
           parse_certificate_place, &O::session, &SessionOptions::certificate),
       row(machine, "eigenvectors_on", "auto|device|host",
           "where `eigenvectors` of a GPU lie: in its memory, or on the host, from where it reads them each time they "

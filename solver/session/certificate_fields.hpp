@@ -31,6 +31,10 @@ class CertificateFields {
 
   bool made() const { return residual_.has_value(); }
   MemorySpace space() const { return residual_->space(); }
+  // Whether a certificate on the GPU has all it needs for so many fields of the host.
+  bool is_ready_on_gpu(std::size_t sources, std::size_t solutions) const {
+    return made() && space() == MemorySpace::cuda && sources_.size() == sources && solutions_.size() == solutions;
+  }
   VectorField& residual() { return *residual_; }
   // `links` on the GPU: themselves or the copies of bring_links.
   OperatorLinks links_on_gpu(const OperatorLinks& links) const;

@@ -166,10 +166,19 @@ OperatorLinks Gauge::plain_links(MemorySpace space) {
   return certificate_.links_on_gpu(operator_links());
 }
 
+OperatorLinks Gauge::links_to_pack(MemorySpace space) {
+  std::optional<OperatorLinks> links;
+  context_.communicator().agree([&] {  // there may be no memory for a copy
+    links.emplace(space == MemorySpace::cuda && !improved_ ? plain_links(space) : operator_links());
+  });
+  return *links;
+}
+
 void Gauge::pack_links() {
   try {
-    precise_->reload(operator_links());
-    if (sloppy_) sloppy_->reload(operator_links(), precise_->hop_data());
+    const OperatorLinks links = links_to_pack(certifies_on_gpu() ? MemorySpace::cuda : MemorySpace::host);
+    precise_->reload(links);
+    if (sloppy_) sloppy_->reload(links, precise_->hop_data());
   } catch (...) {
     forget_operators();  // some links may be those of before
     throw;
@@ -350,6 +359,29 @@ MemoryBudget Gauge::held_by(double of_operators) const {
   return held;
 }
 
+double Gauge::operator_bytes() const {
+  double bytes = pass_ ? double(pass_->vector_bytes()) : 0;
+  for (const StaggeredOperator* d : {precise_.get(), sloppy_.get()})
+    if (d) bytes += double(d->link_bytes() + d->halo_bytes());
+  return bytes;
+}
+
+MemorySpace Gauge::place_certificate(std::span<const VectorField> sources, std::span<const VectorField> solutions,
+                                     System system) {
+  const bool on_gpu = context_.field_device() >= 0;
+  const MemorySpace given = common_space(sources, solutions);
+  const bool is_open = options_.certificate == CertificatePlace::automatic && on_gpu && given != MemorySpace::cuda;
+  if (!is_open) return certificate_space(options_.certificate, given, on_gpu);
+  if (pass_ && certificate_.is_ready_on_gpu(sources.size(), solutions.size())) return MemorySpace::cuda;
+  SolveShape there = shape(int(sources.size()), system, MemorySpace::cuda);
+  there.n_masses = int(solutions.size() / sources.size());
+  MemoryBudget held = held_memory(estimate_memory(there), operator_bytes());
+  held.host += double(sources.size() + solutions.size()) * double(sources[0].bytes());
+  if (fits_on_all(context_.communicator(), there, context_.cuda_device(), held)) return MemorySpace::cuda;
+  certificate_.drop_links();
+  return MemorySpace::host;
+}
+
 double Gauge::certificate_bytes(MemorySpace space) const {
   return double(certificate_.bytes(space) + (space == MemorySpace::cuda ? links_.bytes_on_gpu() : 0));
 }
@@ -366,10 +398,11 @@ void Gauge::make_operators(const SolveShape& wanted_shape) {
   if (!wanted_shape.refills) held.host += estimate.objects.at("sources_solutions");  // the caller made them
   const Communicator& all = context_.communicator();
   require_memory(all, wanted_shape, cuda_device, held);
-  auto made = std::make_unique<StaggeredOperator>(all, operator_links(), operator_options(options_, n_rhs, cuda_device),
-                                                  packed);
+  const bool certified_there = wanted_shape.options.certificate == CertificatePlace::device;
+  const OperatorLinks links = links_to_pack(certified_there ? MemorySpace::cuda : MemorySpace::host);
+  auto made = std::make_unique<StaggeredOperator>(all, links, operator_options(options_, n_rhs, cuda_device), packed);
   if (options_.sloppy)
-    sloppy_ = std::make_unique<StaggeredOperator>(all, operator_links(),
+    sloppy_ = std::make_unique<StaggeredOperator>(all, links,
                                                   operator_options(iterated_options(options_), n_rhs, cuda_device),
                                                   sloppy_packed ? sloppy_packed : made->hop_data());
   precise_ = std::move(made);  // both are there, or, where one fails, neither

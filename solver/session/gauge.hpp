@@ -237,6 +237,13 @@ class Gauge {
                                      std::span<VectorField> solutions, const ShowProgress& progress,
                                      const bool* interrupted, Checkpoints* checkpoints);
   SolveShape shape(int n_rhs, System system, MemorySpace certificate) const;
+  // Where the certificate of a solve of these fields runs: as the options say. Where they leave it open it goes to the
+  // GPU that solves, if there is room for it beside the solve; else fields of the host are certified there. Collective.
+  MemorySpace place_certificate(std::span<const VectorField> sources, std::span<const VectorField> solutions,
+                                System system);
+  // What kernels are packed from where a certificate reads its links in `space`: those of naive quarks travel once.
+  OperatorLinks links_to_pack(MemorySpace space);
+  double operator_bytes() const;  // of this rank: links, halos and vectors of the solves
   // This rank's memory that the estimate of a solve counts and that is held already; `of_operators`: their links.
   double certificate_bytes(MemorySpace space) const;  // held there beside the host's links, this rank
   MemoryBudget held_memory(const MemoryEstimate& estimate, double of_operators) const;

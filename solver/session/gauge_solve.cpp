@@ -67,8 +67,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   for (const Injection& injection : request.inject)
     if (injection.what == Injection::sum && options_.solver == "block")
       throw Error("inject", "link, vector or halo with solver block", to_string(injection));
-  const MemorySpace certificate =
-      certificate_space(options_.certificate, common_space(sources, solutions), context_.field_device() >= 0);
+  const MemorySpace certificate = place_certificate(sources, solutions, request.system);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   std::optional<Checkpoints> own_checkpoints;

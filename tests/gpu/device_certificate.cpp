@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <limits>
 #include <string>
@@ -174,7 +175,7 @@ void compare_solves(Comparison& comparison, const Communicator& communicator, co
           const SolveReport report = session.solve(request, given, solutions);
           const std::string what = to_string(action) + ", " + to_string(system) + ", " + to_string(phases) +
                                    ", vectors on the " + (there ? "GPU" : "host") + ", certificate " + to_string(place);
-          const bool device = place == CertificatePlace::device || (place == CertificatePlace::automatic && there);
+          const bool device = place != CertificatePlace::host;
           comparison.check(report.certificate == (device ? "device" : "host"), what + ": where it was certified");
           comparison.check(report.outcome == Outcome::certified, what + ": outcome");
           if (first.empty()) {
@@ -224,6 +225,36 @@ void compare_changed_links(Comparison& comparison, const Communicator& communica
   comparison.fields(found[1], VectorField(found[3], gpu), "solution after links changed");
 }
 
+// Where a GPU has no room for the certificate beside the solve, vectors of the host are certified there.
+void compare_without_room(Comparison& comparison, const Communicator& communicator) {
+  const Lattice lattice({16, 16, 16, 32}, {1, 1, 1, 1}, communicator.rank());
+  LinkField links(lattice);
+  set_hot(links, 7);
+  SolveRequest request;
+  request.mass = 0.6;
+  request.tolerance = 1e-5;
+  const std::vector<VectorField> sources = {random_field(lattice, 4)};
+  SessionOptions options;
+  options.precision = Precision::fp32;
+  options.links = Reconstruct::su3_8;
+  options.device = "cuda";
+  options.tuning = Tuning::off;
+  std::vector<VectorField> found;
+  for (const bool room : {true, false}) {
+    // Links alone take 75 MB in the certificate.
+    room ? unsetenv("STAGHORN_GPU_MEMORY") : setenv("STAGHORN_GPU_MEMORY", "70e6", 1);
+    Session session(communicator, links, options);
+    std::vector<VectorField> solutions = {VectorField(lattice)};
+    const SolveReport report = session.solve(request, sources, solutions);
+    const std::string what = room ? "a GPU with room" : "a GPU without room";
+    comparison.check(report.certificate == (room ? "device" : "host"), what + ": where it was certified");
+    comparison.check(report.outcome == Outcome::certified, what + ": outcome");
+    found.push_back(solutions[0]);
+  }
+  unsetenv("STAGHORN_GPU_MEMORY");
+  comparison.fields(found[0], VectorField(found[1], gpu), "solution without room");
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -247,6 +278,7 @@ int main(int argc, char** argv) {
     compare_operator(comparison, communicator, links, LinkField(links, gpu), boundary);
     compare_solves(comparison, communicator, links, boundary, grid, Action::naive);
     compare_changed_links(comparison, communicator, links, boundary, grid);
+    if (communicator.size() == 1) compare_without_room(comparison, communicator);
     const Extents& local = lattice.local();
     const bool improved = *std::min_element(local.begin(), local.end()) >= smallest_extent(Stencil::improved);
     if (improved) {

@@ -33,7 +33,7 @@ def solve(staghorn, folder, gauge, *options):
 
 def test_report_and_summary_say_where_it_was_certified(staghorn, tmp_path, small_gauge):
     found = {place: solve(staghorn, tmp_path, small_gauge, "--certificate", place) for place in ("auto", "host", "device")}
-    assert {place: report["certificate"] for place, (report, _) in found.items()} == {"auto": "host", "host": "host", "device": "device"}
+    assert {place: report["certificate"] for place, (report, _) in found.items()} == {"auto": "device", "host": "host", "device": "device"}
     assert "certified on the GPU" in found["device"][1] and "certified on the GPU" not in found["host"][1]
     host, device = (found[place][0] for place in ("host", "device"))
     assert host["rhs"] == device["rhs"]

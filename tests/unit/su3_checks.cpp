@@ -213,13 +213,6 @@ bool naik_forms_hold_any_link_of_u3() {
   return true;
 }
 
-ComplexMatrix adjoint(const ComplexMatrix& a) {
-  ComplexMatrix result(a.columns, a.rows);
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < a.columns; ++j) result(j, i) = {a(i, j).re, -a(i, j).im};
-  return result;
-}
-
 double largest_difference(const ComplexMatrix& a, const ComplexMatrix& b) {
   double largest = 0;
   for (std::size_t k = 0; k < a.elements.size(); ++k)

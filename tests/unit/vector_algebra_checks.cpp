@@ -210,6 +210,39 @@ bool check_combination(const VectorAlgebra& algebra, const Columns& x, Columns& 
   return true;
 }
 
+// The second field of y is the second of three of x, of which the third is added to another: the fields are those of a
+// call that writes elsewhere.
+bool check_in_place(const SiteLayout& layout, Precision precision, const KernelTable& kernels,
+                    const VectorAlgebra& algebra, PinnedPieces& pieces, int n) {
+  const auto make = [&](int first) {
+    ColorVectorField field(layout, precision, n, kernels.space, &pieces);
+    for (int rhs = 0; rhs < n; ++rhs) field.pack(parity, rhs, test_vector(layout.lattice(), first + rhs));
+    return field;
+  };
+  const ColorVectorField a = make(0), b = make(20), c = make(40);
+  ColorVectorField y = make(80), in_place = make(20), grown_beside = make(60), elsewhere = make(100),
+                   y_beside = make(80), grown_with = make(60);
+  ComplexMatrix all(3 * n, 3 * n);
+  RandomStream random = test_stream(8);
+  for (auto& element : all.elements) element = complex_gaussian(random);
+  const ColorVectorField *beside[] = {&a, &b, &c}, *with[] = {&a, &in_place, &c};
+  ColorVectorField *to_beside[] = {&y_beside, &elsewhere}, *to[] = {&y, &in_place}, *more_beside[] = {&grown_beside},
+                   *more[] = {&grown_with};
+  algebra.combine(beside, all, to_beside, more_beside, 2 * n);
+  algebra.combine(with, all, to, more, 2 * n);
+  VectorField found(layout.lattice()), expected(layout.lattice());
+  for (const auto& [one, other] : {std::pair(&y, &y_beside), {&in_place, &elsewhere}, {&grown_with, &grown_beside}})
+    for (int rhs = 0; rhs < n; ++rhs) {
+      one->unpack(parity, rhs, found);
+      other->unpack(parity, rhs, expected);
+      for (std::int64_t site = 0; site < found.size(); ++site)
+        for (int color = 0; color < 3; ++color)
+          if (!same(found[site].c[color], expected[site].c[color], "combination in place", rhs, int(site)))
+            return false;
+    }
+  return true;
+}
+
 Verdict check_vectors(const std::string& name) {
   const KernelTable* kernels = find_kernels(name);
   if (!kernels) return Verdict::cannot_run;
@@ -237,6 +270,11 @@ Verdict check_vectors(const std::string& name) {
         }
         ++cells;
       }
+      for (const int n : {1, 3, 8, 11, 16})
+        if (precision != Precision::fp16 && !check_in_place(layout, precision, *kernels, algebra, pieces, n)) {
+          std::printf("%s, %s, %d columns in place\n", to_string(extents).c_str(), to_string(precision).c_str(), n);
+          return Verdict::fails;
+        }
     }
   std::printf("%d cells\n", cells);
   return cells == 3 * (4 * 4 + 1) ? Verdict::holds : Verdict::fails;
@@ -312,12 +350,18 @@ bool vector_algebra_refuses_fields_that_do_not_fit() {
       many(layout, Precision::fp64, 33), elsewhere(other, Precision::fp64, 1), single(layout, Precision::fp32, 1);
   ColorVectorField target(layout, Precision::fp64, 1);
   using List = std::vector<const ColorVectorField*>;
-  ColorVectorField* targets[] = {&target};
+  ColorVectorField other_target(layout, Precision::fp64, 1);
+  ColorVectorField *targets[] = {&target}, *others[] = {&other_target}, *twice[] = {&target, &other_target};
   return CHECK(throws([&] { algebra.dot(one, two); })) && CHECK(throws([&] { algebra.gram(List{&many}); })) &&
          CHECK(throws([&] { algebra.gram(List{}); })) && CHECK(throws([&] { algebra.dot(one, elsewhere); })) &&
          CHECK(throws([&] { algebra.gram(List{&one}, List{&single}); })) &&
          CHECK(throws([&] { algebra.combine(List{&two}, ComplexMatrix(1, 1), targets); })) &&
-         CHECK(throws([&] { algebra.combine(List{&target}, ComplexMatrix(1, 1), targets); })) &&
+         CHECK(throws([&] { algebra.combine(List{&target}, ComplexMatrix(1, 1), {}, targets, 0); })) &&
+         CHECK(throws([&] {
+           algebra.combine(List{&one, &target}, ComplexMatrix(2, 2), targets, others, 1);
+         })) &&
+         CHECK(throws([&] { algebra.combine(List{&target}, ComplexMatrix(1, 2), twice, {}, 0); })) &&
+         CHECK(!throws([&] { algebra.combine(List{&target}, ComplexMatrix(1, 1), targets); })) &&
          CHECK(!throws([&] { algebra.combine(List{&two}, ComplexMatrix(2, 1), targets); }));
 }
 

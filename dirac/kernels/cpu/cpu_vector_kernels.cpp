@@ -236,10 +236,11 @@ void gram(const ProductCall& call) {
   });
 }
 
-// Of one block the columns [first, first + Columns) of y, which all are grown or none is.
+// Of one block the columns [first, first + Columns) of y, which all are grown or none is. `kept`: where they are kept
+// for the time being, if not in their places.
 template <class Stored, int Columns>
 STAGHORN_INLINE void combine_block(const CombineCall& call, const Complex<Arithmetic<Stored>>* coefficients,
-                                   std::int64_t block, int first) {
+                                   std::int64_t block, int first, BlockVector<Stored>* kept) {
   const bool grown = first >= call.first_grown;
   using Real = Arithmetic<Stored>;
   const auto place = [&](const VectorColumn& column) {
@@ -259,7 +260,11 @@ STAGHORN_INLINE void combine_block(const CombineCall& call, const Complex<Arithm
       for (int k = 0; k < 3; ++k) y[j].c[k] = multiply_add(factor, x.c[k], y[j].c[k]);
     }
   }
-  for (int j = 0; j < Columns; ++j) store_vector(place(call.y[std::size_t(first + j)]), y[j]);
+  for (int j = 0; j < Columns; ++j)
+    if (kept)
+      kept[j] = y[j];
+    else
+      store_vector(place(call.y[std::size_t(first + j)]), y[j]);
 }
 
 void combine(const CombineCall& call) {
@@ -268,11 +273,22 @@ void combine(const CombineCall& call) {
     for (std::size_t k = 0; k < call.x.size() * call.y.size(); ++k)
       coefficients[k] = {Arithmetic<Stored>(call.coefficients[k].re), Arithmetic<Stored>(call.coefficients[k].im)};
 #pragma omp parallel for schedule(static)
-    for (std::int64_t block = 0; block < call.blocks; ++block)
-      for (const auto& [begin, end] : {std::pair(0, call.first_grown), std::pair(call.first_grown, int(call.y.size()))})
+    for (std::int64_t block = 0; block < call.blocks; ++block) {
+      BlockVector<Stored> in_place[max_grown];  // written once the whole block was read
+      const auto combine_columns = [&](int begin, int end, BlockVector<Stored>* kept) {
         for_panels(end - begin, [&]<int Columns>(int first) {
-          combine_block<Stored, Columns>(call, coefficients, block, begin + first);
+          combine_block<Stored, Columns>(call, coefficients, block, begin + first, kept ? kept + first : nullptr);
         });
+      };
+      combine_columns(0, call.first_in_place, nullptr);
+      combine_columns(call.first_in_place, call.first_grown, in_place);
+      combine_columns(call.first_grown, int(call.y.size()), nullptr);
+      for (int j = call.first_in_place; j < call.first_grown; ++j) {
+        const VectorColumn& column = call.y[std::size_t(j)];
+        store_vector(reinterpret_cast<Stored*>(static_cast<char*>(column.data) + block * column.stride),
+                     in_place[j - call.first_in_place]);
+      }
+    }
   });
 }
 

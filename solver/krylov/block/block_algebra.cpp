@@ -27,19 +27,27 @@ void BlockAlgebra::combine(std::initializer_list<Term> terms, ColorVectorField& 
   algebra_.combine(from, stacked(coefficients), targets);
 }
 
-void BlockAlgebra::combine(const Term& a, const Term& b, ColorVectorField& to, const ComplexMatrix& of_grown,
-                           ColorVectorField& grown) const {
-  const ColorVectorField* from[] = {&a.vectors, &b.vectors};
-  ColorVectorField *targets[] = {&to}, *growing[] = {&grown};
-  const ComplexMatrix* parts[] = {&a.coefficients, &b.coefficients};
-  const ComplexMatrix first = stacked(parts);
-  ComplexMatrix all(first.rows, first.columns + of_grown.columns);
-  for (int i = 0; i < all.rows; ++i) {
-    for (int j = 0; j < first.columns; ++j) all(i, j) = first(i, j);
-    for (int j = 0; i >= a.coefficients.rows && j < of_grown.columns; ++j)
-      all(i, first.columns + j) = of_grown(i - a.coefficients.rows, j);
+void BlockAlgebra::combine(std::span<const ColorVectorField* const> vectors, std::initializer_list<Sum> sums,
+                           const ComplexMatrix& of_grown, ColorVectorField& grown) const {
+  std::vector<ColorVectorField*> targets;
+  std::vector<ComplexMatrix> parts;
+  int rows = 0, columns = of_grown.columns;
+  for (const Sum& sum : sums) {
+    targets.push_back(&sum.to);
+    parts.push_back(stacked(sum.coefficients));
+    rows = parts.back().rows, columns += parts.back().columns;
   }
-  algebra_.combine(from, all, targets, growing, a.coefficients.rows);
+  ComplexMatrix all(rows, columns);
+  int first = 0;  // column
+  const auto put = [&](const ComplexMatrix& part, int first_row) {
+    for (int i = 0; i < part.rows; ++i)
+      for (int j = 0; j < part.columns; ++j) all(first_row + i, first + j) = part(i, j);
+    first += part.columns;
+  };
+  for (const ComplexMatrix& part : parts) put(part, 0);
+  put(of_grown, rows - of_grown.rows);
+  ColorVectorField* growing[] = {&grown};
+  algebra_.combine(vectors, all, targets, growing, rows - of_grown.rows);
 }
 
 }  // namespace staghorn

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <initializer_list>
+#include <span>
+#include <vector>
 
 #include "dirac/operators/staggered_operator.hpp"
 #include "dirac/operators/vector_algebra.hpp"
@@ -23,9 +25,14 @@ class BlockAlgebra {
   };
   // to = sum of vectors coefficients. `to` is none of the vectors. Local.
   void combine(std::initializer_list<Term> terms, ColorVectorField& to) const;
-  // to = a coefficients + b coefficients, and grown += b of_grown, in one pass. Local.
-  void combine(const Term& a, const Term& b, ColorVectorField& to, const ComplexMatrix& of_grown,
-               ColorVectorField& grown) const;
+  // In one pass: for each sum, to = sum of vectors coefficients, and grown += (the last vectors) of_grown. The last
+  // `to` may be one of the vectors, but not the last of them. Local.
+  struct Sum {
+    std::vector<const ComplexMatrix*> coefficients;  // of each vectors
+    ColorVectorField& to;
+  };
+  void combine(std::span<const ColorVectorField* const> vectors, std::initializer_list<Sum> sums,
+               const ComplexMatrix& of_grown, ColorVectorField& grown) const;
 
  private:
   VectorAlgebra algebra_;

@@ -1,5 +1,6 @@
 #include "solver/krylov/block/block_iteration.hpp"
 
+#include <algorithm>
 #include <utility>
 
 #include "solver/krylov/cg_recurrences.hpp"
@@ -10,6 +11,10 @@ namespace {
 
 // Below this Q is made orthonormal once more (Cholesky QR twice).
 constexpr double good_pivot = 1e-6;
+
+// Q is foreseen only where it deviates from orthonormal by less than this; each time rounding adds `of_rounding`.
+constexpr double most_drift = 1e-12, of_rounding = 1e-15;
+constexpr double least_foreseen_pivot = 1e-3;
 
 void put(SearchNumbers& numbers, const std::string& name, const ComplexMatrix& matrix) {
   std::vector<double>& list = numbers[name] = {double(matrix.rows), double(matrix.columns)};
@@ -49,16 +54,18 @@ ComplexMatrix BlockIteration::orthonormalize() {
   }
   w_ = factor.inverse;
   kept_ = factor.kept;
+  drift_ = of_rounding / factor.smallest_pivot;
   return factor.rho;
 }
 
 void BlockIteration::begin(const ComplexMatrix& s, bool keep_directions) {
   if (!keep_directions)
-    y_scales_ = p_scales_ = tmp_scales_ = {};  // last bits depend on them, and not on earlier solves
+    y_scales_ = p_scales_ = tmp_scales_ = hop_scales_ = {};  // last bits depend on them, and not on earlier solves
   s_ = product(orthonormalize(), s);
   if (!keep_directions) algebra_.combine({{y_, w_}}, p_);
   p_p_ = algebra_.gram(p_, &p_scales_);
   since_refresh_ = 0;
+  was_foreseen_ = false;
   kept_directions_ = keep_directions;
 }
 
@@ -70,6 +77,8 @@ void BlockIteration::put_into(SearchNumbers& numbers) const {
   numbers["block.y_scales"].assign(y_scales_.begin(), y_scales_.end());
   numbers["block.p_scales"].assign(p_scales_.begin(), p_scales_.end());
   numbers["block.tmp_scales"].assign(tmp_scales_.begin(), tmp_scales_.end());
+  numbers["block.hop_scales"].assign(hop_scales_.begin(), hop_scales_.end());
+  numbers["block.drift"] = {drift_, double(was_foreseen_)};
   numbers["block.since_refresh"] = {double(since_refresh_)};
   numbers["block.kept_directions"] = {double(kept_directions_)};
 }
@@ -88,44 +97,94 @@ void BlockIteration::take_from(const SearchNumbers& numbers) {
   take_scales("block.y_scales", y_scales_);
   take_scales("block.p_scales", p_scales_);
   take_scales("block.tmp_scales", tmp_scales_);
+  take_scales("block.hop_scales", hop_scales_);
+  const std::vector<double>& drift = get(numbers, "block.drift", 2);
+  drift_ = drift[0], was_foreseen_ = drift[1] != 0;
   since_refresh_ = long(get_number(numbers, "block.since_refresh"));
   kept_directions_ = get_number(numbers, "block.kept_directions") != 0;
 }
 
+std::optional<BlockFactor> BlockIteration::foresee(const ComplexMatrix& al, const ComplexMatrix& A_p_A_p) {
+  // Y^+ Y = al (A P)^+ A P al - 1, as 1 = Q^+ Q = P^+ A P al = Q^+ A P al
+  ComplexMatrix y_y = product(product(adjoint(al), A_p_A_p), al);
+  add(-1, identity(al.rows), y_y);
+  const BlockFactor factor = block_cholesky(y_y, least_pivot);
+  if (factor.rank < al.rows || factor.smallest_pivot < least_foreseen_pivot) return std::nullopt;
+  // What is wrong with Q^+ Q grows as Y is smaller than Q.
+  const double drift = (drift_ + of_rounding) * largest_row_sum(product_adjoint(factor.inverse, factor.inverse));
+  if (!(drift < most_drift)) return std::nullopt;
+  drift_ = drift;
+  return factor;
+}
+
+// Y <- Q - A P al = Y W - shift P al + (D D P) al;  P <- Q' + P beta with Q' = Y W' and beta = rho^+;  X += P al S
+void BlockIteration::move_at_once(const BlockFactor& next, const ComplexMatrix& al, double shift, ColorVectorField& x) {
+  ComplexMatrix y_from_p(al.rows, al.columns), p_from_p = adjoint(next.rho);
+  add(-shift, al, y_from_p);
+  const ComplexMatrix p_from_y = product(w_, next.inverse), p_from_hop = product(al, next.inverse);
+  add(-shift, p_from_hop, p_from_p);
+  const ColorVectorField* const vectors[] = {&y_, &hop_, &p_};
+  algebra_.combine(vectors, {{{&w_, &al, &y_from_p}, tmp_}, {{&p_from_y, &p_from_hop, &p_from_p}, hop_}},
+                   product(al, s_), x);
+  std::swap(y_, tmp_);
+  std::swap(p_, hop_);
+  w_ = next.inverse;
+}
+
+// The same with Q' from Y itself. `inverse`: if given, that of P^+ A P, and beta is computed with it.
+ComplexMatrix BlockIteration::move_in_steps(const ComplexMatrix& al, double shift, const ComplexMatrix* inverse,
+                                            ColorVectorField& x) {
+  ComplexMatrix y_from_p(al.rows, al.columns);
+  add(-shift, al, y_from_p);
+  algebra_.combine({{y_, w_}, {p_, y_from_p}, {hop_, al}}, tmp_);
+  std::swap(y_, tmp_);
+  const ComplexMatrix rho = orthonormalize();
+  // beta = -(P^+ A P)^-1 (A P)^+ Q', which is rho^+ where all is orthogonal
+  const ComplexMatrix beta = inverse ? product(*inverse, product(algebra_.gram(hop_, y_), w_)) : adjoint(rho);
+  const ColorVectorField* const vectors[] = {&y_, &p_};
+  algebra_.combine(vectors, {{{&w_, &beta}, hop_}}, product(al, s_), x);
+  std::swap(p_, hop_);
+  return rho;
+}
+
 bool BlockIteration::advance(const ParitySystem& system, ColorVectorField& x) {
   const auto& [d, parity, shift] = system;
-  // P^+ A P = shift P^+ P + (D P)^+ D P, since D is anti-Hermitian;  al = (P^+ A P)^-1
   d.hop(tmp_, p_, opposite(parity));
-  ComplexMatrix p_A_p = algebra_.gram(tmp_, &tmp_scales_);
+  const ComplexMatrix D_p_D_p = algebra_.gram(tmp_, &tmp_scales_);
+  d.hop(hop_, tmp_, parity);
+  // P^+ A P = shift P^+ P + (D P)^+ D P, since D is anti-Hermitian
+  ComplexMatrix p_A_p = D_p_D_p;
   add(shift, p_p_, p_A_p);
   const BlockFactor positive = block_cholesky(p_A_p, least_pivot);
-  ComplexMatrix al = positive_inverse(positive);
-  // P^+ Q = 1, unless Q has been made anew: al = (P^+ A P)^-1 P^+ Q
-  if (kept_directions_) al = product(al, product(algebra_.gram(p_, y_), w_));
-  kept_directions_ = false;
+  const ComplexMatrix inverse = positive_inverse(positive);
 
-  // Y <- Q - A P al = Y W - shift P al + (D D P) al
-  d.hop(hop_, tmp_, parity);
-  ComplexMatrix minus_shift_al(al.rows, al.columns);
-  add(-shift, al, minus_shift_al);
-  algebra_.combine({{y_, w_}, {p_, minus_shift_al}, {hop_, al}}, tmp_);
-  std::swap(y_, tmp_);
-  // Q' rho = Y
-  const ComplexMatrix rho = orthonormalize(), rho_adjoint = product_adjoint(identity(rho.columns), rho);
-
-  // X += P al S;  P <- Q' + P rho^+;  S <- rho S
-  algebra_.combine({y_, w_}, {p_, rho_adjoint}, hop_, product(al, s_), x);
-  std::swap(p_, hop_);
+  std::optional<BlockFactor> next;
+  const bool all_kept = positive.rank == inverse.rows && std::find(kept_.begin(), kept_.end(), false) == kept_.end();
+  if (y_.precision() == Precision::fp64 && all_kept && !kept_directions_) {
+    // (A P)^+ A P = shift^2 P^+ P + 2 shift (D P)^+ D P + (D D P)^+ D D P
+    ComplexMatrix A_p_A_p = algebra_.gram(hop_, &hop_scales_);
+    add(2 * shift, D_p_D_p, A_p_A_p);
+    add(shift * shift, p_p_, A_p_A_p);
+    next = foresee(inverse, A_p_A_p);
+  }
+  const bool anew = was_foreseen_ && !next;  // nothing is taken for granted
+  // al = (P^+ A P)^-1 P^+ Q, where P^+ Q = 1 unless Q has been made anew
+  const ComplexMatrix al = kept_directions_ || anew ? product(inverse, product(algebra_.gram(p_, y_), w_)) : inverse;
+  if (next) move_at_once(*next, al, shift, x);
+  const ComplexMatrix rho = next ? next->rho : move_in_steps(al, shift, anew ? &inverse : nullptr, x);
   s_ = product(rho, s_);
+
   // P^+ P = 1 + rho P^+ P rho^+, since Q' is orthogonal to the P of before; now and then from P itself
-  if (++since_refresh_ == cg_refresh_interval) {
+  if (++since_refresh_ == cg_refresh_interval || anew) {
     p_p_ = algebra_.gram(p_, &p_scales_);
     since_refresh_ = 0;
   } else {
-    p_p_ = product(product(rho, p_p_), rho_adjoint);
+    p_p_ = product_adjoint(product(rho, p_p_), rho);
     for (int i = 0; i < rho.rows; ++i)
       if (kept_[std::size_t(i)]) p_p_(i, i).re += 1;
   }
+  was_foreseen_ = next.has_value();
+  kept_directions_ = false;
   return positive.rank > 0;
 }
 

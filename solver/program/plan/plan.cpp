@@ -100,6 +100,10 @@ Plan make_plan(std::span<const Machine> kinds, const SolveShape& shape) {
         of_kind.rank = int(rank);
       }
     }
+    if (of_kind.on_gpu && !both && of_kind.options.certificate == CertificatePlace::automatic) {
+      of_kind.options.certificate = CertificatePlace::device;
+      if (!fits(estimate_memory(of_kind), budget_of(kinds[k]))) of_kind.options.certificate = CertificatePlace::host;
+    }
     const bool fits_on_device = fits(estimate_memory(of_kind), budget_of(kinds[k]));
     of_kind.eigenvectors_on_host =
         of_kind.on_gpu && eigenvectors_go_to_host(shape.options.eigenvectors_on, fits_on_device);

@@ -153,9 +153,7 @@ struct Gauge::ShiftedBatch {
 };
 
 void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) const {
-  double there = double(precise_->link_bytes() + precise_->halo_bytes() + pass_->vector_bytes());
-  if (sloppy_) there += double(sloppy_->link_bytes() + sloppy_->halo_bytes());
-  MemoryBudget held = held_by(there);
+  MemoryBudget held = held_by(operator_bytes());
   held.host += double(links_.bytes_on_host()) * ((improved_ ? 2 : 1) + (thin_ ? 1 : 0)) +
                double(certificate_.bytes(MemorySpace::host)) + field_bytes;
   if (context_.cuda_device() >= 0)
@@ -229,8 +227,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
   check_fields(all, lattice(), sources, solutions, n_masses);
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
-  const MemorySpace certificate =
-      certificate_space(options_.certificate, common_space(sources, solutions), context_.field_device() >= 0);
+  const MemorySpace certificate = place_certificate(sources, solutions, request.system);
   const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;

@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <type_traits>
 #include <vector>
 
 #include "dirac/algebra/dispatch.hpp"
@@ -40,17 +41,31 @@ void wait_for_combination() {
 
 void combine_in_tensor_cores(const CombineCall& call) {
   const CombineArguments a = combine_arguments(call, step_columns, tile_columns);
-  const auto launch = [&](auto kernel, int columns) {
-    const int rounds = int((3 * std::int64_t{a.V} + tensor_block_rows - 1) / tensor_block_rows);
-    kernel<<<dim3(grid_size(kernel, combine_threads, rounds, 1, 0, rounds), (a.m + columns - 1) / columns),
-             combine_threads>>>(a);
+  const auto launch = [&]<int Tiles>(std::integral_constant<int, Tiles>) {
+    using Block = TensorBlock<Tiles>;
+    const auto kernel = combine_tensor_kernel<Tiles>;
+    const int rounds = int((3 * std::int64_t{a.V} + Block::rows - 1) / Block::rows), columns = Tiles * tile_columns;
+    STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Block))));
+    const int blocks = grid_size(kernel, Block::threads, rounds, 1, int(sizeof(Block)), rounds);
+    kernel<<<dim3(blocks, (a.m + columns - 1) / columns), Block::threads, sizeof(Block)>>>(a);
   };
-  if (a.m > 2 * tile_columns && a.n <= tensor_steps<4> * step_columns)
-    launch(combine_tensor_kernel<4>, 4 * tile_columns);
-  else if (a.m > tile_columns)
-    launch(combine_tensor_kernel<2>, 2 * tile_columns);
+  const auto hold = [&]<int Tiles>(std::integral_constant<int, Tiles>) {
+    return a.m <= Tiles * tile_columns && a.n <= TensorBlock<Tiles>::most_columns;
+  };
+  constexpr std::integral_constant<int, 1> one;
+  constexpr std::integral_constant<int, 2> two;
+  constexpr std::integral_constant<int, 4> four;
+  constexpr std::integral_constant<int, 6> six;
+  if (hold(one))
+    launch(one);
+  else if (hold(two))
+    launch(two);
+  else if (hold(four))
+    launch(four);
+  else if (hold(six) && call.first_in_place < call.first_grown)
+    launch(six);
   else
-    launch(combine_tensor_kernel<1>, tile_columns);
+    launch(two);
   wait_for_combination();
 }
 
@@ -98,8 +113,13 @@ void combine(const CombineCall& call) {
   if (call.precision == Precision::fp64 && columns > 1 && tensor_cores_make_chains()) {
     combine_in_tensor_cores(call);
   } else {
-    if (call.first_grown > 0) combine_part(call, 0, call.first_grown, 0);
-    if (call.first_grown < columns) combine_part(call, call.first_grown, columns, call.first_x_of_grown);
+    // What is written in place has a launch of its own, in which a thread has all columns.
+    const auto part = [&](int first, int last, int first_x) {
+      if (first < last) combine_part(call, first, last, first_x);
+    };
+    part(0, call.first_in_place, 0);
+    part(call.first_in_place, call.first_grown, 0);
+    part(call.first_grown, columns, call.first_x_of_grown);
   }
 }
 

@@ -14,12 +14,13 @@ constexpr int combine_threads = 128;
 
 // In tensor cores x is taken in steps of four columns and y in tiles of eight.
 constexpr int step_columns = 4, tile_columns = 8;
+constexpr int max_targets = max_columns + max_grown;
 
 // Columns of y from first_grown on are added to, with x from first_x_of_grown on. In tensor cores columns without a
 // field fill the step and the tile before these; elsewhere all columns grow or none does.
 struct CombineArguments {
   const void* x[max_combined + step_columns];
-  void* y[max_columns + tile_columns];
+  void* y[max_targets + tile_columns];
   const Complex<double>* coefficients;
   int n, m;
   int first_grown, first_x_of_grown;
@@ -110,23 +111,34 @@ __global__ void __launch_bounds__(combine_threads) combine_fixed_kernel(const __
 // number is two chains of real products,
 //   re: x_re c_re, x_im (-c_im), ...      im: x_im c_re, x_re c_im, ...,
 // so both are products of matrices whose index k runs over columns i and over the two parts of x_i. Numbers come into
-// shared memory two steps ahead.
-constexpr int tensor_rows = 16, tensor_stages = 3;
-// The most steps: all that there may be; beside 32 columns y, whose factors fill the shared memory, those of 32 columns
-// x.
-template <int Tiles>
-constexpr int tensor_steps = Tiles > 2 ? max_columns / step_columns : max_combined / step_columns + 1;
-constexpr int tensor_block_rows = tensor_rows * combine_threads / 32;
+// shared memory some steps ahead. A warp writes its numbers when it has read them in all columns, so columns y that
+// stand among x lie within one block's tiles.
+constexpr int tensor_rows = 16;
 constexpr int tensor_pitch = tensor_rows + 2;  // from a column to the next: a quarter of a warp reads from all banks
 
 template <int Tiles>
-__global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
-    combine_tensor_kernel(const __grid_constant__ CombineArguments a) {
+struct TensorBlock {
+  // Six tiles have so many factors that one large block shares them.
+  static constexpr int warps = Tiles > 4 ? 12 : 4, per_processor = Tiles > 4 ? 1 : Tiles > 2 ? 3 : 4;
+  static constexpr int stages = Tiles > 4 ? 4 : 3;
+  // The most steps: of columns x that may stand beside so many of y.
+  static constexpr int most_columns = Tiles > 4 ? max_targets : Tiles > 2 ? max_columns : max_combined + step_columns;
+  static constexpr int steps = most_columns / step_columns;
+  static constexpr int threads = 32 * warps, rows = tensor_rows * warps;
+
   // The factors b of each lane, in the order in which it needs them: [step][tile][re, im][k = t, t + 4][lane].
-  __shared__ double factors[tensor_steps<Tiles>][Tiles][2][2][32];
-  __shared__ double2 panels[combine_threads / 32][tensor_stages][step_columns][tensor_pitch];
+  double factors[steps][Tiles][2][2][32];
+  double2 panels[warps][stages][step_columns][tensor_pitch];
+};
+
+template <int Tiles>
+__global__ void __launch_bounds__(TensorBlock<Tiles>::threads, TensorBlock<Tiles>::per_processor)
+    combine_tensor_kernel(const __grid_constant__ CombineArguments a) {
+  using Block = TensorBlock<Tiles>;
+  extern __shared__ double2 shared_memory[];
+  Block& shared = *reinterpret_cast<Block*>(shared_memory);
   const int first = int(blockIdx.y) * tile_columns * Tiles, steps = (a.n + step_columns - 1) / step_columns;
-  for (int f = int(threadIdx.x); f < steps * Tiles * 128; f += combine_threads) {
+  for (int f = int(threadIdx.x); f < steps * Tiles * 128; f += Block::threads) {
     const int lane = f % 32, half = f / 32 % 2, part = f / 64 % 2, tile = f / 128 % Tiles, step = f / 128 / Tiles;
     const int k = lane % 4 + 4 * half, i = step_columns * step + k / 2, j = first + tile_columns * tile + lane / 4;
     double factor = -0.0;  // times 0: adding this changes no number, not even -0
@@ -134,14 +146,14 @@ __global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
       const Complex<double> c = a.coefficients[i * a.m + j];
       factor = k % 2 == 0 ? c.re : part == 0 ? -c.im : c.im;
     }
-    factors[step][tile][part][half][lane] = factor;
+    shared.factors[step][tile][part][half][lane] = factor;
   }
   __syncthreads();
 
   const int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
-  double2(&panel)[tensor_stages][step_columns][tensor_pitch] = panels[threadIdx.x / 32];
-  const std::size_t numbers = 3 * std::size_t(a.V), stride = gridDim.x * std::size_t(tensor_block_rows);
-  const std::size_t begin = blockIdx.x * std::size_t(tensor_block_rows) + threadIdx.x / 32 * tensor_rows;
+  auto& panel = shared.panels[threadIdx.x / 32];
+  const std::size_t numbers = 3 * std::size_t(a.V), stride = gridDim.x * std::size_t(Block::rows);
+  const std::size_t begin = blockIdx.x * std::size_t(Block::rows) + threadIdx.x / 32 * tensor_rows;
 
   // The next step that is fetched.
   std::size_t ahead = begin;
@@ -159,9 +171,9 @@ __global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
     }
     __pipeline_commit();
     if (++ahead_step == steps) ahead_step = 0, ahead += stride;
-    ahead_stage = (ahead_stage + 1) % tensor_stages;
+    ahead_stage = (ahead_stage + 1) % Block::stages;
   };
-  for (int stage = 0; stage + 1 < tensor_stages; ++stage) fetch();
+  for (int stage = 0; stage + 1 < Block::stages; ++stage) fetch();
 
   int stage = 0;
   for (std::size_t start = begin; start < numbers; start += stride) {
@@ -180,7 +192,7 @@ __global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
     };
     for_sums(a.first_grown, [](const double2& word, double& re, double& im) { re = word.x, im = word.y; });
     for (int step = 0; step < steps; ++step) {
-      __pipeline_wait_prior(tensor_stages - 2);
+      __pipeline_wait_prior(Block::stages - 2);
       __syncwarp();  // all lanes have left the stage that is fetched into
       fetch();
       // Lane (g, t) needs one part of the numbers g and g + 8 of columns t / 2 and t / 2 + 2, in both orders of parts.
@@ -194,11 +206,11 @@ __global__ void __launch_bounds__(combine_threads, Tiles > 2 ? 3 : 4)
 #pragma unroll
       for (int tile = 0; tile < Tiles; ++tile) {
         if (first + tile_columns * tile >= (step_columns * step < a.first_x_of_grown ? a.first_grown : a.m)) break;
-        const auto& factor = factors[step][tile];
+        const auto& factor = shared.factors[step][tile];
         add_products<ChainBy::tensor_cores>(y[tile][0], re, {factor[0][0][lane], factor[0][1][lane]});
         add_products<ChainBy::tensor_cores>(y[tile][1], im, {factor[1][0][lane], factor[1][1][lane]});
       }
-      stage = (stage + 1) % tensor_stages;
+      stage = (stage + 1) % Block::stages;
     }
     for_sums(0, [](double2& word, double re, double im) { __stcs(&word, double2{re, im}); });
   }
