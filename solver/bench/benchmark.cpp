@@ -32,8 +32,17 @@ constexpr double mass = 0.05;
 
 // Flop besides the hops: the sum of a hop with a norm, and an iteration's 7 vector operations of 6 fma.
 constexpr double flops_of_sum = 12, flops_of_vector_operations = 84;
-// Of block CG, for each right-hand side: two Gram matrices (18 flop a pair, half of them), three combinations (24).
-constexpr double flops_of_block(int n_rhs) { return n_rhs * (2 * 9 + 3 * 24); }
+// Of block CG, for each right-hand side: two Gram matrices (18 flop a pair, half of them), and combinations of so many
+// blocks (24).
+constexpr double flops_of_block(int n_rhs, int combined) { return n_rhs * (2 * 9 + combined * 24); }
+
+// Vectors that block CG moves besides two hops, and blocks that it combines (krylov/block/README.md).
+struct BlockWork {
+  int vectors, combined;
+};
+constexpr BlockWork block_work(Precision precision) {
+  return precision == Precision::fp64 ? BlockWork{9, 7} : BlockWork{11, 6};
+}
 
 // Bytes of an iteration of CG at a site of one parity: x grows in every second one.
 double bytes_per_iteration(const HopCost& cost) {
@@ -303,15 +312,17 @@ std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, cons
         const auto time = [&](const char* name, const Cublas* blas, double bytes) {
           const auto [seconds, form] = options.block ? time_block_iteration(communicator, bench, options.seconds)
                                                      : time_cg_iteration(communicator, bench, options.seconds, blas);
-          const double of_vectors = options.block ? flops_of_block(options.rhs) : flops_of_vector_operations;
+          const double of_vectors =
+              options.block ? flops_of_block(options.rhs, block_work(precision).combined) : flops_of_vector_operations;
           const double flops = 2 * bench.cost().flops + options.rhs * of_vectors;
           results.push_back(bench.result(name, seconds, flops, bytes, stream_read));
           results.back().loop = to_string(form);
           results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
         };
-        if (options.block) {  // two hops and 12 vectors besides (krylov/block/README.md)
+        if (options.block) {
           if (precision != Precision::fp16)
-            time("cg iteration, block", nullptr, 2 * bench.cost().hop() + 12 * bench.cost().vector);
+            time("cg iteration, block", nullptr,
+                 2 * bench.cost().hop() + block_work(precision).vectors * bench.cost().vector);
           return;
         }
         if (options.fused) time("cg iteration", nullptr, bytes_per_iteration(bench.cost()));

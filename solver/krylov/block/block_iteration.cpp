@@ -184,6 +184,7 @@ bool BlockIteration::advance(const ParitySystem& system, ColorVectorField& x) {
       if (kept_[std::size_t(i)]) p_p_(i, i).re += 1;
   }
   was_foreseen_ = next.has_value();
+  foreseen_ += was_foreseen_;
   kept_directions_ = false;
   return positive.rank > 0;
 }

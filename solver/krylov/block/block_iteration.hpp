@@ -42,6 +42,7 @@ class BlockIteration {
   void take_from(const SearchNumbers& numbers);
 
   const ComplexMatrix& s() const { return s_; }  // B - A X = Q S
+  long foreseen() const { return foreseen_; }    // iterations whose W was foreseen
   std::int64_t bytes() const { return y_.bytes() + p_.bytes() + tmp_.bytes() + hop_.bytes(); }
 
  private:
@@ -59,8 +60,9 @@ class BlockIteration {
   ComplexMatrix w_, s_, p_p_;  // p_p_: P^+ P
   std::vector<bool> kept_;     // columns of Q that are not zero
   ColumnScales y_scales_, p_scales_, tmp_scales_, hop_scales_;
-  double drift_ = 0;              // about so much Q deviates from orthonormal
-  bool was_foreseen_ = false;     // W was
+  double drift_ = 0;           // about so much Q deviates from orthonormal
+  bool was_foreseen_ = false;  // W was
+  long foreseen_ = 0;
   long since_refresh_ = 0;        // of p_p_
   bool kept_directions_ = false;  // of the next iteration: P was made with another Q
 };

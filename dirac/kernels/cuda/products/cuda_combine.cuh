@@ -119,8 +119,8 @@ constexpr int tensor_pitch = tensor_rows + 2;  // from a column to the next: a q
 template <int Tiles>
 struct TensorBlock {
   // Six tiles have so many factors that one large block shares them.
-  static constexpr int warps = Tiles > 4 ? 12 : 4, per_processor = Tiles > 4 ? 1 : Tiles > 2 ? 3 : 4;
-  static constexpr int stages = Tiles > 4 ? 4 : 3;
+  static constexpr int warps = Tiles > 4 ? 8 : 4, per_processor = Tiles > 4 ? 1 : Tiles > 2 ? 3 : 4;
+  static constexpr int stages = Tiles > 4 ? 6 : 3;
   // The most steps: of columns x that may stand beside so many of y.
   static constexpr int most_columns = Tiles > 4 ? max_targets : Tiles > 2 ? max_columns : max_combined + step_columns;
   static constexpr int steps = most_columns / step_columns;
