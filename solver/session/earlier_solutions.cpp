@@ -3,6 +3,7 @@
 #include <cmath>
 #include <optional>
 
+#include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
 
@@ -13,16 +14,17 @@ namespace {
 // What is left of a vector after a projection counts as noise below this share of it.
 constexpr double least_share = 1e-10;
 
+STAGHORN_FMA_CLONES
+void add_row(ColorVector<double>* a, const Complex<double>& s, const ColorVector<double>* b, int n) {
+  for (int k = 0; k < n; ++k)
+    for (int c = 0; c < 3; ++c) a[k].c[c] = multiply_add(s, b[k].c[c], a[k].c[c]);
+}
+
 // a += s b.
 void add(VectorField& a, const Complex<double>& s, const VectorField& b) {
+  const int n = a.lattice().local()[0];
 #pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < a.size(); ++site)
-    for (int c = 0; c < 3; ++c) {
-      Complex<double>& to = a[site].c[c];
-      const Complex<double>& from = b[site].c[c];
-      to = {std::fma(-s.im, from.im, std::fma(s.re, from.re, to.re)),
-            std::fma(s.im, from.re, std::fma(s.re, from.im, to.im))};
-    }
+  for (std::int64_t row = 0; row < n_rows(a.lattice()); ++row) add_row(&a[row * n], s, &b[row * n], n);
 }
 
 void scale(VectorField& a, double s) {

@@ -152,10 +152,18 @@ def test_memory_is_that_of_a_solve(plan, solve, staghorn, tmp_path):
     gauge = tmp_path / "hot.h5"
     staghorn("generate", "--lattice", 8, 8, 8, 16, "--sweeps", 0, "--output", gauge, check=True)
     taken = solve(gauge=gauge).report["memory_bytes"]
-    planned = one(plan, "--lattice", "8x8x8x16")["objects"]
+    planned = one(plan, "--lattice", "8x8x8x16", "--certificate", "host")["objects"]
     for name in ("certificate_links", "certificate_vectors", "sources_solutions"):
         assert planned[name] == taken[name]
     assert planned["vectors"] == taken["vectors"] * 4128 / 4096
+
+
+def test_a_gpu_certifies_where_it_has_room(plan):
+    """1.2 GB of links, the residual, a source and a solution; 3 GB hold the solve alone."""
+    lattice, certificate = ("--lattice", "32x32x32x64"), 32**3 * 64 * (576 + 3 * 48)
+    objects = {gb: one(plan, *lattice, machine={"memory_gb": gb})["objects"] for gb in (80, 3)}
+    assert (objects[80]["device_certificate"], objects[80]["certificate_vectors"]) == (certificate, 0)
+    assert (objects[3]["device_certificate"], objects[3]["certificate_vectors"]) == (0, 32**3 * 64 * 48)
 
 
 def test_each_mass_takes_the_memory_of_two_vectors(plan):

@@ -65,6 +65,8 @@ CommandSyntax plan_syntax() {
       "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
       "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
                                                         ("right-hand sides side by side, " + rhs_range()).c_str())(
+      "certificate", po::value<std::string>()->value_name("auto|host|device")->default_value("auto"),
+      "where answers are certified; auto: on the GPU where it has room for that beside the solve")(
       "masses", po::value<std::string>()->value_name("M[:E],M[:E],..."),
       "several masses at once: adds the memory of their vectors; the time stays that of one mass for each epsilon E")(
       "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
@@ -121,7 +123,7 @@ SolveShape read_shape(const OptionValues& values) {
   SolveOptions options;
   set_options(values, options,
               {"precision", "action", "links", "naik_links", "sloppy", "sloppy_links", "sloppy_naik_links", "masses",
-               "system", "shares", "exact_low_modes", "eigenvectors_on"});
+               "system", "shares", "exact_low_modes", "eigenvectors_on", "certificate"});
   shape.n_masses = std::max(1, int(options.request.masses.size()));
   shape.n_together = most_masses_together(options.request, options.session.quarks.naik_epsilon.value_or(0));
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();
