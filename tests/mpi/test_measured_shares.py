@@ -102,11 +102,12 @@ def test_bad_options_are_refused_by_name(staghorn, gauge, options, status, messa
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two ranks that compute at the same time need two cores")
 def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
     """Rank 1 is slowed to a third: R = 1/4. Measured shares beat even ones by 1.3, and no share beats them by a tenth. With a grid
-    both ranks work. The lattice takes 10 MB: where parts only just fit into a cache that both share, times change twofold. A busy
-    moment of the machine is none of its faults: five attempts."""
+    both ranks work. A part of 1 MB fits into a cache of its core alone: in one that others share (other virtual machines, too), a
+    rank that waits longer loses more of its numbers, and its work takes up to four times as long. A busy moment of the machine is
+    none of its faults: five attempts."""
     report, faults = tmp_path / "shares.json", []
     for _ in range(5):
-        staghorn("bench", "shares", "--lattice", 8, 8, 8, 32, "--slow-device", "1:3", "--precision", "fp64", "--links", 18, "--grid", "1,1,1,2",
+        staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp64", "--links", 18, "--grid", "1,1,1,2",
                  "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
         shares = json.loads(report.read_text())["shares"]
         assert shares["slower_ranks"] == [1] and len(shares["rows"]) >= 10 and shares["left_out"] == []
