@@ -47,7 +47,7 @@ class BlockIteration {
 
  private:
   // The factor of the next Y, Y = Q rho, before it is made, or nothing where rounding would spoil it. `al` is the
-  // inverse of P^+ A P, `A_p_A_p` (A P)^+ A P. Local.
+  // inverse of P^+ A P, `A_p_A_p` (A P)^+ A P. Keeps the drift. Local.
   std::optional<BlockFactor> foresee(const ComplexMatrix& al, const ComplexMatrix& A_p_A_p);
   // The next Y, P, W and x. The latter looks at Y, and returns rho. Collective.
   void move_at_once(const BlockFactor& next, const ComplexMatrix& al, double shift, ColorVectorField& x);
