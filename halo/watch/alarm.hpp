@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -117,6 +118,9 @@ class Alarm {
   // ends in the same way on all of them, that is returned or thrown. If one of them fails alone, all settle, `repair`
   // runs on all of them, and all throw the Error of the lowest rank that failed. Collective.
   int guard(const std::function<int()>& work, const std::function<void()>& repair);
+
+  // Calls that this rank ended alone, since nobody came to them. Ranks compare it in their next call: see agree_alike.
+  std::uint64_t calls_alone = 0;
 
   // Number of failures that were settled. Local.
   int epoch() const { return epoch_; }

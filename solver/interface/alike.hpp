@@ -8,6 +8,7 @@
 #include <string>
 
 #include "halo/communicator.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -35,6 +36,20 @@ class Asked {
 // Runs `read`, which reads and checks the arguments of `call` and adds what must be alike. Throws Error on all ranks:
 // that of the lowest rank where `read` threw one, or else one that names the first difference. One small message to
 // each of log2(ranks) others. Collective; the first message of every collective function.
+//
+// A rank that could not tell which context it was called for (refuse_alike) may come late: it looks for others while
+// they, refused as it is, have waited in vain and are in their next call. Then RefusedBefore is thrown on all ranks:
+// the late one is refused, and the others begin again.
 void agree_alike(const Communicator& all, const char* call, const std::function<void(Asked&)>& read);
+
+// The part of a rank that refuses the call for which others wait. Throws `refused` on all ranks, or RefusedBefore where
+// they are a call ahead. Collective, with agree_alike on others.
+void refuse_alike(const Communicator& all, const Error& refused);
+
+// The call that a rank refused is one that the others have ended before.
+class RefusedBefore : public Error {
+ public:
+  RefusedBefore() : Error(ErrorKind::state, "a rank was refused in the call before") {}
+};
 
 }  // namespace staghorn

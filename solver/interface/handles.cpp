@@ -85,20 +85,67 @@ bool is_awaited(HeldContext& held) {
   return all.alarm()->is_awaited({all.handle(), all.rank(), all.size()});
 }
 
+// What was made from links is made again, on all ranks.
+void forget_derived(const HeldContext& held) {
+  for (staghorn_gauge* handle : held.gauges) {
+    const auto gauge = held_by(handle);
+    gauge->gauge->forget_derived();
+    gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
+  }
+}
+
+// Whether one rank may have failed for a reason of its own, while others have made what it has not.
+bool leaves_ranks_unlike(ErrorKind kind) {
+  return kind == ErrorKind::memory || kind == ErrorKind::device || kind == ErrorKind::mpi ||
+         kind == ErrorKind::internal;
+}
+
+// Like run_together, where ranks are in the same call. Throws RefusedBefore on all ranks where they are not.
+// Collective.
+int run_once(HeldContext& held, const std::function<int()>& work) {
+  const Claim claim(held);
+  std::optional<Context::Scope> scope;
+  const auto work_within = [&] {
+    scope.emplace(*held.context);  // fails on a rank alone, perhaps
+    return work();
+  };
+  Alarm* const alarm = held.context->communicator().alarm();
+  if (!alarm) return work_within();
+  try {
+    return alarm->guard(std::cref(work_within), [&] {
+      forget_derived(held);
+      held.context->renew_communicator();
+    });
+  } catch (const Error& error) {
+    if (leaves_ranks_unlike(error.kind())) forget_derived(held);
+    throw;
+  }
+}
+
+// One more call that this rank ended alone, in all these contexts but one. Local.
+void count_alone(const std::vector<std::shared_ptr<HeldContext>>& shared, const std::shared_ptr<HeldContext>& but) {
+  for (const auto& held : shared)
+    if (held != but) ++held->context->communicator().alarm()->calls_alone;
+}
+
 // Throws `refused` on all ranks of the context where others wait for this one, if there is one in time.
 void refuse_together(const Error& refused) {
   const auto shared = contexts().all_that(can_be_entered);
   for (const Stopwatch waiting; !shared.empty() && waiting.seconds() < Alarm::seconds_for_others;) {
     for (const auto& held : shared) {
       if (!is_awaited(*held)) continue;
-      run_together(*held, [&]() -> int {
-        const auto refuse = [&](Asked&) { throw LocalError(refused.kind(), refused.what()); };
-        agree_alike(held->context->communicator(), "a call", refuse);
-        return 0;
-      });
+      try {
+        run_once(*held, [&]() -> int {
+          refuse_alike(held->context->communicator(), refused);
+          return 0;
+        });
+      } catch (const RefusedBefore&) {
+        return count_alone(shared, held);  // which counts what others have counted
+      }
     }
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
   }
+  count_alone(shared, nullptr);
 }
 
 template <class Handle>
@@ -161,42 +208,12 @@ Claim::Claim(HeldContext& held) : held_(held) {
 
 Claim::~Claim() { held_.in_use = false; }
 
-namespace {
-
-// What was made from links is made again, on all ranks.
-void forget_derived(const HeldContext& held) {
-  for (staghorn_gauge* handle : held.gauges) {
-    const auto gauge = held_by(handle);
-    gauge->gauge->forget_derived();
-    gauge->links.generation = 0;  // ranks may differ in what they have read: the next update reads again
-  }
-}
-
-// Whether one rank may have failed for a reason of its own, while others have made what it has not.
-bool leaves_ranks_unlike(ErrorKind kind) {
-  return kind == ErrorKind::memory || kind == ErrorKind::device || kind == ErrorKind::mpi ||
-         kind == ErrorKind::internal;
-}
-
-}  // namespace
-
 int run_together(HeldContext& held, const std::function<int()>& work) {
-  const Claim claim(held);
-  std::optional<Context::Scope> scope;
-  const auto work_within = [&] {
-    scope.emplace(*held.context);  // fails on a rank alone, perhaps
-    return work();
-  };
-  Alarm* const alarm = held.context->communicator().alarm();
-  if (!alarm) return work_within();
-  try {
-    return alarm->guard(std::cref(work_within), [&] {
-      forget_derived(held);
-      held.context->renew_communicator();
-    });
-  } catch (const Error& error) {
-    if (leaves_ranks_unlike(error.kind())) forget_derived(held);
-    throw;
+  for (;;) {
+    try {
+      return run_once(held, work);
+    } catch (const RefusedBefore&) {  // by a rank that goes on to this call now
+    }
   }
 }
 

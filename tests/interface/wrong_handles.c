@@ -4,6 +4,9 @@
  *   wrong_handles CULPRIT FOLDER      the rank, and a folder of gauge.h5 and for files
  *
  * Prints how many calls were refused. */
+#define _POSIX_C_SOURCE 199309L
+#include <time.h>
+
 #include "hosts/checks.h"
 #include "hosts/ranks.h"
 
@@ -94,6 +97,13 @@ int main(int argc, char **argv) {
   const int solved = call(solving, NULL, gauges[0]);
   CHECK(solved == STAGHORN_OK);
 
+  /* Nobody waits for anybody. A rank that comes late still looks for the others when they are in their next call. */
+  const struct timespec late = {0, rank == culprit ? 100000000 : 0};
+  nanosleep(&late, NULL);
+  const double start = MPI_Wtime();
+  CHECK(call(solving, NULL, NULL) == STAGHORN_E_ARGUMENT && MPI_Wtime() - start < 30);
+  CHECK(call(solving, NULL, gauges[0]) == STAGHORN_OK && call(solving, NULL, gauges[1]) == STAGHORN_OK);
+
   int refused = 0;
   for (int which = 0; which <= solving && failures == 0; ++which)
     for (int k = 0; k < 2; ++k, ++refused) {                                        /* in which of two contexts */
@@ -108,9 +118,6 @@ int main(int argc, char **argv) {
                     bad ? STAGHORN_E_STATE : STAGHORN_E_ARGUMENT, culprit);
       CHECK(call(solving, NULL, gauges[k]) == STAGHORN_OK);
     }
-  const double start = MPI_Wtime(); /* nobody waits for anybody */
-  CHECK(call(solving, NULL, NULL) == STAGHORN_E_ARGUMENT && MPI_Wtime() - start < 30);
-  CHECK(call(solving, NULL, gauges[0]) == STAGHORN_OK && call(solving, NULL, gauges[1]) == STAGHORN_OK);
   CHECK(staghorn_context_destroy(&first) == STAGHORN_OK && staghorn_context_destroy(&second) == STAGHORN_OK);
   MPI_Allreduce(MPI_IN_PLACE, &failures, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) printf("refused %d\n", refused);

@@ -102,18 +102,19 @@ def test_bad_options_are_refused_by_name(staghorn, gauge, options, status, messa
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two ranks that compute at the same time need two cores")
 def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
     """Rank 1 is slowed to a third: R = 1/4. Measured shares beat even ones by 1.3, and no share beats them by a tenth. With a grid
-    both ranks work. A part of 1 MB fits into a cache of its core alone: in one that others share (other virtual machines, too), a
-    rank that waits longer loses more of its numbers, and its work takes up to four times as long. A busy moment of the machine is
-    none of its faults: five attempts."""
+    both ranks work. A part of 0.4 MB fits into a cache of its core alone: in one that others share (other virtual machines, too),
+    a rank that waits longer loses more of its numbers, and its work takes up to four times as long. A busy moment of the machine
+    is none of its faults: five attempts."""
     report, faults = tmp_path / "shares.json", []
     for _ in range(5):
-        staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp64", "--links", 18, "--grid", "1,1,1,2",
+        staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp32", "--links", 12, "--grid", "1,1,1,2",
                  "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
         shares = json.loads(report.read_text())["shares"]
-        assert shares["slower_ranks"] == [1] and len(shares["rows"]) >= 10 and shares["left_out"] == []
+        assert len(shares["rows"]) >= 10 and shares["left_out"] == []
         chosen, even = shares["chosen"], shares["even"]["microseconds"]
         best = min(row["microseconds"] for row in shares["rows"])
-        holds = {"R is a quarter": chosen["share"] == pytest.approx(0.25, abs=0.07),
+        holds = {"rank 1 is slower": shares["slower_ranks"] == [1],
+                 "R is a quarter": chosen["share"] == pytest.approx(0.25, abs=0.07),
                  "as good as the best": chosen["microseconds"] <= 1.1 * best,
                  "better than even": even >= 1.3 * chosen["microseconds"],
                  "as foreseen": chosen["microseconds"] == pytest.approx(chosen["predicted_microseconds"], rel=0.3)}
