@@ -131,10 +131,17 @@ class Operand {
 
   std::span<const VectorColumn> columns() const { return columns_; }
   double* largest() { return largest_.data(); }
-  bool is_number(std::size_t i) const { return !refused_[i]; }
-  double scale(std::size_t i, int sign) const { return std::ldexp(1.0, sign * scales_[i]); }
+  // What a sum is multiplied with for each column that it is of: NaN where the column holds NaN or infinity.
+  std::vector<double> scales_of_sums() const {
+    std::vector<double> result(given_.size(), std::numeric_limits<double>::quiet_NaN());
+    for (std::size_t i = 0; i < result.size(); ++i)
+      if (!refused_[i]) result[i] = scale(i, 1);
+    return result;
+  }
 
  private:
+  double scale(std::size_t i, int sign) const { return std::ldexp(1.0, sign * scales_[i]); }
+
   const std::vector<VectorColumn> given_;
   std::vector<VectorColumn> columns_;
   ColumnScales scales_;
@@ -150,7 +157,7 @@ std::vector<Complex<double>> VectorAlgebra::State::products(bool all_pairs, Prec
                                                             std::vector<VectorColumn> a, std::vector<VectorColumn> b,
                                                             ColumnScales* scales_a, ColumnScales* scales_b) const {
   const std::size_t rows = a.size(), per_row = !all_pairs ? 1 : b.empty() ? rows : b.size(), pairs = rows * per_row;
-  const bool hermitian = b.empty();
+  const bool hermitian = b.empty();  // then pairs below the diagonal stay zero
   Operand left(std::move(a), scales_a), right(std::move(b), scales_b);
   std::vector<ExactPartial> partials;
   std::vector<std::int64_t> flags;
@@ -175,18 +182,24 @@ std::vector<Complex<double>> VectorAlgebra::State::products(bool all_pairs, Prec
     again = left_again || right_again;
   }
 
-  const std::vector<SumGrid> grids(2 * pairs, SumGrid::for_bound(CellGrid::bound));
-  std::vector<double> sums(2 * pairs);
-  reduce(communicator, partials, grids, sums);
+  // The pairs that the kernel made, real parts before imaginary ones.
+  const auto first_of_row = [&](std::size_t i) { return hermitian ? i : 0; };
+  std::vector<ExactPartial> wanted;
+  wanted.reserve(2 * pairs);
+  for (const std::size_t part : {std::size_t{0}, pairs})
+    for (std::size_t i = 0; i < rows; ++i)
+      for (std::size_t j = first_of_row(i); j < per_row; ++j) wanted.push_back(partials[part + i * per_row + j]);
+  const std::vector<SumGrid> grids(wanted.size(), SumGrid::for_bound(CellGrid::bound));
+  std::vector<double> sums(wanted.size());
+  reduce(communicator, wanted, grids, sums);
+
+  const std::vector<double> scales = left.scales_of_sums(), other_scales = hermitian ? scales : right.scales_of_sums();
   std::vector<Complex<double>> values(pairs);
-  const Operand& other = hermitian ? left : right;
+  const double *re = sums.data(), *im = re + sums.size() / 2;
   for (std::size_t i = 0; i < rows; ++i)
-    for (std::size_t j = 0; j < per_row; ++j) {
-      const std::size_t pair = i * per_row + j, column = all_pairs ? j : i;
-      const double scale = left.scale(i, 1), scale_other = other.scale(column, 1);
-      values[pair] = {sums[pair] * scale * scale_other, sums[pairs + pair] * scale * scale_other};
-      if (!left.is_number(i) || !other.is_number(column))
-        values[pair].re = values[pair].im = std::numeric_limits<double>::quiet_NaN();
+    for (std::size_t j = first_of_row(i); j < per_row; ++j) {
+      const double other = other_scales[all_pairs ? j : i];
+      values[i * per_row + j] = {*re++ * scales[i] * other, *im++ * scales[i] * other};
     }
   return values;
 }

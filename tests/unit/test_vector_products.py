@@ -120,8 +120,10 @@ def test_bits_do_not_depend_on_ranks_and_threads(products, precision):
 
 @pytest.mark.parametrize("kernels", ["baseline", "avx2", pytest.param("cuda", marks=pytest.mark.gpu)])
 @pytest.mark.parametrize("precision", PRECISIONS)
-def test_bits_do_not_depend_on_the_kernels(products, precision, kernels):
-    assert products((4, 6, 8, 4), precision, 5, 5, kernels=kernels) == products((4, 6, 8, 4), precision, 5, 5)
+@pytest.mark.parametrize("n, m", [(5, 5), (16, 9), (23, 17), (32, 32)])
+def test_bits_do_not_depend_on_the_kernels(products, precision, kernels, n, m):
+    """One block of 16 x 8 pairs, on the diagonal, beside it and away from it, full and not."""
+    assert products((4, 6, 8, 4), precision, n, m, kernels=kernels) == products((4, 6, 8, 4), precision, n, m)
 
 
 @pytest.mark.parametrize("kernels", ["auto", pytest.param("cuda", marks=pytest.mark.gpu)])

@@ -6,6 +6,8 @@
 //   a[4] = a(g, t), a(g + 8, t), a(g, t + 4), a(g + 8, t + 4)       b[2] = b(t, g), b(t + 4, g)
 //   c[4] = c(g, 2t), c(g, 2t + 1), c(g + 8, 2t), c(g + 8, 2t + 1)
 //
+// The upper half, i = 0 to 7, has a[2] = a(g, t), a(g, t + 4) and c[2] = c(g, 2t), c(g, 2t + 1).
+//
 // Tensor cores do this where they round so. NVIDIA does not promise it, so each device is asked once
 // (tensor_cores_make_chains). Elsewhere lanes exchange their factors, and the bits are the same.
 #pragma once
@@ -46,23 +48,38 @@ __device__ __forceinline__ void add_products_in_tensor_cores(double (&)[4], cons
 }
 #endif
 
-// All lanes of the warp must call.
-template <ChainBy by>
-__device__ __forceinline__ void add_products(double (&c)[4], const double (&a)[4], const double (&b)[2]) {
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 800
+__device__ __forceinline__ void add_products_in_tensor_cores(double (&c)[2], const double (&a)[2],
+                                                             const double (&b)[2]) {
+#pragma unroll
+  for (int k = 0; k < 2; ++k)
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1}, {%2}, {%3}, {%0,%1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a[k]), "d"(b[k]));
+}
+#else
+__device__ __forceinline__ void add_products_in_tensor_cores(double (&)[2], const double (&)[2], const double (&)[2]) {
+  __trap();
+}
+#endif
+
+// All rows (4 numbers a lane), or the upper half (2). All lanes of the warp must call.
+template <ChainBy by, int held>
+__device__ __forceinline__ void add_products(double (&c)[held], const double (&a)[held], const double (&b)[2]) {
   if constexpr (by == ChainBy::tensor_cores) return add_products_in_tensor_cores(c, a, b);
   const int lane = int(threadIdx.x) % 32, g = lane / 4, t = lane % 4;
 #pragma unroll
   for (int half = 0; half < 2; ++half)
 #pragma unroll 1  // for few registers
     for (int k = 0; k < 4; ++k) {
-      const double above = __shfl_sync(~0u, a[2 * half], 4 * g + k);
-      const double below = __shfl_sync(~0u, a[2 * half + 1], 4 * g + k);
       const double left = __shfl_sync(~0u, b[half], 8 * t + k);
       const double right = __shfl_sync(~0u, b[half], 8 * t + 4 + k);
-      c[0] = multiply_add(above, left, c[0]);
-      c[1] = multiply_add(above, right, c[1]);
-      c[2] = multiply_add(below, left, c[2]);
-      c[3] = multiply_add(below, right, c[3]);
+#pragma unroll
+      for (int row = 0; row < held / 2; ++row) {
+        const double of_row = __shfl_sync(~0u, a[held / 2 * half + row], 4 * g + k);
+        c[2 * row] = multiply_add(of_row, left, c[2 * row]);
+        c[2 * row + 1] = multiply_add(of_row, right, c[2 * row + 1]);
+      }
     }
 }
 
@@ -86,18 +103,23 @@ __device__ inline double chain_test_number(std::uint64_t seed, bool any_exponent
 static __global__ void __launch_bounds__(32) chain_test_kernel(unsigned* different) {
   for (int round = 0; round < 64; ++round) {
     const std::uint64_t seed = (std::uint64_t(blockIdx.x) * 64 + unsigned(round)) * 32 + threadIdx.x;
-    double a[4], b[2], c[4], expected[4];
+    double a[4], b[2], c[4], upper[2], expected[4];
     for (int k = 0; k < 4; ++k) {
       a[k] = chain_test_number(16 * seed + unsigned(k), round % 4 == 0);
       c[k] = expected[k] = chain_test_number(16 * seed + 4 + unsigned(k), round % 4 == 0);
       if (k < 2) b[k] = chain_test_number(16 * seed + 8 + unsigned(k), round % 4 == 0);
     }
+    const double upper_a[2] = {a[0], a[2]};
+    for (int k = 0; k < 2; ++k) upper[k] = c[k];
     add_products<ChainBy::tensor_cores>(c, a, b);
+    add_products<ChainBy::tensor_cores>(upper, upper_a, b);
     add_products<ChainBy::shuffles>(expected, a, b);
-    for (int k = 0; k < 4; ++k) {
-      const bool both_nan = c[k] != c[k] && expected[k] != expected[k];
-      if (!both_nan && __double_as_longlong(c[k]) != __double_as_longlong(expected[k])) atomicAdd(different, 1u);
-    }
+    const auto compare = [&](double found, double wanted) {
+      const bool both_nan = found != found && wanted != wanted;
+      if (!both_nan && __double_as_longlong(found) != __double_as_longlong(wanted)) atomicAdd(different, 1u);
+    };
+    for (int k = 0; k < 4; ++k) compare(c[k], expected[k]);
+    for (int k = 0; k < 2; ++k) compare(upper[k], expected[k]);
   }
 }
 

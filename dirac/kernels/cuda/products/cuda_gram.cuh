@@ -178,10 +178,15 @@ __device__ __forceinline__ FetchedColumn fetch_panels(const GramArguments& a, do
   return mine;
 }
 
+// Where a job lies. Of a hermitian matrix the pairs on and above the diagonal are wanted. A job whose columns are among
+// its rows needs no numbers but theirs: on the diagonal the upper eight rows are those columns, and the lower eight are
+// not wanted; beside it the lower eight rows are those columns.
+enum class JobPlace { anywhere, on_diagonal, beside_diagonal };
+
 // The job of a warp: rows first_i + [0, 16) and columns first_j + [0, 8), of which a lane holds four pairs.
 struct GramJob {
   int first_i, first_j;
-  bool lower_rows;  // whether the last eight rows are wanted
+  JobPlace place = JobPlace::anywhere;
   CellLimbs re[4], im[4];
 
   __device__ __forceinline__ GramJob(const GramShape& shape, int job) {
@@ -190,13 +195,21 @@ struct GramJob {
     for (; job >= shape.rows_of(j, rows); ++j) job -= shape.rows_of(j, rows);
     first_i = job_rows * job;
     first_j = job_columns * j;
-    lower_rows = !shape.hermitian || first_i + job_rows / 2 < first_j + job_columns - 1;
+    if (!shape.hermitian) return;
+    if (first_j == first_i) place = JobPlace::on_diagonal;
+    if (first_j == first_i + job_columns) place = JobPlace::beside_diagonal;
   }
 };
 
-template <ChainBy chain>
+// Warps w and w + 4 share a quarter of the multiprocessor, and get unlike jobs: those on the diagonal are shorter.
+__device__ __forceinline__ int job_of(const GramShape& shape, int warp) {
+  return (warp + (4 % shape.jobs == 0 ? warp / 4 : 0)) % shape.jobs;
+}
+
+template <ChainBy chain, JobPlace place>
 __device__ __forceinline__ void multiply_panels(const GramArguments& a, const double* panels, int rounds, int warp,
                                                 GramJob& job) {
+  constexpr int row_halves = place == JobPlace::on_diagonal ? 1 : 2, held = 2 * row_halves;
   const GramShape& shape = a.shape;
   const int g = int(threadIdx.x) % 32 / 4, t = int(threadIdx.x) % 4, pitch = shape.pitch;
   const int right_column = (shape.hermitian ? 0 : shape.n) + job.first_j;
@@ -208,27 +221,32 @@ __device__ __forceinline__ void multiply_panels(const GramArguments& a, const do
     wait_for(full(buffer));
     for (int cell = first_cell; cell < cells; cell += warps_of_job) {
       const double* const numbers = panels + buffer * shape.panel_places() + cell * shape.cell_places;
-      double rr[4] = {}, ii[4] = {}, mixed[4] = {};
+      double rr[held] = {}, ii[held] = {}, mixed[held] = {};
 #pragma unroll
       for (int step = 0; step < cell_terms / 8; ++step) {
-        double a_re[4], a_im[4], a_sum[4], b_re[2], b_im[2], b_difference[2];
+        double a_re[held], a_im[held], a_sum[held], b_re[2], b_im[2], b_difference[2];
 #pragma unroll
-        for (int k = 0; k < 4; ++k) {
-          const double* const v = numbers + left_place + 2 * (8 * step + k / 2 * 4) * pitch + k % 2 * 8;
+        for (int k = 0; k < held; ++k) {
+          const int term = 8 * step + k / row_halves * 4, row = k % row_halves * 8;
+          const double* const v = numbers + left_place + 2 * term * pitch + row;
           a_re[k] = v[0], a_im[k] = v[pitch], a_sum[k] = a_re[k] + a_im[k];
         }
 #pragma unroll
         for (int k = 0; k < 2; ++k) {
-          const double* const v = numbers + right_place + 2 * (8 * step + 4 * k) * pitch;
-          b_re[k] = v[0], b_im[k] = v[pitch], b_difference[k] = b_re[k] - b_im[k];
+          if constexpr (place == JobPlace::anywhere) {
+            const double* const v = numbers + right_place + 2 * (8 * step + 4 * k) * pitch;
+            b_re[k] = v[0], b_im[k] = v[pitch];
+          } else {  // the last half of the rows
+            b_re[k] = a_re[row_halves * k + row_halves - 1], b_im[k] = a_im[row_halves * k + row_halves - 1];
+          }
+          b_difference[k] = b_re[k] - b_im[k];
         }
         add_products<chain>(rr, a_re, b_re);
         add_products<chain>(ii, a_im, b_im);
         add_products<chain>(mixed, a_sum, b_difference);
       }
 #pragma unroll
-      for (int pair = 0; pair < 4; ++pair) {
-        if (pair == 2 && !job.lower_rows) break;
+      for (int pair = 0; pair < held; ++pair) {
         const Complex<double> value = CellProduct<double>{rr[pair], ii[pair], mixed[pair]}.value();
         job.re[pair].add(value.re);
         job.im[pair].add(value.im);
@@ -247,11 +265,15 @@ __global__ void __launch_bounds__(gram_threads, 1) gram_kernel(const __grid_cons
   const int rounds = (a.cells.count + shape.width - 1) / shape.width;
   const bool fetcher = thread < gram_fetchers;
   FetchedColumn mine;
-  GramJob job(shape, fetcher ? 0 : warp % shape.jobs);
+  GramJob job(shape, fetcher ? 0 : job_of(shape, warp));
   if (fetcher)
     mine = fetch_panels<Stored>(a, panels, rounds);
+  else if (job.place == JobPlace::on_diagonal)
+    multiply_panels<chain, JobPlace::on_diagonal>(a, panels, rounds, warp, job);
+  else if (job.place == JobPlace::beside_diagonal)
+    multiply_panels<chain, JobPlace::beside_diagonal>(a, panels, rounds, warp, job);
   else
-    multiply_panels<chain>(a, panels, rounds, warp, job);
+    multiply_panels<chain, JobPlace::anywhere>(a, panels, rounds, warp, job);
 
   // Limbs of what does not fit mean nothing, and the caller does not read them.
   const int my_column = thread / shape.width;

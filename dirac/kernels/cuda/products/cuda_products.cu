@@ -18,12 +18,30 @@ namespace {
 
 constexpr int vector_threads = 128;
 
-// The layout of a call's scratch.
+// Where the sums of a call lie in its scratch: as close together as they can, since they are copied.
 struct ProductScratch {
-  CellTotal re[max_products], im[max_products];
-  unsigned long long largest[max_products + max_columns];  // of the columns of a, then of b
+  CellTotal *re, *im;           // of each pair
+  unsigned long long* largest;  // of the columns of a, then of b
+  std::size_t bytes;
+
+  ProductScratch(void* scratch, std::size_t pairs, std::size_t columns)
+      : re(static_cast<CellTotal*>(scratch)),
+        im(re + pairs),
+        largest(reinterpret_cast<unsigned long long*>(im + pairs)),
+        bytes(bytes_of(pairs, columns)) {}
+  static constexpr std::size_t bytes_of(std::size_t pairs, std::size_t columns) {
+    return 2 * pairs * sizeof(CellTotal) + columns * sizeof(unsigned long long);
+  }
 };
-constexpr std::size_t scratch_bytes = std::max(sizeof(ProductScratch), combine_scratch_bytes);
+constexpr std::size_t scratch_bytes =
+    std::max(ProductScratch::bytes_of(max_products, max_products + max_columns), combine_scratch_bytes);
+
+// Zero, on the GPU, once what was queued before has run.
+ProductScratch empty_scratch(const ProductCall& call, std::size_t pairs) {
+  const ProductScratch scratch(call.scratch, pairs, call.a.size() + call.b.size());
+  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, scratch.bytes));
+  return scratch;
+}
 
 DeviceCells cells_of(const ProductCall& call) {
   DeviceCells cells = {call.device_cells, {}, int(call.cells->count), unsigned(call.lanes)};
@@ -40,16 +58,16 @@ void append(ColumnList& list, int first, std::span<const VectorColumn> columns) 
 
 // Waits for the kernel; adds its totals and largest norms to the call's.
 void collect(const ProductCall& call, std::size_t pairs) {
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch_host, call.scratch, sizeof(ProductScratch), cudaMemcpyDeviceToHost));
+  const ProductScratch found(call.scratch_host, pairs, call.a.size() + call.b.size());
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch_host, call.scratch, found.bytes, cudaMemcpyDeviceToHost));
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-  const ProductScratch* found = static_cast<const ProductScratch*>(call.scratch_host);
-  for (std::size_t p = 0; p < pairs; ++p) add_to(call.re[p], found->re[p]), add_to(call.im[p], found->im[p]);
+  for (std::size_t p = 0; p < pairs; ++p) add_to(call.re[p], found.re[p]), add_to(call.im[p], found.im[p]);
   const auto raise = [](double& largest, unsigned long long bits) {
     const double seen = __builtin_bit_cast(double, bits);
     if (!(seen <= largest)) largest = seen;
   };
-  for (std::size_t i = 0; i < call.a.size(); ++i) raise(call.largest_a[i], found->largest[i]);
-  for (std::size_t j = 0; j < call.b.size(); ++j) raise(call.largest_b[j], found->largest[call.a.size() + j]);
+  for (std::size_t i = 0; i < call.a.size(); ++i) raise(call.largest_a[i], found.largest[i]);
+  for (std::size_t j = 0; j < call.b.size(); ++j) raise(call.largest_b[j], found.largest[call.a.size() + j]);
 }
 
 // Blocks of a kernel whose threads go through at most CellGrid::capacity of `rounds` pieces each.
@@ -61,7 +79,7 @@ int blocks_of(Kernel kernel, int threads, int rounds) {
 struct DotArguments {
   ColumnList a, b;
   DeviceCells cells;
-  ProductScratch* scratch;
+  ProductScratch sums;
   int pairs;
 };
 
@@ -114,21 +132,17 @@ __global__ void __launch_bounds__(vector_threads, 5) dot_kernel(const __grid_con
   }
   __syncthreads();
   if (threadIdx.x != 0) return;
-  atomicMax(&arguments.scratch->largest[pair], largest[0]);
-  atomicMax(&arguments.scratch->largest[arguments.pairs + pair], largest[1]);
+  atomicMax(&arguments.sums.largest[pair], largest[0]);
+  atomicMax(&arguments.sums.largest[arguments.pairs + pair], largest[1]);
   if (!all_fit) return;
-  add_share(arguments.scratch->re[pair], share[0]);
-  add_share(arguments.scratch->im[pair], share[1]);
+  add_share(arguments.sums.re[pair], share[0]);
+  add_share(arguments.sums.im[pair], share[1]);
 }
 
 void dot(const ProductCall& call) {
-  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
-  DotArguments a = {};
+  DotArguments a = {{}, {}, cells_of(call), empty_scratch(call, call.a.size()), int(call.a.size())};
   append(a.a, 0, call.a);
   append(a.b, 0, call.b);
-  a.cells = cells_of(call);
-  a.scratch = static_cast<ProductScratch*>(call.scratch);
-  a.pairs = int(call.a.size());
   with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
     const int rounds = (a.cells.count + vector_threads - 1) / vector_threads;
     const int blocks = blocks_of(dot_kernel<Stored>, vector_threads, rounds * a.pairs);  // of all pairs together
@@ -163,16 +177,15 @@ void launch_gram(GramArguments& a) {
 
 // Up to max_products columns with one, max_columns in each launch.
 void project(const ProductCall& call) {
-  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
-  ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
+  const ProductScratch sums = empty_scratch(call, call.a.size());
   for (std::size_t first = 0; first < call.a.size(); first += max_columns) {
     ProjectionArguments a = {};
     a.n = int(std::min(call.a.size() - first, std::size_t(max_columns)));
     append(a.columns, 0, call.a.subspan(first, std::size_t(a.n)));
     append(a.columns, a.n, call.b);
     a.cells = cells_of(call);
-    a.re = scratch->re + first, a.im = scratch->im + first;
-    a.largest = scratch->largest + first, a.largest_of_one = scratch->largest + call.a.size();
+    a.re = sums.re + first, a.im = sums.im + first;
+    a.largest = sums.largest + first, a.largest_of_one = sums.largest + call.a.size();
     const int threads = 32 * ((a.n + warp_columns - 1) / warp_columns), rounds = (a.cells.count + 31) / 32;
     with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
       const int blocks = blocks_of(projection_kernel<Stored>, threads, rounds);
@@ -185,20 +198,20 @@ void project(const ProductCall& call) {
 
 void gram(const ProductCall& call) {
   if (call.b.size() == 1) return project(call);
-  STAGHORN_CUDA_CHECK(cudaMemsetAsync(call.scratch, 0, sizeof(ProductScratch)));
-  ProductScratch* scratch = static_cast<ProductScratch*>(call.scratch);
   GramArguments a = {};
   a.shape = GramShape::of(int(call.a.size()), int(call.b.size()), call.b.empty());
+  const std::size_t pairs = std::size_t(a.shape.n) * std::size_t(a.shape.m);
+  const ProductScratch sums = empty_scratch(call, pairs);
   append(a.columns, 0, call.a);
   append(a.columns, a.shape.n, call.b);
   a.cells = cells_of(call);
-  a.re = scratch->re, a.im = scratch->im, a.largest = scratch->largest;
+  a.re = sums.re, a.im = sums.im, a.largest = sums.largest;
   const bool tensor_cores = tensor_cores_make_chains();
   with_stored(call.precision, call.a[0].data, [&]<class Stored>(const Stored*) {
     tensor_cores ? launch_gram<Stored, ChainBy::tensor_cores>(a) : launch_gram<Stored, ChainBy::shuffles>(a);
   });
   STAGHORN_CUDA_CHECK_LAUNCH(gram_kernel);
-  collect(call, std::size_t(a.shape.n) * std::size_t(a.shape.m));
+  collect(call, pairs);
 }
 
 }  // namespace
