@@ -27,7 +27,7 @@ using Bits = Lanes<std::int64_t, W>;
 constexpr int terms = 3 * SiteCells::sites;  // complex numbers of a cell
 
 STAGHORN_INLINE Doubles widen(Lanes<float, W> numbers) {
-#if defined(__AVX512F__)
+#if defined(__AVX__)
   Doubles wide;
   asm("vcvtps2pd %1, %0" : "=v"(wide) : "v"(numbers));  // GCC 12 takes four instructions
   return wide;
@@ -130,6 +130,10 @@ struct BlockReader {
       for (int c = 0; c < 3; ++c) read(site, c, real(2 * c) * scale, real(2 * c + 1) * scale);
     }
   }
+  // Where one site of a column lies, null beyond the last group.
+  STAGHORN_INLINE const char* lines(const VectorColumn& column, std::int64_t group, int site) const {
+    return group < groups() ? block(column, group, site) : nullptr;
+  }
   // Where one site of a column lies in the next entry, if this group fetches it, else null: each group of an entry
   // fetches its share of the sites.
   STAGHORN_INLINE const char* next_lines(const VectorColumn& column, std::int64_t group, int site) const {
@@ -175,6 +179,7 @@ struct SlotReader {
       for (int c = 0; c < 3; ++c) read(site, c, numbers[2 * c], numbers[2 * c + 1]);
     }
   }
+  const char* lines(const VectorColumn&, std::int64_t, int) const { return nullptr; }
   const char* next_lines(const VectorColumn&, std::int64_t, int) const { return nullptr; }
   template <int level>
   static void prefetch(const char*, int) {}

@@ -16,7 +16,19 @@ namespace staghorn {
 // Internal linkage: code for one instruction set must never be merged with another's.
 namespace {
 
+// So many pairs after the one at hand are fetched into the first-level cache.
+constexpr std::size_t pairs_ahead = 2;
+
 void dot(const ProductCall& call) {
+  const std::size_t n = call.a.size();
+  struct Ahead {
+    std::size_t pair;
+    std::int64_t group;
+  };
+  const auto pair_ahead = [&](std::size_t i, std::int64_t group) {
+    const std::size_t next = i + pairs_ahead;
+    return next < n ? Ahead{next, group} : Ahead{next % n, group + std::int64_t(next / n)};
+  };
   with_reader(call, [&](const auto& reader) {
     for_groups(call, reader.groups(), call.a.size(), [&] {
       return [&](std::int64_t group, ThreadProducts& products) {
@@ -24,16 +36,14 @@ void dot(const ProductCall& call) {
           Doubles re[terms], im[terms];
           CellNorm<Doubles> norm_a{}, norm_b{};
           CellProduct<Doubles> product{};
-          for (int site = 0; site < SiteCells::sites; ++site)
-            for (const VectorColumn* column : {&call.a[i], &call.b[i]}) {
-              const char* const lines = reader.next_lines(*column, group, site);
-              for (int third = 0; third < 3; ++third) reader.template prefetch<2>(lines, third);
-            }
+          const Ahead ahead = pair_ahead(i, group);
           reader.for_numbers(call.a[i], group, 0, SiteCells::sites, [&](int site, int c, Doubles a_re, Doubles a_im) {
+            reader.template prefetch<1>(reader.lines(call.a[ahead.pair], ahead.group, site), c);
             re[3 * site + c] = a_re, im[3 * site + c] = a_im;
             norm_a.add(a_re, a_im);
           });
           reader.for_numbers(call.b[i], group, 0, SiteCells::sites, [&](int site, int c, Doubles b_re, Doubles b_im) {
+            reader.template prefetch<1>(reader.lines(call.b[ahead.pair], ahead.group, site), c);
             const int term = 3 * site + c;
             norm_b.add(b_re, b_im);
             product.add({re[term], im[term], re[term] + im[term]}, {b_re, b_im, b_re - b_im});
@@ -86,8 +96,9 @@ struct GroupColumn {
   }
 };
 
-// A tile of pairs: rows i of a, columns j of b; `above`: those with i < j of a square on the diagonal.
-constexpr int tile_rows = 2, tile_columns = vector_bytes == 64 ? 4 : 2;
+// A tile of pairs: rows i of a, columns j of b; `above`: those with i < j of a square on the diagonal. Its sums and
+// factors fit the registers, of which there are 32 with AVX-512, else 16.
+constexpr int tile_rows = vector_bytes == 64 ? 2 : 1, tile_columns = vector_bytes == 64 ? 4 : 3;
 
 // Makes the compiler load a number once into a register. Else it reads memory again for every product, and a tile waits
 // for its loads.
