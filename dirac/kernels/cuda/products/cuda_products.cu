@@ -98,7 +98,7 @@ __global__ void __launch_bounds__(vector_threads, 5) dot_kernel(const __grid_con
     const int first = cells.first[cell];
     CellNorm<double> norm_a{}, norm_b{};
     CellProduct<double> product{};
-#pragma unroll(16 / sizeof(Stored))  // as many bytes on their way in every precision
+#pragma unroll 2
     for (int site = 0; site < SiteCells::sites; ++site) {
       const unsigned slot = unsigned(first + cells.offset[site]);
       Arithmetic<Stored> u[6], v[6];
