@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from statistics import median
 
 import pytest
 from solve_files import solution_bytes
@@ -101,24 +102,26 @@ def test_bad_options_are_refused_by_name(staghorn, gauge, options, status, messa
 @pytest.mark.alone
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two ranks that compute at the same time need two cores")
 def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
-    """Rank 1 is slowed to a third: R = 1/4. Measured shares beat even ones by 1.3, and no share beats them by a tenth. With a grid
-    both ranks work. A part of 0.4 MB fits into a cache of its core alone: in one that others share (other virtual machines, too),
-    a rank that waits longer loses more of its numbers, and its work takes up to four times as long. A busy moment of the machine
-    is none of its faults: five attempts."""
-    report, faults = tmp_path / "shares.json", []
-    for _ in range(5):
+    """Rank 1 is slowed to a third: R is 1/4, or less where its constant costs count. Measured shares beat even ones by 1.3, and no
+    share beats them by a tenth. With a grid both ranks work. A part of 0.4 MB fits into a cache of its core alone: in one that
+    others share (other virtual machines, too), a rank that waits longer loses more of its numbers, and its work takes up to four
+    times as long. A busy moment of the machine is none of its faults: medians of three to nine measurements."""
+    report, found = tmp_path / "shares.json", []
+    for _ in range(9):
         staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp32", "--links", 12, "--grid", "1,1,1,2",
                  "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
         shares = json.loads(report.read_text())["shares"]
         assert len(shares["rows"]) >= 10 and shares["left_out"] == []
-        chosen, even = shares["chosen"], shares["even"]["microseconds"]
+        chosen = shares["chosen"]
         best = min(row["microseconds"] for row in shares["rows"])
-        holds = {"rank 1 is slower": shares["slower_ranks"] == [1],
-                 "R is a quarter": chosen["share"] == pytest.approx(0.25, abs=0.07),
-                 "as good as the best": chosen["microseconds"] <= 1.1 * best,
-                 "better than even": even >= 1.3 * chosen["microseconds"],
-                 "as foreseen": chosen["microseconds"] == pytest.approx(chosen["predicted_microseconds"], rel=0.3)}
-        if all(holds.values()):
+        found.append({"rank 1 is slower": shares["slower_ranks"] == [1],
+                      "share": chosen["share"],
+                      "over the best": chosen["microseconds"] / best,
+                      "even over chosen": shares["even"]["microseconds"] / chosen["microseconds"],
+                      "over what was foreseen": chosen["microseconds"] / chosen["predicted_microseconds"]})
+        of_all = {name: median(measured[name] for measured in found) for name in found[0]}
+        if (len(found) >= 3 and of_all["rank 1 is slower"] > 0.5 and of_all["share"] == pytest.approx(0.2, abs=0.08)
+                and of_all["over the best"] <= 1.1 and of_all["even over chosen"] >= 1.3
+                and of_all["over what was foreseen"] == pytest.approx(1, rel=0.3)):
             return
-        faults.append(([name for name, held in holds.items() if not held], shares))
-    pytest.fail(f"in none of five attempts: {faults}")
+    pytest.fail(f"medians {of_all} of {found}")
