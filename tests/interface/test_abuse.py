@@ -83,7 +83,7 @@ def test_a_handle_that_is_none_on_one_rank_is_an_error_of_all(run_built, staghor
     """Every collective function, in either of two contexts; with three ranks nobody sends to rank 2 unasked: see there."""
     staghorn("generate", "--lattice", 2, 2, 2, 4 * ranks, "--beta", 6, "--sweeps", 1, "--device", "cpu",
              "--output", tmp_path / "gauge.h5", check=True)
-    result = run_built("wrong_handles", culprit, tmp_path, ranks=ranks, threads=1, timeout=60)
+    result = run_built("wrong_handles", culprit, tmp_path, ranks=ranks, threads=1, timeout=180)
     assert result.returncode == 0, result.stdout + result.stderr
     assert result.stdout == "refused 26\n"
 
@@ -91,6 +91,6 @@ def test_a_handle_that_is_none_on_one_rank_is_an_error_of_all(run_built, staghor
 @pytest.mark.mpi
 def test_ranks_that_ask_for_different_things_hear_the_difference(run_built):
     """Status and text are those of both ranks, and the context goes on: see there."""
-    result = run_built("unlike_requests", ranks=2, threads=1, timeout=60)
+    result = run_built("unlike_requests", ranks=2, threads=1, timeout=180)
     assert result.returncode == 0, result.stdout + result.stderr
     assert len(result.stdout.splitlines()) == 9, result.stdout

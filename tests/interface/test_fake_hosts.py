@@ -95,5 +95,5 @@ def test_the_function_of_the_page_for_cps_compiles_and_solves(program, tmp_path)
     (tmp_path / "main.cpp").write_text(code + CPS_MAIN)
     subprocess.run(["g++", "-std=c++11", "-Wall", "-Werror", f"-I{tmp_path}", f"-I{ROOT}/solver/interface", tmp_path / "main.cpp",
                     f"-L{program.parent}", "-lstaghorn", f"-Wl,-rpath,{program.parent}", "-o", tmp_path / "host"], check=True)
-    result = subprocess.run([tmp_path / "host"], capture_output=True, text=True, timeout=60)
+    result = subprocess.run([tmp_path / "host"], capture_output=True, text=True, timeout=180)
     assert result.returncode == 0 and re.fullmatch(r"\d+ iterations, true residual \d\.\de-1\d\n", result.stdout), result.stdout

@@ -39,7 +39,7 @@ class Search:
             time.sleep(0.002)
         time.sleep(after)
         job.send_signal(which)
-        _, stderr = job.communicate(timeout=60)
+        _, stderr = job.communicate(timeout=180)
         return job.returncode, stderr
 
     def report(self, name):

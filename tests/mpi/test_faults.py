@@ -35,7 +35,7 @@ def test_an_error_that_only_one_rank_meets_ends_all(program):
     bench = [str(program), "bench", "hop", "--lattice", "4", "4", "4", "12", "--seconds", "1000", "--stream-mib", "32"]
     on_one_rank = ["mpirun", "--oversubscribe", "--bind-to", "none", "-n", "1"]
     command = [*on_one_rank, *bench, ":", "-n", "1", "-x", "STAGHORN_STRESS_DELAYS=soon", *bench, ":", "-n", "1", *bench]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=60, env=UNDER_MPI)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=UNDER_MPI)
     assert result.returncode == 1, result.stderr
     assert re.search("staghorn: error: rank 1: STAGHORN_STRESS_DELAYS", result.stderr), result.stderr
 
