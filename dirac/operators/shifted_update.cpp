@@ -36,8 +36,20 @@ ShiftedUpdate::ShiftedUpdate(const StaggeredOperator& d, int n_shifts) : d_(d), 
 }
 
 void ShiftedUpdate::begin(const ColorVectorField& r) {
-  for (ColorVectorField& x : x_) x.set_zero();
   for (ColorVectorField& p : p_) p.copy_from(r);
+  begin_without_steps();
+}
+
+void ShiftedUpdate::begin(std::span<ColorVectorField> p) {
+  for (std::size_t shift = 0; shift < p_.size(); ++shift) {
+    const ColorVectorField read = std::move(p[shift]);
+    p_[shift].convert_from(read);
+  }
+  begin_without_steps();
+}
+
+void ShiftedUpdate::begin_without_steps() {
+  for (ColorVectorField& x : x_) x.set_zero();
   waiting_ = 0;
   std::fill(counts_.begin(), counts_.end(), 0);
 }

@@ -19,6 +19,8 @@ class ShiftedUpdate {
 
   // x = 0 and p = r for every shift; no step waits. Local.
   void begin(const ColorVectorField& r);
+  // x = 0 and p of each shift as given, converted; no step waits. Frees each field when it has been read. Local.
+  void begin(std::span<ColorVectorField> p);
   // Takes a step of every shift with the residual r of now: `steps` and `takes_part` have n_rhs numbers for each shift.
   // A shift and right-hand side that once does not take part is done. The step is kept until there are
   // max_shifted_steps of them. Local.
@@ -29,12 +31,15 @@ class ShiftedUpdate {
   // x and p of all shifts. Where no step waits they are all there is to know.
   std::vector<ColorVectorField*> vectors();
   const ColorVectorField& x(int shift) const { return x_[std::size_t(shift)]; }
+  // Moves p of all shifts out; of no use afterwards.
+  std::vector<ColorVectorField> take_p() { return std::move(p_); }
   std::int64_t bytes() const;  // of all fields; this rank
 
   // How many fields so many shifts take.
   static int fields(int n_shifts) { return 2 * n_shifts + max_shifted_steps - 1; }
 
  private:
+  void begin_without_steps();
   void take_steps(const ColorVectorField& last_residual);
 
   const StaggeredOperator& d_;

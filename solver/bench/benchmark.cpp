@@ -21,6 +21,7 @@
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
+#include "solver/krylov/iteration_cost.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/sources.hpp"
 
@@ -42,11 +43,6 @@ struct BlockWork {
 };
 constexpr BlockWork block_work(Precision precision) {
   return precision == Precision::fp64 ? BlockWork{9, 7} : BlockWork{11, 6};
-}
-
-// Bytes of an iteration of CG at a site of one parity: x grows in every second one.
-double bytes_per_iteration(const HopCost& cost) {
-  return cost.hop_with_beta() + cost.residual_with_beta() + cost.growth() / 2 + cost.direction() / cg_refresh_interval;
 }
 
 OperatorOptions measured_operator(const BenchmarkOptions& options, Precision precision, Reconstruct reconstruct,

@@ -11,7 +11,6 @@
 #include "solver/eigen/low_mode_trace.hpp"
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
-#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/krylov/solver_table.hpp"
 #include "solver/krylov/tile/tile_solver.hpp"
 #include "solver/request/operator_request.hpp"
@@ -91,11 +90,15 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   }
   if (shape.n_masses > 1 && !shape.mass_by_mass) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
-    const OperatorBytes batch = predicted(shifted_options(shape.options, shape.shifts_in_sloppy), columns);
+    const bool in_sloppy = shape.shifts_in == ShiftedPrecision::sloppy && shape.options.sloppy;
+    const OperatorBytes batch = predicted(shifted_options(shape.options, in_sloppy), columns);
+    double halo = batch.halo;
+    if (shape.shifts_in == ShiftedPrecision::precise_then_sloppy && shape.options.sloppy)
+      halo += predicted(shifted_options(shape.options, true), columns).halo;
     estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
                                                                shape.system, shape.eigenpairs > 0) *
                                               batch.vector +
-                                          (columns == shape.n_rhs ? 0 : batch.halo);
+                                          (columns == shape.n_rhs ? 0 : halo);
   }
   if (shape.n_masses > 1) {
     estimate.objects["sources_solutions"] = (1 + shape.n_masses) * field * shape.n_rhs;

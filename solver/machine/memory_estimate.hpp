@@ -7,6 +7,7 @@
 #include "dirac/algebra/precision.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
@@ -25,13 +26,13 @@ struct SolveShape {
   int n_columns = 0;  // several masses: right-hand sides of A; 0 where the sources are not known: the most there may be
   std::int64_t eigenpairs = 0;  // that solves deflate with
   Precision eigenvector_precision = Precision::fp64;
-  bool eigenvectors_on_host = false;  // of a GPU
-  LowPart low_part = LowPart::none;   // made exact by these
-  bool shifts_in_sloppy = false;      // several masses: shifts_run_in_sloppy; false where that is not known: the most
-  bool mass_by_mass = false;          // several masses: each for itself, without multi-shift CG
-  SlabWidths widths{};                // of the slabs of `grid`; empty: of equal shares
-  int rank = 0;                       // whose part it is; of equal shares rank 0 has the largest
-  bool unlike_ranks = false;          // OperatorOptions::unlike_ranks
+  bool eigenvectors_on_host = false;                                   // of a GPU
+  LowPart low_part = LowPart::none;                                    // made exact by these
+  ShiftedPrecision shifts_in = ShiftedPrecision::precise_then_sloppy;  // several masses; as it is: the most
+  bool mass_by_mass = false;  // several masses: each for itself, without multi-shift CG
+  SlabWidths widths{};        // of the slabs of `grid`; empty: of equal shares
+  int rank = 0;               // whose part it is; of equal shares rank 0 has the largest
+  bool unlike_ranks = false;  // OperatorOptions::unlike_ranks
 };
 
 // The part of the lattice of shape.rank, and of another rank.

@@ -78,14 +78,19 @@ void print_rhs(std::ostream& out, const SolveReport& report) {
 }
 
 void print_shifts(std::ostream& out, const SolveReport& report) {
-  if (report.multi_shift->columns > 0)
+  const MultiShiftSummary& shifts = *report.multi_shift;
+  if (shifts.columns > 0) {
+    std::string precision = to_string(shifts.precision);
+    if (shifts.sloppy_iterations > 0 && shifts.sloppy_iterations < shifts.iterations)
+      precision +=
+          format(" and the last %ld in %s", shifts.sloppy_iterations, to_string(*report.options.sloppy).c_str());
     out << format(
         "  multi-shift CG took %ld iterations for all, in %s, with %d column%s; then each mass was polished\n",
-        report.multi_shift->iterations, to_string(report.multi_shift->precision).c_str(), report.multi_shift->columns,
-        plural(report.multi_shift->columns));
-  else
+        shifts.iterations, precision.c_str(), shifts.columns, plural(shifts.columns));
+  } else {
     out << "  no multi-shift CG: each mass was solved for itself\n";
-  for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
+  }
+  for (const MultiShiftSummary::Group& group : shifts.groups)
     out << format("  epsilon %.10g: %zu mass%s, %ld iterations\n", group.naik_epsilon, group.masses.size(),
                   group.masses.size() == 1 ? "" : "es", group.iterations);
   if (report.rational)

@@ -42,13 +42,14 @@ struct RhsReport {
 // Of a solve for several masses.
 struct MultiShiftSummary {
   long iterations = 0;                    // of multi-shift CG: those of the smallest mass
+  long sloppy_iterations = 0;             // of these in the sloppy precision
   int columns = 0;                        // right-hand sides of A: sources, or their two halves
-  Precision precision = Precision::fp64;  // of these iterations
+  Precision precision = Precision::fp64;  // that these iterations began in
   // Masses of several epsilons: what each did, whose iterations the ones above add up.
   struct Group {
     double naik_epsilon = 0;
     std::vector<double> masses;
-    long iterations = 0;
+    long iterations = 0, sloppy_iterations = 0;
     int columns = 0;
     Precision precision = Precision::fp64;
   };

@@ -144,12 +144,14 @@ std::string to_json(const SolveReport& report) {
                           {"naik_epsilon", or_null(report.rational->naik_epsilon)}};
     json["masses"] = report.request.masses;
     json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
+                           {"sloppy_iterations", report.multi_shift->sloppy_iterations},
                            {"columns", report.multi_shift->columns},
                            {"precision", to_string(report.multi_shift->precision)}};
     for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
       json["multi_shift"]["groups"].push_back({{"naik_epsilon", group.naik_epsilon},
                                                {"masses", group.masses},
                                                {"iterations", group.iterations},
+                                               {"sloppy_iterations", group.sloppy_iterations},
                                                {"columns", group.columns},
                                                {"precision", to_string(group.precision)}});
   }

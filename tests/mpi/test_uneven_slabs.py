@@ -21,6 +21,7 @@ NAIVE = {
     "fp64-8-odd": ["--mass", 0.3, "--source", "z2:6", "--links", 8, "--system", "odd", "--tolerance", 1e-8],
     "fp64-fp16": ["--mass", 0.3, "--source", "gaussian:5", "--noise-vectors", 2, "--sloppy", "fp16", "--tolerance", 1e-10],
     "masses": ["--masses", "0.3,0.5", "--source", "z2:7", "--tolerance", 1e-8],
+    "masses-close": ["--masses", "0.3,0.31,0.32,0.33", "--source", "z2:7", "--sloppy", "fp32", "--tolerance", 1e-10],
     "block": ["--mass", 0.3, "--source", "z2:8", "--noise-vectors", 3, "--solver", "block", "--tolerance", 1e-8],
 }
 IMPROVED = {

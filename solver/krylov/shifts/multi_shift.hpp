@@ -2,19 +2,27 @@
 // iterations of the smallest one, the seed. Krylov spaces do not depend on a shift, so all residuals are parallel.
 #pragma once
 
+#include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "dirac/operators/shifted_update.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
+
+// A state that is kept has this number where it is one of MultiShiftCg::go_on: the iterations before.
+inline const std::string shifts_went_on = "shifts.went_on";
 
 struct ShiftedStop {
   std::vector<std::vector<double>> target_norm;  // [shift][right-hand side]: |r| to reach, absolute. 0, not of the
                                                  // seed: goes on as long as the seed does
   // A shift is done too where |r| <= rounding |x|. 0: never.
   double rounding = 0;
+  // The loop is left once rounding of this size would spoil no shift any more (ShiftedRhs::bears). 0: it is not left.
+  double rounding_to_come = 0;
   long max_iterations = 10000;
   long stagnation_window = 1000;      // of the seed (stop_rule.hpp)
   const bool* interrupted = nullptr;  // see CgStop
@@ -24,8 +32,17 @@ struct ShiftedStop {
 struct ShiftedResult {
   // [shift][right-hand side]. `iterations`: when its residual reached its target; it cost nothing afterwards.
   std::vector<std::vector<SolvedRhs>> shift;
-  long iterations = 0;  // of the seed, the most of any right-hand side
+  long iterations = 0;                    // of the seed, the most of any right-hand side
+  std::optional<long> iterations_before;  // of them by the solve that this one went on from
   LoopForm form = LoopForm::host;
+  bool left = false;  // for rounding_to_come; then `shift` is what there is so far
+};
+
+// What a loop that was left needs to go on, in any precision: scalars, and r, p and p of each shift, none of a
+// solution.
+struct LeftShifts {
+  SearchNumbers numbers;
+  std::vector<ColorVectorField> vectors;
 };
 
 class MultiShiftCg {
@@ -40,6 +57,13 @@ class MultiShiftCg {
   // Collective.
   ShiftedResult solve(Parity parity, std::span<const double> shifts, const ColorVectorField& b, const ShiftedStop& stop,
                       const ShowProgress& show);
+  // Goes on where another solve of these shifts was left, by what rounding may do now. The solutions are what those of
+  // that one lack. Its vectors are freed when they have been read; there are none if a state is resumed that was kept
+  // since. Collective.
+  ShiftedResult go_on(Parity parity, std::span<const double> shifts, LeftShifts&& left, const ShiftedStop& stop,
+                      const ShowProgress& show);
+  // Of a loop that was left. Its other vectors are of no use afterwards.
+  LeftShifts take_left();
 
   // The solutions of the last solve.
   const ColorVectorField& x(int shift) const { return shift == 0 ? seed_x_ : shifted_.x(shift - 1); }
@@ -49,7 +73,11 @@ class MultiShiftCg {
   static int vectors(int n_shifts) { return 4 + (n_shifts > 1 ? ShiftedUpdate::fields(n_shifts - 1) : 0); }
 
  private:
+  ShiftedResult iterate(Parity parity, std::span<const double> shifts, std::span<const double> r2,
+                        const SearchNumbers* from, const ShiftedStop& stop, const ShowProgress& show);
+
   StaggeredOperator& d_;
+  SearchNumbers numbers_;  // of a loop that was left
   ColorVectorField seed_x_;
   CgVectors work_;
   ShiftedUpdate shifted_;

@@ -8,6 +8,7 @@
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "solver/eigen/deflation.hpp"
+#include "solver/krylov/reliable_updates.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 
 namespace staghorn {
@@ -25,34 +26,35 @@ std::vector<ShiftedColumn> shifted_columns(const Communicator& communicator, Sys
   return columns;
 }
 
-ShiftedPass::ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system)
+ShiftedPass::ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system,
+                         StaggeredOperator* later)
     : d_(d),
+      later_(later),
       columns_(std::move(columns)),
       system_(system),
-      parity_(system == System::odd ? Parity::odd : Parity::even),
-      b_(d.make_vector()),
-      cg_(d, n_masses) {
-  if (system_ != System::full) return;
-  for (int half = 0; half < 2; ++half) halves_.push_back(d.make_vector());
+      parity_(system == System::odd ? Parity::odd : Parity::even) {
+  for (int field = 0; field < (system == System::full ? 3 : 1); ++field) fields_.push_back(d.make_vector());
+  cg_.emplace(d, n_masses);
+  bytes_ = cg_->bytes();
+  for (const ColorVectorField& field : fields_) bytes_ += field.bytes();
 }
 
 void ShiftedPass::set_sources(std::span<const VectorField> sources, std::span<const double> b2) {
   scale_.assign(columns_.size(), 1);
-  b_.set_zero();
-  for (ColorVectorField& half : halves_) half.set_zero();
+  for (ColorVectorField& field : fields_) field.set_zero();
   bool any_odd = false;
   for (std::size_t j = 0; j < columns_.size(); ++j) {
     const std::size_t source = std::size_t(columns_[j].source);
     scale_[j] = std::ldexp(1.0, -std::ilogb(std::sqrt(b2[source])));
     if (columns_[j].odd_half)
-      halves_[0].pack(opposite(parity_), int(j), sources[source], scale_[j]);
+      fields_[1].pack(opposite(parity_), int(j), sources[source], scale_[j]);
     else
-      b_.pack(parity_, int(j), sources[source], scale_[j]);
+      fields_[0].pack(parity_, int(j), sources[source], scale_[j]);
     any_odd = any_odd || columns_[j].odd_half;
   }
   if (!any_odd) return;
-  d_.hop(halves_[1], halves_[0], parity_);  // D_eo b_o
-  d_.combine(1, halves_[1], 1, b_);         // each column is zero in one of the two
+  d_.hop(fields_[2], fields_[1], parity_);   // D_eo b_o
+  d_.combine(1, fields_[2], 1, fields_[0]);  // each column is zero in one of the two
 }
 
 ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<const VectorField> sources,
@@ -86,26 +88,63 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   }
   std::optional<ComplexMatrix> low;  // V^+ b
   std::optional<ColorVectorField> part;
-  if (stop.deflation) {  // b -= V V^+ b
-    low = stop.deflation->coefficients(d_, parity_, b_);
-    part.emplace(d_.make_vector());
-    deflated_ = true;
-    stop.deflation->combine(
-        d_, parity_, *low, [](double) { return 1; }, *part);
-    d_.combine(-1, *part, 1, b_);
+  const auto add_solutions = [&](const MultiShiftCg& cg, const ShiftedResult& found) {
+    for (std::size_t k = 0; k < order.size(); ++k) {
+      const std::size_t mass = order[k];
+      if (low)  // V (V^+ b) / (lambda + shift)
+        stop.deflation->combine(
+            d_, parity_, *low, [&](double lambda) { return 1 / (lambda + shifts[k]); }, *part);
+      for (std::size_t j = 0; j < columns_.size(); ++j) {
+        if (!std::isfinite(found.shift[k][j].residual_norm)) continue;
+        double factor = 1 / scale_[j];
+        if (system_ == System::full) factor = columns_[j].odd_half ? -factor : 2 * masses[mass] * factor;
+        VectorField& x = solutions[mass * n + std::size_t(columns_[j].source)];
+        cg.x(int(k)).add_to(parity_, int(j), factor, x);
+        if (low) part->add_to(parity_, int(j), factor, x);
+      }
+    }
+  };
+  ShiftedResult found;
+  LeftShifts left;
+  const SearchNumbers* const kept = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
+  if (kept && went_on(*kept)) {
+    left.numbers = *kept;
+  } else {
+    if (stop.deflation) {  // b -= V V^+ b
+      low = stop.deflation->coefficients(d_, parity_, fields_[0]);
+      part.emplace(d_.make_vector());
+      bytes_ += part->bytes();
+      stop.deflation->combine(
+          d_, parity_, *low, [](double) { return 1; }, *part);
+      d_.combine(-1, *part, 1, fields_[0]);
+    }
+    if (later_) of_columns.rounding_to_come = rounding_of_products(later_->options().precision);
+    found = cg_->solve(parity_, shifts, fields_[0], of_columns, show);
+    add_solutions(*cg_, found);
+    if (found.left) left = cg_->take_left();
   }
-  ShiftedResult found = cg_.solve(parity_, shifts, b_, of_columns, show);
+  if (!left.numbers.empty()) {
+    low.reset();
+    part.reset();
+    fields_.clear();
+    cg_.reset();
+    MultiShiftCg cg(*later_, int(masses.size()));
+    of_columns.rounding = rounding_of_products(later_->options().precision);
+    of_columns.rounding_to_come = 0;
+    for (std::vector<double>& targets : of_columns.target_norm)
+      for (double& target : targets) target = sloppy_aim(target);
+    found = cg.go_on(parity_, shifts, std::move(left), of_columns, show);
+    add_solutions(cg, found);
+  }
 
   ShiftedPassResult result;
   result.mass.resize(masses.size());
   result.iterations = found.iterations;
+  if (found.iterations_before) result.sloppy_iterations = found.iterations - *found.iterations_before;
   result.form = found.form;
   result.precision = d_.options().precision;
   for (std::size_t k = 0; k < order.size(); ++k) {
     const std::size_t mass = order[k];
-    if (low)  // V (V^+ b) / (lambda + shift)
-      stop.deflation->combine(
-          d_, parity_, *low, [&](double lambda) { return 1 / (lambda + shifts[k]); }, *part);
     result.mass[mass].resize(n);
     for (SolvedRhs& rhs : result.mass[mass]) rhs.outcome = CgOutcome::converged;
     for (std::size_t j = 0; j < columns_.size(); ++j) {
@@ -121,20 +160,9 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
       rhs.history.resize(length, rhs.history.empty() ? 0 : rhs.history.back());
       for (std::size_t i = 0; i < length; ++i)
         rhs.history[i] += column.history[std::min(i, column.history.size() - 1)] / w2;
-      if (!std::isfinite(column.residual_norm)) continue;
-      double factor = 1 / scale_[j];
-      if (system_ == System::full) factor = columns_[j].odd_half ? -factor : 2 * masses[mass] * factor;
-      cg_.x(int(k)).add_to(parity_, int(j), factor, solutions[mass * n + source]);
-      if (part) part->add_to(parity_, int(j), factor, solutions[mass * n + source]);
     }
   }
   return result;
-}
-
-std::int64_t ShiftedPass::bytes() const {
-  std::int64_t bytes = b_.bytes() * (deflated_ ? 2 : 1) + cg_.bytes();
-  for (const ColorVectorField& half : halves_) bytes += half.bytes();
-  return bytes;
 }
 
 }  // namespace staghorn

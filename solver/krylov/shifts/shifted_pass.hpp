@@ -5,6 +5,7 @@
 //             EvenOddPass::complete makes x_o.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -37,24 +38,31 @@ struct ShiftedPassResult {
   // [mass][source]: iterations until all columns of the source were done; |b - M x| as iterated, absolute. The history
   // holds squares of that.
   std::vector<std::vector<SolvedRhs>> mass;
-  long iterations = 0;  // of the seed
+  long iterations = 0;         // of the seed
+  long sloppy_iterations = 0;  // of these in a lower precision than the session's
   LoopForm form = LoopForm::host;
-  Precision precision = Precision::fp64;
+  Precision precision = Precision::fp64;  // of the first iteration
 };
 
 class ShiftedPass {
  public:
-  // Makes the vectors of `columns`, one for each right-hand side of `d`, which must outlive the object. Local.
-  ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system);
+  // Makes the vectors of `columns`, one for each right-hand side of `d`. If `later` is set, the same operator in a
+  // lower precision, iterations run on it as soon as its rounding spoils nothing any more. Both must outlive the
+  // object. Local.
+  ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system,
+              StaggeredOperator* later = nullptr);
+
+  // Whether a state that was kept is one of iterations on `later`. There are solutions then to go on from.
+  static bool went_on(const SearchNumbers& numbers) { return numbers.count(shifts_went_on) > 0; }
 
   // Solves for every mass and source from zero, as far as rounding in the precision of `d` allows; b2 holds |b|^2 of
-  // each source. Adds the solutions to `solutions`, mass
-  // by mass, source by source: of the full system their even sites. Collective.
+  // each source. Adds the solutions to `solutions`, mass by mass, source by source: of the full system their even
+  // sites. Once for each object. Collective.
   ShiftedPassResult solve(std::span<const double> masses, std::span<const VectorField> sources,
                           std::span<const double> b2, const ShiftedPassStop& stop, const ShowProgress& show,
                           std::span<VectorField> solutions);
 
-  std::int64_t bytes() const;  // of all vectors; this rank
+  std::int64_t bytes() const { return bytes_; }  // of all vectors there were at a time; this rank
   // How many vectors of n_columns right-hand sides these are, and with a deflation while it solves.
   static int vectors(int n_masses, System system, bool deflated = false) {
     return MultiShiftCg::vectors(n_masses) + (system == System::full ? 3 : 1) + (deflated ? 1 : 0);
@@ -64,14 +72,14 @@ class ShiftedPass {
   void set_sources(std::span<const VectorField> sources, std::span<const double> b2);
 
   StaggeredOperator& d_;
+  StaggeredOperator* later_;
   std::vector<ShiftedColumn> columns_;
   System system_;
   Parity parity_;
-  bool deflated_ = false;      // a solve was
   std::vector<double> scale_;  // of each column: the fields hold `scale` times the real thing, a power of two
-  ColorVectorField b_;
-  std::vector<ColorVectorField> halves_;  // full system: b_o, and D_eo b_o
-  MultiShiftCg cg_;
+  std::vector<ColorVectorField> fields_;  // b; full system: then b_o, and D_eo b_o
+  std::optional<MultiShiftCg> cg_;
+  std::int64_t bytes_ = 0;
 };
 
 }  // namespace staghorn

@@ -8,15 +8,25 @@
 
 namespace staghorn {
 
-// Whether they run in the sloppy precision: it is fp32, and by the iterations of free quarks that pays.
-//   - The smallest mass needs few iterations beside the unknowns of a parity. Otherwise CG is done because it exhausts
-//     the spectrum; rounding then costs more iterations than fp32 saves time.
-//   - All masses together need few iterations beside the smallest one, for each has up to half of its own to polish.
-// `deflated`: the largest eigenvalue of -D^2 whose mode is taken out, as a mass; 0 where there is none.
-bool shifts_run_in_sloppy(const SessionOptions& options, const Extents& lattice, std::span<const double> masses,
-                          double deflated, double tolerance);
+// Of a session in fp64 and fp32:
+enum class ShiftedPrecision {
+  precise,
+  sloppy,               // each mass leaves them where rounding ends them, and is polished
+  precise_then_sloppy,  // fp32 as soon as its rounding spoils nothing any more: next to nothing is left to polish
+};
 
-// Options of the operator that these iterations read.
+// Which of them is fastest, by the iterations of free quarks:
+//   - precise where the smallest mass needs many iterations beside the unknowns of a parity. CG is done because it
+//     exhausts the spectrum; rounding then costs more iterations than fp32 saves time. And in all other sessions.
+//   - Else polishing takes some share of each mass's iterations. What it would save is the same share of the smallest
+//     mass's, in fp64, where an iteration takes as much longer as it moves more bytes. So it is sloppy where the
+//     iterations of all masses together are fewer than that many times those of the smallest, and where a loose
+//     tolerance leaves nothing to polish.
+// `deflated`: the largest eigenvalue of -D^2 whose mode is taken out, as a mass; 0 where there is none.
+ShiftedPrecision shifted_precision(const SessionOptions& options, const Extents& lattice,
+                                   std::span<const double> masses, double deflated, double tolerance);
+
+// Options of the operator that these iterations read; in_sloppy: where they are in fp32.
 SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy);
 
 // |rounding of A x| / |x| of kernels in this precision: iterations to a smaller residual gain nothing any more.

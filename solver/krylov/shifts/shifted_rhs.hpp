@@ -11,12 +11,21 @@
 
 namespace staghorn {
 
+// Rounding of A x by so much of |x| is borne where the residual has fallen to `bearable_fall`, for before that x is far
+// from what it will be, and this many times the rounding is below the target (decision 032).
+constexpr double bearable_fall = 0.01;
+constexpr double rounding_adds_up = 8;
+
 class ShiftedRhs {
  public:
   // `stop`, `shifts` as in MultiShiftCg::solve; r2 = |b|^2 of each right-hand side.
   ShiftedRhs(std::span<const double> shifts, const ShiftedStop& stop, std::span<const double> r2)
       : shifts_(shifts), stop_(stop), n_rhs_(r2.size()), seed_(n_rhs_), rhs_((shifts.size() - 1) * n_rhs_) {
-    for (std::size_t i = 0; i < n_rhs_; ++i) seed_[i].p2 = r2[i];
+    for (std::size_t i = 0; i < n_rhs_; ++i) {
+      seed_[i].p2 = r2[i];
+      source_norm_.push_back(std::sqrt(r2[i]));
+    }
+    seed_norm_ = source_norm_;
     for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
       rhs_[pair].state.p2 = r2[pair % n_rhs_];
       take_residual(pair, r2[pair % n_rhs_]);
@@ -32,6 +41,24 @@ class ShiftedRhs {
     return true;
   }
 
+  // Whether rounding of A x by so much of |x| would not spoil what any x_k still lacks. That is taken to be as large
+  // beside the residual as x_k is beside the source.
+  bool bears(double rounding) const {
+    const auto spoils = [&](std::size_t i, const ShiftState& state, double norm, double target) {
+      return rounding_adds_up * rounding * std::sqrt(state.x2) / source_norm_[i] * norm > target;
+    };
+    for (std::size_t i = 0; i < n_rhs_; ++i)
+      if (seed_norm_[i] > bearable_fall * source_norm_[i] ||
+          spoils(i, seed_[i], seed_norm_[i], stop_.target_norm[0][i]))
+        return false;
+    for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
+      const auto& [done, state, active, ratio] = rhs_[pair];
+      const double target = wanted(pair) > 0 ? wanted(pair) : stop_.target_norm[0][pair % n_rhs_];
+      if (active && spoils(pair % n_rhs_, state, done.residual_norm, target)) return false;
+    }
+    return true;
+  }
+
   // The residual that the seed of the right-hand side is to reach.
   double target_of_seed(std::size_t i) const { return within_rounding(stop_.target_norm[0][i], seed_[i]); }
 
@@ -39,7 +66,10 @@ class ShiftedRhs {
   // and no other. Where alpha is 0 the seed has ended, and its shifts with it.
   void advance(std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2,
                std::span<const double> alpha_before, std::span<const double> beta_before) {
-    for (std::size_t i = 0; i < n_rhs_; ++i) grow_norms(seed_[i], {alpha[i], beta[i], 1}, r2[i]);
+    for (std::size_t i = 0; i < n_rhs_; ++i) {
+      grow_norms(seed_[i], {alpha[i], beta[i], 1}, r2[i]);
+      seed_norm_[i] = std::sqrt(r2[i]);
+    }
     for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
       const std::size_t i = pair % n_rhs_;
       takes_part_[pair] = rhs_[pair].active && alpha[i] > 0;
@@ -73,6 +103,12 @@ class ShiftedRhs {
     }
     results[0] = std::move(seed);
     return results;
+  }
+
+  // From now on x_k is what the solutions so far lack.
+  void begin_solutions() {
+    for (ShiftState& state : seed_) state.x2 = state.x_p = 0;
+    for (Shift& shift : rhs_) shift.state.x2 = shift.state.x_p = 0;
   }
 
   // All that it remembers, and back.
@@ -135,6 +171,7 @@ class ShiftedRhs {
   const ShiftedStop& stop_;
   std::size_t n_rhs_;
   std::vector<ShiftState> seed_;
+  std::vector<double> source_norm_, seed_norm_;  // |b|, and |r| of the seed
   std::vector<Shift> rhs_;
   std::vector<ShiftedStep<double>> steps_;
   std::vector<char> takes_part_;

@@ -130,8 +130,8 @@ SolveShape read_shape(const OptionValues& values) {
   check_epsilons(options.request, options.session);
   shape.options = options.session;
   if (const std::vector<double>& masses = options.request.masses; !masses.empty())
-    shape.shifts_in_sloppy = shifts_run_in_sloppy(shape.options, shape.lattice, masses, 0,
-                                                  tolerance_in_force(options.request, shape.options.precision));
+    shape.shifts_in = shifted_precision(shape.options, shape.lattice, masses, 0,
+                                        tolerance_in_force(options.request, shape.options.precision));
   shape.system = options.request.system;
   shape.n_rhs = values["rhs"].as<int>();
   if (shape.n_rhs < 1 || shape.n_rhs > max_rhs)

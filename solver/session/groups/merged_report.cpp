@@ -17,6 +17,7 @@ void merge(SolveReport& whole, SolveReport&& part) {
   if (part.spectrum) whole.spectrum ? whole.spectrum->merge(*part.spectrum) : void(whole.spectrum = part.spectrum);
   if (part.multi_shift) {
     whole.multi_shift->iterations += part.multi_shift->iterations;
+    whole.multi_shift->sloppy_iterations += part.multi_shift->sloppy_iterations;
     whole.multi_shift->columns = std::max(whole.multi_shift->columns, part.multi_shift->columns);
   }
   if (part.deflation) {

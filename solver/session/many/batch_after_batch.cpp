@@ -47,6 +47,7 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
     }
     if (part.multi_shift) {
       so_far.shift_iterations[k] = double(part.multi_shift->iterations);
+      so_far.sloppy_shift_iterations[k] = double(part.multi_shift->sloppy_iterations);
       so_far.shift_columns[k] = part.multi_shift->columns;
     }
     if (so_far.took_over.empty()) so_far.took_over = part.took_over;
@@ -57,8 +58,10 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
   whole.took_over = so_far.took_over;
   for (const RhsReport& rhs : whole.rhs) whole.outcome = std::max(whole.outcome, rhs.outcome);
   if (whole.multi_shift) {
-    const std::vector<double>&iterations = so_far.shift_iterations, &columns = so_far.shift_columns;
-    whole.multi_shift->iterations = long(std::accumulate(iterations.begin(), iterations.end(), 0.0));
+    const std::vector<double>& columns = so_far.shift_columns;
+    const auto sum = [](const std::vector<double>& all) { return long(std::accumulate(all.begin(), all.end(), 0.0)); };
+    whole.multi_shift->iterations = sum(so_far.shift_iterations);
+    whole.multi_shift->sloppy_iterations = sum(so_far.sloppy_shift_iterations);
     whole.multi_shift->columns = int(*std::max_element(columns.begin(), columns.end()));
   }
   if (checkpoint) whole.checkpoint = checkpoint->of_searches().summary();

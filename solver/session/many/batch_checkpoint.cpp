@@ -18,6 +18,7 @@ SearchNumbers BatchCheckpoint::numbers() {
   solutions_.put(numbers, so_far_.rhs, so_far_.is_done);
   numbers["job.in_flight"] = {double(so_far_.in_flight)};
   numbers["job.shift_iterations"] = so_far_.shift_iterations;
+  numbers["job.sloppy_shift_iterations"] = so_far_.sloppy_shift_iterations;
   numbers["job.shift_columns"] = so_far_.shift_columns;
   put_text(numbers, "job.took_over", so_far_.took_over);
   return numbers;
@@ -30,6 +31,7 @@ void BatchCheckpoint::go_on(const TakeSolution& again) {
                        [this](const std::string& text) { checkpoints_.note(text); });
   so_far_.in_flight = std::size_t(get_number(*kept, "job.in_flight"));
   so_far_.shift_iterations = get(*kept, "job.shift_iterations", so_far_.shift_iterations.size());
+  so_far_.sloppy_shift_iterations = get(*kept, "job.sloppy_shift_iterations", so_far_.sloppy_shift_iterations.size());
   so_far_.shift_columns = get(*kept, "job.shift_columns", so_far_.shift_columns.size());
   so_far_.took_over = get_text(*kept, "job.took_over");
 }

@@ -19,11 +19,16 @@ namespace staghorn {
 // What a job of several batches has come to.
 struct BatchesSoFar {
   BatchesSoFar(std::size_t n_rhs, std::size_t n_batches)
-      : rhs(n_rhs), is_done(n_rhs), shift_iterations(n_batches), shift_columns(n_batches) {}
-  std::vector<RhsReport> rhs;                           // mass by mass, source by source
-  std::vector<bool> is_done;                            // each of them
-  std::size_t in_flight = 0;                            // the batch that is solved now
-  std::vector<double> shift_iterations, shift_columns;  // in multi-shift CG, of each batch that is done
+      : rhs(n_rhs),
+        is_done(n_rhs),
+        shift_iterations(n_batches),
+        sloppy_shift_iterations(n_batches),
+        shift_columns(n_batches) {}
+  std::vector<RhsReport> rhs;  // mass by mass, source by source
+  std::vector<bool> is_done;   // each of them
+  std::size_t in_flight = 0;   // the batch that is solved now
+  std::vector<double> shift_iterations, sloppy_shift_iterations,
+      shift_columns;  // in multi-shift CG, of each batch that is done
   std::string took_over;
 };
 

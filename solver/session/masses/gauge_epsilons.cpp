@@ -65,20 +65,21 @@ struct EpsilonsSoFar {
     put_text(numbers, "epsilons.explanation", explanation);
     std::vector<double>& of_groups = numbers["epsilons.groups"];
     for (const auto& group : groups)
-      of_groups.insert(of_groups.end(), {double(group.iterations), double(group.columns), double(group.precision)});
+      of_groups.insert(of_groups.end(), {double(group.iterations), double(group.sloppy_iterations),
+                                         double(group.columns), double(group.precision)});
     return numbers;
   }
   void take_from(const SearchNumbers& numbers, const std::vector<EpsilonGroup>& all, const SolveRequest& request,
                  std::size_t n_rhs) {
     const std::vector<double>& of_groups = get(numbers, "epsilons.groups");
-    if (of_groups.size() % 3 != 0 || of_groups.size() / 3 >= all.size())
-      throw Error("checkpoint: epsilons.groups", "less than " + std::to_string(all.size()) + " groups of 3 numbers",
+    if (of_groups.size() % 4 != 0 || of_groups.size() / 4 >= all.size())
+      throw Error("checkpoint: epsilons.groups", "less than " + std::to_string(all.size()) + " groups of 4 numbers",
                   of_groups.size());
     std::size_t n_done = 0;
-    for (std::size_t g = 0; g < of_groups.size() / 3; ++g) {
-      const double* const of_group = &of_groups[3 * g];
-      groups.push_back({all[g].epsilon, request_of(request, all[g]).masses, long(of_group[0]), int(of_group[1]),
-                        Precision(int(of_group[2]))});
+    for (std::size_t g = 0; g < of_groups.size() / 4; ++g) {
+      const double* const of_group = &of_groups[4 * g];
+      groups.push_back({all[g].epsilon, request_of(request, all[g]).masses, long(of_group[0]), long(of_group[1]),
+                        int(of_group[2]), Precision(int(of_group[3]))});
       n_done += all[g].masses.size() * n_rhs;
     }
     rhs = get_reports(numbers, "epsilons.", n_done);
@@ -93,7 +94,8 @@ struct EpsilonsSoFar {
       rhs.push_back(std::move(done));
     }
     const MultiShiftSummary& shifts = *report.multi_shift;
-    groups.push_back({group.epsilon, of_group.masses, shifts.iterations, shifts.columns, shifts.precision});
+    groups.push_back({group.epsilon, of_group.masses, shifts.iterations, shifts.sloppy_iterations, shifts.columns,
+                      shifts.precision});
     if (explanation.empty()) explanation = report.explanation;
   }
 };
@@ -169,9 +171,10 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
   whole.explanation = so_far.explanation;
   whole.outcome = Outcome::certified;
   for (const RhsReport& rhs : whole.rhs) whole.outcome = std::max(whole.outcome, rhs.outcome);
-  whole.multi_shift = MultiShiftSummary{0, 0, so_far.groups[0].precision, so_far.groups};
+  whole.multi_shift = MultiShiftSummary{0, 0, 0, so_far.groups[0].precision, so_far.groups};
   for (const auto& group : so_far.groups) {
     whole.multi_shift->iterations += group.iterations;
+    whole.multi_shift->sloppy_iterations += group.sloppy_iterations;
     whole.multi_shift->columns = std::max(whole.multi_shift->columns, group.columns);
   }
   whole.request = request;

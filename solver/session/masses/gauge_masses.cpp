@@ -2,8 +2,9 @@
 // certify what is there and polish what is not good enough. Where projections onto eigenvectors damp, their rounding
 // leaves each mass a residual of its own, at small masses as large as the source. There each mass is solved from zero.
 //
-// With mixed precision the multi-shift pass runs in fp32, if that pays. Its residuals are parallel only if nothing
-// corrects them. So each mass leaves the pass where rounding in fp32 allows no more, and is polished from there.
+// With mixed precision the multi-shift pass runs in fp32, all of it or its later part, as that pays. Its residuals are
+// parallel only if nothing corrects them. So of a pass all in fp32 each mass leaves where rounding allows no more, and
+// is polished from there.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -91,8 +92,8 @@ struct MassesSoFar {
     SearchNumbers numbers;
     numbers["masses.in_polishing"] = {double(in_polishing)};
     if (!in_polishing) return numbers;
-    numbers["masses.pass"] = {double(found.iterations), double(found.form), double(found.precision),
-                              double(whole.cg_iterations), double(whole.rhs.size())};
+    numbers["masses.pass"] = {double(found.iterations), double(found.sloppy_iterations), double(found.form),
+                              double(found.precision),  double(whole.cg_iterations),     double(whole.rhs.size())};
     for (std::size_t k = 0; k < found.mass.size(); ++k)
       put(numbers, "masses." + std::to_string(k) + ".", found.mass[k]);
     put_reports(numbers, "masses.done.", whole.rhs);
@@ -103,14 +104,15 @@ struct MassesSoFar {
   void take_from(const SearchNumbers& numbers, std::size_t n_masses, std::size_t n_rhs) {
     in_polishing = get_number(numbers, "masses.in_polishing") != 0;
     if (!in_polishing) return;
-    const std::vector<double>& pass = get(numbers, "masses.pass", 5);
+    const std::vector<double>& pass = get(numbers, "masses.pass", 6);
     found.iterations = long(pass[0]);
-    found.form = LoopForm(int(pass[1]));
-    found.precision = Precision(int(pass[2]));
+    found.sloppy_iterations = long(pass[1]);
+    found.form = LoopForm(int(pass[2]));
+    found.precision = Precision(int(pass[3]));
     for (std::size_t k = 0; k < n_masses; ++k)
       found.mass.push_back(get_rhs(numbers, "masses." + std::to_string(k) + ".", n_rhs));
-    whole.cg_iterations = long(pass[3]);
-    whole.rhs = get_reports(numbers, "masses.done.", std::size_t(pass[4]));
+    whole.cg_iterations = long(pass[4]);
+    whole.rhs = get_reports(numbers, "masses.done.", std::size_t(pass[5]));
     whole.precise_loop = get_text(numbers, "masses.precise_loop");
   }
 };
@@ -147,9 +149,14 @@ void polish_masses(const CertifiedWork& with, const SolveRequest& request, std::
 // The operator and the vectors of the multi-shift pass.
 struct Gauge::ShiftedBatch {
   SolveShape shape;
-  std::optional<StaggeredOperator> own;  // where the batch is not that of the sources
-  std::optional<ShiftedPass> pass;       // none where all sources are zero, and mass by mass
-  std::int64_t bytes() const { return pass ? pass->bytes() + (own ? own->halo_bytes() : 0) : 0; }
+  std::optional<StaggeredOperator> precise, sloppy;  // where the batch is not that of the sources
+  std::optional<ShiftedPass> pass;                   // none where all sources are zero, and mass by mass
+  std::int64_t bytes() const {
+    std::int64_t bytes = pass ? pass->bytes() : 0;
+    for (const auto* own : {&precise, &sloppy})
+      if (*own) bytes += (*own)->halo_bytes();
+    return bytes;
+  }
 };
 
 void Gauge::require_memory_of(const SolveShape& shifted, double field_bytes) const {
@@ -176,18 +183,21 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
   batch.shape.mass_by_mass = mass_by_mass;
   batch.shape.n_columns = n_columns;
   const double deflated = low ? std::sqrt(low->pairs().values.back()) / 2 : 0;
-  batch.shape.shifts_in_sloppy = shifts_run_in_sloppy(options_, lattice().global(), request.masses, deflated,
-                                                      tolerance_in_force(request, options_.precision));
+  const ShiftedPrecision in = shifted_precision(options_, lattice().global(), request.masses, deflated,
+                                                tolerance_in_force(request, options_.precision));
+  batch.shape.shifts_in = in;
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   if (n_columns == 0) return;
-  const StaggeredOperator& same_links = batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
-  if (n_columns != n_rhs)
-    batch.own.emplace(
-        all, operator_links(),
-        operator_options(shifted_options(options_, batch.shape.shifts_in_sloppy), n_columns, context_.cuda_device()),
-        same_links.hop_data());
-  StaggeredOperator& iterated = batch.own ? *batch.own : batch.shape.shifts_in_sloppy ? *sloppy_ : *precise_;
-  all.agree([&] { batch.pass.emplace(iterated, n_masses, columns, request.system); });
+  const auto for_columns = [&](StaggeredOperator& d, std::optional<StaggeredOperator>& own, bool in_sloppy) {
+    if (n_columns == n_rhs) return &d;
+    const SessionOptions options = shifted_options(options_, in_sloppy);
+    return &own.emplace(all, operator_links(), operator_options(options, n_columns, context_.cuda_device()),
+                        d.hop_data());
+  };
+  StaggeredOperator *first = nullptr, *later = nullptr;
+  if (in != ShiftedPrecision::sloppy) first = for_columns(*precise_, batch.precise, false);
+  if (in != ShiftedPrecision::precise) (first ? later : first) = for_columns(*sloppy_, batch.sloppy, true);
+  all.agree([&] { batch.pass.emplace(*first, n_masses, columns, request.system, later); });
 }
 
 ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
@@ -197,8 +207,10 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   ShiftedPassResult found;
   found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
-  found.precision = shifted_options(options_, batch.shape.shifts_in_sloppy).precision;
-  clear_solutions(request.system, solutions);
+  const bool in_sloppy = batch.shape.shifts_in == ShiftedPrecision::sloppy;
+  found.precision = shifted_options(options_, in_sloppy).precision;
+  const SearchNumbers* const kept = checkpoints ? checkpoints->found() : nullptr;
+  if (!kept || !ShiftedPass::went_on(*kept)) clear_solutions(request.system, solutions);
   if (!batch.pass) return found;
   const double tolerance = tolerance_in_force(request, options_.precision);
   ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
@@ -211,6 +223,7 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
   const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
+  if (in_sloppy) found.sloppy_iterations = found.iterations;
   if (request.system == System::full)
     for (std::size_t k = 0; k < n_masses; ++k)
       pass_->complete(request.masses[k], sources, solutions.subspan(k * n_rhs, n_rhs));
@@ -289,7 +302,7 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
 
   SolveReport report =
       filled_report(request, whole, setup_seconds, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
-  report.multi_shift = MultiShiftSummary{found.iterations, shifted.n_columns, found.precision};
+  report.multi_shift = MultiShiftSummary{found.iterations, found.sloppy_iterations, shifted.n_columns, found.precision};
   if (!shifted.mass_by_mass) report.memory_bytes["shifted_vectors"] = double(all.sum(shifted_bytes));
   for (const auto& [object, bytes] : summed_over_ranks(all, estimate_memory(shifted).objects))
     report.predicted_memory_bytes[object] = bytes;
