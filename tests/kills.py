@@ -41,7 +41,7 @@ JOBS = {
     "mixed": ["solve", "--mass", "0.005", "--sloppy", "fp16", "--links", "12", "--source", "z2:1", "--noise-vectors", "3"],
     "block": ["solve", "--mass", "0.005", "--solver", "block", "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", "4"],
     "masses": ["solve", "--masses", "0.01,0.02,0.05", "--source", "z2:1", "--sloppy", "fp32", "--system", "even"],
-    "close masses": ["solve", "--masses", "0.02,0.021,0.022,0.023", "--source", "z2:1", "--sloppy", "fp32"],
+    "masses-close": ["solve", "--masses", "0.02,0.021,0.022,0.023", "--source", "z2:1", "--sloppy", "fp32"],
     "deflated": ["solve", "--mass", "0.001", "--eigenvectors", "PAIRS", "--system", "odd", "--source", "z2:1", "--noise-vectors", "2"],
     "sources": ["solve", "--mass", "0.02", "--sloppy", "fp32", *SOURCES],
     "batches": ["solve", "--mass", "0.02", "--solver", "block", *SOURCES],
