@@ -69,7 +69,7 @@ SearchNumbers numbers_of(const std::string& path, const std::string& text) {
 }
 
 // The file at `path` gets a second name. It has its own name still, until another file takes it. Local.
-void keep_previous(const std::string& path) {
+void keep_as_previous(const std::string& path) {
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::exists(path, error)) return;
@@ -89,7 +89,7 @@ std::string previous_checkpoint(const std::string& path) { return path + ".1"; }
 
 std::int64_t write_checkpoint(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                               const CheckpointContents& contents,
-                              const std::function<const VectorField&(std::int64_t)>& vector) {
+                              const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous) {
   NewVectorFile file{dataset, Precision::fp64, contents.texts};
   const std::string text = text_of(contents.numbers);
   if (text.size() > most_text)
@@ -102,7 +102,7 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
   output.fill([&](const std::string& temporary) {
     fill_with_vectors(communicator, temporary, lattice, contents.n_vectors, file, vector);
     communicator.agree([&] {
-      if (communicator.is_root()) keep_previous(path);
+      if (keep_previous && communicator.is_root()) keep_as_previous(path);
     });
   });
   return contents.n_vectors * lattice.global_volume() * std::int64_t(sizeof(ColorVector<double>)) +

@@ -17,12 +17,12 @@ struct CheckpointContents {
   std::int64_t n_vectors = 0;
 };
 
-// Writes `path`: beside it, flushed to the disk, then renamed. A file that was there is kept as
+// Writes `path`: beside it, flushed to the disk, then renamed. With `keep_previous` a file that was there is kept as
 // previous_checkpoint(path). `vector(k)` is asked once for k = 0, 1, ... Returns the bytes of the file. Throws Error
 // where it cannot be written; what was there before is then there still.
 std::int64_t write_checkpoint(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                               const CheckpointContents& contents,
-                              const std::function<const VectorField&(std::int64_t)>& vector);
+                              const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous = true);
 
 std::string previous_checkpoint(const std::string& path);  // "PATH.1"
 

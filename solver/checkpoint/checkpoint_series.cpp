@@ -45,6 +45,7 @@ void CheckpointSeries::find_state() {
       throw;
     } catch (const Error& error) {
       summary_.notes.push_back(error.what());
+      newest_is_damaged_ = newest_is_damaged_ || path == path_;
       continue;
     }
     for (const auto& [name, expected] : identity_)
@@ -71,8 +72,9 @@ void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
   const Stopwatch writing;
   saves_seen_ = times_asked_to_save();
   try {
-    summary_.bytes =
-        double(write_checkpoint(communicator_, path_, lattice_, {identity_, std::move(numbers), n_vectors}, vector));
+    summary_.bytes = double(write_checkpoint(communicator_, path_, lattice_, {identity_, std::move(numbers), n_vectors},
+                                             vector, !newest_is_damaged_));
+    newest_is_damaged_ = false;
     ++summary_.written;
   } catch (const LocalError&) {
     throw;

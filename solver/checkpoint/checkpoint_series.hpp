@@ -59,6 +59,7 @@ class CheckpointSeries {
   double every_;
   std::map<std::string, std::string> identity_;
   std::optional<CheckpointContents> found_;
+  bool newest_is_damaged_ = false;  // then the one before it is not given up for it
   Due due_ = Due::no;
   int saves_seen_ = 0;
   Stopwatch since_last_;

@@ -248,6 +248,28 @@ def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
     kept.assert_same("resumed")
 
 
+def test_a_damaged_state_does_not_take_the_place_of_the_whole_one_before(long_solve):
+    """A job that is killed just after it went on must find a whole state, whatever becomes of the newest."""
+    before = Path(f"{long_solve.checkpoint}.1")
+    job = long_solve.start("ended", *long_solve.with_checkpoint())
+    wait_for(before, job)
+    job.terminate()
+    job.communicate(timeout=180)
+    assert job.returncode == 5
+    whole = before.read_bytes()
+    long_solve.checkpoint.write_bytes(long_solve.checkpoint.read_bytes()[:-100])
+    job = long_solve.start("ended", "--checkpoint", long_solve.checkpoint, "--checkpoint-every", 1000, "--resume")
+    while not watches_signals(job.pid):
+        time.sleep(0.002)
+    job.terminate()  # it writes one state
+    job.communicate(timeout=180)
+    assert job.returncode == 5 and before.read_bytes() == whole
+    long_solve.checkpoint.write_bytes(b"")
+    long_solve.run("resumed", *long_solve.with_checkpoint("--resume"))
+    assert long_solve.report("resumed")["checkpoint"]["resumed_from"] == str(before)
+    long_solve.assert_same("resumed")
+
+
 def test_nothing_goes_on_from_two_damaged_states(kept, expect_error):
     for path in (kept.checkpoint, Path(f"{kept.checkpoint}.1")):
         path.write_bytes(path.read_bytes()[:5000])
