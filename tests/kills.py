@@ -107,6 +107,17 @@ def hit(process: subprocess.Popen, which: signal.Signals, draw: random.Random, r
     return True
 
 
+def wait_for_end(process: subprocess.Popen) -> tuple[str, str]:
+    """What the job wrote. An mpirun whose ranks are all gone and which waits for itself (PMIx, seen once) is killed."""
+    try:
+        return process.communicate(timeout=300)
+    except subprocess.TimeoutExpired:
+        if any(map(is_alive, ranks_below(process.pid).values())) or process.args[0] != "mpirun":
+            raise
+        process.kill()
+        return process.communicate()
+
+
 def damage(path: Path, draw: random.Random) -> None:
     """Cuts the end off, or flips a bit."""
     whole = bytearray(path.read_bytes())
@@ -132,7 +143,7 @@ def run_to_the_end(job: Job, which: signal.Signals, most: int, tally: Tally, dra
             time.sleep(draw.uniform(0, (1.0 if place[0] == 1 else 1.5) * job.seconds))
             was_hit = hit(process, which, draw, place[0])
             below = list(ranks_below(process.pid).values())
-        out, err = process.communicate(timeout=300)
+        out, err = wait_for_end(process)
         status = process.returncode
         if damaged and status == 0:  # jobs say it when they end
             tally.damaged += 1

@@ -2,7 +2,7 @@
 //
 //   x = guess
 //   repeat:  r = b - M x          plain path, fp64, uncompressed links: the certificate
-//            stop if |r| <= tolerance |b|, if the iterations are used up, or if the last pass gained nothing
+//            stop if |r| <= tolerance |b|, if the iterations are used up, or if the last pass did not halve |r|
 //            x += even-odd CG (M e = r)     fast path
 //
 // Usually there is one pass. Another pass follows if rounding made CG believe more than is true. In fp32 the later

@@ -54,6 +54,12 @@ def test_every_subfolder_of_code_has_a_readme_of_its_own():
                 if folder.parts[0] in CODE[:4] and not (ROOT / folder / "README.md").is_file()]
 
 
+def test_the_readme_of_a_layer_names_all_its_subfolders():
+    missing = [str(folder) for folder in folders() if folder.parts[0] in CODE[:4] and len(folder.parts) > 1
+               and f"({Path(*folder.parts[1:])}/README.md)" not in (ROOT / folder.parts[0] / "README.md").read_text()]
+    assert not missing, f"no row in the README of their layer: {missing}"
+
+
 def test_no_folder_is_overfull():
     assert not {str(folder): len(files) for folder, files in folders().items() if len(files) > LARGEST_FOLDER}
 
