@@ -68,19 +68,22 @@ SearchNumbers numbers_of(const std::string& path, const std::string& text) {
   return numbers;
 }
 
-// The file at `path` gets a second name. It has its own name still, until another file takes it. Local.
-void keep_as_previous(const std::string& path) {
+// The file at `path` becomes the previous one in two steps, with that of the new one to its name between them. So
+// whenever the job is killed, the two names are of two files. Local.
+std::string passing_name(const std::string& path) { return previous_checkpoint(path) + ".new"; }
+
+void begin_keeping(const std::string& path) {  // it gets a second name
   namespace fs = std::filesystem;
   std::error_code error;
   if (!fs::exists(path, error)) return;
-  const std::string previous = previous_checkpoint(path), passing = previous + ".new";
-  ::unlink(passing.c_str());
-  if (::link(path.c_str(), passing.c_str()) != 0) {  // no hard links on this file system
-    fs::rename(path, previous, error);
-    return;
-  }
-  fs::rename(passing, previous, error);
-  if (error) ::unlink(passing.c_str());
+  ::unlink(passing_name(path).c_str());
+  if (::link(path.c_str(), passing_name(path).c_str()) != 0)  // no hard links on this file system
+    fs::rename(path, previous_checkpoint(path), error);
+}
+
+void end_keeping(const std::string& path) {
+  std::error_code error;
+  std::filesystem::rename(passing_name(path), previous_checkpoint(path), error);  // there is none beside a first state
 }
 
 }  // namespace
@@ -102,9 +105,10 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
   output.fill([&](const std::string& temporary) {
     fill_with_vectors(communicator, temporary, lattice, contents.n_vectors, file, vector);
     communicator.agree([&] {
-      if (keep_previous && communicator.is_root()) keep_as_previous(path);
+      if (keep_previous && communicator.is_root()) begin_keeping(path);
     });
   });
+  if (keep_previous && communicator.is_root()) end_keeping(path);
   return contents.n_vectors * lattice.global_volume() * std::int64_t(sizeof(ColorVector<double>)) +
          std::int64_t(text.size());
 }

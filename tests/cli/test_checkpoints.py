@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import time
 from pathlib import Path
 
@@ -268,6 +269,39 @@ def test_a_damaged_state_does_not_take_the_place_of_the_whole_one_before(long_so
     long_solve.run("resumed", *long_solve.with_checkpoint("--resume"))
     assert long_solve.report("resumed")["checkpoint"]["resumed_from"] == str(before)
     long_solve.assert_same("resumed")
+
+
+KILLER = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+int rename(const char* from, const char* to) {
+  static int count;
+  const char* const name = strrchr(to, '/');
+  if (name && (strcmp(name, "/state.h5") == 0 || strcmp(name, "/state.h5.1") == 0) && ++count == atoi(getenv("KILL_AT"))) raise(SIGKILL);
+  return ((int (*)(const char*, const char*))dlsym(RTLD_NEXT, "rename"))(from, to);
+}
+"""
+
+
+@pytest.mark.parametrize("rename", [5, 6])  # each state takes two; these are those of the third
+def test_a_job_killed_while_a_state_gets_its_name_leaves_two_files(kept, rename):
+    """What damages one of the two states must leave the other whole: they are never two names of one file."""
+    folder, before = kept.folder, Path(f"{kept.checkpoint}.1")
+    for path in folder.glob("state.h5*"):
+        path.unlink()
+    (folder / "killer.c").write_text(KILLER)
+    subprocess.run(["cc", "-shared", "-fPIC", "-o", folder / "killer.so", folder / "killer.c", "-ldl"], check=True)
+    killed = kept.staghorn(*kept.options, *kept.files("killed"), *kept.with_checkpoint(),
+                           env=DATE | {"LD_PRELOAD": str(folder / "killer.so"), "KILL_AT": str(rename)})
+    assert killed.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    assert not os.path.samefile(kept.checkpoint, before)
+    kept.checkpoint.write_bytes(kept.checkpoint.read_bytes()[:-100])
+    kept.run("resumed", *kept.with_checkpoint("--resume"))
+    assert kept.report("resumed")["checkpoint"]["resumed_from"] == str(before)
+    kept.assert_same("resumed")
 
 
 def test_nothing_goes_on_from_two_damaged_states(kept, expect_error):

@@ -70,6 +70,12 @@ ShiftedPassStop pass_stop(const SolveRequest& request, double tolerance, const b
   return stop;
 }
 
+// No pass gets below this tolerance: rounded vectors leave their part of the residual in it, where nothing takes it
+// out. Polishing does.
+double reached_with(const Deflation* deflation, Precision precision) {
+  return deflation && deflation->precision() != precision ? DeflatedSolver::drop : 0;
+}
+
 // The solve of one mass, after what multi-shift did.
 SolveRequest request_of_mass(const SolveRequest& request, std::size_t k, std::span<const SolvedRhs> shifts) {
   SolveRequest of_mass = request;
@@ -183,8 +189,9 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
   batch.shape.mass_by_mass = mass_by_mass;
   batch.shape.n_columns = n_columns;
   const double deflated = low ? std::sqrt(low->pairs().values.back()) / 2 : 0;
-  const ShiftedPrecision in = shifted_precision(options_, lattice().global(), request.masses, deflated,
-                                                tolerance_in_force(request, options_.precision));
+  const double tolerance =
+      std::max(tolerance_in_force(request, options_.precision), reached_with(low, options_.precision));
+  const ShiftedPrecision in = shifted_precision(options_, lattice().global(), request.masses, deflated, tolerance);
   batch.shape.shifts_in = in;
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   if (n_columns == 0) return;
@@ -216,10 +223,8 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   ShiftedPassStop stop = pass_stop(request, tolerance, interrupted);
   stop.deflation = deflation(request);
   stop.keeper = checkpoints;
-  if (stop.deflation && stop.deflation->precision() != options_.precision)
-    // Rounded vectors leave their part of the residual in the pass, where nothing takes it out. Polishing does.
-    for (double& wanted : stop.tolerance)
-      if (wanted > 0) wanted = std::max(wanted, DeflatedSolver::drop);
+  for (double& wanted : stop.tolerance)
+    if (wanted > 0) wanted = std::max(wanted, reached_with(stop.deflation, options_.precision));
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
   const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
