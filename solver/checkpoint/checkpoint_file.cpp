@@ -75,8 +75,8 @@ std::string passing_name(const std::string& path) { return previous_checkpoint(p
 void begin_keeping(const std::string& path) {  // it gets a second name
   namespace fs = std::filesystem;
   std::error_code error;
+  ::unlink(passing_name(path).c_str());  // of a job that was killed
   if (!fs::exists(path, error)) return;
-  ::unlink(passing_name(path).c_str());
   if (::link(path.c_str(), passing_name(path).c_str()) != 0)  // no hard links on this file system
     fs::rename(path, previous_checkpoint(path), error);
 }

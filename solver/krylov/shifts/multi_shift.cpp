@@ -79,15 +79,14 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   };
   SearchState kept{{&seed_x_, &r, &p}, {}};
   for (ColorVectorField* const vector : shifted_.vectors()) kept.vectors.push_back(vector);
-  if (from) {
-    take_numbers(*from);
-    shifted.begin_solutions();
-    kept.numbers[shifts_went_on] = {double(memory.iterations)};
-  }
   if (const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr) {
     take_numbers(*resumed);
     if (from) kept.numbers[shifts_went_on] = get(*resumed, shifts_went_on, 1);
     stop.keeper->restore(kept.vectors);
+  } else if (from) {
+    take_numbers(*from);
+    shifted.begin_solutions();
+    kept.numbers[shifts_went_on] = {double(memory.iterations)};
   }
   const auto put_numbers = [&] {
     put_loop(kept.numbers, state);

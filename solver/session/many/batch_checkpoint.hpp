@@ -27,8 +27,8 @@ struct BatchesSoFar {
   std::vector<RhsReport> rhs;  // mass by mass, source by source
   std::vector<bool> is_done;   // each of them
   std::size_t in_flight = 0;   // the batch that is solved now
-  std::vector<double> shift_iterations, sloppy_shift_iterations,
-      shift_columns;  // in multi-shift CG, of each batch that is done
+  // In multi-shift CG, of each batch that is done.
+  std::vector<double> shift_iterations, sloppy_shift_iterations, shift_columns;
   std::string took_over;
 };
 
