@@ -37,14 +37,7 @@ ComplexMatrix product(const ComplexMatrix& a, const ComplexMatrix& b) {
   return c;
 }
 
-STAGHORN_FMA_CLONES
-ComplexMatrix product_adjoint(const ComplexMatrix& a, const ComplexMatrix& b) {
-  ComplexMatrix c(a.rows, b.rows);
-  for (int i = 0; i < a.rows; ++i)
-    for (int j = 0; j < b.rows; ++j)
-      for (int k = 0; k < a.columns; ++k) c(i, j) = multiply_add(a(i, k), conjugate(b(j, k)), c(i, j));
-  return c;
-}
+ComplexMatrix product_adjoint(const ComplexMatrix& a, const ComplexMatrix& b) { return product(a, adjoint(b)); }
 
 STAGHORN_FMA_CLONES
 void add(double factor, const ComplexMatrix& a, ComplexMatrix& b) {

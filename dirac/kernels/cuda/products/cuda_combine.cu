@@ -39,15 +39,23 @@ void wait_for_combination() {
   STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 
+// Blocks that take `rows` of `items` at a time, as many as run at once, and `parts` of them; waits.
+template <class Block>
+void launch_persistent(void (*kernel)(CombineArguments), const CombineArguments& a, std::int64_t items, int rows,
+                       int parts) {
+  const int rounds = int((items + rows - 1) / rows), bytes = int(sizeof(Block));
+  STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
+  kernel<<<dim3(grid_size(kernel, Block::threads, rounds, 1, bytes, rounds), parts), Block::threads, bytes>>>(a);
+  wait_for_combination();
+}
+
 void combine_in_tensor_cores(const CombineCall& call) {
   const CombineArguments a = combine_arguments(call, step_columns, tile_columns);
   const auto launch = [&]<int Tiles>(std::integral_constant<int, Tiles>) {
     using Block = TensorBlock<Tiles>;
-    const auto kernel = combine_tensor_kernel<Tiles>;
-    const int rounds = int((3 * std::int64_t{a.V} + Block::rows - 1) / Block::rows), columns = Tiles * tile_columns;
-    STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, int(sizeof(Block))));
-    const int blocks = grid_size(kernel, Block::threads, rounds, 1, int(sizeof(Block)), rounds);
-    kernel<<<dim3(blocks, (a.m + columns - 1) / columns), Block::threads, sizeof(Block)>>>(a);
+    const int columns = Tiles * tile_columns;
+    launch_persistent<Block>(combine_tensor_kernel<Tiles>, a, 3 * std::int64_t{a.V}, Block::rows,
+                             (a.m + columns - 1) / columns);
   };
   const auto hold = [&]<int Tiles>(std::integral_constant<int, Tiles>) {
     return a.m <= Tiles * tile_columns && a.n <= TensorBlock<Tiles>::most_columns;
@@ -66,7 +74,6 @@ void combine_in_tensor_cores(const CombineCall& call) {
     launch(six);
   else
     launch(two);
-  wait_for_combination();
 }
 
 // All columns grow, or none does.
@@ -91,6 +98,24 @@ void combine_alike(const CombineCall& call) {
   });
 }
 
+// In fp32, where both kinds of columns are few enough for two lanes; otherwise returns false.
+bool combined_at_once(const CombineCall& call) {
+  const int plain = call.first_grown, grown = int(call.y.size()) - plain;
+  if (call.precision != Precision::fp32 || call.lanes % 2 != 0 || plain == 0) return false;
+  const auto launched = [&]<int Plain, int Grown>(std::integral_constant<int, Plain>,
+                                                  std::integral_constant<int, Grown>) {
+    using Block = AtOnceBlock<Plain, Grown>;
+    if (plain > Plain || grown > Grown) return false;
+    launch_persistent<Block>(combine_at_once_kernel<Plain, Grown>, combine_arguments(call, 1, 1),
+                             3 * std::int64_t{call.lanes} / 2, Block::words, 1);
+    return true;
+  };
+  constexpr std::integral_constant<int, 0> none;
+  constexpr std::integral_constant<int, 8> eight;
+  constexpr std::integral_constant<int, 16> sixteen;
+  return grown == 0 ? plain > 8 && launched(sixteen, none) : launched(eight, eight) || launched(sixteen, sixteen);
+}
+
 // The columns [first, last) of y and the columns of x from `first_x` on.
 void combine_part(CombineCall call, int first, int last, int first_x) {
   std::vector<Complex<double>> coefficients;
@@ -112,7 +137,7 @@ void combine(const CombineCall& call) {
   const int columns = int(call.y.size());
   if (call.precision == Precision::fp64 && columns > 1 && tensor_cores_make_chains()) {
     combine_in_tensor_cores(call);
-  } else {
+  } else if (!combined_at_once(call)) {
     // What is written in place has a launch of its own, in which a thread has all columns.
     const auto part = [&](int first, int last, int first_x) {
       if (first < last) combine_part(call, first, last, first_x);
