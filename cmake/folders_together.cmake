@@ -1,4 +1,4 @@
-# With STAGHORN_QUICK_BUILD the compiler reads the sources of a folder as one file that includes them: headers and
+# With STAGHORN_FOLDERS_TOGETHER the compiler reads the sources of a folder as one file that includes them: headers and
 # templates once, which takes half the time. The sources of a folder then share one nameless namespace: no two
 # may define the same name in it.
 # UNITY_BUILD of CMake would leave out sources with options of their own.

@@ -21,10 +21,11 @@ def most_seen(job: subprocess.Popen, folder: Path) -> tuple[int, int]:
     while job.poll() is None:
         try:
             lists = [path.read_text() for path in Path(f"/proc/{job.pid}/task").glob("*/children")]
-        except OSError:
+            files = list(folder.rglob("*"))
+        except OSError:  # one went meanwhile
             continue
         most = max(most, len(" ".join(lists).split()))
-        most_files = max(most_files, len(list(folder.rglob("*"))))
+        most_files = max(most_files, len(files))
         time.sleep(0.01)
     return most, most_files
 
