@@ -97,7 +97,7 @@ def test_build_adds_the_rest_and_a_later_demo_takes_nothing_away(project):
     assert dev(project, "build").returncode == 0
     configure, build = calls(project)
     for option in ("STAGHORN_CUDA", "STAGHORN_CUDA_ARCHITECTURES", "STAGHORN_INSTRUCTION_SETS", "STAGHORN_QUICK_BUILD",
-                   "STAGHORN_FOLDERS_TOGETHER"):
+                   "STAGHORN_FOLDERS_TOGETHER", "CMAKE_CXX_FLAGS_RELEASE"):
         assert f"-U {option}" in configure
     assert "-DSTAGHORN_PYTHON=ON" in configure and "--target" not in build
     assert not (project / STAMP).exists()

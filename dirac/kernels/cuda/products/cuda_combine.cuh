@@ -17,7 +17,8 @@ constexpr int step_columns = 4, tile_columns = 8;
 constexpr int max_targets = max_columns + max_grown;
 
 // Columns of y from first_grown on are added to, with x from first_x_of_grown on. In tensor cores columns without a
-// field fill the step and the tile before these; elsewhere all columns grow or none does.
+// field fill the step and the tile before these. In combine_kernel and combine_fixed_kernel all columns grow or none
+// does.
 struct CombineArguments {
   const void* x[max_combined + step_columns];
   void* y[max_targets + tile_columns];
