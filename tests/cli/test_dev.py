@@ -79,6 +79,27 @@ def test_demo_builds_for_the_cpu_alone_and_shows_certificate_and_plot(project):
     assert (project / "demo-output" / "residuals.png").stat().st_size > 1000
 
 
+BARE_PYTHON = """#!/bin/sh
+case "$1 $2" in
+  "-c import matplotlib") test -e installed ;;
+  "-m venv") mkdir -p "$3/bin" && ln -sf "$0" "$3/bin/python" ;;
+  "-m pip") STATUS && touch installed ;;
+  *) exec PYTHON "$@" ;;
+esac
+"""
+
+
+@pytest.mark.parametrize("status, shown", [("true", "residuals.png"), ("false", "no picture of the plot")])
+def test_demo_installs_what_draws_pictures_while_it_builds(project, status, shown):
+    shutil.rmtree(project / ".venv")
+    bare = project.parent / "tools" / "bare-python"
+    script(bare, BARE_PYTHON.replace("STATUS", status).replace("PYTHON", sys.executable))
+    done = dev(project, "demo", PYTHON=str(bare), SLOW="2")
+    assert done.returncode == 0, done.stderr
+    assert shown in done.stdout and "|b - M x| / |b|" in done.stdout
+    assert done.stdout.index("installing into .venv/: numpy matplotlib") < done.stdout.index("CERTIFICATE  certified")
+
+
 @pytest.mark.parametrize("jobs, cuda, architectures", [("8", "AUTO", "90-real"), ("2", "OFF", None)])
 def test_demo_builds_for_the_gpu_that_is_there_where_there_are_cores_for_it(project, jobs, cuda, architectures):
     done = dev(project, "demo", gpu="9.0", STAGHORN_JOBS=jobs)
