@@ -90,10 +90,9 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   }
   if (shape.n_masses > 1 && !shape.mass_by_mass) {
     columns = shape.n_columns > 0 ? shape.n_columns : (full ? 2 : 1) * shape.n_rhs;
-    const bool in_sloppy = shape.shifts_in == ShiftedPrecision::sloppy && shape.options.sloppy;
-    const OperatorBytes batch = predicted(shifted_options(shape.options, in_sloppy), columns);
+    const OperatorBytes batch = predicted(shape.options, columns);
     double halo = batch.halo;
-    if (shape.shifts_in == ShiftedPrecision::precise_then_sloppy && shape.options.sloppy)
+    if (shape.shifts_in != ShiftedPrecision::precise && shape.options.sloppy)
       halo += predicted(shifted_options(shape.options, true), columns).halo;
     estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
                                                                shape.system, shape.eigenpairs > 0) *

@@ -88,18 +88,18 @@ def test_fp32_reaches_the_tolerance_by_polishing(links):
 @pytest.mark.parametrize("system, columns", [("even", 2), ("full", 4)])
 @pytest.mark.parametrize("masses", [MASSES, [0.22, 0.2, 0.24, 0.21, 0.23]], ids=["apart", "close"])
 def test_mixed_precision_reaches_the_tolerance_of_fp64(links, masses, system, columns):
-    """Shifts of masses far apart run in fp32, and each is polished for about the iterations that it would have had to go. Those
-    of close masses begin in fp64, and leave next to nothing to polish. In all each takes about the iterations of a solve of its
-    own."""
+    """Shifts of masses far apart soon go on in fp32, and the smallest mass is polished for about the iterations that it would have
+    had to go. Those of close masses go on in fp32 late, and leave next to nothing to polish. In all each takes about the
+    iterations of a solve of its own."""
     session = staghorn.Session(links, sloppy="fp32", sloppy_links=18)
     precise = staghorn.Session(links)
     b = np.array([reference.random_vector(EXTENTS, 83), reference.random_vector(EXTENTS, 84)])
     x, report = session.solve(None, b, masses=masses, system=system)
     assert report["outcome"] == "certified"
     shifts, close = report["multi_shift"], masses is not MASSES
-    assert shifts["precision"] == ("fp64" if close else "fp32") and shifts["columns"] == columns
+    assert shifts["precision"] == "fp64" and shifts["columns"] == columns
     share = shifts["sloppy_iterations"] / shifts["iterations"]
-    assert 0.3 < share < 0.8 if close else share == 1
+    assert 0.3 < share < 0.8 if close else 0.8 < share < 1
     taken, predicted = (report[memory]["shifted_vectors"] for memory in ("memory_bytes", "predicted_memory_bytes"))
     assert 0 < taken <= predicted <= 1.05 * taken
     for k, mass in enumerate(masses):
@@ -109,7 +109,10 @@ def test_mixed_precision_reaches_the_tolerance_of_fp64(links, masses, system, co
             assert rhs["residual_true"] <= 1e-10
             assert rhs["iterations"] <= 1.15 * alone["iterations"] + 10
             polished = rhs["iterations"] - rhs["shift_iterations"]
-            assert polished <= 10 if close else polished >= 0.3 * rhs["iterations"]
+            if close:
+                assert polished <= 10
+            elif mass == min(masses):
+                assert polished >= 0.2 * rhs["iterations"]
 
 
 def test_shifts_run_in_fp64_where_fp32_would_exhaust_the_spectrum():
@@ -120,16 +123,16 @@ def test_shifts_run_in_fp64_where_fp32_would_exhaust_the_spectrum():
     assert report["multi_shift"]["sloppy_iterations"] == 0
     assert max(rhs["iterations"] for rhs in report["rhs"]) <= 3029 * 1.01
     _, report = session.solve(None, "z2:1", masses=[0.01, 0.02, 0.05, 0.1], system="even")
-    assert report["outcome"] == "certified" and report["multi_shift"]["precision"] == "fp32"
+    assert report["outcome"] == "certified" and report["multi_shift"]["sloppy_iterations"] > 0
     assert max(rhs["iterations"] for rhs in report["rhs"]) <= 2437 * 1.15
 
 
-def test_a_loose_tolerance_is_reached_in_fp32_alone(links):
+def test_a_loose_tolerance_leaves_nothing_to_polish(links):
     session = staghorn.Session(links, sloppy="fp32")
     _, report = session.solve(None, reference.random_vector(EXTENTS, 86), masses=[0.2, 0.21, 0.22, 0.23], tolerance=1e-4)
     assert report["outcome"] == "certified"
-    assert report["multi_shift"]["precision"] == "fp32" and all(rhs["iterations"] - rhs["shift_iterations"] <= 1
-                                                                for rhs in report["rhs"])
+    assert report["multi_shift"]["sloppy_iterations"] > 0.5 * report["multi_shift"]["iterations"]
+    assert all(rhs["iterations"] - rhs["shift_iterations"] <= 1 for rhs in report["rhs"])
 
 
 def test_out_of_iterations_is_told_of_every_mass(session):

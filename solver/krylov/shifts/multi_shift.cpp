@@ -95,7 +95,7 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
     kept.numbers["shifts.beta"] = beta_before;
   };
   set_targets();
-  bool ends = false, borne = false;
+  bool ends = false, leaves = false;
   of_seed.interrupted = &ends;
   long iteration = memory.iterations;
   const auto step = [&](std::span<const double> alpha, std::span<const double> beta, std::span<const double> r2_now) {
@@ -108,8 +108,9 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
     worst_ratio = shifted.worst_ratio();
     for (std::size_t i = 0; i < n; ++i)
       worst_ratio = std::max(worst_ratio, std::sqrt(r2_now[i]) / shifted.target_of_seed(i));
-    borne = ++iteration % cg_refresh_interval == 0 && stop.rounding_to_come > 0 && shifted.bears(stop.rounding_to_come);
-    ends = borne || (stop.interrupted && *stop.interrupted);
+    leaves = ++iteration % cg_refresh_interval == 0 && stop.leave_at && shifted.has_fallen(stop.leave_at->fall) &&
+             shifted.bears(stop.leave_at->rounding);
+    ends = leaves || (stop.interrupted && *stop.interrupted);
   };
   const auto show_all = [&](const CgProgress& at) {
     show({at.iteration, worst_ratio});
@@ -127,7 +128,7 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   ShiftedResult result;
   result.form = seed.form;
   result.left =
-      borne && std::any_of(memory.rhs.begin(), memory.rhs.end(), [](const Running& rhs) { return rhs.active; });
+      leaves && std::any_of(memory.rhs.begin(), memory.rhs.end(), [](const Running& rhs) { return rhs.active; });
   if (result.left) {
     put_numbers();
     numbers_ = std::move(kept.numbers);

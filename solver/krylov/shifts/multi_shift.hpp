@@ -9,6 +9,7 @@
 
 #include "dirac/operators/shifted_update.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
@@ -21,8 +22,8 @@ struct ShiftedStop {
                                                  // seed: goes on as long as the seed does
   // A shift is done too where |r| <= rounding |x|. 0: never.
   double rounding = 0;
-  // The loop is left once rounding of this size would spoil no shift any more (ShiftedRhs::bears). 0: it is not left.
-  double rounding_to_come = 0;
+  // Where the loop is left; empty: nowhere.
+  std::optional<ChangeOfPrecision> leave_at{};
   long max_iterations = 10000;
   long stagnation_window = 1000;      // of the seed (stop_rule.hpp)
   const bool* interrupted = nullptr;  // see CgStop
@@ -35,7 +36,7 @@ struct ShiftedResult {
   long iterations = 0;                    // of the seed, the most of any right-hand side
   std::optional<long> iterations_before;  // of them by the solve that this one went on from
   LoopForm form = LoopForm::host;
-  bool left = false;  // for rounding_to_come; then `shift` is what there is so far
+  bool left = false;  // at leave_at; then `shift` is what there is so far
 };
 
 // What a loop that was left needs to go on, in any precision: scalars, and r, p and p of each shift, none of a

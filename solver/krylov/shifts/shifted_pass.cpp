@@ -27,9 +27,10 @@ std::vector<ShiftedColumn> shifted_columns(const Communicator& communicator, Sys
 }
 
 ShiftedPass::ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system,
-                         StaggeredOperator* later)
+                         StaggeredOperator* later, const ChangeOfPrecision& change)
     : d_(d),
       later_(later),
+      change_(change),
       columns_(std::move(columns)),
       system_(system),
       parity_(system == System::odd ? Parity::odd : Parity::even) {
@@ -118,7 +119,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
           d_, parity_, *low, [](double) { return 1; }, *part);
       d_.combine(-1, *part, 1, fields_[0]);
     }
-    if (later_) of_columns.rounding_to_come = rounding_of_products(later_->options().precision);
+    if (later_) of_columns.leave_at = change_;
     found = cg_->solve(parity_, shifts, fields_[0], of_columns, show);
     add_solutions(*cg_, found);
     if (found.left) left = cg_->take_left();
@@ -130,7 +131,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
     cg_.reset();
     MultiShiftCg cg(*later_, int(masses.size()));
     of_columns.rounding = rounding_of_products(later_->options().precision);
-    of_columns.rounding_to_come = 0;
+    of_columns.leave_at.reset();
     for (std::vector<double>& targets : of_columns.target_norm)
       for (double& target : targets) target = sloppy_aim(target);
     found = cg.go_on(parity_, shifts, std::move(left), of_columns, show);

@@ -47,10 +47,9 @@ struct ShiftedPassResult {
 class ShiftedPass {
  public:
   // Makes the vectors of `columns`, one for each right-hand side of `d`. If `later` is set, the same operator in a
-  // lower precision, iterations run on it as soon as its rounding spoils nothing any more. Both must outlive the
-  // object. Local.
+  // lower precision, iterations go on with it where `change` says. Both must outlive the object. Local.
   ShiftedPass(StaggeredOperator& d, int n_masses, std::vector<ShiftedColumn> columns, System system,
-              StaggeredOperator* later = nullptr);
+              StaggeredOperator* later = nullptr, const ChangeOfPrecision& change = {});
 
   // Whether a state that was kept is one of iterations on `later`. There are solutions then to go on from.
   static bool went_on(const SearchNumbers& numbers) { return numbers.count(shifts_went_on) > 0; }
@@ -73,6 +72,7 @@ class ShiftedPass {
 
   StaggeredOperator& d_;
   StaggeredOperator* later_;
+  ChangeOfPrecision change_;
   std::vector<ShiftedColumn> columns_;
   System system_;
   Parity parity_;

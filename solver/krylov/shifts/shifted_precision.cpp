@@ -14,12 +14,14 @@ namespace {
 // More iterations than this share of the unknowns are too many for fp32.
 constexpr double most_unknowns_share = 0.25;
 
-// To this tolerance a pass in fp32 leaves nothing to polish.
-constexpr double reached_in_fp32 = 1e-5;
+// What a pass in fp32 leaves of the residual of the smallest mass, in units of |b|. Of others it leaves less, as the
+// square of their masses (decision 032).
+constexpr double left_by_fp32 = 1e-6;
 
-// |r| / |b| = 2 exp(-2 n / sqrt(kappa)) where A has eigenvalues from 4m^2 to about 20 + 4m^2.
-double iterations_of(double mass, double tolerance) {
-  return std::sqrt(1 + 5 / (mass * mass)) / 2 * std::log(2 / tolerance);
+// Iterations that take the residual down by `factor`: |r| / |b| = 2 exp(-2 n / sqrt(kappa)), where A has eigenvalues
+// from 4m^2 to about 20 + 4m^2.
+double iterations_of(double mass, double factor) {
+  return std::sqrt(1 + 5 / (mass * mass)) / 2 * std::log(std::max(1.0, factor));
 }
 
 double bytes_of_iteration(const SessionOptions& options, bool in_sloppy) {
@@ -33,14 +35,22 @@ ShiftedPrecision shifted_precision(const SessionOptions& options, const Extents&
                                    std::span<const double> masses, double deflated, double tolerance) {
   const double smallest = std::hypot(*std::min_element(masses.begin(), masses.end()), deflated);
   if (options.sloppy != Precision::fp32 || !(smallest > 0)) return ShiftedPrecision::precise;
-  double sum = 0, unknowns = 1.5;  // 3 on each site of a parity
-  for (const double mass : masses) sum += iterations_of(std::hypot(mass, deflated), tolerance);
+  double unknowns = 1.5;  // 3 on each site of a parity
   for (const int extent : lattice) unknowns *= extent;
-  const double longest = iterations_of(smallest, tolerance);
-  if (longest > most_unknowns_share * unknowns) return ShiftedPrecision::precise;
-  const bool few_to_polish = tolerance >= reached_in_fp32 ||
-                             sum / longest <= bytes_of_iteration(options, false) / bytes_of_iteration(options, true);
-  return few_to_polish ? ShiftedPrecision::sloppy : ShiftedPrecision::precise_then_sloppy;
+  if (iterations_of(smallest, 2 / tolerance) > most_unknowns_share * unknowns) return ShiftedPrecision::precise;
+  double polishing = 0;
+  for (const double mass : masses) {
+    const double heavy = std::hypot(mass, deflated), ratio = smallest / heavy;
+    polishing += iterations_of(heavy, left_by_fp32 * ratio * ratio / tolerance);
+  }
+  const bool few_to_polish = polishing * bytes_of_iteration(options, true) <=
+                             iterations_of(smallest, left_by_fp32 / tolerance) * bytes_of_iteration(options, false);
+  return few_to_polish ? ShiftedPrecision::precise_at_first : ShiftedPrecision::precise_then_sloppy;
+}
+
+ChangeOfPrecision change_of_precision(ShiftedPrecision in) {
+  if (in == ShiftedPrecision::precise_at_first) return {0.1, 0};
+  return {0.01, rounding_of_products(Precision::fp32)};  // before that fall x is far from what it will be
 }
 
 SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy) {

@@ -11,9 +11,7 @@
 
 namespace staghorn {
 
-// Rounding of A x by so much of |x| is borne where the residual has fallen to `bearable_fall`, for before that x is far
-// from what it will be, and this many times the rounding is below the target (decision 032).
-constexpr double bearable_fall = 0.01;
+// Rounding of A x by so much of |x| is borne where this many times the rounding is below the target (decision 032).
 constexpr double rounding_adds_up = 8;
 
 class ShiftedRhs {
@@ -41,6 +39,13 @@ class ShiftedRhs {
     return true;
   }
 
+  // Whether |r| of every seed has fallen to this share of |b|.
+  bool has_fallen(double share) const {
+    for (std::size_t i = 0; i < n_rhs_; ++i)
+      if (seed_norm_[i] > share * source_norm_[i]) return false;
+    return true;
+  }
+
   // Whether rounding of A x by so much of |x| would not spoil what any x_k still lacks. That is taken to be as large
   // beside the residual as x_k is beside the source.
   bool bears(double rounding) const {
@@ -48,9 +53,7 @@ class ShiftedRhs {
       return rounding_adds_up * rounding * std::sqrt(state.x2) / source_norm_[i] * norm > target;
     };
     for (std::size_t i = 0; i < n_rhs_; ++i)
-      if (seed_norm_[i] > bearable_fall * source_norm_[i] ||
-          spoils(i, seed_[i], seed_norm_[i], stop_.target_norm[0][i]))
-        return false;
+      if (spoils(i, seed_[i], seed_norm_[i], stop_.target_norm[0][i])) return false;
     for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
       const auto& [done, state, active, ratio] = rhs_[pair];
       const double target = wanted(pair) > 0 ? wanted(pair) : stop_.target_norm[0][pair % n_rhs_];

@@ -2,9 +2,9 @@
 // certify what is there and polish what is not good enough. Where projections onto eigenvectors damp, their rounding
 // leaves each mass a residual of its own, at small masses as large as the source. There each mass is solved from zero.
 //
-// With mixed precision the multi-shift pass runs in fp32, all of it or its later part, as that pays. Its residuals are
-// parallel only if nothing corrects them. So of a pass all in fp32 each mass leaves where rounding allows no more, and
-// is polished from there.
+// With mixed precision the multi-shift pass goes on in fp32, sooner or later, as that pays. Its residuals are parallel
+// only if nothing corrects them. So where that was soon, each mass leaves where rounding allows no more, and is
+// polished from there.
 #include <algorithm>
 #include <cmath>
 #include <iterator>
@@ -201,10 +201,10 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
     return &own.emplace(all, operator_links(), operator_options(options, n_columns, context_.cuda_device()),
                         d.hop_data());
   };
-  StaggeredOperator *first = nullptr, *later = nullptr;
-  if (in != ShiftedPrecision::sloppy) first = for_columns(*precise_, batch.precise, false);
-  if (in != ShiftedPrecision::precise) (first ? later : first) = for_columns(*sloppy_, batch.sloppy, true);
-  all.agree([&] { batch.pass.emplace(*first, n_masses, columns, request.system, later); });
+  StaggeredOperator* const first = for_columns(*precise_, batch.precise, false);
+  StaggeredOperator* const later =
+      in == ShiftedPrecision::precise ? nullptr : for_columns(*sloppy_, batch.sloppy, true);
+  all.agree([&] { batch.pass.emplace(*first, n_masses, columns, request.system, later, change_of_precision(in)); });
 }
 
 ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveRequest& request,
@@ -214,8 +214,7 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   ShiftedPassResult found;
   found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
-  const bool in_sloppy = batch.shape.shifts_in == ShiftedPrecision::sloppy;
-  found.precision = shifted_options(options_, in_sloppy).precision;
+  found.precision = options_.precision;
   const SearchNumbers* const kept = checkpoints ? checkpoints->found() : nullptr;
   if (!kept || !ShiftedPass::went_on(*kept)) clear_solutions(request.system, solutions);
   if (!batch.pass) return found;
@@ -228,7 +227,6 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
   const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
-  if (in_sloppy) found.sloppy_iterations = found.iterations;
   if (request.system == System::full)
     for (std::size_t k = 0; k < n_masses; ++k)
       pass_->complete(request.masses[k], sources, solutions.subspan(k * n_rhs, n_rhs));
