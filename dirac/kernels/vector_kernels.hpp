@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 
 #include "dirac/algebra/exact_sum.hpp"
@@ -39,6 +40,7 @@ struct ProductCall {
   ExactPartial *re = nullptr, *im = nullptr;          // one for each pair, [i] or [i][j], units CellGrid::u2; added to
   double *largest_a = nullptr, *largest_b = nullptr;  // for each column the largest squared norm of a cell; raised
   void *scratch = nullptr, *scratch_host = nullptr;   // GPU: scratch_bytes each, in device and in pinned memory
+  const std::function<void()>* meanwhile = nullptr;   // GPU: called once the work is queued, before it is waited for
 };
 
 // y_j = sum_i x_i c_ij for the columns before first_grown, and y_j += sum_i x_i c_ij over i from first_x_of_grown on
@@ -52,8 +54,9 @@ struct CombineCall {
   const Complex<double>* coefficients = nullptr;  // [i][j]
   int first_in_place = 0, first_grown = 0, first_x_of_grown = 0;
   std::int64_t blocks = 0;
-  int lanes = 0;                                     // of a block
-  void *scratch = nullptr, *scratch_host = nullptr;  // as above
+  int lanes = 0;            // of a block
+  void* scratch = nullptr;  // as above
+  bool waits = true;        // GPU: otherwise the work is only queued
 };
 
 // Steps of shifted systems: for each shift s and right-hand side, `count[s][rhs]` times x_s += alpha p_s,

@@ -51,8 +51,8 @@ struct VectorAlgebra::State {
 
   std::vector<VectorColumn> columns(Fields fields, Precision precision, int most) const;
   std::vector<Complex<double>> products(bool all_pairs, Precision precision, std::vector<VectorColumn> a,
-                                        std::vector<VectorColumn> b, ColumnScales* scales_a,
-                                        ColumnScales* scales_b) const;
+                                        std::vector<VectorColumn> b, ColumnScales* scales_a, ColumnScales* scales_b,
+                                        const std::function<void()>& meanwhile = {}) const;
 };
 
 // The columns of the fields, which must fit the object and each other.
@@ -155,13 +155,15 @@ class Operand {
 // One product for each pair, [i] or [i][j].
 std::vector<Complex<double>> VectorAlgebra::State::products(bool all_pairs, Precision precision,
                                                             std::vector<VectorColumn> a, std::vector<VectorColumn> b,
-                                                            ColumnScales* scales_a, ColumnScales* scales_b) const {
+                                                            ColumnScales* scales_a, ColumnScales* scales_b,
+                                                            const std::function<void()>& meanwhile) const {
   const std::size_t rows = a.size(), per_row = !all_pairs ? 1 : b.empty() ? rows : b.size(), pairs = rows * per_row;
   const bool hermitian = b.empty();  // then pairs below the diagonal stay zero
   Operand left(std::move(a), scales_a), right(std::move(b), scales_b);
   std::vector<ExactPartial> partials;
   std::vector<std::int64_t> flags;
-  for (bool again = true; again;) {  // ends: scales settle in two passes, refused columns stay refused
+  bool first = true;
+  for (bool again = true; again; first = false) {  // ends: scales settle in two passes, refused columns stay refused
     left.begin(), right.begin();
     partials.assign(2 * pairs, {});
     ProductCall call;
@@ -173,7 +175,10 @@ std::vector<Complex<double>> VectorAlgebra::State::products(bool all_pairs, Prec
     call.re = partials.data(), call.im = partials.data() + pairs;
     call.largest_a = left.largest(), call.largest_b = right.largest();
     call.scratch = scratch.data(), call.scratch_host = scratch_host.data();
+    const bool calls = meanwhile && first, on_gpu = scratch.space() == MemorySpace::cuda;
+    if (calls && on_gpu) call.meanwhile = &meanwhile;
     (all_pairs ? kernels.gram : kernels.dot)(call);
+    if (calls && !on_gpu) meanwhile();
     flags.clear();
     left.tell(flags), right.tell(flags);
     communicator.sum(flags);
@@ -226,22 +231,26 @@ ComplexMatrix VectorAlgebra::gram(Fields a, Fields b, ColumnScales* scales_a, Co
   return result;
 }
 
-ComplexMatrix VectorAlgebra::gram(Fields a, ColumnScales* scales) const {
+ComplexMatrix VectorAlgebra::gram(Fields a, ColumnScales* scales, const std::function<void()>& meanwhile) const {
   const Precision precision = a.empty() ? Precision::fp64 : a[0]->precision();
   std::vector<VectorColumn> columns = state_->columns(a, precision, max_columns);
   const int n = int(columns.size());
   ComplexMatrix result(n, n);
-  result.elements = state_->products(true, precision, std::move(columns), {}, scales, nullptr);
+  result.elements = state_->products(true, precision, std::move(columns), {}, scales, nullptr, meanwhile);
   for (int i = 0; i < n; ++i)
     for (int j = 0; j < i; ++j) result(i, j) = {result(j, i).re, -result(j, i).im};
   return result;
 }
 
 void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, bool add) const {
-  add ? combine(x, c, {}, y, 0) : combine(x, c, y, {}, 0);
+  add ? combine(x, c, {}, y, 0, true) : combine(x, c, y, {}, 0, true);
 }
 
 void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x) const {
+  combine(x, c, y, grown, first_x, false);
+}
+
+void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x, bool waits) const {
   const Precision precision = x.empty() ? Precision::fp64 : x[0]->precision();
   std::vector<const ColorVectorField*> targets(y.begin(), y.end());
   targets.insert(targets.end(), grown.begin(), grown.end());
@@ -275,7 +284,8 @@ void VectorAlgebra::combine(Fields x, const ComplexMatrix& c, Targets y, Targets
   call.first_x_of_grown = first_x;
   call.blocks = state_->layout.blocks();
   call.lanes = state_->layout.lanes();
-  call.scratch = state_->scratch.data(), call.scratch_host = state_->scratch_host.data();
+  call.scratch = state_->scratch.data();
+  call.waits = waits;
   state_->kernels.combine(call);
 }
 

@@ -10,6 +10,7 @@
 // Where a column holds NaN or infinity, its products are NaN.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -50,8 +51,9 @@ class VectorAlgebra {
   ComplexMatrix gram(Fields a, Fields b, ColumnScales* scales_a = nullptr, ColumnScales* scales_b = nullptr) const;
 
   // G_ij = conj(a_i) a_j, exactly Hermitian, with real G_ii >= 0. Half the flops. Elements i < j have the bits of
-  // gram(a, a) at the same scales. Collective.
-  ComplexMatrix gram(Fields a, ColumnScales* scales = nullptr) const;
+  // gram(a, a) at the same scales. `meanwhile` is called once; on a GPU what it queues follows before the host waits
+  // for the result. It may not change a. Collective.
+  ComplexMatrix gram(Fields a, ColumnScales* scales = nullptr, const std::function<void()>& meanwhile = {}) const;
 
   using Targets = std::span<ColorVectorField* const>;
 
@@ -63,10 +65,12 @@ class VectorAlgebra {
 
   // Two combinations in one pass: y as above, and to fields `grown`, whose columns of c follow those of y, the sum over
   // the columns i of x from `first_x` on is added. The last field of y, of fp64 or fp32, may be one of x before these:
-  // then it has at most max_grown columns, and x and y have 48. Local.
+  // then it has at most max_grown columns, and x and y have 48. On a GPU it is only queued. Local.
   void combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x) const;
 
  private:
+  void combine(Fields x, const ComplexMatrix& c, Targets y, Targets grown, int first_x, bool waits) const;
+
   struct State;
   std::unique_ptr<State> state_;
 };

@@ -6,9 +6,10 @@ namespace staghorn {
 
 BlockAlgebra::BlockAlgebra(const StaggeredOperator& d) : algebra_(d.communicator(), d.layout(), d.kernels()) {}
 
-ComplexMatrix BlockAlgebra::gram(const ColorVectorField& v, ColumnScales* scales) const {
+ComplexMatrix BlockAlgebra::gram(const ColorVectorField& v, ColumnScales* scales,
+                                 const std::function<void()>& meanwhile) const {
   const ColorVectorField* fields[] = {&v};
-  return algebra_.gram(fields, scales);
+  return algebra_.gram(fields, scales, meanwhile);
 }
 
 ComplexMatrix BlockAlgebra::gram(const ColorVectorField& a, const ColorVectorField& b) const {
@@ -24,7 +25,7 @@ void BlockAlgebra::combine(std::initializer_list<Term> terms, ColorVectorField& 
     coefficients.push_back(&term.coefficients);
   }
   ColorVectorField* targets[] = {&to};
-  algebra_.combine(from, stacked(coefficients), targets);
+  algebra_.combine(from, stacked(coefficients), targets, {}, 0);
 }
 
 void BlockAlgebra::combine(std::span<const ColorVectorField* const> vectors, std::initializer_list<Sum> sums,

@@ -150,8 +150,9 @@ ComplexMatrix BlockIteration::move_in_steps(const ComplexMatrix& al, double shif
 bool BlockIteration::advance(const ParitySystem& system, ColorVectorField& x) {
   const auto& [d, parity, shift] = system;
   d.hop(tmp_, p_, opposite(parity));
-  const ComplexMatrix D_p_D_p = algebra_.gram(tmp_, &tmp_scales_);
-  d.hop(hop_, tmp_, parity);
+  // The second hop need not wait for the host.
+  const ComplexMatrix D_p_D_p =
+      algebra_.gram(tmp_, &tmp_scales_, [&, &d = d, parity = parity] { d.hop(hop_, tmp_, parity); });
   // P^+ A P = shift P^+ P + (D P)^+ D P, since D is anti-Hermitian
   ComplexMatrix p_A_p = D_p_D_p;
   add(shift, p_p_, p_A_p);

@@ -23,30 +23,25 @@ CombineArguments combine_arguments(const CombineCall& call, int step, int tile) 
   a.first_grown = place_y(call.first_grown), a.first_x_of_grown = place_x(call.first_x_of_grown);
   for (std::size_t i = 0; i < call.x.size(); ++i) a.x[place_x(int(i))] = call.x[i].data;
   for (std::size_t j = 0; j < call.y.size(); ++j) a.y[place_y(int(j))] = call.y[j].data;
-  Complex<double>* const coefficients = static_cast<Complex<double>*>(call.scratch_host);
+  std::vector<Complex<double>> coefficients(std::size_t(a.n * a.m));
   const Complex<double>* from = call.coefficients;
   for (int i = 0; i < int(call.x.size()); ++i)
-    for (int j = 0; j < int(call.y.size()); ++j) coefficients[place_x(i) * a.m + place_y(j)] = *from++;
-  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch, coefficients, std::size_t(a.n * a.m) * sizeof(Complex<double>),
+    for (int j = 0; j < int(call.y.size()); ++j) coefficients[std::size_t(place_x(i) * a.m + place_y(j))] = *from++;
+  // Of memory that is not pinned this returns when it has been read.
+  STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch, coefficients.data(), coefficients.size() * sizeof(coefficients[0]),
                                       cudaMemcpyHostToDevice));
   a.coefficients = static_cast<const Complex<double>*>(call.scratch);
   a.V = unsigned(call.lanes);
   return a;
 }
 
-void wait_for_combination() {
-  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
-  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
-}
-
-// Blocks that take `rows` of `items` at a time, as many as run at once, and `parts` of them; waits.
+// Blocks that take `rows` of `items` at a time, as many as run at once, and `parts` of them.
 template <class Block>
 void launch_persistent(void (*kernel)(CombineArguments), const CombineArguments& a, std::int64_t items, int rows,
                        int parts) {
   const int rounds = int((items + rows - 1) / rows), bytes = int(sizeof(Block));
   STAGHORN_CUDA_CHECK(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes));
   kernel<<<dim3(grid_size(kernel, Block::threads, rounds, 1, bytes, rounds), parts), Block::threads, bytes>>>(a);
-  wait_for_combination();
 }
 
 void combine_in_tensor_cores(const CombineCall& call) {
@@ -128,7 +123,6 @@ void combine_part(CombineCall call, int first, int last, int first_x) {
   call.coefficients = coefficients.data();
   call.first_grown = std::max(call.first_grown - first, 0), call.first_x_of_grown = 0;
   combine_alike(call);
-  wait_for_combination();  // the next part takes the same scratch
 }
 
 }  // namespace
@@ -146,6 +140,8 @@ void combine(const CombineCall& call) {
     part(call.first_in_place, call.first_grown, 0);
     part(call.first_grown, columns, call.first_x_of_grown);
   }
+  STAGHORN_CUDA_CHECK_LAUNCH(combine_kernel);
+  if (call.waits) STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
 }
 
 }  // namespace staghorn::cuda

@@ -60,7 +60,16 @@ void append(ColumnList& list, int first, std::span<const VectorColumn> columns) 
 void collect(const ProductCall& call, std::size_t pairs) {
   const ProductScratch found(call.scratch_host, pairs, call.a.size() + call.b.size());
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch_host, call.scratch, found.bytes, cudaMemcpyDeviceToHost));
-  STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  if (call.meanwhile) {
+    cudaEvent_t copied = nullptr;
+    STAGHORN_CUDA_CHECK(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming));
+    STAGHORN_CUDA_CHECK(cudaEventRecord(copied, nullptr));
+    (*call.meanwhile)();
+    STAGHORN_CUDA_CHECK(cudaEventSynchronize(copied));
+    STAGHORN_CUDA_CHECK(cudaEventDestroy(copied));
+  } else {
+    STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
+  }
   for (std::size_t p = 0; p < pairs; ++p) add_to(call.re[p], found.re[p]), add_to(call.im[p], found.im[p]);
   const auto raise = [](double& largest, unsigned long long bits) {
     const double seen = __builtin_bit_cast(double, bits);
