@@ -18,10 +18,9 @@ enum class ShiftedPrecision {
 // Which of them is fastest, by the iterations of free quarks:
 //   - precise where the smallest mass needs many iterations beside the unknowns of a parity. CG is done because it
 //     exhausts the spectrum; rounding then costs more iterations than fp32 saves time. And in all other sessions.
-//   - Else fp32 at first leaves a residual of each mass to be polished. What that would save are the iterations that
-//   take
-//     as much off the residual of the smallest one, in fp64, where an iteration takes as much longer as it moves more
-//     bytes. So it is precise_at_first where polishing takes fewer than that many times those, or none.
+//   - Else fp32 soon leaves a residual of each mass to be polished. Late, it costs the iterations that take as much off
+//     the residual of the smallest mass in fp64, where an iteration takes longer as it moves more bytes. So it is
+//     precise_at_first where polishing moves fewer bytes than these.
 // `deflated`: the largest eigenvalue of -D^2 whose mode is taken out, as a mass; 0 where there is none.
 ShiftedPrecision shifted_precision(const SessionOptions& options, const Extents& lattice,
                                    std::span<const double> masses, double deflated, double tolerance);
