@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from math import inf
 from statistics import median
 
 import pytest
@@ -111,7 +112,12 @@ def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
         staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp32", "--links", 12, "--grid", "1,1,1,2",
                  "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
         shares = json.loads(report.read_text())["shares"]
-        assert len(shares["rows"]) >= 10 and shares["left_out"] == []
+        assert shares["left_out"] == []
+        if not shares["slower_ranks"]:  # found alike: there are no shares to compare then
+            found.append({"rank 1 is slower": False, "share": 0.5, "over the best": inf, "even over chosen": 1,
+                          "over what was foreseen": inf})
+            continue
+        assert len(shares["rows"]) >= 10
         chosen = shares["chosen"]
         best = min(row["microseconds"] for row in shares["rows"])
         found.append({"rank 1 is slower": shares["slower_ranks"] == [1],
