@@ -43,7 +43,9 @@ bool PeerMemory::is_called_off() const {
 }
 
 PeerMemory::Shared::Shared(int rank, std::size_t bytes)
-    : rank_(rank), device_(cuda::selected_device()), own_(bytes, MemorySpace::cuda) {}
+    : rank_(rank), device_(cuda::selected_device()), own_(bytes, MemorySpace::cuda) {
+  cuda::synchronize();  // it is only queued that own_ is zero, and others would store into it before
+}
 
 PeerMemory::Shared::~Shared() { close(); }
 
