@@ -1,4 +1,5 @@
-// An event in the work queued on a GPU. Other streams can wait for it, and the host can ask whether it was reached.
+// An event in the work queued on a GPU. Other streams and the host can wait for it, and the host can ask whether it was
+// reached.
 #pragma once
 
 #include <utility>
@@ -16,6 +17,7 @@ class Event {
   Event(Event&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
   void record(cudaStream_t stream) { STAGHORN_CUDA_CHECK(cudaEventRecord(handle_, stream)); }
   void hold(cudaStream_t stream) const { STAGHORN_CUDA_CHECK(cudaStreamWaitEvent(stream, handle_, 0)); }
+  void await() const { STAGHORN_CUDA_CHECK(cudaEventSynchronize(handle_)); }
   bool reached() const {
     const cudaError_t state = cudaEventQuery(handle_);
     if (state == cudaErrorNotReady) return false;

@@ -93,7 +93,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
     const OperatorBytes batch = predicted(shape.options, columns);
     double halo = batch.halo;
     if (shape.shifts_in != ShiftedPrecision::precise && shape.options.sloppy)
-      halo += predicted(shifted_options(shape.options, true), columns).halo;
+      halo += predicted(iterated_options(shape.options), columns).halo;
     estimate.objects["shifted_vectors"] = ShiftedPass::vectors(shape.n_together > 0 ? shape.n_together : shape.n_masses,
                                                                shape.system, shape.eigenpairs > 0) *
                                               batch.vector +

@@ -24,8 +24,8 @@ double iterations_of(double mass, double factor) {
   return std::sqrt(1 + 5 / (mass * mass)) / 2 * std::log(std::max(1.0, factor));
 }
 
-double bytes_of_iteration(const SessionOptions& options, bool in_sloppy) {
-  const OperatorOptions d = operator_options(shifted_options(options, in_sloppy), 1, -1);
+double bytes_of_iteration(const SessionOptions& options) {
+  const OperatorOptions d = operator_options(options, 1, -1);
   return bytes_per_iteration(hop_cost(d.precision, d.form(), 1));
 }
 
@@ -40,21 +40,17 @@ ShiftedPrecision shifted_precision(const SessionOptions& options, const Extents&
   if (iterations_of(smallest, 2 / tolerance) > most_unknowns_share * unknowns) return ShiftedPrecision::precise;
   double polishing = 0;
   for (const double mass : masses) {
-    const double heavy = std::hypot(mass, deflated), ratio = smallest / heavy;
-    polishing += iterations_of(heavy, left_by_fp32 * ratio * ratio / tolerance);
+    const double deflated_mass = std::hypot(mass, deflated), ratio = smallest / deflated_mass;
+    polishing += iterations_of(deflated_mass, left_by_fp32 * ratio * ratio / tolerance);
   }
-  const bool few_to_polish = polishing * bytes_of_iteration(options, true) <=
-                             iterations_of(smallest, left_by_fp32 / tolerance) * bytes_of_iteration(options, false);
+  const bool few_to_polish = polishing * bytes_of_iteration(iterated_options(options)) <=
+                             iterations_of(smallest, left_by_fp32 / tolerance) * bytes_of_iteration(options);
   return few_to_polish ? ShiftedPrecision::precise_at_first : ShiftedPrecision::precise_then_sloppy;
 }
 
 ChangeOfPrecision change_of_precision(ShiftedPrecision in) {
   if (in == ShiftedPrecision::precise_at_first) return {0.1, 0};
   return {0.01, rounding_of_products(Precision::fp32)};  // before that fall x is far from what it will be
-}
-
-SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy) {
-  return in_sloppy ? iterated_options(options) : options;
 }
 
 double rounding_of_products(Precision precision) {

@@ -33,9 +33,6 @@ struct ChangeOfPrecision {
 };
 ChangeOfPrecision change_of_precision(ShiftedPrecision in);
 
-// Options of the operator that these iterations read; in_sloppy: where they are in fp32.
-SessionOptions shifted_options(const SessionOptions& options, bool in_sloppy);
-
 // |rounding of A x| / |x| of kernels in this precision: iterations to a smaller residual gain nothing any more.
 double rounding_of_products(Precision precision);
 

@@ -195,15 +195,15 @@ void Gauge::make_shifted_batch(ShiftedBatch& batch, const SolveRequest& request,
   batch.shape.shifts_in = in;
   require_memory_of(batch.shape, double((n_masses + 1) * n_rhs) * double(sources[0].bytes()));
   if (n_columns == 0) return;
-  const auto for_columns = [&](StaggeredOperator& d, std::optional<StaggeredOperator>& own, bool in_sloppy) {
+  const auto for_columns = [&](StaggeredOperator& d, std::optional<StaggeredOperator>& own,
+                               const SessionOptions& options) {
     if (n_columns == n_rhs) return &d;
-    const SessionOptions options = shifted_options(options_, in_sloppy);
     return &own.emplace(all, operator_links(), operator_options(options, n_columns, context_.cuda_device()),
                         d.hop_data());
   };
-  StaggeredOperator* const first = for_columns(*precise_, batch.precise, false);
+  StaggeredOperator* const first = for_columns(*precise_, batch.precise, options_);
   StaggeredOperator* const later =
-      in == ShiftedPrecision::precise ? nullptr : for_columns(*sloppy_, batch.sloppy, true);
+      in == ShiftedPrecision::precise ? nullptr : for_columns(*sloppy_, batch.sloppy, iterated_options(options_));
   all.agree([&] { batch.pass.emplace(*first, n_masses, columns, request.system, later, change_of_precision(in)); });
 }
 

@@ -11,6 +11,7 @@
 #include "dirac/kernels/cuda/products/cuda_gram.cuh"
 #include "dirac/kernels/cuda/products/cuda_projection.cuh"
 #include "halo/cuda/cuda_check.hpp"
+#include "halo/cuda/cuda_event.hpp"
 
 namespace staghorn::cuda {
 
@@ -61,12 +62,10 @@ void collect(const ProductCall& call, std::size_t pairs) {
   const ProductScratch found(call.scratch_host, pairs, call.a.size() + call.b.size());
   STAGHORN_CUDA_CHECK(cudaMemcpyAsync(call.scratch_host, call.scratch, found.bytes, cudaMemcpyDeviceToHost));
   if (call.meanwhile) {
-    cudaEvent_t copied = nullptr;
-    STAGHORN_CUDA_CHECK(cudaEventCreateWithFlags(&copied, cudaEventDisableTiming));
-    STAGHORN_CUDA_CHECK(cudaEventRecord(copied, nullptr));
+    Event copied;
+    copied.record(nullptr);
     (*call.meanwhile)();
-    STAGHORN_CUDA_CHECK(cudaEventSynchronize(copied));
-    STAGHORN_CUDA_CHECK(cudaEventDestroy(copied));
+    copied.await();
   } else {
     STAGHORN_CUDA_CHECK(cudaStreamSynchronize(nullptr));
   }
