@@ -46,6 +46,8 @@ MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_progr
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
+SCALES = "tests/property/test_scales.py::"
+
 MUTATIONS = [
     # the answer
     Mutation("the stop rule: a right-hand side ends at its target",
@@ -66,6 +68,15 @@ MUTATIONS = [
     Mutation("Fermilab's residual is relative at each site",
              "std::sqrt(norm2(r) / x2)", "std::sqrt(norm2(r))",
              ["tests/property/test_spectrum_and_residuals.py::test_heavy_quark_residual_is_relative_at_each_site"]),
+    Mutation("Fermilab's residual: squares of a site that leave the range of a double count too",
+             "for (int i = 0; i < 4 && !(x2 > 0x1p-600", "for (int i = 0; i < 0 && !(x2 > 0x1p-600",
+             [SCALES + "test_small_sites_count_in_the_heavy_quark_residual"]),
+    Mutation("a source whose squares leave the range of a double is solved times a power of two",
+             "return b2 > 0 && !(b2 >= smallest_b2 && b2 <= largest_b2);", "return b2 > 0 && b2 < 0;",
+             [SCALES + "test_a_solve_that_is_cut_short_is_never_certified[-900]"]),
+    Mutation("a solution that a double cannot hold is judged as it is held",
+             "add(*lost, -1, *held);", "multiply(*lost, 0);",
+             [SCALES + "test_what_a_double_cannot_hold_is_judged_as_it_is_held[-1060]"]),
     Mutation("the estimate of the spectrum: the element beside the diagonal",
              "t.off2.push_back(beta / alpha[k - 1] / alpha[k - 1]);", "t.off2.push_back(beta / alpha[k - 1]);",
              ["tests/property/test_spectrum_and_residuals.py::test_cg_tells_the_ends_of_the_spectrum"]),

@@ -188,6 +188,9 @@ __global__ void __launch_bounds__(threads)
     case SiteCombination::difference_over:
       y[site] = difference_over(a[site], y[site], s);
       break;
+    case SiteCombination::multiple:
+      y[site] = multiple(s, a[site]);
+      break;
   }
 }
 

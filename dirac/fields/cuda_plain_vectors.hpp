@@ -30,8 +30,8 @@ std::int64_t cuda_first_not_finite(const ColorVector<double>* v, const Extents& 
 // v = 0 on the sites of one parity.
 void cuda_clear_parity(ColorVector<double>* v, const Extents& local, Parity parity);
 
-// y(x) = y + s a, s a - y, or (a - y) / s (site_combination.hpp) on the sites of `parity`, 0 or 1; -1: on all.
-enum class SiteCombination { plus_multiple, multiple_minus, difference_over };
+// y(x) = y + s a, s a - y, (a - y) / s, or s a (site_combination.hpp) on the sites of `parity`, 0 or 1; -1: on all.
+enum class SiteCombination { plus_multiple, multiple_minus, difference_over, multiple };
 void cuda_combine(SiteCombination which, ColorVector<double>* y, const ColorVector<double>* a, double s,
                   const Extents& local, int parity);
 

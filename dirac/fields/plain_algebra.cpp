@@ -112,6 +112,14 @@ void add(VectorField& y, double factor, const VectorField& a) {
   for (std::int64_t site = 0; site < y.size(); ++site) y[site] = plus_multiple(y[site], factor, a[site]);
 }
 
+void multiply(VectorField& y, double factor, std::optional<Parity> parity) {
+  if (y.space() == MemorySpace::cuda)
+    return cuda_combine(SiteCombination::multiple, y.data(), y.data(), factor, y.lattice().local(),
+                        parity ? int(*parity) : -1);
+  for (const Parity each : {Parity::even, Parity::odd})
+    if (!parity || *parity == each) for_sites(y, each, [&](std::int64_t site) { y[site] = multiple(factor, y[site]); });
+}
+
 void subtract_from_multiple(VectorField& y, double s, const VectorField& a, Parity parity) {
   if (y.space() == MemorySpace::cuda)
     return cuda_combine(SiteCombination::multiple_minus, y.data(), a.data(), s, y.lattice().local(), int(parity));

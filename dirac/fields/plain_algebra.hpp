@@ -33,8 +33,9 @@ double heavy_quark_residual(const Communicator& communicator, const VectorField&
 // sum_x a(x)^dagger b(x); real and imaginary part are each an exact sum. Collective.
 Complex<double> dot(const Communicator& communicator, const VectorField& a, const VectorField& b);
 
-// y += factor a. Local.
+// y += factor a, and y = factor y on the sites of `parity`, or on all. Local.
 void add(VectorField& y, double factor, const VectorField& a);
+void multiply(VectorField& y, double factor, std::optional<Parity> parity = std::nullopt);
 
 // On the sites of one parity: y = s a - y, and y = (a - y) / s. Local.
 void subtract_from_multiple(VectorField& y, double s, const VectorField& a, Parity parity);

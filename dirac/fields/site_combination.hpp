@@ -29,11 +29,27 @@ STAGHORN_INLINE ColorVector<double> difference_over(const ColorVector<double>& a
   return ratio;
 }
 
-// A vector of the norm |r| / |x|, or of norm 1 where x is zero.
-template <class Real>
-STAGHORN_INLINE ColorVector<Real> norm_ratio(const ColorVector<Real>& r, const ColorVector<Real>& x) {
-  const Real x2 = norm2(x);
-  return {{{x2 == 0 ? Real(1) : std::sqrt(norm2(r) / x2), 0}, {0, 0}, {0, 0}}};
+// s a.
+STAGHORN_INLINE ColorVector<double> multiple(double s, const ColorVector<double>& a) {
+  ColorVector<double> product;
+  for (int c = 0; c < 3; ++c) product.c[c] = {s * a.c[c].re, s * a.c[c].im};
+  return product;
+}
+
+// A vector of the norm |r| / |x|, or of norm 1 where x is zero. Where the square of x leaves the range of a double,
+// both are multiplied by a power of two first, up to four times: their ratio stays.
+STAGHORN_INLINE ColorVector<double> norm_ratio(ColorVector<double> r, ColorVector<double> x) {
+  bool is_zero = true;
+  for (const Complex<double>& c : x.c) is_zero = is_zero && c.re == 0 && c.im == 0;
+  if (is_zero) return {{{1, 0}, {0, 0}, {0, 0}}};
+  double x2 = norm2(x);
+  for (int i = 0; i < 4 && !(x2 > 0x1p-600 && x2 < 0x1p600); ++i) {
+    const double s = x2 < 1 ? 0x1p300 : 0x1p-300;
+    r = multiple(s, r);
+    x = multiple(s, x);
+    x2 = norm2(x);
+  }
+  return {{{std::sqrt(norm2(r) / x2), 0}, {0, 0}, {0, 0}}};
 }
 
 }  // namespace staghorn

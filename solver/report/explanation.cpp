@@ -54,6 +54,10 @@ std::string explain(const SolveReport& report) {
   std::string text = "Right-hand side " + std::to_string(worst - report.rhs.begin()) +
                      " reached |r|/|b| = " + number(worst->residual_true) + " where " + number(report.tolerance) +
                      " was asked for, after " + std::to_string(worst->iterations) + " iterations.";
+  if (worst->digits_lost)
+    return text +
+           " Some numbers of its solution are below 2.2e-308 or above 1.8e308, where a double has fewer digits or " +
+           "none. A source times a power of two has the same solution times that power.";
   switch (worst->outcome) {
     case Outcome::out_of_iterations:
       return text + " `max_iterations` " + std::to_string(report.request.max_iterations) + " was the limit." +
@@ -66,6 +70,8 @@ std::string explain(const SolveReport& report) {
              " is within reach" +
              (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
     case Outcome::breakdown:
+      if (worst->iterations == 0 && worst->shift_iterations == 0 && !std::isfinite(worst->residual_true))
+        return text + " The initial guess is so large that a double cannot hold |b - M x|^2: `guess` another, or none.";
       return text +
              " CG broke down: a search direction had no positive norm under A, or numbers overflowed. At mass 0 " +
              "A may be singular." + about_spectrum(report);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <optional>
 
 #include "dirac/fields/cuda_plain_vectors.hpp"
@@ -54,16 +55,17 @@ void require_finite(const Communicator& communicator, const char* what, std::spa
 // |b|^2 on the sites of the system, where it may be zero only if that is allowed. Collective.
 double source_norm2(const Communicator& communicator, System system, const std::string& name, const VectorField& source,
                     bool zero_is_allowed) {
-  std::optional<Parity> parity;
-  if (system != System::full) parity = system == System::even ? Parity::even : Parity::odd;
+  const std::optional<Parity> parity = sites_of(system);
   const double b2 = norm2(communicator, source, parity);
-  if (!std::isfinite(b2)) throw Error(name, "a norm that a double can hold", b2);
-  if (b2 == 0 && !zero_is_allowed) {
-    const bool elsewhere = parity && !is_zero(communicator, source);
+  if (!std::isfinite(b2)) return std::numeric_limits<double>::infinity();
+  if (b2 != 0) return b2;
+  const bool all_zero = is_zero(communicator, source);
+  if (!all_zero && !(parity && !communicator.any(!is_zero_on(*parity, source))))
+    return std::numeric_limits<double>::denorm_min();
+  if (!zero_is_allowed)
     throw Error(name, std::string("something else than zero") + (parity ? " on " + to_string(system) + " sites" : ""),
-                elsewhere ? "a source that lives on the other parity only" : "zero at every site");
-  }
-  return b2;
+                all_zero ? "zero at every site" : "a source that lives on the other parity only");
+  return 0;
 }
 
 // Whether there is such a transport at all: where faces travel, choose_transport asks for one that this build has.
@@ -78,6 +80,11 @@ void require_transport(const std::string& name) {
 }
 
 }  // namespace
+
+std::optional<Parity> sites_of(System system) {
+  if (system == System::full) return std::nullopt;
+  return system == System::even ? Parity::even : Parity::odd;
+}
 
 void check_options(const SessionOptions& options) {
   const std::string precision = to_string(options.precision);

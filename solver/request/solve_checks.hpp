@@ -2,6 +2,7 @@
 // expected and what was found.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -30,8 +31,12 @@ void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::sp
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses, std::size_t n_masses = 1);
 
+// The sites that a system has: one parity, or all where nothing is returned. Local.
+std::optional<Parity> sites_of(System system);
+
 // |b|^2 of every source, on the sites that the system has; a source that is zero there is an Error, unless that is
-// allowed. Collective.
+// allowed. Only such a source has the norm 0: squares that a double cannot hold make it the smallest double, or
+// infinity. Collective.
 std::vector<double> source_norms2(const Communicator& communicator, System system, std::span<const VectorField> sources,
                                   bool zero_is_allowed = false);
 

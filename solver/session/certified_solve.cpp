@@ -15,10 +15,11 @@
 #include <optional>
 
 #include "dirac/fields/plain_algebra.hpp"
-#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/even_odd.hpp"
+#include "solver/request/solve_checks.hpp"
+#include "solver/session/certificate/scaled_sources.hpp"
 
 namespace staghorn {
 
@@ -170,7 +171,7 @@ CertifiedSolve Passes::result() {
 void Passes::judge(std::size_t i) {
   RhsReport& rhs = done_.rhs[i];
   from_zero_ = is_zero(with_.communicator, solutions_[i]);  // then b - M x is b itself
-  r2_ = from_zero_ ? b2_[i] : true_residual(i);
+  r2_ = from_zero_ ? b2_[i] : residual_norm2(i);
   rhs.residual_true = std::sqrt(r2_ / b2_[i]);
   const auto decide = [&] {
     memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.tolerance_hq, request_.max_iterations);
@@ -178,9 +179,10 @@ void Passes::judge(std::size_t i) {
   rhs.residual_hq = 1;  // of x = 0; else it is computed where a residual is the last, or decides
   decide();
   if (!from_zero_ && (memory_[i].outcome || request_.tolerance_hq)) {
-    rhs.residual_hq = heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, parity());
+    rhs.residual_hq =
+        heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, sites_of(request_.system));
     decide();
-    if (!memory_[i].outcome) true_residual(i);  // that used it up
+    if (!memory_[i].outcome) residual_norm2(i);  // that used it up
   }
   if (!rhs.history.empty() && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
     ++done_.faults.noticed;
@@ -236,12 +238,6 @@ void Passes::take(const SearchNumbers& numbers) {
   done_.took_over = get_text(numbers, "passes.took_over");
 }
 
-// The sites of the system; nothing: all.
-std::optional<Parity> Passes::parity() const {
-  if (request_.system == System::full) return std::nullopt;
-  return request_.system == System::even ? Parity::even : Parity::odd;
-}
-
 // The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.
 double Passes::attainable(std::size_t i) const {
   if (!done_.spectrum.known() || !(b2_[i] > 0)) return 0;
@@ -257,16 +253,13 @@ double Passes::attainable(std::size_t i) const {
 void Passes::solve_zero_source(std::size_t i) {
   VectorField& x = solutions_[i];
   for (const Parity cleared : {Parity::even, Parity::odd})
-    if (!parity() || *parity() == cleared) clear_parity(x, cleared);
+    if (sites_of(request_.system).value_or(cleared) == cleared) clear_parity(x, cleared);
   memory_[i].outcome = Outcome::certified;
 }
 
-// residual = b - M x (or b - A x) by the plain path; returns |b - M x|^2.
-double Passes::true_residual(std::size_t i) {
-  const double mass = request_.mass;
-  const VectorField &x = solutions_[i], &b = sources_[i];
-  if (!parity()) return full_residual(with_.communicator, with_.links, with_.boundary, mass, x, b, with_.residual);
-  return parity_residual(with_.communicator, with_.links, with_.boundary, mass, *parity(), x, b, with_.residual);
+double Passes::residual_norm2(std::size_t i) {
+  return true_residual({with_.communicator, with_.links, with_.boundary, with_.residual}, request_, solutions_[i],
+                       sources_[i]);
 }
 
 double reduction_per_pass(Precision precision) {

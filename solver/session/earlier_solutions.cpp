@@ -6,6 +6,7 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
+#include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
 
@@ -46,8 +47,7 @@ std::vector<int> EarlierSolutions::guess(const Communicator& communicator, const
   std::vector<int> used(solutions.size(), 0);
   const auto found = kept_.find({request.system, request.mass});
   if (found == kept_.end()) return used;
-  std::optional<Parity> parity;
-  if (request.system != System::full) parity = request.system == System::even ? Parity::even : Parity::odd;
+  const std::optional<Parity> parity = sites_of(request.system);
   for (std::size_t i = 0; i < solutions.size() && i < found->second.size(); ++i) {
     if (!is_zero(communicator, solutions[i]) || is_zero(communicator, sources[i])) continue;
     VectorField rest = sources[i];

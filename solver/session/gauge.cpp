@@ -22,6 +22,8 @@ namespace staghorn {
 
 namespace {
 
+constexpr double largest_deviation = 1e24;  // |U U^dagger - 1| of links that need not be unitary
+
 LinkField zero_links(const Context& context) {
   std::optional<LinkField> links;
   context.communicator().agree([&] { links.emplace(context.lattice()); });  // no memory on one rank is an error on all
@@ -56,7 +58,11 @@ void Gauge::check_links() {
   if (!unitarity_.finite) throw Error(name, "finite links", "NaN or infinity among them");
   // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
   projected_ = options_.reunitarize || options_.links != Reconstruct::none18;
-  if (demand_ == LinkDemand::special_unitary) require_su3(name, unitarity_, projected_);
+  if (demand_ == LinkDemand::special_unitary)
+    require_su3(name, unitarity_, projected_);
+  else if (!(unitarity_.max_deviation <= largest_deviation))
+    throw Error(name, "numbers below some 1e12, for D^2 in every precision (links and mass may be scaled together)",
+                "|U U^dagger - 1| = " + option_text(unitarity_.max_deviation));
   if (projected_) {
     reunitarize(links_.in_place());
     origin_.checks.plaquette.reset();  // those were of other links

@@ -22,7 +22,7 @@
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/solve_report.hpp"
-#include "solver/session/certificate_fields.hpp"
+#include "solver/session/certificate/certificate_fields.hpp"
 #include "solver/session/context.hpp"
 #include "solver/session/earlier_solutions.hpp"
 #include "solver/session/improved_gauge.hpp"
@@ -198,6 +198,10 @@ class Gauge {
   SolveReport solve_on_parity(const SolveRequest& request, std::span<const VectorField> sources,
                               std::span<VectorField> solutions, const ShowProgress& progress,
                               const SolveHabits& habits);
+  // `solve`, or solve_masses, of sources of which some have a |b|^2 that is out of range
+  // (certificate/scaled_sources.hpp).
+  SolveReport solve_scaled(const SolveRequest& request, std::span<const VectorField> sources, std::vector<double> b2,
+                           std::span<VectorField> solutions, const ShowProgress& progress, const SolveHabits& habits);
   void check_links();
   void improve_in_place(const LinksTaken& links);
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error

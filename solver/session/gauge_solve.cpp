@@ -1,11 +1,15 @@
 // Gauge::solve: checks of request and fields around the passes of a certified solve.
+#include <algorithm>
+
 #include "dirac/fields/site_hash.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/report/explanation.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/option_text.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/certificate/scaled_sources.hpp"
 #include "solver/session/certified_solve.hpp"
 #include "solver/session/gauge.hpp"
 
@@ -59,16 +63,18 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const Communicator& all = context_.communicator();
   const std::size_t n_rhs = sources.size();
   check_request(request, options_.precision);
+  check_fields(all, lattice(), sources, solutions);
+  const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
+  if (std::any_of(b2.begin(), b2.end(), is_out_of_range))
+    return solve_scaled(request, sources, b2, solutions, progress, habits);
   if (request.stop == StopOn::parity && request.system == System::full)
     return solve_on_parity(request, sources, solutions, progress, habits);
-  check_fields(all, lattice(), sources, solutions);
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   // The sums of block CG are Gram matrices, which do not pass through the operator.
   for (const Injection& injection : request.inject)
     if (injection.what == Injection::sum && options_.solver == "block")
       throw Error("inject", "link, vector or halo with solver block", to_string(injection));
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
-  const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
 
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;
@@ -105,6 +111,49 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));
   for (std::size_t i = 0; i < n_rhs; ++i) done.rhs[i].earlier_solutions = guessed[i];
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));
+}
+
+SolveReport Gauge::solve_scaled(const SolveRequest& request, std::span<const VectorField> sources,
+                                std::vector<double> b2, std::span<VectorField> solutions, const ShowProgress& progress,
+                                const SolveHabits& habits) {
+  const Communicator& all = context_.communicator();
+  const MemorySpace space = common_space(sources, solutions);
+  const std::size_t n_rhs = sources.size();
+  std::vector<VectorField> scaled;
+  std::optional<VectorField> residual;
+  all.agree([&] {
+    scaled.assign(sources.begin(), sources.end());
+    residual.emplace(sources[0].lattice(), space);
+  });
+  std::vector<int> times;
+  for (std::size_t i = 0; i < n_rhs; ++i) times.push_back(bring_into_range(all, request.system, scaled[i], b2[i]));
+  const auto multiply_solutions = [&](int sign) {
+    for (std::size_t i = 0; i < solutions.size(); ++i)
+      multiply_times(request.system, solutions[i], sign * times[i % n_rhs]);
+  };
+  multiply_solutions(1);  // guesses
+  SolveReport report;
+  try {
+    report = request.masses.empty() ? solve(request, scaled, solutions, progress, habits)
+                                    : solve_masses(request, scaled, solutions, progress, habits);
+  } catch (...) {
+    multiply_solutions(-1);
+    throw;
+  }
+  std::optional<OperatorLinks> links;
+  all.agree([&] { links.emplace(plain_links(space)); });
+  const Judge judge{all, *links, options_.boundary, *residual};
+  for (std::size_t i = 0; i < solutions.size(); ++i) {
+    const std::size_t mass = i / n_rhs, source = i % n_rhs;
+    SolveRequest of_mass = request;
+    double tolerance = report.tolerance;
+    if (!request.masses.empty()) of_mass.mass = request.masses[mass];
+    if (!request.tolerances.empty() && request.tolerances[mass] > 0) tolerance = request.tolerances[mass];
+    take_back(judge, of_mass, tolerance, scaled[source], times[source], solutions[i], report.rhs[i]);
+    report.outcome = std::max(report.outcome, report.rhs[i].outcome);
+  }
+  report.explanation = explain(report);
+  return report;
 }
 
 }  // namespace staghorn

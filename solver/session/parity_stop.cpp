@@ -17,7 +17,6 @@ SolveReport Gauge::solve_on_parity(const SolveRequest& request, std::span<const 
                                    std::span<VectorField> solutions, const ShowProgress& progress,
                                    const SolveHabits& habits) {
   const Communicator& all = context_.communicator();
-  check_fields(all, lattice(), sources, solutions);
   const MemorySpace space = common_space(sources, solutions);
   const double two_m = 2 * request.mass;
   std::vector<VectorField> even_sources;

@@ -14,7 +14,7 @@
 #include "solver/report/provenance.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
-#include "solver/session/certificate_fields.hpp"
+#include "solver/session/certificate/certificate_fields.hpp"
 #include "solver/session/gauge.hpp"
 
 namespace staghorn {

@@ -7,6 +7,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/certificate/scaled_sources.hpp"
 
 namespace staghorn {
 
@@ -65,6 +66,7 @@ std::size_t RefilledBatch::place(std::size_t source, VectorField b) {
   });
   BatchColumn& column = *columns_[at];
   column.b2 = source_norms2(all, request_.system, column.b);
+  column.times = bring_into_range(all, request_.system, column.b[0], column.b2[0]);
   column.passes = std::make_unique<Passes>(column.work, request_, column.b, column.b2, column.x);
   return at;
 }
@@ -145,7 +147,11 @@ void RefilledBatch::advance(const ShowProgress& progress, bool waiting,
       certify(at);
     }
     if (!column.is_solved) continue;
-    done(column.source, column.x[0], column.passes->result());
+    CertifiedSolve solved = column.passes->result();
+    const CertifiedWork& work = column.work;
+    take_back({work.communicator, work.links, work.boundary, work.residual}, request_,
+              tolerance_in_force(request_, work.precision), column.b[0], column.times, column.x[0], solved.rhs[0]);
+    done(column.source, column.x[0], std::move(solved));
     columns_[at].reset();
   }
 }

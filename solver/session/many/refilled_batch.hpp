@@ -26,6 +26,7 @@ struct BatchColumn {
   std::size_t source;
   std::vector<VectorField> b, x;  // one each, in CPS phases
   std::vector<double> b2;
+  int times = 0;  // that b was multiplied (scaled_sources.hpp)
   EvenOddPass pass;
   CertifiedWork work;  // with that pass
   std::unique_ptr<Passes> passes;

@@ -117,7 +117,6 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
                                   std::span<VectorField> solutions, const ShowProgress& progress,
                                   const SolveHabits& habits) {
   check_epsilons(request, options_);
-  check_fields(context_.communicator(), lattice(), sources, solutions, request.masses.size());
   const double own = options_.quarks.naik_epsilon.value_or(0);
   const std::vector<EpsilonGroup> groups = epsilon_groups(request, own);
   const std::size_t n_rhs = sources.size();

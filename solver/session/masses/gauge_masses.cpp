@@ -20,6 +20,7 @@
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/certificate/scaled_sources.hpp"
 #include "solver/session/certified_solve.hpp"
 #include "solver/session/gauge.hpp"
 #include "solver/session/pass_memory.hpp"
@@ -239,12 +240,14 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const Communicator& all = context_.communicator();
   const std::size_t n_rhs = sources.size(), n_masses = request.masses.size();
   check_request(request, options_.precision);
+  check_fields(all, lattice(), sources, solutions, n_masses);
+  const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
+  if (std::any_of(b2.begin(), b2.end(), is_out_of_range))
+    return solve_scaled(request, sources, b2, solutions, progress, habits);
   if (!request.naik_epsilons.empty()) return solve_epsilons(request, sources, solutions, progress, habits);
   if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
-  check_fields(all, lattice(), sources, solutions, n_masses);
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
-  const std::vector<double> b2 = source_norms2(all, request.system, sources, habits.zero_source_is_a_result);
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = habits.checkpoints;
   if (request.checkpoint && !checkpoints)

@@ -1,4 +1,4 @@
-#include "solver/session/certificate_fields.hpp"
+#include "solver/session/certificate/certificate_fields.hpp"
 
 #include <algorithm>
 
