@@ -9,7 +9,9 @@
 
 namespace staghorn {
 
-namespace {
+// A named namespace: where a folder is compiled as one file (STAGHORN_FOLDERS_TOGETHER), gcc 13 breaks down at a class
+// like `Cublas::State` whose members have types of an unnamed one.
+namespace cublas_routines {
 
 // The declarations of cublas_v2.h that are used here, with 64-bit sizes (cuBLAS 12 and newer).
 using Handle = struct cublasContext*;
@@ -69,7 +71,9 @@ const Real* column_of(const ColorVectorField& v, int column) {
   return static_cast<const Real*>(v.data()) + column * column_reals(v);
 }
 
-}  // namespace
+}  // namespace cublas_routines
+
+using namespace cublas_routines;
 
 struct Cublas::State {
   void* library;
