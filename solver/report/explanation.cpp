@@ -56,8 +56,11 @@ std::string explain(const SolveReport& report) {
                      " was asked for, after " + std::to_string(worst->iterations) + " iterations.";
   if (worst->digits_lost)
     return text +
-           " Some numbers of its solution are below 2.2e-308 or above 1.8e308, where a double has fewer digits or " +
-           "none. A source times a power of two has the same solution times that power.";
+           " Some numbers of its solution are so small or large that the vector it is written to holds them with "
+           "fewer " +
+           "digits, or not at all: fp64 from 2.2e-308 to 1.8e308, fp32 from 1.2e-38 to 3.4e38. A source times a "
+           "power " +
+           "of two has the same solution times that power.";
   switch (worst->outcome) {
     case Outcome::out_of_iterations:
       return text + " `max_iterations` " + std::to_string(report.request.max_iterations) + " was the limit." +
@@ -79,6 +82,12 @@ std::string explain(const SolveReport& report) {
       break;
   }
   return text;
+}
+
+void conclude(SolveReport& report) {
+  report.outcome = Outcome::certified;
+  for (const RhsReport& rhs : report.rhs) report.outcome = std::max(report.outcome, rhs.outcome);
+  report.explanation = explain(report);
 }
 
 }  // namespace staghorn

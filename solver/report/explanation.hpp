@@ -10,4 +10,7 @@ namespace staghorn {
 // "" for a certified report, otherwise a sentence or two about the right-hand side that did worst. Local.
 std::string explain(const SolveReport& report);
 
+// Outcome and explanation of a report from those of its right-hand sides. Local.
+void conclude(SolveReport& report);
+
 }  // namespace staghorn

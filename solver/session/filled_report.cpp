@@ -103,8 +103,6 @@ SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& don
   report.loop = done.loop;
   report.precise_loop = done.precise_loop;
   report.took_over = done.took_over;
-  report.outcome = Outcome::certified;
-  for (const RhsReport& rhs : report.rhs) report.outcome = std::max(report.outcome, rhs.outcome);
   report.request = request;
   report.system = to_string(request.system);
   report.tolerance = tolerance_in_force(request, options_.precision);
@@ -114,7 +112,7 @@ SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& don
     report.sloppy_tuning = sloppy_->tuning();
   }
   report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
-  report.explanation = explain(report);
+  conclude(report);
   fill_times(report, done, setup_seconds);
   if (const Deflation* used = deflation(request)) {
     report.deflation = deflation_summary_;

@@ -150,9 +150,8 @@ SolveReport Gauge::solve_scaled(const SolveRequest& request, std::span<const Vec
     if (!request.masses.empty()) of_mass.mass = request.masses[mass];
     if (!request.tolerances.empty() && request.tolerances[mass] > 0) tolerance = request.tolerances[mass];
     take_back(judge, of_mass, tolerance, scaled[source], times[source], solutions[i], report.rhs[i]);
-    report.outcome = std::max(report.outcome, report.rhs[i].outcome);
   }
-  report.explanation = explain(report);
+  conclude(report);
   return report;
 }
 

@@ -162,6 +162,15 @@ def test_through_the_c_interface(links, power):
     assert np.array_equal(found, times(power, expected))
 
 
+@pytest.mark.parametrize("power", [-110, 126])
+def test_vectors_of_fp32_that_cannot_hold_the_solution_are_named(links, power):
+    gauge, b = package.Context(EXTENTS).gauge(links), source("full")
+    _, report = gauge.solve(MASS, b.astype(np.complex64))
+    assert report.outcome == "certified"
+    _, report = gauge.solve(2.0**-12, times(power, b).astype(np.complex64), max_iterations=1000, tolerance=1e-4)
+    assert report.outcome == "stagnated" and "fp32" in report.explanation
+
+
 def test_links_beyond_all_precisions_are_refused(links):
     with pytest.raises(package.Error, match="1e12"):
         package.Context(EXTENTS).gauge(links * 1e20, long=links * 1e20)

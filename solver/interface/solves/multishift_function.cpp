@@ -13,6 +13,7 @@
 #include "solver/interface/solves/solve_calls.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/report/explanation.hpp"
 
 namespace staghorn {
 
@@ -109,6 +110,7 @@ class RunningShifts {
       worst = std::max<int>(worst, result.status);
       HostResults(call_.results).put(i, result);
     }
+    conclude(report);
     log_warnings(*held_.context, report);
     held_.context->report = std::move(report);
     return worst;

@@ -48,8 +48,9 @@ void set_numbers(Gauge& gauge, const staghorn_request& request);
 SolveRequest request_of(const SolveArguments& arguments);
 
 // What the host is told of one right-hand side whose squared norm is `b2`. `stopped` by the progress function. Seconds
-// are left open. Local.
-staghorn_result result_of(const SolveArguments& arguments, const RhsReport& rhs, double b2, bool stopped);
+// are left open. A solution that the host's vectors of fp32 cannot hold is not certified any more: `rhs` changes.
+// Local.
+staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, double b2, bool stopped);
 
 // Whether the host wants nothing written, on any rank. Collective.
 bool is_withheld(const Communicator& all, const staghorn_request& request);

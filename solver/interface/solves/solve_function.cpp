@@ -15,6 +15,7 @@
 #include "solver/interface/solves/solve_calls.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/report/explanation.hpp"
 
 namespace staghorn {
 
@@ -70,6 +71,7 @@ class RunningSolve {
     SolveReport report =
         gauge.solve(request, held_.sources, held_.solutions, progress.show(), {true, progress.stopped()});
     for (int i = 0; i < call_.n; ++i) finish(i, report.rhs[std::size_t(i)], *progress.stopped());
+    conclude(report);
     if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;
     give_fields();
     const double seconds = all().max(whole.seconds());
@@ -107,7 +109,7 @@ class RunningSolve {
   }
 
   // What the host is told of one right-hand side.
-  void finish(int i, const RhsReport& rhs, bool stopped) {
+  void finish(int i, RhsReport& rhs, bool stopped) {
     const double b2 = norm2(all(), held_.sources[std::size_t(i)], arguments().sites());
     results_[std::size_t(i)] = result_of(arguments(), rhs, b2, stopped);
   }
