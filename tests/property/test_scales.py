@@ -15,7 +15,8 @@ import staghorn as package  # noqa: E402
 EXTENTS = (4, 2, 6, 4)
 MASS = 0.25
 POWERS = [-1000, -900, -490, -401, -250, 250, 401, 490, 900, 1000]
-RANDOM_CASES = int(os.environ.get("STAGHORN_RANDOM_SOLVES", "300"))
+# By hand: more of them, from other seeds side by side.
+RANDOM_CASES, RANDOM_SEED = int(os.environ.get("STAGHORN_RANDOM_SOLVES", "300")), int(os.environ.get("STAGHORN_RANDOM_SEED", "3"))
 
 
 def times(power, field):
@@ -178,14 +179,14 @@ def test_links_beyond_all_precisions_are_refused(links):
 
 def test_no_random_request_is_certified_wrongly():
     """Sources of 2^-1000 to 2^1000, masses, tolerances, systems and limits at random, judged by NumPy."""
-    rng, extents = np.random.default_rng(3), (2, 2, 2, 4)
+    rng, extents = np.random.default_rng(RANDOM_SEED), (2, 2, 2, 4)
     outcomes = set()
     for case in range(RANDOM_CASES):
         if case % 100 == 0:
-            links = reference.random_links(extents, seed=case)
+            links = reference.random_links(extents, seed=RANDOM_SEED + case)
             session, operator = staghorn.Session(links, sloppy=[None, "fp32", "fp16"][case // 100 % 3]), StaggeredOperator(links)
         system = ["full", "even", "odd"][rng.integers(3)]
-        b = reference.random_vector(extents, case)
+        b = reference.random_vector(extents, RANDOM_SEED + case)
         b *= rng.random(b.shape) < rng.random()  # points to full vectors
         if system != "full":
             b = reference.keep_parity(b, ["even", "odd"].index(system))
