@@ -91,10 +91,10 @@ def program_environment(ranks: int, threads: int | None, extra: dict | None) -> 
 
 @pytest.fixture(scope="session")
 def run_built(program):
-    """run_built(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()) -> CompletedProcess (text) of a
+    """run_built(name, *args, ranks=1, threads=None, env=None, timeout=600, cwd=None, under=()) -> CompletedProcess (text) of a
     program built beside the one under test; `under`: words before its name."""
 
-    def run(name, *args, ranks=1, threads=None, env=None, timeout=300, cwd=None, under=()):
+    def run(name, *args, ranks=1, threads=None, env=None, timeout=600, cwd=None, under=()):
         path = built_program(name)
         if not path.is_file() and not built_with_mpi():
             pytest.skip(f"a build without MPI has no {name}")
@@ -108,7 +108,7 @@ def run_built(program):
 
 @pytest.fixture(scope="session")
 def staghorn(program, run_built):
-    """staghorn(*args, ranks=1, threads=None, env=None, check=False, timeout=300) -> CompletedProcess (text).
+    """staghorn(*args, ranks=1, threads=None, env=None, check=False, timeout=600) -> CompletedProcess (text).
 
     With check=True a non-zero exit status fails the test and shows what the program printed.
     """
@@ -145,7 +145,7 @@ def exchange_stress(run_built):
     def run(transport, space, grid, seed):
         cut = grid.split(",")
         result = run_built("exchange_stress", transport, space, 1000, *cut, ranks=math.prod(map(int, cut)), threads=1,
-                           timeout=120, env={"STAGHORN_STRESS_DELAYS": f"200,{seed}"})
+                           timeout=180, env={"STAGHORN_STRESS_DELAYS": f"200,{seed}"})
         if result.returncode == 77:
             pytest.skip(result.stdout.strip())
         assert result.returncode == 0, result.stdout + result.stderr

@@ -10,7 +10,7 @@ from program_under_test import ROOT
 
 def run(*command, **how) -> str:
     """What the command prints; it must succeed."""
-    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=300, **how)
+    result = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=900, **how)
     assert result.returncode == 0, f"{command}\n{result.stdout}\n{result.stderr}"
     return result.stdout
 

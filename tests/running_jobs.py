@@ -28,7 +28,14 @@ def ranks_below(parent: int) -> dict[int, int]:
     return found
 
 
-def wait_until_gone(processes, seconds=20):
+def wait_until(holds, seconds=180):
+    """Returns once holds() is true, or after so many seconds."""
+    end = time.monotonic() + seconds
+    while not holds() and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def wait_until_gone(processes, seconds=180):
     """Returns once none of these processes is left but as a zombie; fails where that takes longer."""
     end = time.monotonic() + seconds
     while alive := [p for p in processes if is_alive(p)]:

@@ -72,15 +72,12 @@ def test_sums_count_each_vector_once(bench):
 
 
 @pytest.mark.mpi
-@pytest.mark.alone
 def test_faces_and_sums_stand_alone_beside_the_hops(bench):
     """Faces of a cut in t: both ways, 4^3 / 2 sites of 3 complex colours, n right-hand sides."""
     found = bench("exchange", "--grid", "1,1,1,2", "--rhs", 3, "--precision", "fp32", "--links", 12, ranks=2)
     faces = found["results"][0]["faces"]
     assert faces["bytes"] == 2 * 4**3 / 2 * 6 * 4 * 3
-    # The best exchange alone is no slower than the average one within a hop; the factor is for machines whose load changes.
-    within = {row["what"].strip(): row["microseconds"] for row in found["results"]}
-    assert 0.2 < faces["exchange_microseconds"] < 3 * (within["pack, no overlap"] + within["wait, no overlap"])
+    assert faces["exchange_gb_s"] == pytest.approx(faces["bytes"] / faces["exchange_microseconds"] * 1e-3)
     assert faces["sum_through_host_microseconds"] == faces["sum_by_mpi_microseconds"] > 0
     for name in ("stored_microseconds", "copied_microseconds", "stored_share_of_copied", "sum_in_kernels_microseconds"):
         assert faces[name] is None  # of GPUs
@@ -99,17 +96,6 @@ def test_figures_follow_from_the_time(bench, precision, links, rhs):
     assert result["gflops"] == pytest.approx(570 * rhs * SITES_PER_PARITY / seconds * 1e-9)
     assert result["gb_s"] == pytest.approx((8 * links * width + 2 * vector * rhs) * SITES_PER_PARITY / seconds * 1e-9)
     assert result["fraction_of_stream"] == pytest.approx(result["gb_s"] / found["stream_read_gb_s"])
-
-
-@pytest.mark.alone
-def test_an_iteration_takes_as_long_as_in_a_solve(staghorn, bench, tmp_path):
-    """Two clocks: `bench` takes the best of ten batches, a report the average; a load beside a solve makes it slower."""
-    gauge, path = Path(__file__).parents[2] / "configs" / "quenched_8x8x8x16_b5.70.nersc", tmp_path / "report.json"
-    staghorn("solve", "--gauge", gauge, "--mass", 0.05, "--color", 0, "--report", path, check=True)
-    report = json.loads(path.read_text())
-    in_solve = report["seconds"]["solve"] / report["rhs"][0]["iterations"] * 1e6
-    (found,) = bench("cg", "--lattice", 8, 8, 8, 16, "--precision", "fp64", "--links", 18)["results"]
-    assert in_solve / 20 < found["microseconds"] < 2 * in_solve
 
 
 @pytest.mark.mpi

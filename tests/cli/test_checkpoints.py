@@ -160,7 +160,7 @@ def test_solve_that_is_ended_goes_on(long_solve, which, status):
     job = long_solve.start("ended", *long_solve.with_checkpoint())
     wait_for(long_solve.checkpoint, job)
     job.send_signal(which)
-    _, stderr = job.communicate(timeout=60)
+    _, stderr = job.communicate(timeout=180)
     assert job.returncode == status, stderr
     assert not (long_solve.folder / "ended.h5").exists() and not (long_solve.folder / "ended.json").exists()
     if status == 5:
@@ -175,7 +175,7 @@ def test_state_of_two_ranks_goes_on_on_four(long_solve):
     job = long_solve.start("ended", *long_solve.with_checkpoint(), ranks=2)
     wait_for(long_solve.checkpoint, job)
     os.kill(ranks_below(job.pid)[1], signal.SIGINT)  # one rank alone is told
-    _, stderr = job.communicate(timeout=60)
+    _, stderr = job.communicate(timeout=180)
     assert "ended by a signal" in stderr and not (long_solve.folder / "ended.h5").exists()
     long_solve.run("resumed", *long_solve.with_checkpoint("--resume"), "--grid", "2,1,1,2", ranks=4)
     assert long_solve.report("resumed")["checkpoint"]["resumed_iterations"] > 0
@@ -191,7 +191,7 @@ def test_sigusr1_writes_a_checkpoint_and_the_solve_goes_on(long_solve):
         except OSError:
             break
         time.sleep(0.05)
-    job.communicate(timeout=60)
+    job.communicate(timeout=180)
     assert job.returncode == 0
     assert long_solve.report("asked")["checkpoint"]["written"] >= 1
     long_solve.assert_same("asked")

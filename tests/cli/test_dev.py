@@ -55,7 +55,7 @@ def project(program, tmp_path):
 def dev(project: Path, *words: str, gpu: str | None = None, **environment: str) -> subprocess.CompletedProcess:
     script(project.parent / "tools" / "nvidia-smi", f"#!/bin/sh\necho {gpu}\n" if gpu else "#!/bin/sh\nexit 9\n")
     paths = f"{project.parent / 'tools'}:{os.environ['PATH']}"
-    return subprocess.run([project / "dev", *words], capture_output=True, text=True, timeout=120,
+    return subprocess.run([project / "dev", *words], capture_output=True, text=True, timeout=180,
                           env={**os.environ, "PATH": paths, "STAGHORN_JOBS": "2", **environment})
 
 

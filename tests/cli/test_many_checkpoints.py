@@ -70,7 +70,7 @@ class Job:
             time.sleep(0.002)
         time.sleep(after)
         job.send_signal(which)
-        job.communicate(timeout=60)
+        job.communicate(timeout=180)
         return job.returncode
 
     def assert_same(self, name, plain):

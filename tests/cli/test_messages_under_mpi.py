@@ -69,7 +69,7 @@ def test_bindings_that_leave_cores_idle_are_told_of(program, small_gauge):
     environment |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     for binding, told in (("core", True), ("none", False)):
         result = subprocess.run(["mpirun", "-n", "1", "--bind-to", binding, program, "solve", "--gauge", small_gauge, "--mass", "0.5", "--color", "0"],
-                                capture_output=True, text=True, env=environment, timeout=120)
+                                capture_output=True, text=True, env=environment, timeout=180)
         assert result.returncode == 0, result.stderr
         assert (f"note: 1 rank is bound to 1 of its {cores} cores: start with mpirun --bind-to none" in result.stdout) == told
         assert f"1 rank x {1 if told else cores} thread" in result.stdout

@@ -1,4 +1,5 @@
-"""`bench exchange` on GPUs: faces beside plain copies of the same bytes, global sums beside those through the host."""
+"""`bench exchange` on GPUs: faces beside plain copies of the same bytes, global sums beside those through the host. Which of them is
+faster, `./dev measure --compare` tells."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ import json
 import pytest
 from gpus import transport_obstacle
 
-pytestmark = [pytest.mark.gpu, pytest.mark.alone]
+pytestmark = pytest.mark.gpu
 
 
 @pytest.fixture
@@ -25,36 +26,30 @@ def faces(staghorn, tmp_path):
         bench = json.loads(path.read_text())
         found = bench["results"][0]["faces"]
         assert found["bytes"] == 2 * extent**3 / 2 * 48 * 2
-        assert 1 < found["exchange_microseconds"] < 1e5  # a kernel takes longer than the one, half a second is no exchange
-        # Each byte is read and written. No way is faster than a copy within the memory, counted so.
         for name in ("exchange", "stored", "copied"):
-            assert found[f"{name}_gb_s"] is None or found[f"{name}_gb_s"] < bench["copy_gb_s"]
+            if found[f"{name}_gb_s"] is not None:
+                assert found[f"{name}_gb_s"] == pytest.approx(found["bytes"] / found[f"{name}_microseconds"] * 1e-3)
         return found
 
     return run
 
 
-def check_beside_copies(found, least_share):
-    """The kernel that stores faces is a part of the exchange. It stores at `least_share` of the rate of plain copies or more;
-    it is not faster than the wire that both use."""
-    assert found["exchange_microseconds"] > 0.7 * found["stored_microseconds"]
-    assert least_share < found["stored_share_of_copied"] < 1.5
+def check_beside_copies(found):
+    """The kernel that stores faces, and plain copies, are timed beside the exchange."""
+    assert found["exchange_microseconds"] > 0
+    assert found["stored_share_of_copied"] == pytest.approx(found["copied_microseconds"] / found["stored_microseconds"])
 
 
-def test_large_faces_that_stay_on_a_gpu_are_stored_as_fast_as_copies(faces):
+def test_faces_that_stay_on_a_gpu_have_copies_beside_them(faces):
     found = faces("--loopback", "t", extent=48)
-    check_beside_copies(found, 0.4)
+    check_beside_copies(found)
     assert found["sum_through_host_microseconds"] is None
 
 
-def test_large_faces_by_p2p_are_stored_as_fast_as_copies(faces):
-    check_beside_copies(faces("--grid", "1,1,1,2", "--transport", "p2p", ranks=2, extent=48), 0.7)
-
-
-def test_sums_by_p2p_are_timed_beside_the_other_ways(faces):
+def test_faces_by_p2p_have_copies_and_three_sums_beside_them(faces):
     found = faces("--grid", "1,1,1,2", "--transport", "p2p", ranks=2)
-    assert found["sum_in_kernels_microseconds"] < found["sum_through_host_microseconds"]
-    assert found["sum_by_mpi_microseconds"] < found["sum_through_host_microseconds"]
+    check_beside_copies(found)
+    assert all(found[f"sum_{way}_microseconds"] > 0 for way in ("in_kernels", "through_host", "by_mpi"))
 
 
 def test_faces_through_the_host_have_no_copies_beside_them(faces):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import time
 
 import pytest
 from gpus import transport_obstacle
@@ -19,13 +18,11 @@ def failing_solve(staghorn, small_gauge, tmp_path):
     """failing_solve(count, *options, rank=, ranks=) -> its errors, of a run in which nothing is left behind."""
 
     def run(count, *options, rank=1, ranks=2):
-        before = time.monotonic()
         result = staghorn("solve", "--gauge", small_gauge, "--mass", 0.05, "--output", tmp_path / "x.h5", "--report",
                           tmp_path / "x.json", "--device", "cuda", *options, ranks=ranks,
                           env={"STAGHORN_FAIL_CUDA": f"{rank}:{count}"})
         if obstacle := transport_obstacle(result.stderr):
             pytest.skip(obstacle)
-        assert time.monotonic() - before < 30
         assert result.returncode == 1, result.stdout + result.stderr
         assert not (tmp_path / "x.h5").exists() and not (tmp_path / "x.json").exists()
         return re.findall(r"staghorn: .*", result.stderr)

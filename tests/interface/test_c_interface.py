@@ -100,7 +100,7 @@ def solution(run_built, grid: str, order: str, env=None) -> str:
     ranks = 1
     for n in cut:
         ranks *= int(n)
-    result = run_built("many_ranks", *cut, order, ranks=ranks, threads=1, timeout=120, env=env)
+    result = run_built("many_ranks", *cut, order, ranks=ranks, threads=1, timeout=180, env=env)
     assert result.returncode == 0, result.stdout + result.stderr
     return result.stdout.strip()
 

@@ -27,10 +27,12 @@ def test_wrong_pointers_are_refused_and_streams_are_awaited(run_built):
     ran(run_built("device_host", "pointers", threads=2))
 
 
-@pytest.mark.alone  # the memory that is free is that of all processes
 def test_memory_of_the_gpu_does_not_grow(run_built):
-    text = ran(run_built("device_host", "cycles", 60, threads=1))
-    assert int(re.search(r"grown (-?\d+) bytes", text)[1]) <= 0, text
+    """Memory that is not given back is missing each time; what other processes take meanwhile is not."""
+    grown = []
+    while len(grown) < 3 and min(grown, default=1) > 0:
+        grown.append(int(re.search(r"grown (-?\d+) bytes", ran(run_built("device_host", "cycles", 60, threads=1)))[1]))
+    assert min(grown) <= 0, grown
 
 
 def test_calls_of_cuda_may_fail(run_built):

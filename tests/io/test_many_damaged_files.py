@@ -83,7 +83,7 @@ def test_no_damaged_copy_of_a_format_with_weak_checks_ends_the_process(name, las
     else:
         path.write_bytes(getattr(formats, f"{name}_file")(small_links))
     (tmp_path / "copies").mkdir()
-    result = run_built("damaged_inputs", "unverified-gauge", path, tmp_path / "copies", 0, last, 3000, 1, *EXTENTS, timeout=100)
+    result = run_built("damaged_inputs", "unverified-gauge", path, tmp_path / "copies", 0, last, 3000, 1, *EXTENTS, timeout=180)
     assert result.returncode in (0, 1), (result.returncode, result.stdout, result.stderr)
     counts = {word: int(number) for word, number in re.findall(r"(\w+) (\d+)", result.stdout)}
     assert counts["copies"] == last + 3000 and counts["refused"] > 100

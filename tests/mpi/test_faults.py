@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import re
 import subprocess
-import time
 
 import pytest
 
@@ -18,10 +17,8 @@ UNDER_MPI = {**os.environ, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROO
 @pytest.mark.parametrize("rank", [0, 2])
 @pytest.mark.parametrize("count", [20, 100, 700])  # while setting up, and among the iterations
 def test_a_failed_mpi_call_of_one_rank_ends_all(staghorn, small_gauge, tmp_path, rank, count):
-    before = time.monotonic()
     result = staghorn("solve", "--gauge", small_gauge, "--mass", 0.05, "--output", tmp_path / "x.h5", "--report",
                       tmp_path / "x.json", ranks=3, env={"STAGHORN_FAIL_MPI": f"{rank}:{count}"})
-    assert time.monotonic() - before < 20
     assert result.returncode == 1, result.stderr
     assert re.findall(r"staghorn: .*", result.stderr) == re.findall(rf"staghorn: error: rank {rank}: MPI_\w+: .*",
                                                                    result.stderr)

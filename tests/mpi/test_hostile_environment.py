@@ -33,7 +33,7 @@ def test_a_reader_that_goes_away_does_not_take_the_solution_with_it(staghorn, pr
     read, write = os.pipe()
     os.close(read)
     try:
-        result = subprocess.run([str(word) for word in command], stdout=write, stderr=subprocess.PIPE, text=True, timeout=100)
+        result = subprocess.run([str(word) for word in command], stdout=write, stderr=subprocess.PIPE, text=True, timeout=180)
     finally:
         os.close(write)
     assert result.returncode == 1 and "standard output could not be written" in result.stderr

@@ -1,17 +1,19 @@
-"""`shares auto`: slabs by measurement. Slowed ranks get less or are left out, no bit changes, the report says what was found."""
+"""`shares auto`: slabs by measurement. Slowed ranks get less or are left out, no bit changes, the report says what was found.
+
+STAGHORN_ITERATION_TIMES stands in the place of the clock, so that no choice depends on what else this machine does.
+"""
 
 from __future__ import annotations
 
 import json
-import os
-from math import inf
-from statistics import median
 
 import pytest
 from solve_files import solution_bytes
 
 pytestmark = pytest.mark.mpi
 
+SITE, FACE = 100, 40  # nanoseconds of an iteration, for each site of a rank's part and of its faces
+TIMES = {"STAGHORN_ITERATION_TIMES": f"5000,{SITE},{FACE}"}
 SOLVE = ["--mass", 0.3, "--source", "z2:5", "--tolerance", 1e-8, "--quiet"]
 
 
@@ -28,10 +30,10 @@ def solve(staghorn, gauge, tmp_path_factory):
     """solve(ranks, *options) -> (report, path of the solution)"""
     folder, count = tmp_path_factory.mktemp("solves"), iter(range(100))
 
-    def run(ranks, *options):
+    def run(ranks, *options, env=TIMES):
         name = folder / str(next(count))
         staghorn("solve", "--gauge", gauge, *SOLVE, *options, "--output", f"{name}.h5", "--report", f"{name}.json", ranks=ranks,
-                 check=True)
+                 env=env, check=True)
         return json.loads(name.with_suffix(".json").read_text()), name.with_suffix(".h5")
 
     return run
@@ -44,13 +46,20 @@ def one_rank(solve):
 
 def test_a_slowed_rank_gets_less_and_no_bit_changes(solve, one_rank):
     report, solution = solve(2, "--shares", "auto", "--slow-device", "1:20", "--grid", "1,1,1,2")
-    first, second = report["widths"][3]
-    assert first + second == 16 and first > second
+    assert report["widths"][3] == [14, 2]
     found = report["shares"]
-    assert found["left_out"] == [] and found["measured_microseconds"] < found["even_microseconds"]
+    assert found["left_out"] == [] and found["measured_microseconds"] < found["even_microseconds"]  # of the given times
     assert [kind["device"].endswith(", slowed 20") for kind in found["kinds"]] == [False, True]
-    assert [kind["share"] for kind in found["kinds"]] == pytest.approx([first / 16, second / 16])
+    assert [kind["share"] for kind in found["kinds"]] == pytest.approx([14 / 16, 2 / 16])
     assert report["slow_device"] == "1:20"
+    assert solution_bytes(solution) == solution_bytes(one_rank[1]) and report["rhs"] == one_rank[0]["rhs"]
+
+
+def test_slabs_that_the_clock_chooses_have_the_bits_of_one_rank(solve, one_rank):
+    """Measured indeed; which slabs are the best is not asked here."""
+    report, solution = solve(2, "--shares", "auto", "--slow-device", "1:4", env=None)
+    assert report["shares"]["measured_microseconds"] > 0 and report["shares"]["even_microseconds"] > 0
+    assert [sum(widths) for widths in report["widths"]] == [8, 8, 8, 16]
     assert solution_bytes(solution) == solution_bytes(one_rank[1]) and report["rhs"] == one_rank[0]["rhs"]
 
 
@@ -66,7 +75,7 @@ def test_a_rank_that_only_loses_is_left_out(solve, one_rank):
 
 def test_an_error_with_a_rank_left_out_is_one_message(staghorn, gauge, tmp_path):
     result = staghorn("solve", "--gauge", gauge, "--mass", 0.3, "--quiet", "--shares", "auto", "--slow-device", "1:60", "--source",
-                      f"file:{tmp_path / 'absent.h5'}", ranks=2)
+                      f"file:{tmp_path / 'absent.h5'}", ranks=2, env=TIMES)
     assert result.returncode == 1
     assert result.stderr.count("staghorn: error:") == 1 and "absent.h5" in result.stderr
 
@@ -79,7 +88,7 @@ def test_eigenpairs_with_shares_by_measurement(staghorn, tmp_path):
     reports = []
     for ranks, options in ((1, []), (2, ["--shares", "auto", "--slow-device", "0:2"])):
         staghorn("eigen", "--gauge", gauge, "--pairs", 2, "--quiet", *options, "--report", tmp_path / f"{ranks}.json", ranks=ranks,
-                 check=True)
+                 env=TIMES, check=True)
         reports.append(json.loads((tmp_path / f"{ranks}.json").read_text()))
     alone, shared = reports
     assert alone["shares"] is None and shared["shares"]["kinds"]
@@ -100,34 +109,27 @@ def test_bad_options_are_refused_by_name(staghorn, gauge, options, status, messa
     assert result.returncode == status and message in result.stderr, result.stderr
 
 
-@pytest.mark.alone
-@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="two ranks that compute at the same time need two cores")
-def test_auto_is_as_good_as_the_best_share(staghorn, tmp_path):
-    """Rank 1 is slowed to a third: R is 1/4, or less where its constant costs count. Measured shares beat even ones by 1.3, and no
-    share beats them by a tenth. With a grid both ranks work. A part of 0.4 MB fits into a cache of its core alone: in one that
-    others share (other virtual machines, too), a rank that waits longer loses more of its numbers, and its work takes up to four
-    times as long. A busy moment of the machine is none of its faults: medians of three to nine measurements."""
-    report, found = tmp_path / "shares.json", []
-    for _ in range(9):
-        staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp32", "--links", 12, "--grid", "1,1,1,2",
-                 "--json", report, "--force", ranks=2, env={"OMP_NUM_THREADS": "1"}, check=True)
-        shares = json.loads(report.read_text())["shares"]
-        assert shares["left_out"] == []
-        if not shares["slower_ranks"]:  # found alike: there are no shares to compare then
-            found.append({"rank 1 is slower": False, "share": 0.5, "over the best": inf, "even over chosen": 1,
-                          "over what was foreseen": inf})
-            continue
-        assert len(shares["rows"]) >= 10
-        chosen = shares["chosen"]
-        best = min(row["microseconds"] for row in shares["rows"])
-        found.append({"rank 1 is slower": shares["slower_ranks"] == [1],
-                      "share": chosen["share"],
-                      "over the best": chosen["microseconds"] / best,
-                      "even over chosen": shares["even"]["microseconds"] / chosen["microseconds"],
-                      "over what was foreseen": chosen["microseconds"] / chosen["predicted_microseconds"]})
-        of_all = {name: median(measured[name] for measured in found) for name in found[0]}
-        if (len(found) >= 3 and of_all["rank 1 is slower"] > 0.5 and of_all["share"] == pytest.approx(0.2, abs=0.08)
-                and of_all["over the best"] <= 1.1 and of_all["even over chosen"] >= 1.3
-                and of_all["over what was foreseen"] == pytest.approx(1, rel=0.3)):
-            return
-    pytest.fail(f"medians {of_all} of {found}")
+def test_times_that_are_none_are_refused_by_name(staghorn, gauge):
+    result = staghorn("solve", "--gauge", gauge, *SOLVE, "--shares", "auto", ranks=2, env={"STAGHORN_ITERATION_TIMES": "5000,100"})
+    assert result.returncode == 1 and "STAGHORN_ITERATION_TIMES: expected FIXED,SITE,FACE in nanoseconds, found '5000,100'" in result.stderr
+
+
+def test_auto_is_the_best_share(staghorn, tmp_path):
+    """Rank 1 takes three times as long for the same part: of all slabs of even widths none is faster than those chosen, and each is
+    as fast as the given times say."""
+    report = tmp_path / "shares.json"
+    staghorn("bench", "shares", "--lattice", 4, 4, 8, 32, "--slow-device", "1:3", "--precision", "fp32", "--links", 12, "--grid", "1,1,1,2",
+             "--stream-mib", 16, "--json", report, ranks=2, env=TIMES, check=True)
+    shares = json.loads(report.read_text())["shares"]
+    assert shares["left_out"] == [] and shares["slower_ranks"] == [1]
+    assert [row["widths"][3] for row in shares["rows"]] == [[32 - width, width] for width in range(2, 32, 2)]
+
+    def microseconds(widths):
+        faces = 2 * 4 * 4 * 8  # a cut in t: both sides
+        return max(slow * (5 + (SITE * 4 * 4 * 8 * width + FACE * faces) * 1e-3) for slow, width in zip((1, 3), widths))
+
+    for row in (*shares["rows"], shares["even"], shares["chosen"]):
+        assert row["microseconds"] == pytest.approx(microseconds(row["widths"][3]))
+        assert row["predicted_microseconds"] == pytest.approx(row["microseconds"])
+    best = min(shares["rows"], key=lambda row: microseconds(row["widths"][3]))
+    assert shares["chosen"]["widths"] == best["widths"] == [[4], [4], [8], [26, 6]] and shares["chosen"]["share"] == 6 / 32

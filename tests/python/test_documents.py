@@ -49,7 +49,7 @@ def test_code_for_ranks_runs_on_them(at_root):
     environment = {**os.environ, "PYTHONPATH": str(PACKAGE), "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
                    "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
     command = ["mpirun", "-n", "2", "--oversubscribe", "--bind-to", "none", sys.executable, "this.py"]
-    result = subprocess.run(command, capture_output=True, text=True, timeout=120, env=environment)
+    result = subprocess.run(command, capture_output=True, text=True, timeout=180, env=environment)
     assert result.returncode == 0, result.stderr
 
 

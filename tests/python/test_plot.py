@@ -73,7 +73,7 @@ def test_terminal_needs_neither_numpy_nor_matplotlib(report, tmp_path):
             f"sys.argv = ['plot', {str(tmp_path / 'report.json')!r}]\n"
             "runpy.run_module('staghorn.plot', run_name='__main__', alter_sys=True)\n")
     package = Path(terminal.__file__).parents[2]
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60,
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=180,
                             env={**os.environ, "PYTHONPATH": str(package)})
     assert result.returncode == 0 and "|b - M x| / |b|" in result.stdout, result.stderr
 

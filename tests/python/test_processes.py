@@ -17,7 +17,7 @@ PACKAGE = str(Path(staghorn.__file__).parent.parent)
 MANY = Path(__file__).parent / "many_processes.py"
 
 
-def python(*arguments, ranks=1, timeout=120) -> str:
+def python(*arguments, ranks=1, timeout=180) -> str:
     """What a Python process, or several of them, print with the package at hand; they must succeed."""
     mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
     environment = {**os.environ, "PYTHONPATH": PACKAGE, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",

@@ -180,7 +180,7 @@ def test_a_call_of_mpi_that_fails_is_an_exception(small_gauge):
             "except staghorn.Error as error:\n"
             "    print('caught', error)\n")
     package = str(Path(staghorn.__file__).parent.parent)
-    result = subprocess.run([sys.executable, "-c", code, small_gauge], capture_output=True, text=True, timeout=60,
+    result = subprocess.run([sys.executable, "-c", code, small_gauge], capture_output=True, text=True, timeout=180,
                             env={**os.environ, "STAGHORN_FAIL_MPI": "0:1 in setting up the operator", "PYTHONPATH": package})
     assert result.returncode == 0, result.stderr
     assert result.stdout.startswith("caught MPI_")
@@ -206,7 +206,7 @@ def test_a_set_up_that_failed_is_made_whole_by_the_next_solve():
     failed = 0
     while failed < 50:
         fault = f"0:{failed + 1} in setting up the operator"
-        result = subprocess.run([sys.executable, "-c", SET_UP_THAT_FAILS], capture_output=True, text=True, timeout=60,
+        result = subprocess.run([sys.executable, "-c", SET_UP_THAT_FAILS], capture_output=True, text=True, timeout=180,
                                 env={**os.environ, "STAGHORN_FAIL_MPI": fault, "PYTHONPATH": package})
         assert result.returncode == 0, result.stderr
         *failure, answer = result.stdout.splitlines()

@@ -35,7 +35,7 @@ def built(tmp_path_factory):
     define = "CMAKE_DISABLE_FIND_PACKAGE_MPI=ON;CMAKE_CXX_FLAGS_DEBUG=-O0;STAGHORN_INSTRUCTION_SETS=baseline"
     variables = {"SKBUILD_BUILD_DIR": str(folder / "build"), "SKBUILD_CMAKE_BUILD_TYPE": "Debug", "SKBUILD_CMAKE_DEFINE": define}
     wheel = [sys.executable, "-m", "pip", "wheel", "--no-build-isolation", "--no-index", "--no-deps", ROOT, "-w", folder]
-    result = subprocess.run(wheel, capture_output=True, text=True, timeout=900, env={**os.environ, **variables})
+    result = subprocess.run(wheel, capture_output=True, text=True, timeout=1700, env={**os.environ, **variables})
     assert result.returncode == 0, (result.stdout + result.stderr)[-4000:]
     return folder
 

@@ -7,8 +7,9 @@
 // that cancel in a sum of 32-bit words. Each copy is written into FOLDER and read as `staghorn solve` would, with
 // --no-verify where "unverified-" is in front. The lattice X Y Z T is that of vectors. Prints how many copies were
 // refused, and how many were read with the same values. Exit status 0: no copy was read with other values; 1: some
-// were. A copy that takes 10 seconds ends the process.
+// were. A copy that takes 10 seconds of processor time ends the process.
 #include <omp.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -28,7 +29,7 @@ using namespace staghorn;
 
 namespace {
 
-constexpr unsigned longest_seconds = 10;
+constexpr long longest_seconds = 10;
 
 using Values = std::vector<double>;
 
@@ -140,6 +141,12 @@ void put(const std::string& path, const std::string& content) {
   PosixFile::open_to_write(path).write_text(0, content);
 }
 
+// So many seconds of processor time from now on end the process; 0: as much as it takes.
+void limit_processor_time(long seconds) {
+  const itimerval limit{{}, {seconds, 0}};
+  ::setitimer(ITIMER_PROF, &limit, nullptr);
+}
+
 struct Counts {
   long copies = 0, refused = 0, same = 0, changed = 0;
 };
@@ -148,7 +155,7 @@ void try_copy(const Reader& reader, const std::string& path, const std::string& 
               Counts& counts) {
   put(path, copy);
   ++counts.copies;
-  ::alarm(longest_seconds);
+  limit_processor_time(longest_seconds);
   try {
     const Values found = reader.read(path);
     const bool same = found.size() == intact.size() && std::memcmp(found.data(), intact.data(), 8 * intact.size()) == 0;
@@ -157,7 +164,7 @@ void try_copy(const Reader& reader, const std::string& path, const std::string& 
   } catch (const Error&) {
     ++counts.refused;
   }
-  ::alarm(0);
+  limit_processor_time(0);
 }
 
 int run(const Communicator& communicator, char** words, int n_words) {

@@ -44,7 +44,7 @@ def gauge(staghorn, tmp_path_factory):
 
 def solve(run_built, lines, requests, ranks, env=None):
     requests.write_text("".join("\t".join(map(str, words)) + "\n" for words in lines))
-    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=120, env={"STAGHORN_WATCHDOG": "20"} | (env or {}))
+    return run_built("idle_gpu_solves", requests, ranks=ranks, timeout=180, env={"STAGHORN_WATCHDOG": "20"} | (env or {}))
 
 
 @pytest.mark.parametrize("grid", DEVICES)
