@@ -96,6 +96,7 @@ void bind_structs(nb::module_& m) {
   nb::class_<staghorn_result>(m, "Result")
       .def_ro("status", &staghorn_result::status)
       .def_ro("iterations", &staghorn_result::iterations)
+      .def_ro("iterations_more", &staghorn_result::iterations_more)
       .def_ro("residual_iterated", &staghorn_result::residual_iterated)
       .def_ro("residual_true", &staghorn_result::residual_true)
       .def_ro("residual_parity", &staghorn_result::residual_parity)

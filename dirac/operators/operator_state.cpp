@@ -105,7 +105,7 @@ HopView StaggeredOperator::State::view_of(Parity target) {
   if (options.stencil == Stencil::improved) v.naik = links_of(LinkSet::naik, target);
   v.target = int(target);
   for (int hop = 0; hop < 8; ++hop) {
-    const double angle = std::numbers::pi * options.boundary.theta[hop / 2];
+    const double angle = std::numbers::pi * std::fmod(options.boundary.theta[hop / 2], 2.0);  // exact
     v.phase[hop][0] = std::cos(angle);
     v.phase[hop][1] = hop % 2 == 0 ? std::sin(angle) : -std::sin(angle);
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <sstream>
 
+#include "dirac/stencil/phase_range.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -17,6 +18,7 @@ double parse_theta(const std::string& word) {
   const auto [end, code] = std::from_chars(word.data(), word.data() + word.size(), theta);
   if (code != std::errc() || end != word.data() + word.size() || !std::isfinite(theta))
     throw Error("boundary", "periodic, antiperiodic or a phase in units of pi", "'" + word + "'");
+  if (!is_resolved_phase(theta)) throw Error("boundary", resolved_phases, "'" + word + "'");
   return theta;
 }
 

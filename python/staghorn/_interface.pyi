@@ -71,6 +71,7 @@ class Request:
 class Result:
     status: int
     iterations: int
+    iterations_more: int
     residual_iterated: float
     residual_true: float
     residual_parity: float

@@ -89,7 +89,7 @@ class Gauge:
 
     def solve(self, mass: float, source: Array, *, out: Array | None = None, guess: bool = False, dx: Array | None = None,
               system: str = "full", order: str = "lex", phases: str = "none", tolerance: float = 1e-10,
-              tolerance_hq: float = 0.0, max_iterations: int = 10000, precision: str = "fp64", sloppy: str | None = None,
+              tolerance_hq: float = 0.0, max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,
               sloppy_links: int | None = None, stop: str = "system", sign: int = 1, halved: bool = False, chronological: int = 0,
               progress: Progress | bool | None = None) -> tuple[Array, Report]:
         """Solves M x = b, or A x = b on the sites of one parity, for 1 to 64 sources at once. Returns x and the report.
@@ -104,7 +104,7 @@ class Gauge:
                         [T, Z, Y, X/2, 3] of the system's parity; "cps-stag", "cps-wilson" [V, 3]
         phases          convention of the vectors: "none", that of the gauge's links; "cps", "milc", "tifr", "chroma"
         tolerance       of |b - M x| / |b|; tolerance_hq: of Fermilab's residual, 0: not asked
-        max_iterations  of CG for each source
+        max_iterations  of CG for each source; None: no number, it ends where it stagnates
         precision       of CG: "fp64" or "fp32"; sloppy: of mixed precision, "fp32" or "fp16"; sloppy_links: its reals a link
         stop            "system", or "parity": tolerance is for A x_e = 2m b_e - D b_o
         sign            -1: 2m - D; halved: m + D/2 and m^2 - D^2/4
@@ -128,7 +128,7 @@ class Gauge:
 
     def multishift(self, shifts: Sequence[float], source: Array, *, mass: float, out: Array | None = None, system: str = "full",
                    order: str = "lex", phases: str = "none", tolerance: float | Sequence[float] = 1e-10,
-                   max_iterations: int = 10000, precision: str = "fp64", sloppy: str | None = None,
+                   max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,
                    sloppy_links: int | None = None, progress: Progress | bool | None = None) -> tuple[Array, Report]:
         """Solves (A + shift) x = b for all shifts at once; of the full system M x = b with the masses sqrt(m^2 + shift / 4).
 
@@ -165,7 +165,8 @@ class Gauge:
         report["outcome"] = outcomes[status]
         for rhs, result in zip(report["rhs"], results):
             on_parity = result.residual_parity if result.residual_parity != -1 else None  # -1: not computed
-            rhs.update(outcome=outcomes[result.status], iterations=result.iterations, residual_iterated=result.residual_iterated,
+            rhs.update(outcome=outcomes[result.status], iterations=result.iterations,
+                       iterations_more=result.iterations_more or None, residual_iterated=result.residual_iterated,
                        residual_true=result.residual_true, residual_parity=on_parity,
                        residual_hq=result.residual_hq)
         return Report.from_dict(report)

@@ -33,6 +33,7 @@ class Rhs:
     color: int | None = None  # of a source in words
     mass: float | None = None  # of several masses
     shift_iterations: int | None = None
+    iterations_more: int | None = None  # where it ended at a limit: about how many more it would have taken
     earlier_solutions: int = 0  # that the guess was made from
     updates: list[int] = field(default_factory=list)  # of mixed precision: where the residual was recomputed
     history: list[float] = field(default_factory=list)  # |r| before the first iteration and after each
@@ -80,7 +81,7 @@ class Report:
     system: str = "full"
     source: str = ""
     tolerance: float = 0.0
-    max_iterations: int = 0
+    max_iterations: int | None = None  # None: no number
     lattice: tuple[int, ...] = ()  # X, Y, Z, T
     grid: tuple[int, ...] = ()
     local_lattice: tuple[int, ...] = ()

@@ -56,11 +56,15 @@ def vector_layout(order: str, phases: str) -> native.Vectors:
     return layout
 
 
-def request_of(mass: float, system: str, tolerance: float, tolerance_hq: float, max_iterations: int, precision: str,
+def request_of(mass: float, system: str, tolerance: float, tolerance_hq: float, max_iterations: int | None, precision: str,
              sloppy: str | None, sloppy_links: int | None, stop: str, sign: int, halved: bool, chronological: int) -> native.Request:
     request = native.Request()
     request.mass, request.tolerance, request.tolerance_hq = mass, tolerance, tolerance_hq
-    request.max_iterations, request.sign, request.halved = max_iterations, sign, int(halved)
+    request.sign, request.halved = sign, int(halved)
+    if max_iterations is not None:
+        if max_iterations < 0:  # -1 is STAGHORN_NO_LIMIT
+            raise Error(f"max_iterations: expected a number of at least 0, or None, found {max_iterations}", "argument")
+        request.max_iterations = max_iterations
     request.system = choice("system", system, native.SITES)
     request.precision = choice("precision", precision, native.PRECISIONS)
     if sloppy is not None:

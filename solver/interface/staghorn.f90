@@ -21,6 +21,7 @@ module staghorn
   integer(c_int32_t), parameter :: STAGHORN_FULL = 0, STAGHORN_EVEN = 1, STAGHORN_ODD = 2
   integer(c_int32_t), parameter :: STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2
   integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3
+  integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &
     STAGHORN_CERTIFICATE_DEVICE = 2, STAGHORN_CERTIFICATE_WITH_SOLVE = 3
@@ -68,6 +69,7 @@ module staghorn
     integer(c_int32_t) :: struct_size, status
     integer(c_int64_t) :: iterations, updates
     real(c_double) :: residual_iterated, residual_true, residual_parity, residual_hq, source_norm2, solution_norm2, seconds
+    integer(c_int64_t) :: iterations_more
   end type
   type, bind(C) :: staghorn_gauge_info
     integer(c_int32_t) :: struct_size, naive

@@ -101,6 +101,7 @@ enum staghorn_memory { STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE =
 enum staghorn_precision { STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3 };
 /* Which residual the tolerance is for. PARITY: |2m b_e - D b_o - A x_e| / |2m b_e - D b_o|, as CPS stops full systems;
  * of a parity system both are the same. */
+enum staghorn_limit { STAGHORN_NO_LIMIT = -1 };
 enum staghorn_stop { STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1 };
 /* Where residuals are recomputed. AUTO: on the GPU that solves if its memory has room for that, else on the host.
  * WITH_SOLVE: on the GPU, if the context has one. There vectors of the host are converted on the GPU too, if sites of a
@@ -213,7 +214,9 @@ typedef struct {
   double tolerance;      /* |b - M x| / |b|, or as `stop` says; default 1e-10 */
   double tolerance_hq; /* Fermilab's relative residual, sqrt of the mean over sites of |r|^2/|x|^2; 0, the default: not
                           asked */
-  int64_t max_iterations; /* of CG, for each right-hand side; default 10000 */
+  /* Of CG, for each right-hand side; default STAGHORN_NO_LIMIT: it ends where it stagnates, or has taken far more than
+   * its coefficients foresee */
+  int64_t max_iterations;
   /* Called on every rank now and then, with iterations and largest residual over tolerance. Not 0: stop. NULL: none */
   int (*progress)(void *data, int64_t iteration, double residual_over_tolerance);
   void *progress_data;
@@ -235,7 +238,9 @@ typedef struct {
                                residual_true; -1 of other full systems: not computed */
   double residual_hq;       /* Fermilab's, recomputed like residual_true; of STOP_ON_PARITY on even sites */
   double source_norm2, solution_norm2;
-  double seconds; /* of the whole call */
+  double seconds;          /* of the whole call */
+  int64_t iterations_more; /* where it ended at a limit: about how many more it would have taken; else, and where that
+                              is not known: 0 */
 } staghorn_result;
 
 typedef struct {

@@ -157,6 +157,7 @@ class Solver : public Base {
     load_links();
     staghorn_request request = request_of(*cg_arg[0], STAGHORN_EVEN);
     request.guess = 0;
+    if (cg_arg[0]->max_num_iter < 0) throw Failure("FmatEvlMInv: max_num_iter has to be at least 0");
     request.max_iterations = cg_arg[0]->max_num_iter;
     std::vector<double> stop;
     for (int s = 0; s < n_shifts; ++s) stop.push_back(cg_arg[s]->stop_rsd);

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <cstring>
 
+#include "dirac/stencil/phase_range.hpp"
 #include "solver/interface/statuses.hpp"
 
 namespace staghorn {
@@ -58,7 +59,7 @@ void give_defaults(void* to, std::size_t size, int which) {
       request.sign = 1;
       request.sloppy = STAGHORN_NO_SLOPPY;
       request.tolerance = 1e-10;
-      request.max_iterations = 10000;
+      request.max_iterations = STAGHORN_NO_LIMIT;
       return give(to, size, request, "staghorn_request");
     }
     case STAGHORN_RESULT:
@@ -191,6 +192,8 @@ void check(const staghorn_links& links) {
       throw Error(ErrorKind::layout, "links.site_stride and links.link_offset", "bytes, from 0 on", bytes);
   for (int mu = 0; mu < 4; ++mu) {
     check_finite("links.theta", links.theta[mu]);
+    if (!is_resolved_phase(links.theta[mu]))
+      throw Error(ErrorKind::argument, "links.theta", resolved_phases, links.theta[mu]);
     check_finite("links.scale", links.scale[mu]);
     if (links.scale[mu] == 0) throw Error(ErrorKind::argument, "links.scale", "numbers that are not 0", "0");
   }
@@ -231,8 +234,9 @@ void check(const staghorn_request& request) {
   check_finite("request.mass", request.mass);
   check_finite("request.tolerance", request.tolerance);
   check_finite("request.tolerance_hq", request.tolerance_hq);
-  if (request.max_iterations < 0)
-    throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0", request.max_iterations);
+  if (request.max_iterations < 0 && request.max_iterations != STAGHORN_NO_LIMIT)
+    throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0, or STAGHORN_NO_LIMIT",
+                request.max_iterations);
   if (request.tolerance_hq < 0)
     throw Error(ErrorKind::argument, "request.tolerance_hq", "a number of at least 0", request.tolerance_hq);
 }

@@ -27,6 +27,8 @@ inline constexpr std::size_t first_size<staghorn_links> = offsetof(staghorn_link
 template <>
 inline constexpr std::size_t first_size<staghorn_request> = offsetof(staghorn_request, withhold);
 template <>
+inline constexpr std::size_t first_size<staghorn_result> = offsetof(staghorn_result, iterations_more);
+template <>
 inline constexpr std::size_t first_size<staghorn_gauge_info> = offsetof(staghorn_gauge_info, coefficient);
 
 // What is asked of every struct, by `name` in texts of errors. Copies it into the `size` bytes of `copy`, a struct of

@@ -21,7 +21,7 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
   std::vector<ExactSum> residual_sums = sums_near(r2);  // |D p|^2 <= 64 |p|^2
   PendingSolution pending;
   std::vector<double> beta;
-  RunningRhs running = state.begun() ? RunningRhs(memory->rhs, stop) : RunningRhs(r2, stop);
+  RunningRhs running = state.begun() ? RunningRhs(memory->rhs, stop, shift) : RunningRhs(r2, stop, shift);
   const long first = state.begun() ? memory->iterations + 1 : 1;
   long ended = first - 1;
   if (memory) memory->left = false;
@@ -59,7 +59,7 @@ CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgSt
     if (after_residual) after_residual(alpha, beta, r2);
     running.take_residuals(r2);
     ended = iteration;
-    if (show) show({iteration, running.worst_ratio()});
+    if (show) show(running.progress(iteration));
   }
   if (!beta.empty()) update_direction();
   if (memory) *memory = {memory->left, ended, bounds_of(hop_sums), running.memory()};
@@ -75,8 +75,7 @@ CgResult conjugate_gradient_loop(const ParitySystem& system, CgState& state, con
 CgResult ConjugateGradient::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                   const CgStop& stop, const ShowProgress& show) {
   auto& [r, p, tmp, loop] = work_;
-  std::vector<ExactSum> sums(stop.target_norm.size(), ExactSum(1));
-  if (!stop.source_norm2.empty()) sums = sums_near(stop.source_norm2);
+  std::vector<ExactSum> sums = sums_of_sources(stop);
   r.copy_from(b);
   p.copy_from(b);
   const std::vector<double> r2 = system.d.norm2(r, sums);
@@ -96,12 +95,13 @@ void put_loop(SearchNumbers& numbers, const CgState& state) {
   numbers["hop_bounds"] = memory.hop_bounds;
   numbers["iterations"] = {double(memory.iterations)};
   std::vector<SolvedRhs> done;
-  for (const char* name : {"active", "smallest", "since_smallest"}) numbers[name].clear();
+  for (const char* name : {"active", "smallest", "since_smallest", "root_condition"}) numbers[name].clear();
   for (const Running& running : memory.rhs) {
     done.push_back(running.done);
     numbers["active"].push_back(running.active);
     numbers["smallest"].push_back(running.smallest);
     numbers["since_smallest"].push_back(double(running.since_smallest));
+    numbers["root_condition"].push_back(running.root_condition);
   }
   put(numbers, "loop.", done);
 }
@@ -114,11 +114,11 @@ void get_loop(const SearchNumbers& numbers, CgState& state) {
   memory.hop_bounds = get(numbers, "hop_bounds", n);
   memory.iterations = long(get(numbers, "iterations", 1)[0]);
   const std::vector<double>&active = get(numbers, "active", n), &smallest = get(numbers, "smallest", n),
-        &since_smallest = get(numbers, "since_smallest", n);
+        &since_smallest = get(numbers, "since_smallest", n), &root_condition = get(numbers, "root_condition", n);
   std::vector<SolvedRhs> done = get_rhs(numbers, "loop.", n);
   memory.rhs.clear();
   for (std::size_t i = 0; i < n; ++i)
-    memory.rhs.push_back({std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i])});
+    memory.rhs.push_back({std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i]), root_condition[i]});
 }
 
 CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,

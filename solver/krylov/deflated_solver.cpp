@@ -128,7 +128,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
   const bool damps = stop.deflation->damps(parity);
   const double drop = precise ? 0 : damps ? Deflation::damped_drop : DeflatedSolver::drop;
 
-  std::vector<ExactSum> sums(n, ExactSum(1));
+  std::vector<ExactSum> sums = sums_of_sources(stop);
   r_.copy_from(b);
   Rounds rounds(stop, d.norm2(r_, sums));
   CgResult result;
@@ -162,7 +162,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
     next.keeper = keeper ? &*keeper : nullptr;
     const double worst = rounds.worst_ratio(next);
     const auto show_whole = [&](const CgProgress& at) {
-      show({rounds.iterations() + at.iteration, at.worst_ratio * worst});
+      show({rounds.iterations() + at.iteration, at.worst_ratio * worst, at.iterations_per_e});
     };
     e_.set_zero();
     CgResult found = solver_->solve(system, e_, r_, next, show ? show_whole : ShowProgress());

@@ -8,6 +8,13 @@
 
 namespace staghorn {
 
+namespace {
+
+// From here on |b'|^2 has all the bits of a double on a grid for numbers near 1.
+constexpr double small_two_m = 0x1p-15;
+
+}  // namespace
+
 EvenOddPass::EvenOddPass(StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver, LoopChoice choice)
     : d_(d),
       solver_(std::move(solver)),
@@ -29,6 +36,8 @@ void EvenOddPass::begin(double mass, System system) {
   x_.set_zero();
   b_.set_zero();
   other_has_source_ = false;
+  has_source_.assign(scale_.size(), 0);
+  source_norm2_.clear();
   if (system != System::full) return;
   if (other_)
     other_->set_zero();
@@ -39,6 +48,7 @@ void EvenOddPass::begin(double mass, System system) {
 void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
   const double scale = std::ldexp(1.0, -std::ilogb(norm));
   scale_[std::size_t(rhs)] = scale;
+  has_source_[std::size_t(rhs)] = 1;
   b_.pack(parity_, rhs, b, scale);
   if (system_ != System::full) return;
   other_->pack(opposite(parity_), rhs, b, scale);
@@ -51,6 +61,24 @@ void EvenOddPass::prepare() {
   if (d_.communicator().max(double(other_has_source_)) > 0) d_.hop(x_, *other_, parity_);  // D_eo b_o, else 0
   d_.combine(-1, x_, two_m, b_);                                                           // b' = 2m b_e - D_eo b_o
   x_.set_zero();
+  if (two_m < small_two_m) measure_sources();
+}
+
+// An exact sum that expects about 1 is cut off at 2^-64: of a tiny b' nothing would be left, and CG would be done
+// before it begins. So norms are measured on ever finer grids, until enough bits of each are there.
+void EvenOddPass::measure_sources() {
+  constexpr double enough = 0x1p-30, finer = 0x1p-50, finest = 0x1p-800;
+  source_norm2_.assign(scale_.size(), 1);
+  for (bool again = true; again;) {
+    std::vector<ExactSum> sums = sums_near(source_norm2_);
+    const std::vector<double> found = d_.norm2(b_, sums);
+    again = false;
+    for (std::size_t i = 0; i < found.size(); ++i) {
+      if (!has_source_[i] || found[i] >= enough * source_norm2_[i] || source_norm2_[i] < finest) continue;
+      source_norm2_[i] = std::max(found[i], finer * source_norm2_[i]);
+      again = true;
+    }
+  }
 }
 
 void EvenOddPass::complete(CgResult& result) {
@@ -71,6 +99,7 @@ CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations
   stop.interrupted = interrupted;
   stop.keeper = keeper;
   stop.deflation = deflation;
+  stop.source_norm2 = source_norm2_;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(int(i)));
   CgResult result = solver_->solve(parity_system(d_, parity_, mass_), x_, b_, stop, show);
   complete(result);

@@ -42,6 +42,9 @@ class EvenOddPass {
   ColorVectorField& x() { return x_; }
   const ColorVectorField& b() const { return b_; }
   // |r| of A x = b is this times |b - M x|.
+  // About |b|^2 of each right-hand side of A x = b, for the grid of its exact sum; empty: about 1. Of a full system
+  // with a small mass, whose b' = 2m b_e can be tiny. After `prepare`.
+  std::span<const double> source_norm2() const { return source_norm2_; }
   double norm_of_cg(int rhs) const { return scale_[std::size_t(rhs)] * (system_ == System::full ? 2 * mass_ : 1); }
 
   // x += the solution, in double precision. Local.
@@ -57,6 +60,7 @@ class EvenOddPass {
 
  private:
   void complete_odd_sites(const ColorVectorField* d_oe_x_e);
+  void measure_sources();
 
   StaggeredOperator& d_;
   std::unique_ptr<KrylovSolver> solver_;
@@ -68,6 +72,8 @@ class EvenOddPass {
   ColorVectorField x_, b_;                 // on parity_
   std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; once the full system was asked for
   bool other_has_source_ = false;          // some b_o is not 0, here
+  std::vector<char> has_source_;           // of each right-hand side
+  std::vector<double> source_norm2_;
 };
 
 }  // namespace staghorn

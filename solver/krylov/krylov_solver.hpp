@@ -11,8 +11,10 @@
 #include "dirac/fields/color_vector_field.hpp"
 #include "dirac/operators/staggered_operator.hpp"
 #include "solver/krylov/cg_progress.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/loop_form.hpp"
 #include "solver/krylov/stop_rule.hpp"
+#include "solver/report/iterations/iteration_bound.hpp"
 
 namespace staghorn {
 
@@ -35,17 +37,21 @@ constexpr double met_at_once = std::numeric_limits<double>::infinity();
 
 struct CgStop {
   std::vector<double> target_norm;  // for each right-hand side: stop when |r| <= target_norm (absolute)
-  long max_iterations = 10000;
+  long max_iterations = no_limit;
   // Of each right-hand side, with those that a loop that goes on has done; empty: no limit of its own.
   std::vector<long> most_iterations{};
   // About |b|^2 of each right-hand side, for the grid of its exact sum. Empty: about 1.
   std::vector<double> source_norm2{};
-  long stagnation_window = 1000;  // of the stop rule (stop_rule.hpp)
+  // Of the stop rule (stop_rule.hpp), or the iteration bound of the right-hand side (iteration_bound.hpp) where that is
+  // larger. 0: nothing but targets and numbers ends the search.
+  long stagnation_window = 1000;
   LoopChoice choice = LoopChoice::automatic;
   long most_of(std::size_t i) const {
     return most_iterations.empty() ? std::numeric_limits<long>::max() : most_iterations[i];
   }
   bool until_first = false;  // return as soon as the first active right-hand side is done
+  // The first search direction is not the residual: the coefficients are not those of A, and give no bound.
+  bool restarted = false;
   // `show` sets it where the caller wants no more iterations, on all ranks alike. What is not done is out of
   // iterations.
   const bool* interrupted = nullptr;
@@ -57,6 +63,13 @@ struct CgStop {
   // one that can (deflated_solver.hpp).
   Deflation* deflation = nullptr;
 };
+
+// Exact sums that expect the norms of the sources.
+inline std::vector<ExactSum> sums_of_sources(const CgStop& stop) {
+  std::vector<ExactSum> sums(stop.target_norm.size(), ExactSum(1));
+  for (std::size_t i = 0; i < stop.source_norm2.size(); ++i) sums[i] = sum_near(stop.source_norm2[i]);
+  return sums;
+}
 
 struct SolvedRhs {  // one right-hand side
   CgOutcome outcome = CgOutcome::out_of_iterations;

@@ -17,8 +17,14 @@ constexpr double largest_growth = 3;
 // The right-hand sides of a solve, by their residuals in high precision.
 class UpdatedRhs {
  public:
-  UpdatedRhs(const CgStop& stop, std::span<const double> r2)
-      : stop_(stop), rhs_(r2.size()), active_(r2.size(), true), deflated_at_(r2.size(), met_at_once) {
+  // `shift`: of the system.
+  UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift)
+      : stop_(stop),
+        shift_(shift),
+        rhs_(r2.size()),
+        active_(r2.size(), true),
+        deflated_at_(r2.size(), met_at_once),
+        root_condition_(r2.size()) {
     for (std::size_t i = 0; i < r2.size(); ++i) rhs_[i].history.push_back(r2[i]);
   }
 
@@ -91,12 +97,24 @@ class UpdatedRhs {
       append_history(rhs, found[i]);
       rhs.history.back() = r2[i];
       rhs.updates.push_back(rhs.iterations);
-      if (found[i].iterations == 0 || r2[i] > largest_share_left * largest_share_left * before[i]) {
+      if (found[i].iterations == 0 || r2[i] > largest_share_left * largest_share_left * before[i] ||
+          rhs.iterations >= most_iterations(i)) {
         rhs.outcome = found[i].outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
         active_[i] = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule then says that it is converged
       }
     }
     return longest;
+  }
+
+  // The iterations that some right-hand side may still take on the sloppy operator.
+  long iterations_left() {
+    long left = no_limit;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (active_[i]) left = std::min(left, most_iterations(i) - rhs_[i].iterations);
+    return left;
+  }
+  double iterations_per_e() const {
+    return staghorn::iterations_per_e(*std::max_element(root_condition_.begin(), root_condition_.end()));
   }
 
   // What plain CG in high precision is asked for after all this, nothing if it has nothing to do: right-hand sides that
@@ -142,10 +160,19 @@ class UpdatedRhs {
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
 
  private:
+  // Of right-hand side i on the sloppy operator: far more than such a matrix allows.
+  long most_iterations(std::size_t i) {
+    if (root_condition_[i] == 0) root_condition_[i] = root_condition_of_updates(rhs_[i], shift_);
+    const long bound = iteration_bound(root_condition_[i], stop_.target_norm[i] / std::sqrt(rhs_[i].history[0]));
+    return bound == 0 || stop_.stagnation_window == 0 ? no_limit : most_bounds * bound;
+  }
+
   const CgStop& stop_;
+  double shift_;
   std::vector<SolvedRhs> rhs_;
   std::vector<bool> active_;
-  std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
+  std::vector<double> deflated_at_;     // the larger |r| of before and after the last projection; infinite at first
+  std::vector<double> root_condition_;  // 0: not known yet
 };
 
 }  // namespace
@@ -170,6 +197,14 @@ double next_fall(double largest, double rest) {
   return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
 }
 
+double root_condition_of_updates(const SolvedRhs& done, double shift) {
+  if (done.iterations < first_look) return 0;
+  const std::span history(done.history), steps(done.steps);
+  const SpectrumEstimate found = estimate_spectrum(history.first(std::min<std::size_t>(first_look + 1, history.size())),
+                                                   steps.first(std::min<std::size_t>(first_look, steps.size())));
+  return root_condition_of_shift(found.largest, shift);
+}
+
 void append_history(SolvedRhs& to, const SolvedRhs& from) {
   to.iterations += from.iterations;
   to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
@@ -179,7 +214,7 @@ void append_history(SolvedRhs& to, const SolvedRhs& from) {
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
   r_.copy_from(b);
-  std::vector<ExactSum> sums(stop.target_norm.size(), ExactSum(1));
+  std::vector<ExactSum> sums = sums_of_sources(stop);
   const std::vector<double> r2 = system.d.norm2(r_, sums);
   return iterate(system, x, b, r2, std::move(sums), stop, show);
 }
@@ -188,7 +223,7 @@ CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x
                                  const CgStop& stop, const ShowProgress& show) {
   const auto& [d, parity, shift] = system;
   const std::vector<double> one(stop.target_norm.size(), 1);
-  std::vector<ExactSum> sums(one.size(), ExactSum(1));
+  std::vector<ExactSum> sums = sums_of_sources(stop);
   r_.copy_from(b);  // r = b - A x
   d.hop(tmp_, x, opposite(parity));
   const std::vector<double> r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
@@ -203,12 +238,12 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   const ParitySystem sloppy_system{sloppy_, parity, shift};
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
-  std::vector<ExactSum> sloppy_sums(n, ExactSum(1));
+  std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
   const std::vector<double> one(n, 1);
   const double largest = stop.deflation ? updates_.deflated : largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
-  UpdatedRhs rhs(stop, r2);
+  UpdatedRhs rhs(stop, r2, shift);
   bool updated = false;  // tmp is D x
   long iterations = 0;
   bool in_rest = false;  // plain CG in high precision has begun
@@ -236,7 +271,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   if (resumed && !in_rest) {
     stop.keeper->restore({&x, &sloppy.p});
     sloppy.p2 = get(*resumed, "mixed.p2", n);
-    std::vector<ExactSum> unused(n, ExactSum(1));
+    std::vector<ExactSum> unused = sums_of_sources(stop);
     true_residual(unused);
     sums = sums_within(get(*resumed, "mixed.bounds", n));
     sloppy_sums = sums_within(get(*resumed, "mixed.sloppy_bounds", n));
@@ -266,7 +301,8 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     until_update.keeper = nullptr;
     until_update.deflation = nullptr;
     until_update.until_first = true;
-    until_update.max_iterations = stop.max_iterations - iterations;
+    until_update.restarted = true;
+    until_update.max_iterations = std::min(stop.max_iterations - iterations, rhs.iterations_left());
     until_update.target_norm = rhs.targets_of_update(largest);
 
     sloppy.r.convert_from(r_);
@@ -276,8 +312,10 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
       sloppy.p2 = sloppy.r2;
     }
     sloppy.x.set_zero();
-    const double worst = rhs.worst_target_ratio(until_update.target_norm);
-    const auto show_whole = [&](const CgProgress& at) { show({iterations + at.iteration, at.worst_ratio * worst}); };
+    const double worst = rhs.worst_target_ratio(until_update.target_norm), per_e = rhs.iterations_per_e();
+    const auto show_whole = [&](const CgProgress& at) {
+      show({iterations + at.iteration, at.worst_ratio * worst, per_e});
+    };
     const CgResult found =
         conjugate_gradient_loop(sloppy_system, sloppy, until_update, show ? show_whole : ShowProgress());
     result.form = found.form;

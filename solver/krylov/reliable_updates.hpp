@@ -30,6 +30,10 @@ double next_fall(double largest, double rest);
 // Where sloppy iterations stop: slightly below the target, since the sloppy residual is not quite the true one.
 constexpr double sloppy_aim(double target_norm) { return 0.95 * target_norm; }
 
+// The sqrt(kappa) that bounds the iterations of `done` on the sloppy operator, once it has had first_look iterations; 0
+// before. Updates spoil what coefficients say of small eigenvalues: these are taken to be as small as `shift` allows.
+double root_condition_of_updates(const SolvedRhs& done, double shift);
+
 // All that `from` did after its first residual follows what `to` did.
 void append_history(SolvedRhs& to, const SolvedRhs& from);
 

@@ -18,17 +18,49 @@ struct Running {
   bool active = true;
   double smallest = std::numeric_limits<double>::infinity();
   long since_smallest = 0;
+  double root_condition = 0;  // at the last look at the coefficients; 0: there was none
 };
+
+// How many iterations without a smaller residual right-hand side i is given.
+inline long stagnation_window_of(const Running& running, const CgStop& stop, std::size_t i) {
+  if (stop.stagnation_window == 0 || running.root_condition == 0) return stop.stagnation_window;
+  const double share = stop.target_norm[i] / std::sqrt(running.done.history[0]);
+  return std::max(stop.stagnation_window, iteration_bound(running.root_condition, share));
+}
+
+// Where it is time to, looks at the coefficients of right-hand side i, which runs. Ends it as stagnated where it has
+// taken far more iterations than such a matrix allows. No eigenvalue of the matrix is below `least`.
+inline void look_at_coefficients(Running& running, const CgStop& stop, std::size_t i, double least) {
+  SolvedRhs& done = running.done;
+  if (stop.restarted || stop.stagnation_window == 0 || !is_look(done.iterations)) return;
+  running.root_condition = root_condition(estimate_spectrum(done.history, done.steps), least);
+  const double share = stop.target_norm[i] / std::sqrt(done.history[0]);
+  const long bound = iteration_bound(running.root_condition, share);
+  if (bound == 0 || done.iterations / most_bounds <= bound) return;
+  done.outcome = CgOutcome::stagnated;
+  running.active = false;
+}
+
+// For progress: of the right-hand side that still runs and has the largest.
+inline double iterations_per_e(std::span<const Running> rhs) {
+  double largest = 0;
+  for (const Running& running : rhs)
+    if (running.active) largest = std::max(largest, iterations_per_e(running.root_condition));
+  return largest;
+}
 
 class RunningRhs {
  public:
-  // Takes |r|^2 at the start; a right-hand side that has reached its target never runs.
-  RunningRhs(std::span<const double> r2, const CgStop& stop) : stop_(stop), rhs_(r2.size()) {
+  // Takes |r|^2 at the start; a right-hand side that has reached its target never runs. The matrix has no eigenvalue
+  // below `least`.
+  RunningRhs(std::span<const double> r2, const CgStop& stop, double least)
+      : stop_(stop), least_(least), rhs_(r2.size()) {
     take_residuals(r2);
     least_active_ = least_active(stop.until_first, count_active());
   }
   // Goes on from what memory() returned.
-  RunningRhs(std::vector<Running> rhs, const CgStop& stop) : stop_(stop), rhs_(std::move(rhs)) {
+  RunningRhs(std::vector<Running> rhs, const CgStop& stop, double least)
+      : stop_(stop), least_(least), rhs_(std::move(rhs)) {
     least_active_ = least_active(stop.until_first, count_active());
   }
   const std::vector<Running>& memory() const { return rhs_; }
@@ -62,13 +94,15 @@ class RunningRhs {
   // Ends an iteration: records the new |r|^2 of every active right-hand side, and applies the stop rule.
   void take_residuals(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      auto& [done, active, smallest, since_smallest] = rhs_[i];
+      auto& [done, active, smallest, since_smallest, unused] = rhs_[i];
       if (!active) continue;
+      const long window = stagnation_window_of(rhs_[i], stop_, i);
       done.history.push_back(r2[i]);
       done.iterations = long(done.history.size()) - 1;
       done.residual_norm = std::sqrt(r2[i]);
-      active = !is_done(r2[i], stop_.target_norm[i], stop_.stagnation_window, smallest, since_smallest, done.outcome) &&
+      active = !is_done(r2[i], stop_.target_norm[i], window, smallest, since_smallest, done.outcome) &&
                done.iterations < stop_.most_of(i);
+      if (active) look_at_coefficients(rhs_[i], stop_, i, least_);
     }
   }
 
@@ -79,6 +113,7 @@ class RunningRhs {
       worst = std::max(worst, rhs_[i].done.residual_norm / stop_.target_norm[i]);
     return worst;
   }
+  CgProgress progress(long iteration) const { return {iteration, worst_ratio(), iterations_per_e(rhs_)}; }
 
   std::vector<SolvedRhs> results() {
     std::vector<SolvedRhs> results;
@@ -92,6 +127,7 @@ class RunningRhs {
   }
 
   const CgStop& stop_;
+  double least_;
   std::vector<Running> rhs_;
   int least_active_ = 1;
 };

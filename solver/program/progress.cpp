@@ -3,6 +3,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <iostream>
@@ -11,6 +12,14 @@
 namespace staghorn {
 
 namespace {
+
+// 11782 as 12000.
+std::string two_digits(double number) {
+  const double digit = std::pow(10, std::max(0.0, std::floor(std::log10(number)) - 1));
+  char text[32];
+  std::snprintf(text, sizeof text, "%.0f", std::round(number / digit) * digit);
+  return text;
+}
 
 std::string duration(double seconds) {
   char text[32];
@@ -46,13 +55,20 @@ void ProgressDisplay::update(const CgProgress& progress) {
 
   const double elapsed = std::chrono::duration<double>(now - start_).count();
   const double rate = double(progress.iteration - first_->iteration) / elapsed;
-  char text[160];
-  std::snprintf(text, sizeof text, "iteration %6ld  residual %.2e  %.3g iterations/s  %.3g Msites/s",
-                progress.iteration, progress.worst_ratio * tolerance_, rate, rate * double(sites_) * 1e-6);
-  std::string line = text;
-  // The logarithm of the residual falls about linearly, so what is left of it tells the time left.
+  // What is left of the logarithm of the residual tells the iterations left: it falls about as before, or as CG's
+  // coefficients foresee, if that is faster.
   const double gained = std::log(first_->worst_ratio / progress.worst_ratio), left = std::log(progress.worst_ratio);
-  if (gained > 1 && left > 0) line += "  about " + duration(elapsed * left / gained) + " left";
+  double more = gained > 1 ? double(progress.iteration - first_->iteration) * left / gained : HUGE_VAL;
+  if (progress.iterations_per_e > 0) more = std::min(more, progress.iterations_per_e * left);
+  const bool is_known = left > 0 && std::isfinite(more);
+  std::string of_about;
+  if (is_known) of_about = " of about " + two_digits(double(progress.iteration) + more);
+  char text[160];
+  std::snprintf(text, sizeof text, "iteration %6ld%s  residual %.2e  %.3g iterations/s  %.3g Msites/s",
+                progress.iteration, of_about.c_str(), progress.worst_ratio * tolerance_, rate,
+                rate * double(sites_) * 1e-6);
+  std::string line = text;
+  if (is_known && rate > 0) line += "  about " + duration(more / rate) + " left";
   if (live_)
     out_ << "\r\033[K" << line << std::flush;
   else

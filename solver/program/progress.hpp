@@ -19,7 +19,8 @@ class ProgressDisplay {
   // `tolerance` turns CG's ratios into residuals; `sites` of the global lattice times n_rhs gives the rate. Local.
   ProgressDisplay(std::ostream& out, bool live, double tolerance, std::int64_t sites);
 
-  // Shows iteration, residual, rate and an estimate of the time left, unless it did so a moment ago.
+  // Shows iteration, residual, rate, and estimates of all iterations and of the time left, unless it did so a moment
+  // ago.
   void update(const CgProgress& progress);
   // Clears the live line.
   void finish();

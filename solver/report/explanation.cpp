@@ -14,13 +14,17 @@ std::string number(double value) {
   return text;
 }
 
-// From the average decay over the second half of the history: iterations that the way to `tolerance` would still take.
-std::string estimate_iterations(const RhsReport& rhs, double tolerance) {
-  const std::size_t n = rhs.history.size(), half = n / 2;
-  if (n < 20 || !(rhs.residual_true > tolerance)) return "";
-  const double decay = std::log(rhs.history[half] / rhs.history[n - 1]) / double(n - 1 - half);
-  if (!(decay > 0)) return "";
-  return " At its present rate it needs about " + number(std::log(rhs.residual_true / tolerance) / decay) + " more.";
+// What the limit was, and how far it was from enough.
+std::string about_limit(const SolveReport& report, const RhsReport& rhs) {
+  const std::optional<long>& limit = report.request.max_iterations;
+  std::string text = limit && rhs.iterations >= *limit
+                         ? " `max_iterations` " + std::to_string(*limit) + " was the limit."
+                         : " The solve was stopped.";
+  if (rhs.iterations_more)
+    text += " It would take about " + number(double(*rhs.iterations_more)) + " more.";
+  else
+    text += " They are too few to say how many more it would take.";
+  return text;
 }
 
 // The other tolerance, where the usual residual is small enough.
@@ -33,6 +37,27 @@ std::string about_hq(const SolveReport& report, const RhsReport& rhs) {
 std::string about_attainable(const RhsReport& rhs) {
   if (!(rhs.attainable > 0)) return "";
   return " Rounding in fp64 leaves about " + number(rhs.attainable) + " for a solution as large as this one.";
+}
+
+// The tolerance that would have been met, where there is one.
+std::string within_reach(const char* name, double residual) {
+  if (!(2 * residual < 1)) return std::string("; no `") + name + "` below 1 is within reach";
+  return std::string(": `") + name + "` " + number(2 * residual) + " is within reach";
+}
+
+// Why the residual that is missing falls no further.
+std::string about_stagnation(const SolveReport& report, const RhsReport& rhs) {
+  const bool only_hq = rhs.residual_true <= report.tolerance;
+  const std::string what = only_hq ? "heavy-quark residual" : "true residual";
+  std::string text =
+      rhs.residual_iterated <= report.tolerance
+          ? " CG converged by its own count, but rounding in " + to_string(report.options.precision) + " keeps the " +
+                what + " from falling further"
+          : " CG took far more iterations without gain than such a matrix should need, as where rounding "
+            "in " +
+                to_string(report.options.precision) + " spoils its search directions";
+  text += only_hq ? within_reach("tolerance_hq", rhs.residual_hq) : within_reach("tolerance", rhs.residual_true);
+  return text + (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
 }
 
 // What CG found out of A, and the iterations that such a matrix may need.
@@ -61,17 +86,14 @@ std::string explain(const SolveReport& report) {
            "digits, or not at all: fp64 from 2.2e-308 to 1.8e308, fp32 from 1.2e-38 to 3.4e38. A source times a "
            "power " +
            "of two has the same solution times that power.";
+  const bool several_solves = !report.request.masses.empty() || report.batch;  // they start from zero
   switch (worst->outcome) {
     case Outcome::out_of_iterations:
-      return text + " `max_iterations` " + std::to_string(report.request.max_iterations) + " was the limit." +
-             about_hq(report, *worst) + estimate_iterations(*worst, report.tolerance) + about_spectrum(report) +
-             " A small mass or a rough configuration needs many iterations; `guess` continues from this solution.";
+      return text + about_hq(report, *worst) + about_limit(report, *worst) + about_spectrum(report) +
+             " A small mass or a rough configuration needs many iterations" +
+             (several_solves ? "." : "; `guess` continues from this solution.");
     case Outcome::stagnated:
-      return text + about_hq(report, *worst) + about_attainable(*worst) +
-             " CG converged by its own count, but rounding in " + to_string(report.options.precision) +
-             " keeps the true residual from falling further: `tolerance` " + number(2 * worst->residual_true) +
-             " is within reach" +
-             (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
+      return text + about_hq(report, *worst) + about_attainable(*worst) + about_stagnation(report, *worst);
     case Outcome::breakdown:
       if (worst->iterations == 0 && worst->shift_iterations == 0 && !std::isfinite(worst->residual_true))
         return text + " The initial guess is so large that a double cannot hold |b - M x|^2: `guess` another, or none.";

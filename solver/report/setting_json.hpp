@@ -13,7 +13,10 @@ namespace staghorn {
 
 using Json = nlohmann::ordered_json;  // keeps the order in which a reader wants the keys
 
-inline Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(nullptr); }
+template <class Number>
+Json or_null(const std::optional<Number>& value) {
+  return value ? Json(*value) : Json(nullptr);
+}
 // Seconds in whole nanoseconds, as clocks tell them: sums and differences of times have more digits, which mean
 // nothing.
 inline Json seconds_json(double seconds) { return std::round(seconds * 1e9) / 1e9; }

@@ -25,9 +25,10 @@ struct RhsReport {
   std::optional<double> naik_epsilon{};  // of several epsilons
   Outcome outcome = Outcome::breakdown;
   long iterations = 0;
-  long shift_iterations = 0;     // of these in multi-shift CG, until this mass was done
-  double residual_iterated = 0;  // relative, as CG believed
-  double residual_true = 0;      // relative, recomputed in fp64 with uncompressed links by the plain path
+  std::optional<long> iterations_more{};  // where it ended at a limit: about how many more it would have taken
+  long shift_iterations = 0;              // of these in multi-shift CG, until this mass was done
+  double residual_iterated = 0;           // relative, as CG believed
+  double residual_true = 0;               // relative, recomputed in fp64 with uncompressed links by the plain path
   // Of a full system that stops on the residual of its even half: that residual, recomputed likewise. Then
   // residual_iterated and residual_hq are of that half too.
   std::optional<double> residual_parity{};

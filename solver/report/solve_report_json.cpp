@@ -12,6 +12,7 @@ Json rhs_json(const RhsReport& rhs) {
   return {{"color", rhs.color < 0 ? Json(nullptr) : Json(rhs.color)},
           {"outcome", to_string(rhs.outcome)},
           {"iterations", rhs.iterations},
+          {"iterations_more", or_null(rhs.iterations_more)},
           {"residual_iterated", rhs.residual_iterated},
           {"residual_true", rhs.residual_true},
           {"residual_parity", or_null(rhs.residual_parity)},
@@ -158,7 +159,7 @@ std::string to_json(const SolveReport& report) {
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;
   json["tolerance_hq"] = or_null(report.request.tolerance_hq);
-  json["max_iterations"] = report.request.max_iterations;
+  json["max_iterations"] = or_null(report.request.max_iterations);
   json["conventions"] = {{"equation", equation(report.request.system)},
                          {"operator", hop_definition_of(report)},
                          {"phases", to_string(report.request.phases)}};

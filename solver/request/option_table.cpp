@@ -131,8 +131,11 @@ std::vector<Option> make_table() {
       row(solver, "tolerance_hq", "TOL",
           "Fermilab's residual for heavy quarks to reach too: sqrt of the mean of |r(x)|^2 / |x(x)|^2 over sites",
           parse_number<double>, &O::request, &SolveRequest::tolerance_hq),
-      row(solver, "max_iterations", "N", "of Conjugate Gradient, for each right-hand side", parse_number<long>,
-          &O::request, &SolveRequest::max_iterations),
+      row(solver, "max_iterations", "N",
+          "of Conjugate Gradient, for each right-hand side (default: no number; a search ends where it stagnates, or "
+          "has "
+          "taken far more iterations than its coefficients foresee)",
+          parse_number<long>, &O::request, &SolveRequest::max_iterations),
       without_default(row(solver, "batch", "N",
                           "right-hand sides that share links at a time; where one is done, the next takes its place "
                           "(default: all at once; with `sources` 16, or as many as memory holds)",

@@ -17,6 +17,7 @@ namespace staghorn {
 namespace {
 
 constexpr int most_masses = max_shifts + 1;
+constexpr double smallest_mass = 1e-15, largest_mass = 1e15;
 
 std::string name_of(const char* what, std::size_t rhs) { return std::string(what) + " " + std::to_string(rhs); }
 
@@ -120,10 +121,14 @@ void check_request(const SolveRequest& request, Precision precision) {
   const bool several = !request.masses.empty();
   if (request.masses.size() > std::size_t(most_masses))
     throw Error("masses", "at most " + std::to_string(most_masses), request.masses.size());
-  for (const double mass : several ? request.masses : std::vector{request.mass})
+  for (const double mass : several ? request.masses : std::vector{request.mass}) {
+    const char* const name = several ? "masses" : "mass";
     if (!std::isfinite(mass) || mass < 0 || (full && mass == 0))
-      throw Error(several ? "masses" : "mass", full ? "a number above 0 for the full system" : "a number of at least 0",
-                  mass);
+      throw Error(name, full ? "a number above 0 for the full system" : "a number of at least 0", mass);
+    if (full && mass < smallest_mass)
+      throw Error(name, "at least 1e-15 for the full system, whose odd half is divided by 2m", mass);
+    if (mass > largest_mass) throw Error(name, "at most 1e15, as D is less than the rounding of a larger 2m", mass);
+  }
   if (request.rational_parts && !request.rational) throw Error("rational_parts", "a `rational` function", "none");
   const double tolerance = tolerance_in_force(request, precision);
   if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
@@ -140,7 +145,8 @@ void check_request(const SolveRequest& request, Precision precision) {
     throw Error("tolerances", std::to_string(request.masses.size()) + ", one for each mass", request.tolerances.size());
   for (const double of_mass : request.tolerances)
     if (!(of_mass >= 0 && of_mass < 1)) throw Error("tolerances", "relative residuals from 0 to below 1", of_mass);
-  if (request.max_iterations < 0) throw Error("max_iterations", "a number of at least 0", request.max_iterations);
+  if (request.max_iterations && *request.max_iterations < 0)
+    throw Error("max_iterations", "a number of at least 0", *request.max_iterations);
   if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
   if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
   if (several || request.rational)

@@ -61,6 +61,10 @@ std::string describe_numbers(const SessionOptions& options) {
   return precision + ", " + links + " reals a fat link, " + naik + " reals a Naik link";
 }
 
+std::string limit_text(const SolveRequest& request) {
+  return request.max_iterations ? std::to_string(*request.max_iterations) : "none";
+}
+
 std::vector<double> masses_of(const SolveRequest& request) {
   return request.masses.empty() ? std::vector{request.mass} : request.masses;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <limits>
 #include <optional>
 #include <string>
 #include <vector>
@@ -116,7 +117,7 @@ struct SolveRequest {
   std::optional<double>
       tolerance_hq;              // on Fermilab's residual too (heavy_quark_residual in dirac/fields/plain_algebra.hpp)
   StopOn stop = StopOn::system;  // where the system is full; not with several masses
-  long max_iterations = 10000;   // of CG, per right-hand side
+  std::optional<long> max_iterations{};           // of CG, per right-hand side; nothing: stagnation alone ends it
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
   std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
   double checkpoint_every = 600;                  // seconds between two checkpoints
@@ -127,6 +128,12 @@ struct SolveRequest {
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
+
+// max_iterations, or more than any search takes. Local.
+inline long most_iterations(const SolveRequest& request) {
+  return request.max_iterations.value_or(std::numeric_limits<long>::max());
+}
+std::string limit_text(const SolveRequest& request);  // "10000", or "none"
 
 // `masses`, or else the one `mass`. Local.
 std::vector<double> masses_of(const SolveRequest& request);

@@ -7,6 +7,7 @@
 #include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/report/explanation.hpp"
+#include "solver/report/iterations/iterations_more.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/report/time_table.hpp"
 #include "solver/session/certified_solve.hpp"
@@ -112,6 +113,7 @@ SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& don
     report.sloppy_tuning = sloppy_->tuning();
   }
   report.certificate = certificate_.space() == MemorySpace::cuda ? "device" : "host";
+  for (std::size_t i = 0; i < report.rhs.size(); ++i) report.rhs[i].iterations_more = iterations_more(report, i);
   conclude(report);
   fill_times(report, done, setup_seconds);
   if (const Deflation* used = deflation(request)) {

@@ -41,7 +41,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
       {"solver", solver},
       {"system", to_string(request.system)},
       {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
-      {"max_iterations", option_text(request.max_iterations)}};
+      {"max_iterations", limit_text(request)}};
   if (request.masses.empty()) identity["mass"] = option_text(request.mass);
   for (const double mass : request.masses)
     identity["masses"] += (identity["masses"].empty() ? "" : ",") + option_text(mass);

@@ -15,7 +15,7 @@ constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsRepor
 
 void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports) {
   for (const char* name :
-       {"outcome", "previous", "broke_down", "residual_true", "residual_hq", "residual_iterated", "iterations"})
+       {"outcome", "previous", "broke_down", "made", "residual_true", "residual_hq", "residual_iterated", "iterations"})
     numbers[std::string("passes.") + name].clear();
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RhsReport& rhs = reports[i];
@@ -23,6 +23,7 @@ void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, c
     add("outcome", memory[i].outcome ? double(*memory[i].outcome) : -1);
     add("previous", memory[i].previous_residual);
     add("broke_down", memory[i].broke_down);
+    add("made", memory[i].passes);
     add("residual_true", rhs.residual_true);
     add("residual_hq", rhs.residual_hq);
     add("residual_iterated", rhs.residual_iterated);
@@ -40,6 +41,7 @@ void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, s
     if (of_rhs("outcome") >= 0) memory[i].outcome = Outcome(int(of_rhs("outcome")));
     memory[i].previous_residual = of_rhs("previous");
     memory[i].broke_down = of_rhs("broke_down") != 0;
+    memory[i].passes = int(of_rhs("made"));
     rhs.residual_true = of_rhs("residual_true");
     rhs.residual_hq = of_rhs("residual_hq");
     rhs.residual_iterated = of_rhs("residual_iterated");
@@ -56,6 +58,7 @@ void put_reports(SearchNumbers& numbers, const std::string& prefix, std::span<co
   for (const RhsReport& rhs : reports) memory.push_back({rhs.outcome});
   put_passes(done, memory, {reports.begin(), reports.end()});
   done["shift_iterations"].clear();
+  for (const RhsReport& rhs : reports) done["iterations_more"].push_back(double(rhs.iterations_more.value_or(0)));
   for (const RhsReport& rhs : reports) done["shift_iterations"].push_back(double(rhs.shift_iterations));
   for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
     std::vector<double>& list = done["more" + std::to_string(k)];
@@ -69,11 +72,13 @@ std::vector<RhsReport> get_reports(const SearchNumbers& numbers, const std::stri
   std::vector<PassMemory> memory(n);
   std::vector<RhsReport> reports(n);
   get_passes(done, memory, reports);
-  const std::vector<double>& shift_iterations = get(done, "shift_iterations", n);
+  const std::vector<double>&shift_iterations = get(done, "shift_iterations", n),
+        &iterations_more = get(done, "iterations_more", n);
   for (std::size_t i = 0; i < n; ++i) {
     if (!memory[i].outcome) throw Error("checkpoint: " + prefix, "an outcome", "none");
     reports[i].outcome = *memory[i].outcome;
     reports[i].shift_iterations = long(shift_iterations[i]);
+    if (iterations_more[i] > 0) reports[i].iterations_more = long(iterations_more[i]);
   }
   for (std::size_t k = 0; k < std::size(more_of_done); ++k) {
     const std::vector<double>& list = get(done, "more" + std::to_string(k), n);

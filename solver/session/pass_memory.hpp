@@ -18,6 +18,7 @@ struct PassMemory {
   std::optional<Outcome> outcome;  // set when the right-hand side is done
   double previous_residual = std::numeric_limits<double>::infinity();
   bool broke_down = false;
+  int passes = 0;  // that CG has made
 };
 
 // As lists of numbers, with what the reports say so far; and back. `get_passes` fills vectors of the right length, and

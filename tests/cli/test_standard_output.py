@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
+import os
+import pty
 import re
+import struct
+import subprocess
+import termios
 
 import pytest
+from program_under_test import PROGRAM
 
 
 @pytest.fixture(scope="module")
@@ -49,3 +56,30 @@ def test_binary_files_on_standard_output_are_refused(staghorn, rough_gauge, expe
     result = staghorn(*words, cwd=tmp_path)
     expect_error(result, 1, "output file", "'-', standard output")
     assert not list(tmp_path.iterdir())
+
+
+def test_a_terminal_sees_about_how_many_iterations_there_will_be(staghorn, tmp_path):
+    """The line of a solve that takes long enough to be seen; its estimates close in on the iterations that it takes."""
+    gauge, report = tmp_path / "hot.h5", tmp_path / "report.json"
+    staghorn("generate", "--lattice", 8, 8, 8, 8, "--start", "hot", "--sweeps", 0, "--beta", 5.7, "--seed", 7, "--output", gauge, check=True)
+    here, terminal = pty.openpty()
+    fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 40, 200, 0, 0))
+    command = [PROGRAM, "solve", "--gauge", gauge, "--mass", 0.001, "--color", 0, "--report", report]
+    solve = subprocess.Popen([str(word) for word in command], stdout=terminal, stderr=subprocess.STDOUT)
+    os.close(terminal)
+    shown = b""
+    while True:
+        try:
+            shown += (more := os.read(here, 65536))
+        except OSError:  # the other end is closed
+            break
+        if not more:
+            break
+    os.close(here)
+    assert solve.wait() == 0, shown
+    taken = json.loads(report.read_text())["rhs"][0]["iterations"]
+    lines = [(int(done), int(all_of_them)) for done, all_of_them in
+             re.findall(rb"iteration +(\d+) of about (\d+)  residual", shown)]
+    assert lines, shown
+    late = [estimate for done, estimate in lines if done > 0.5 * taken]
+    assert late and all(taken / 3 < estimate < 3 * taken for estimate in late)

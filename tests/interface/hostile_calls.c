@@ -117,7 +117,7 @@ static void draw_structs(void) {
   if (one_of(2)) spoil(&other_vectors, &kinds[STAGHORN_VECTORS - 1]);
   if (one_of(2)) spoil(&long_links, &kinds[STAGHORN_LINKS - 1]);
   if (options->threads > 2) options->threads = one_of(2) ? 1 : -5;
-  if (request->max_iterations > 300) request->max_iterations = 300;
+  if (request->max_iterations > 300 || request->max_iterations == STAGHORN_NO_LIMIT) request->max_iterations = 300;
   if (search->max_calls > 300) search->max_calls = 300;
 }
 

@@ -183,6 +183,37 @@ static void progress_function_stops_a_solve(void) {
   t.s.request.max_iterations = 3;
   t.s.request.guess = 0;
   CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.s.result.iterations == 3);
+  CHECK(t.s.result.iterations_more == 0); /* too few to tell */
+  tear_down(&t);
+}
+
+static void a_limit_is_none_unless_it_is_given(void) {
+  bench t = set_up();
+  CHECK(t.s.request.max_iterations == STAGHORN_NO_LIMIT);
+  t.s.request.mass = 0.01;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.iterations_more == 0);
+  const int64_t whole = t.s.result.iterations, half = whole / 2;
+  t.s.request.max_iterations = half;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.s.result.iterations == half);
+  CHECK(t.s.result.iterations_more > half / 4 && t.s.result.iterations_more < 4 * half);
+  t.s.request.max_iterations = -2;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_ARGUMENT && strstr(staghorn_last_error(), "STAGHORN_NO_LIMIT"));
+  /* A host that was compiled before there was such a number. */
+  t.s.request.max_iterations = half;
+  t.s.result.struct_size = offsetof(staghorn_result, iterations_more);
+  t.s.result.iterations_more = 77;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.s.result.iterations_more == 77);
+  tear_down(&t);
+}
+
+static void masses_and_phases_that_doubles_do_not_resolve_are_refused(void) {
+  bench t = set_up();
+  t.s.request.mass = 2e15;
+  CHECK(solve(&t, t.b, t.x, NULL) < 0 && strstr(staghorn_last_error(), "1e15"));
+  t.s.links.theta[3] = 1e17;
+  const void *const u[4] = {t.u};
+  CHECK(staghorn_gauge_update(t.gauge, &t.s.links, u) == STAGHORN_E_ARGUMENT);
+  CHECK(strstr(staghorn_last_error(), "links.theta") && strstr(staghorn_last_error(), "1048576"));
   tear_down(&t);
 }
 
@@ -592,6 +623,9 @@ static const struct {
               {"stop_on_parity_is_of_the_parity_system", stop_on_parity_is_of_the_parity_system},
               {"zero_source_is_a_result", zero_source_is_a_result},
               {"progress_function_stops_a_solve", progress_function_stops_a_solve},
+              {"a_limit_is_none_unless_it_is_given", a_limit_is_none_unless_it_is_given},
+              {"masses_and_phases_that_doubles_do_not_resolve_are_refused",
+               masses_and_phases_that_doubles_do_not_resolve_are_refused},
               {"mixed_precision_is_certified_too", mixed_precision_is_certified_too},
               {"links_change_in_place", links_change_in_place},
               {"heavy_quark_residual_is_reached", heavy_quark_residual_is_reached},

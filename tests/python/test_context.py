@@ -273,6 +273,8 @@ def test_improved_links_are_updated_together(improved):
 
 BAD_SOLVES = [
     ({"mass": 0.0}, "^mass: expected a number above 0"),
+    ({"mass": 1e-16}, "^mass: expected at least 1e-15"),
+    ({"mass": 1e16}, "^mass: expected at most 1e15"),
     ({"mass": float("nan")}, "^mass: expected a finite number"),
     ({"system": "all"}, "^system: expected full, even or odd, found 'all'"),
     ({"order": "xyzt"}, "^order: expected lex, even-odd.* found 'xyzt'"),
@@ -334,6 +336,7 @@ BAD_LINKS = [
     ({"array": lambda u: 1.1 * u}, r"SU\(3\)|unitar"),
     ({"boundary": "open"}, "^boundary: expected antiperiodic, periodic or four numbers"),
     ({"boundary": (0, 1)}, "^boundary: expected four numbers"),
+    ({"boundary": (0, 0, 0, 1e17)}, "^boundary: expected phases of size up to 1048576"),
     ({"scale": (1, 1, 1, 0)}, "^scale: expected numbers that are not 0"),
     ({"links": 9}, "^links: expected .*18, 12 or 8"),
     ({"phases": "milk"}, "^phases: expected none"),
@@ -363,6 +366,10 @@ def test_running_out_of_iterations_is_a_result(gauge, b):
     x, report = gauge.solve(0.01, b, max_iterations=3)
     assert report.outcome == "out_of_iterations" and not report.certified and report.explanation
     assert report.iterations == 3 and x.any() and "out_of_iterations" in str(report)
+    whole = gauge.solve(0.01, b)[1]
+    assert whole.certified and whole.max_iterations is None and whole.rhs[0].iterations_more is None
+    half = gauge.solve(0.01, b, max_iterations=whole.iterations // 2)[1].rhs[0]
+    assert whole.iterations / 6 < half.iterations_more < 2 * whole.iterations
 
 
 # --- progress ---------------------------------------------------------------------------------------------------

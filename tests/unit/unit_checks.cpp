@@ -28,6 +28,7 @@ int main(int argc, char** argv) {
       {"cg_checks", cg_checks()},
       {"improved_cg_checks", improved_cg_checks()},
       {"eigenpair_checks", eigenpair_checks()},
+      {"bound_checks", bound_checks()},
       {"shifted_checks", shifted_checks()},
       {"hermitian_eigen_checks", hermitian_eigen_checks()},
       {"lanczos_checks", lanczos_checks()},

@@ -48,6 +48,7 @@ std::vector<UnitCheck> eigenpair_checks();
 std::vector<UnitCheck> hermitian_eigen_checks();
 std::vector<UnitCheck> lanczos_checks();
 std::vector<UnitCheck> improved_cg_checks();
+std::vector<UnitCheck> bound_checks();
 std::vector<UnitCheck> shifted_checks();
 std::vector<UnitCheck> output_file_checks();
 std::vector<UnitCheck> walk_checks();

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <sstream>
+#include <string>
 
 #include "solver/interface/milc/failure.hpp"
 
@@ -59,6 +60,7 @@ staghorn_request request_of(int quda_precision, const QudaInvertArgs_t& args) {
   staghorn_request request;
   require(staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST));
   request.system = sites_of(args);
+  if (args.max_iter < 0) refuse("max_iter", "a number of at least 0", std::to_string(args.max_iter));
   request.max_iterations = args.max_iter;
   require_choice("mixed_precision", args.mixed_precision, 0, 2);
   if (args.mixed_precision == 2)

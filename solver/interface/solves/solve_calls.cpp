@@ -114,7 +114,7 @@ SolveRequest request_of(const SolveArguments& arguments) {
   if (given.tolerance_hq > 0)  // residuals of halved operators are halved too
     request.tolerance_hq = given.tolerance_hq * source_scale(given);
   request.tolerance = given.tolerance;
-  request.max_iterations = given.max_iterations;
+  if (given.max_iterations != STAGHORN_NO_LIMIT) request.max_iterations = given.max_iterations;
   request.system = arguments.system();
   if (arguments.stops_on_parity()) request.stop = StopOn::parity;
   return request;
@@ -133,6 +133,7 @@ staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, doubl
   if (stopped && rhs.outcome == Outcome::out_of_iterations) result.status = STAGHORN_STOPPED;
   result.residual_hq = rhs.residual_hq / scale;
   result.iterations = rhs.iterations;
+  result.iterations_more = rhs.iterations_more.value_or(0);
   result.updates = std::int64_t(rhs.updates.size());
   result.residual_iterated = rhs.residual_iterated;
   result.residual_true = rhs.residual_true;

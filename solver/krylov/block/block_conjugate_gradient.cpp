@@ -25,7 +25,7 @@ class BlockConjugateGradient final : public KrylovSolver {
     if (resumed) stop.keeper->restore({&x, &block_.y(), &block_.p()});
     const bool in_batch = resumed && get_number(*resumed, "block.in_batch") != 0;
     const BlockSources sources(algebra_, b);
-    BlockProgress progress(stop, sources.composition());
+    BlockProgress progress(stop, sources.composition(), shift);
     if (resumed) progress.take_from(*resumed);
     const auto put_progress = [&](SearchNumbers& numbers, bool batch) {
       progress.put_into(numbers);
@@ -67,7 +67,7 @@ class BlockConjugateGradient final : public KrylovSolver {
     std::vector<double> r2(n);
     if (!in_batch) {
       if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
-      std::vector<ExactSum> sums(n, ExactSum(1));
+      std::vector<ExactSum> sums = sums_of_sources(stop);
       d.hop(tmp, x, opposite(parity));
       r.copy_from(b);
       r2 = d.update_residual(r, x, tmp, parity, shift, std::vector<double>(n, 1), sums);

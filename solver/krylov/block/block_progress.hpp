@@ -18,8 +18,9 @@ inline constexpr long iterations_between_states = 4;
 // The residuals of the right-hand sides, from S, and whether the block should go on.
 class BlockProgress {
  public:
-  BlockProgress(const CgStop& stop, const ComplexMatrix& composition)
-      : stop_(stop), composition_(composition), rhs_(stop.target_norm.size()) {}
+  // `shift`: of the system.
+  BlockProgress(const CgStop& stop, const ComplexMatrix& composition, double shift)
+      : stop_(stop), shift_(shift), composition_(composition), rhs_(stop.target_norm.size()) {}
 
   // The residuals B - A X = Q S after the next iteration, or before the first.
   void take(const ComplexMatrix& s) {
@@ -49,7 +50,19 @@ class BlockProgress {
 
   double worst() const { return worst_; }  // the largest |r| / target
   bool met() const { return worst_ <= 1; }
-  bool stagnates() const { return stop_.stagnation_window > 0 && since_smallest_ >= stop_.stagnation_window; }
+  bool stagnates() const {
+    return stop_.stagnation_window > 0 && (since_smallest_ >= stop_.stagnation_window || is_far_beyond_bound());
+  }
+  // Whether the block has taken far more iterations than CG may need. Its coefficients are matrices: the eigenvalues
+  // are bounded by the shift and the norm of any D.
+  bool is_far_beyond_bound() const {
+    if (iterations_ < first_look) return false;
+    const double root = root_condition_of_shift(largest_of_any, shift_);
+    long bound = 0;
+    for (std::size_t j = 0; j < rhs_.size(); ++j)
+      bound = std::max(bound, iteration_bound(root, stop_.target_norm[j] / std::sqrt(rhs_[j].history[0])));
+    return iterations_ / most_bounds > bound;
+  }
   long iterations() const { return iterations_; }
   bool may_be_left() const { return iterations_ > 0 && iterations_ % iterations_between_states == 0; }
   bool may_go_on() const { return iterations_ < stop_.max_iterations && !stop_.is_interrupted(); }
@@ -87,7 +100,11 @@ class BlockProgress {
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
 
  private:
+  // |D|^2 is at most 64 with links in SU(3); fat and Naik links together are below twice that norm.
+  static constexpr double largest_of_any = 256;
+
   const CgStop& stop_;
+  double shift_;
   const ComplexMatrix& composition_;
   std::vector<SolvedRhs> rhs_;
   long iterations_ = -1, since_smallest_ = 0;

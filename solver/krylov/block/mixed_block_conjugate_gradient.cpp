@@ -79,7 +79,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
     if (resumed && get_number(*resumed, "block.in_batch") != 0) {
       const ComplexMatrix unused = identity(b.n_rhs());
-      BlockProgress progress(stop, unused);
+      BlockProgress progress(stop, unused, system.shift);
       progress.take_from(*resumed);
       return go_on_by_batch(system, x, b, stop, show, progress, get_text(*resumed, "block.trouble"));
     }
@@ -108,9 +108,9 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
     if (resumed) stop.keeper->restore({&x, &inner.y(), &inner.p()});
     const BlockSources sources(algebra, b);
-    BlockProgress progress(stop, sources.composition());
+    BlockProgress progress(stop, sources.composition(), shift);
     const std::vector<double> one(stop.target_norm.size(), 1);
-    std::vector<ExactSum> sums(one.size(), ExactSum(1));
+    std::vector<ExactSum> sums = sums_of_sources(stop);
     GainWatch watch;
     std::string trouble;
     bool updated = false;  // tmp is D x
@@ -158,6 +158,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
           progress.take(inner.s());
           if (progress.iterations() % iterations_to_add_x == 0) add_sloppy_x(d, x);
           if (trouble.empty()) trouble = watch.trouble_at(progress.iterations(), progress.worst());
+          if (trouble.empty() && progress.is_far_beyond_bound()) trouble = "stagnated";
           if (show) show({progress.iterations(), progress.worst()});
         }
         add_sloppy_x(d, x);

@@ -46,7 +46,7 @@ CgResult CublasConjugateGradient::solve(const ParitySystem& system, ColorVectorF
   blas_.copy(b, r_);
   blas_.copy(b, p_);
   std::vector<double> r2 = dot(r_, r_);
-  RunningRhs running(r2, stop);
+  RunningRhs running(r2, stop, shift);
 
   for (long iteration = 1; running.go_on(iteration); ++iteration) {
     apply_minus_A();
@@ -60,7 +60,7 @@ CgResult CublasConjugateGradient::solve(const ParitySystem& system, ColorVectorF
     blas_.scal(beta, p_);
     blas_.axpy(one, r_, p_);  // p = r + beta p
     running.take_residuals(r2);
-    if (show) show({iteration, running.worst_ratio()});
+    if (show) show(running.progress(iteration));
   }
   return {running.results(), LoopForm::cublas, {}, nullptr};
 }

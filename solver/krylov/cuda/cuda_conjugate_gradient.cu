@@ -63,7 +63,6 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
   s.n_rhs = int(state.r2.size());
   s.shift = system.shift;
   s.max_iterations = stop.max_iterations - (state.begun() ? state.memory->iterations : 0);
-  s.stagnation_window = stop.stagnation_window;
   s.n_ranks = d.peers() ? d.communicator().size() : 1;  // else NCCL adds the sums of all ranks
   s.rank = d.communicator().rank();
   s.silent_rank = -1;
@@ -82,16 +81,18 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
     s.target[i] = stop.target_norm[std::size_t(i)];
     s.smallest[i] = std::numeric_limits<double>::infinity();
     s.outcome[i] = CgOutcome::out_of_iterations;
+    s.stagnation_window[i] = stop.stagnation_window;
     s.bound[cuda::hop_step][i] = s.bound[cuda::direction_step][i] = sum_near(p2).grid().bound;
     if (state.begun()) {
       const Running& running = state.memory->rhs[std::size_t(i)];
+      s.stagnation_window[i] = stagnation_window_of(running, stop, std::size_t(i));
       s.smallest[i] = running.smallest;
       s.since_smallest[i] = running.since_smallest;
       s.outcome[i] = running.done.outcome;
       s.active[i] = running.active;
       s.bound[cuda::hop_step][i] = state.memory->hop_bounds[std::size_t(i)];
     } else {
-      s.active[i] = !is_done(r2, s.target[i], s.stagnation_window, s.smallest[i], s.since_smallest[i], s.outcome[i]);
+      s.active[i] = !is_done(r2, s.target[i], s.stagnation_window[i], s.smallest[i], s.since_smallest[i], s.outcome[i]);
     }
     s.most_iterations[i] = stop.most_of(std::size_t(i));
     if (state.begun() && !stop.most_iterations.empty())
@@ -136,14 +137,19 @@ std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const Bu
   return rhs;
 }
 
-// The memory of a loop after the iterations of `s`; `left`: the keeper wants it.
-LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, long iterations_before, bool left) {
-  LoopMemory memory{left, iterations_before + long(s.iteration), {}, {}};
+// The memory of a loop after the iterations of `s`, which was `before` at first; `left`: the keeper wants it.
+LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, const LoopMemory& before, bool left) {
+  LoopMemory memory{left, before.iterations + long(s.iteration), {}, {}};
   for (std::size_t i = 0; i < done.size(); ++i) {
+    const double root_condition = before.rhs.empty() ? 0 : before.rhs[i].root_condition;
     memory.hop_bounds.push_back(s.bound[cuda::hop_step][i]);
-    memory.rhs.push_back({std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i])});
+    memory.rhs.push_back({std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i]), root_condition});
   }
   return memory;
+}
+
+std::ptrdiff_t count_active(std::span<const Running> rhs) {
+  return std::count_if(rhs.begin(), rhs.end(), [](const Running& running) { return running.active; });
 }
 
 }  // namespace
@@ -187,9 +193,8 @@ struct CudaLoop {
   }
 };
 
-CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
-                                      const ShowProgress& show) {
-  const Activity activity("CG iterations on the GPU");
+// The loop, with state.memory set. The history of all its iterations lies on the device.
+CgResult loop_without_looks(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show) {
   const Scalars start = starting_scalars(system, state, stop);
   const std::shared_ptr<CudaLoop> loop = state.loop && *state.loop ? *state.loop : std::make_shared<CudaLoop>();
   if (state.loop) *state.loop = loop;
@@ -207,18 +212,19 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   };
   const Scalars* seen = loop->glimpses[0].host;
   if (!start.done) launch_batch(loop->glimpses[0]);
-  const long before = state.begun() ? state.memory->iterations : 0;
-  if (state.memory) state.memory->left = false;
+  LoopMemory& memory = *state.memory;
+  const double per_e = iterations_per_e(memory.rhs);
+  memory.left = false;
   bool interrupted = false, leaves = false;
   for (int turn = 0; !start.done && !interrupted && !leaves; turn = 1 - turn) {
     launch_batch(loop->glimpses[1 - turn]);  // the GPU stays busy while the host looks at the batch before
     form.await(loop->glimpses[turn].copied);
     seen = loop->glimpses[turn].host;
     made_progress();
-    if (show) show({before + long(seen->iteration), worst_ratio(*seen)});
+    if (show) show({memory.iterations + long(seen->iteration), worst_ratio(*seen), per_e});
     if (seen->done) break;
     interrupted = stop.is_interrupted();
-    leaves = !interrupted && state.memory && stop.keeper && stop.keeper->is_due();
+    leaves = !interrupted && stop.keeper && stop.keeper->is_due();
     int last = 1 - turn;  // of the batch that is queued already
     if (leaves && !form.ends_interval(batch)) launch_batch(loop->glimpses[last = turn]);
     if (leaves) form.await(loop->glimpses[last].copied);
@@ -236,7 +242,7 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
   CgResult result{results(*seen, loop->history, loop->steps, state), form.form(), {}, nullptr};
   const std::size_t n = state.r2.size();
   leaves = leaves && !seen->done;
-  if (state.memory) *state.memory = memory_of(*seen, result.rhs, before, leaves);
+  memory = memory_of(*seen, result.rhs, memory, leaves);
   state.r2.assign(seen->r2, seen->r2 + n);
   state.p2.assign(seen->p2, seen->p2 + n);
   if (seen->iteration > 0 && !(leaves && form.makes_next_direction())) {  // p as the search goes on, what x lacks
@@ -245,6 +251,33 @@ CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state
                                          {seen->beta, n}, sums);
   }
   return result;
+}
+
+// The loop from look to look at the coefficients (iteration_bound.hpp).
+CgResult cuda_conjugate_gradient_loop(const ParitySystem& system, CgState& state, const CgStop& stop,
+                                      const ShowProgress& show) {
+  const Activity activity("CG iterations on the GPU");
+  LoopMemory own;
+  LoopMemory& memory = state.memory ? *state.memory : own;
+  CgState now{state.x, state.r, state.p, state.tmp, state.r2, state.p2, state.loop, &memory};
+  for (;;) {
+    const std::ptrdiff_t active =
+        count_active(now.begun() ? memory.rhs : RunningRhs(now.r2, stop, system.shift).memory());
+    CgStop until_look = stop;
+    until_look.max_iterations = std::min(stop.max_iterations, next_look(now.begun() ? memory.iterations : 0));
+    CgResult result = loop_without_looks(system, now, until_look, show);
+    for (std::size_t i = 0; i < memory.rhs.size(); ++i) {
+      if (memory.rhs[i].active) look_at_coefficients(memory.rhs[i], stop, i, system.shift);
+      result.rhs[i].outcome = memory.rhs[i].done.outcome;
+    }
+    const std::ptrdiff_t left = count_active(memory.rhs);
+    const bool goes_on = memory.iterations == until_look.max_iterations && memory.iterations < stop.max_iterations &&
+                         !memory.left && !stop.is_interrupted() && left > 0 && !(stop.until_first && left < active);
+    if (goes_on) continue;
+    state.r2 = now.r2;
+    state.p2 = now.p2;
+    return result;
+  }
 }
 
 }  // namespace staghorn

@@ -113,7 +113,7 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
     ends = leaves || (stop.interrupted && *stop.interrupted);
   };
   const auto show_all = [&](const CgProgress& at) {
-    show({at.iteration, worst_ratio});
+    show({at.iteration, worst_ratio, at.iterations_per_e});
     ends = ends || (stop.interrupted && *stop.interrupted);
   };
   CgResult seed;

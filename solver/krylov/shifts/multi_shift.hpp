@@ -24,8 +24,8 @@ struct ShiftedStop {
   double rounding = 0;
   // Where the loop is left; empty: nowhere.
   std::optional<ChangeOfPrecision> leave_at{};
-  long max_iterations = 10000;
-  long stagnation_window = 1000;      // of the seed (stop_rule.hpp)
+  long max_iterations = no_limit;
+  long stagnation_window = 1000;      // of the seed (see CgStop)
   const bool* interrupted = nullptr;  // see CgStop
   SearchKeeper* keeper = nullptr;     // see CgStop
 };

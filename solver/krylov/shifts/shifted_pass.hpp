@@ -26,7 +26,7 @@ std::vector<ShiftedColumn> shifted_columns(const Communicator& communicator, Sys
 
 struct ShiftedPassStop {
   std::vector<double> tolerance;  // of each mass: |b - M x| / |b|
-  long max_iterations = 10000;
+  long max_iterations = no_limit;
   const bool* interrupted = nullptr;
   SearchKeeper* keeper = nullptr;  // see CgStop
   // If set: what the eigenvectors say of each mass, and multi-shift CG on the rest of the sources. Rounding of the

@@ -7,13 +7,14 @@
 
 namespace staghorn {
 
-TileLoop::TileLoop(StaggeredOperator& d, LoopChoice choice) : x_(d.make_solution()), work_(d) {
+TileLoop::TileLoop(StaggeredOperator& d, LoopChoice choice, bool restarted) : x_(d.make_solution()), work_(d) {
   const auto n = std::size_t(d.options().n_rhs);
   memory_.rhs.resize(n);
   memory_.hop_bounds.resize(n);
   stop_.target_norm.assign(n, 1);
   stop_.most_iterations.assign(n, 0);
   stop_.choice = choice;
+  stop_.restarted = restarted;
   r2_.assign(n, 0);
   p2_.assign(n, 0);
   for (std::size_t column = 0; column < n; ++column) clear(int(column));
@@ -34,7 +35,7 @@ void TileLoop::begin(int column, const ColorVectorField& r, double r2, bool keep
   CgStop alone = stop_;
   alone.target_norm = {target_norm};
   alone.most_iterations = {most_iterations};
-  memory_.rhs[i] = RunningRhs(std::span(&r2, 1), alone).memory()[0];
+  memory_.rhs[i] = RunningRhs(std::span(&r2, 1), alone, 0).memory()[0];
   memory_.hop_bounds[i] = sum_near(p2_[i]).grid().bound;
 }
 
@@ -57,7 +58,8 @@ SearchNumbers TileLoop::numbers(int column) const {
                            {"hop_bound", {memory_.hop_bounds[i]}},
                            {"active", {double(running.active)}},
                            {"smallest", {running.smallest}},
-                           {"since_smallest", {double(running.since_smallest)}}};
+                           {"since_smallest", {double(running.since_smallest)}},
+                           {"root_condition", {running.root_condition}}};
   put(numbers, "loop.", {running.done});
   return numbers;
 }
@@ -69,7 +71,7 @@ void TileLoop::resume(int column, const SearchNumbers& numbers, double target_no
   p2_[i] = number("p2");
   memory_.hop_bounds[i] = number("hop_bound");
   memory_.rhs[i] = {get_rhs(numbers, "loop.", 1)[0], number("active") != 0, number("smallest"),
-                    long(number("since_smallest"))};
+                    long(number("since_smallest")), number("root_condition")};
   stop_.target_norm[i] = target_norm;
   stop_.most_iterations[i] = most_iterations;
 }
@@ -84,7 +86,9 @@ void TileLoop::advance(const ParitySystem& system, const ShowProgress& show, con
   stop_.max_iterations = before + cg_refresh_interval;
   stop_.interrupted = interrupted;
   CgState state{x_, work_.r, work_.p, work_.tmp, r2_, p2_, &work_.loop, &memory_};
-  const auto shown = [&](const CgProgress& at) { show({iterations_ + at.iteration - before, at.worst_ratio}); };
+  const auto shown = [&](const CgProgress& at) {
+    show({iterations_ + at.iteration - before, at.worst_ratio, at.iterations_per_e});
+  };
   form_ = conjugate_gradient_loop(system, state, stop_, show ? shown : ShowProgress()).form;
   r2_ = std::move(state.r2);
   p2_ = std::move(state.p2);

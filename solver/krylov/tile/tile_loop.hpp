@@ -10,8 +10,8 @@ namespace staghorn {
 
 class TileLoop {
  public:
-  // All columns of `d` are free. `d` must outlive the loop. Local.
-  TileLoop(StaggeredOperator& d, LoopChoice choice);
+  // All columns of `d` are free. `d` must outlive the loop. `restarted`: see CgStop. Local.
+  TileLoop(StaggeredOperator& d, LoopChoice choice, bool restarted);
 
   // A column begins from x = 0 with the residual r, a field of one right-hand side, and |r|^2. Its direction is r, or,
   // with `keeps_direction`, the one that it had. Local.

@@ -19,11 +19,11 @@ class PlainTile final : public TileSolver {
   PlainTile(const TileOperators& with, Parity parity, double mass, LoopChoice choice)
       : with_(with),
         system_(parity_system(with.iterated, parity, mass)),
-        loop_(with.iterated, choice),
+        loop_(with.iterated, choice, false),
         x_(std::size_t(loop_.columns())) {}
 
   void begin(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal) override {
-    std::vector<ExactSum> sums(1, ExactSum(1));
+    std::vector<ExactSum> sums(1, sum_near(goal.source_norm2));
     const double r2 = with_.single.norm2(b, sums)[0];
     loop_.begin(column, b, r2, false, goal.target_norm, goal.max_iterations);
     x_[std::size_t(column)] = &x;
@@ -70,7 +70,7 @@ class MixedTile final : public TileSolver {
         sloppy_system_(parity_system(with.iterated, parity, mass)),
         system_(parity_system(with.single, parity, mass)),
         choice_(choice),
-        loop_(with.iterated, choice),
+        loop_(with.iterated, choice, true),
         columns_(std::size_t(loop_.columns())),
         r_(with.single.make_vector()),
         tmp_(with.single.make_vector()),
@@ -84,6 +84,7 @@ class MixedTile final : public TileSolver {
     c.x = &x;
     c.b = &b;
     c.goal = goal;
+    c.sums = c.sloppy_sums = {sum_near(goal.source_norm2)};
     c.r2 = with_.single.norm2(b, c.sums)[0];
     c.done.history.push_back(c.r2);
     r_.copy_from(b);
@@ -91,7 +92,7 @@ class MixedTile final : public TileSolver {
   }
 
   void advance(const ShowProgress& show, const bool* interrupted) override {
-    const auto to_the_end = [&](const CgProgress& at) { show({at.iteration, worst_ratio()}); };
+    const auto to_the_end = [&](const CgProgress& at) { show({at.iteration, worst_ratio(), per_e()}); };
     loop_.advance(sloppy_system_, show ? to_the_end : ShowProgress(), interrupted);
     for (int column = 0; column < loop_.columns(); ++column) {
       const Column& c = columns_[std::size_t(column)];
@@ -141,7 +142,7 @@ class MixedTile final : public TileSolver {
     c.update_norm = get(numbers, "mixed.update_norm", 1)[0];
     c.sums = sums_within(get(numbers, "mixed.bounds", 1));
     c.sloppy_sums = sums_within(get(numbers, "mixed.sloppy_bounds", 1));
-    loop_.resume(column, numbers, least_share * c.update_norm, goal.max_iterations - c.done.iterations);
+    loop_.resume(column, numbers, least_share * c.update_norm, most_left(c));
   }
 
   long iterations() const override { return loop_.iterations(); }
@@ -162,6 +163,7 @@ class MixedTile final : public TileSolver {
     double r2 = 0;           // |b - A x|^2 in high precision
     double update_norm = 0;  // the sloppy |r| that asks for an update
     std::vector<ExactSum> sums{ExactSum(1)}, sloppy_sums{ExactSum(1)};
+    double root_condition = 0;  // 0: not known yet
   };
 
   // From r_ = b - A x: ends the column, or begins its next sloppy iterations.
@@ -177,8 +179,20 @@ class MixedTile final : public TileSolver {
     sloppy_r_.convert_from(r_);
     const double sloppy_r2 = sloppy_single_.norm2(sloppy_r_, c.sloppy_sums)[0];
     // The loop itself stops far below only: where it stops, the direction is lost.
-    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share * c.update_norm,
-                c.goal.max_iterations - c.done.iterations);
+    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share * c.update_norm, most_left(c));
+  }
+
+  // The iterations that are left to a column on the sloppy operator: up to far more in all than such a matrix allows.
+  long most_left(Column& c) const {
+    if (c.root_condition == 0) c.root_condition = root_condition_of_updates(c.done, system_.shift);
+    const long bound = iteration_bound(c.root_condition, c.goal.target_norm / std::sqrt(c.done.history[0]));
+    return std::min(c.goal.max_iterations, bound == 0 ? no_limit : most_bounds * bound) - c.done.iterations;
+  }
+  double per_e() const {
+    double largest = 0;
+    for (const Column& c : columns_)
+      if (c.x && !c.is_done) largest = std::max(largest, iterations_per_e(c.root_condition));
+    return largest;
   }
 
   static bool is_done_by_rule(Column& c, double& smallest, long& since_smallest) {
@@ -201,7 +215,8 @@ class MixedTile final : public TileSolver {
     append_history(c.done, found.done);
     c.done.history.back() = c.r2;
     c.done.updates.push_back(c.done.iterations);
-    const bool gained = found.done.iterations > 0 && c.r2 <= largest_share_left * largest_share_left * before;
+    const bool gained =
+        found.done.iterations > 0 && c.r2 <= largest_share_left * largest_share_left * before && most_left(c) > 0;
     if (gained || std::sqrt(c.r2) <= c.goal.target_norm) return go_on(column, found.active);
     c.done.outcome = found.done.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
     iterate_precisely(c);

@@ -25,7 +25,8 @@ struct TileOperators {
 // What one column is asked for.
 struct ColumnGoal {
   double target_norm = 0;  // stop where |r| <= target_norm (absolute)
-  long max_iterations = 10000;
+  long max_iterations = no_limit;
+  double source_norm2 = 1;  // about |b|^2, for the grid of its exact sum
 };
 
 // One right-hand side of a field.

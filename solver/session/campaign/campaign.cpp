@@ -56,7 +56,7 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["phases"] = to_string(request.phases);
   identity["tolerance"] = option_text(tolerance_in_force(request, session.precision));
   identity["tolerance_hq"] = request.tolerance_hq ? option_text(*request.tolerance_hq) : "";
-  identity["max_iterations"] = option_text(request.max_iterations);
+  identity["max_iterations"] = limit_text(request);
   identity["masses"] = option_text(masses_of(request));
   for (const std::optional<double>& epsilon : request.naik_epsilons)
     identity["naik_epsilons"] += (epsilon ? option_text(*epsilon) : "-") + " ";

@@ -114,7 +114,8 @@ void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
   if (column.is_solved) return;
   EvenOddPass& pass = column.pass;
   pass.prepare();
-  const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left()};
+  const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left(),
+                        pass.source_norm2().empty() ? 1 : pass.source_norm2()[0]};
   if (resumed)
     tile_->resume(int(at), pass.x(), pass.b(), goal, *resumed);
   else

@@ -8,6 +8,7 @@
 
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/solver_table.hpp"
+#include "solver/report/explanation.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/many/batch_after_batch.hpp"
 #include "solver/session/many/many_checkpoint.hpp"
@@ -143,6 +144,7 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
                                          progress);
   report.seconds["write"] = session.communicator().max(write_seconds);
   observables.put_into(report);
+  conclude(report);  // of all batches
   report.unverified = sources.unverified();
   return report;
 }

@@ -62,7 +62,7 @@ std::size_t smallest_mass(const SolveRequest& request) {
 
 // What each mass asks of the multi-shift pass. `tolerance` is the one in force.
 ShiftedPassStop pass_stop(const SolveRequest& request, double tolerance, const bool* interrupted) {
-  ShiftedPassStop stop{{}, request.max_iterations, interrupted};
+  ShiftedPassStop stop{{}, most_iterations(request), interrupted};
   for (std::size_t k = 0; k < request.masses.size(); ++k) {
     double wanted = request.tolerances.empty() ? tolerance : request.tolerances[k];
     if (wanted == 0 && k == smallest_mass(request)) wanted = tolerance;
@@ -84,8 +84,9 @@ SolveRequest request_of_mass(const SolveRequest& request, std::size_t k, std::sp
   of_mass.tolerances.clear();
   of_mass.mass = request.masses[k];
   if (!request.tolerances.empty() && request.tolerances[k] > 0) of_mass.tolerance = request.tolerances[k];
-  for (const SolvedRhs& shift : shifts)
-    of_mass.max_iterations = std::min(of_mass.max_iterations, request.max_iterations - shift.iterations);
+  if (request.max_iterations)
+    for (const SolvedRhs& shift : shifts)
+      of_mass.max_iterations = std::min(*of_mass.max_iterations, *request.max_iterations - shift.iterations);
   return of_mass;
 }
 
@@ -226,7 +227,9 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   for (double& wanted : stop.tolerance)
     if (wanted > 0) wanted = std::max(wanted, reached_with(stop.deflation, options_.precision));
   const double scale = stop.tolerance[smallest_mass(request)] / tolerance;
-  const auto show = [&](const CgProgress& at) { progress({at.iteration, at.worst_ratio * scale}); };
+  const auto show = [&](const CgProgress& at) {
+    progress({at.iteration, at.worst_ratio * scale, at.iterations_per_e});
+  };
   found = batch.pass->solve(request.masses, sources, b2, stop, progress ? show : ShowProgress(), solutions);
   if (request.system == System::full)
     for (std::size_t k = 0; k < n_masses; ++k)
