@@ -15,6 +15,7 @@
 #include "solver/interface/handles.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/interface/host_fields.hpp"
 
 namespace staghorn {
 
@@ -233,6 +234,10 @@ int staghorn_context_grid(const staghorn_context* context, std::int32_t grid[4])
     check_pointer("grid", grid);
     std::copy_n(held->context->lattice().grid().begin(), 4, grid);
     return int(STAGHORN_OK);
+    CallMemory memory;
+    memory.writes("extents", FieldBytes::of_array(extents, sizeof(std::int32_t[4])));
+    memory.writes("origin", FieldBytes::of_array(origin, sizeof(std::int32_t[4])));
+    require_own_memory(memory);
   });
 }
 
@@ -283,3 +288,7 @@ int staghorn_report(const staghorn_context* context, char* json, std::size_t* by
     return int(STAGHORN_OK);
   });
 }
+    CallMemory memory;
+    memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
+    memory.writes("json", FieldBytes::of_array(json, room));
+    require_own_memory(memory);

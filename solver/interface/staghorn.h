@@ -13,6 +13,10 @@
  * handle that is NULL or destroyed looks for 5 s whether others wait for it in a context of its thread: then all of
  * them return its error. Others that come later wait until its next call in their context.
  *
+ * What a call writes is memory of its own: no byte of an output may belong to another output or to an input, or the
+ * call is refused before it writes. Fields that interlock (members of the struct of a site), and the two parities of
+ * one field, share no byte.
+ *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
  *   staghorn_request request;

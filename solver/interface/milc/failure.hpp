@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "solver/interface/layouts/field_bytes.hpp"
+
 namespace staghorn::milc {
 
 class Failure : public std::runtime_error {
@@ -20,6 +22,8 @@ int require(int status);
 void require_pointer(const char* name, const void* pointer);
 // Throws Failure unless first <= value <= last.
 void require_choice(const char* name, int value, int first, int last);
+// Throws Failure where memory that a call writes is that of another argument, too.
+void require_own_memory(const CallMemory& memory);
 
 // Keeps the line that end_host will write. Local.
 void keep_failure(const char* function, const char* text) noexcept;

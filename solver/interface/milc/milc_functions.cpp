@@ -83,6 +83,15 @@ void take_worst(staghorn_result& worst, const staghorn_result& one) {
 void invert(const char* function, int external_precision, int quda_precision, double mass, const QudaInvertArgs_t& args,
             double target_residual, double target_relative_residual, const void* fat, const void* lng,
             void* const* sources, void* const* solutions, double* residual, double* relative_residual, int* iterations,
+// The numbers that a solve gives back; there are n of each residual.
+CallMemory written_numbers(int n, const double* residuals, const double* relative_residuals, const int* iterations) {
+  CallMemory memory;
+  memory.writes("residual", FieldBytes::of_array(residuals, std::size_t(n) * sizeof *residuals));
+  memory.writes("relative_residual", FieldBytes::of_array(relative_residuals, std::size_t(n) * sizeof *residuals));
+  memory.writes("iterations", FieldBytes::of_array(iterations, sizeof *iterations));
+  return memory;
+}
+
             int n) {
   run(function, [&] {
     const Line line(function);
@@ -99,6 +108,10 @@ void invert(const char* function, int external_precision, int quda_precision, do
     request.guess = 1;
     set_targets(request, target_residual, target_relative_residual);
     staghorn_result worst = results_of(1)[0];
+    CallMemory memory = written_numbers(1, residual, relative_residual, iterations);
+    for (int i = 0; i < n; ++i) memory.reads("sources", host().bytes_of(vectors, request.system, sources[i]), i);
+    for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
+    require_own_memory(memory);
     int status = STAGHORN_OK;
     for (int first = 0; first < n; first += most_together) {
       const int count = std::min(n - first, most_together);
@@ -201,6 +214,10 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int n, dou
     std::vector<staghorn_result> results = results_of(n);
     const auto solve = [&](staghorn_gauge* gauge, const staghorn_request& asked) {
       return staghorn_multishift(gauge, &asked, &vectors, n, offsets, targets.data(), nullptr, source, solutions,
+    staghorn::CallMemory memory = written_numbers(n, residuals, relative_residuals, iterations);
+    memory.reads("source", host().bytes_of(vectors, request.system, source));
+    for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
+    require_own_memory(memory);
                                  nullptr, results.data());
     };
     const int status = host().solve(vectors.precision, fat, lng, request, solve);

@@ -67,6 +67,23 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
 }
 
 bool SolveArguments::stops_on_parity() const {
+void SolveArguments::require_own_memory(const HeldGauge& held, const Memory& given, CallMemory all) const {
+  const Extents& local = held.context->context->lattice().local();
+  const auto pointers = [&](const char* name, const auto* first, int n) {
+    all.reads(name, FieldBytes::of_array(first, std::size_t(n) * sizeof *first));
+  };
+  all.reads("request", FieldBytes::of_array(given.request, given.request->struct_size));
+  all.reads("vectors", FieldBytes::of_array(given.vectors, given.vectors->struct_size));
+  pointers("b", given.b, given.n_b);
+  pointers("x", given.x, given.n_x);
+  pointers("dx", given.dx, given.n_dx);
+  for (int i = 0; i < given.n_b; ++i) all.reads("b", bytes_of(host, local, sites(), given.b[i]), i);
+  for (int i = 0; i < given.n_x; ++i) all.writes("x", bytes_of(host, local, sites(), given.x[i]), i);
+  for (int i = 0; i < given.n_dx; ++i) all.writes("dx", bytes_of(host, local, others(), given.dx[i]), i);
+  all.writes("results", given.results);
+  staghorn::require_own_memory(all);
+}
+
   return request.system == STAGHORN_FULL && request.stop == STAGHORN_STOP_ON_PARITY;
 }
 
