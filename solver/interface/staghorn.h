@@ -17,6 +17,9 @@
  * call is refused before it writes. Fields that interlock (members of the struct of a site), and the two parities of
  * one field, share no byte.
  *
+ * Calls compute in rounding to nearest, with subnormal numbers and without traps, in all threads, whatever the host has
+ * set; its modes and flags are there again afterwards, and while progress, withhold and log run.
+ *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
  *   staghorn_request request;

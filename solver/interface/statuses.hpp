@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/report/solve_report.hpp"
 
@@ -20,9 +21,10 @@ int status_of_current_exception() noexcept;
 // The text of the last error in this thread; "" before the first.
 const char* last_error_text() noexcept;
 
-// Runs `work`, which returns a status.
+// Runs `work`, which returns a status, in the arithmetic of all calls.
 template <class Work>
 int guarded(const Work& work) noexcept {
+  const StandardArithmetic arithmetic;
   try {
     return work();
   } catch (...) {

@@ -40,6 +40,7 @@ class ThreadScope {
 SessionOptions decided_options(const Communicator& all, const Extents& global, SessionOptions options, Mapping mapping,
                                int threads) {
   const ThreadScope scope(threads);
+  const TeamArithmetic arithmetic;
   all.agree([&] { options.slowness = slowness_of(options, all); });
   if (options.shares.automatic) options = choose_shares(all, global, options, mapping, false).options;
   return options;
@@ -82,12 +83,15 @@ Context::Scope::Scope(const Context& context)
     : surroundings_(context.surroundings_ ? std::optional<Surroundings::Scope>(std::in_place, *context.surroundings_)
                                           : std::nullopt),
       device_(context.cuda_device()) {  // a call of CUDA, within these surroundings
-  if (context.threads_ == 0) return;
-  threads_before_ = omp_get_max_threads();
-  omp_set_num_threads(context.threads_);
+  if (context.threads_ > 0) {
+    threads_before_ = omp_get_max_threads();
+    omp_set_num_threads(context.threads_);
+  }
+  arithmetic_.emplace();
 }
 
 Context::Scope::~Scope() {
+  arithmetic_.reset();
   if (threads_before_ > 0) omp_set_num_threads(threads_before_);
 }
 

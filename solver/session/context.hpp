@@ -10,6 +10,7 @@
 #include "halo/communicator.hpp"
 #include "halo/cuda/device_scope.hpp"
 #include "halo/cut_lattice.hpp"
+#include "halo/watch/arithmetic.hpp"
 #include "halo/watch/surroundings.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/loop_form.hpp"
@@ -43,7 +44,8 @@ class Context {
   int field_device() const { return mixed_ ? -1 : cuda_device_; }
   bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
 
-  // Within it this thread works for the context: its surroundings, threads and GPU. At the end all three are as before.
+  // Within it this thread works for the context: its surroundings, threads and GPU, in the arithmetic of all calls. At
+  // the end all four are as before.
   // Everything that uses a context runs in a Scope. Scopes nest. Local.
   class Scope {
    public:
@@ -56,6 +58,7 @@ class Context {
     std::optional<Surroundings::Scope> surroundings_;
     int threads_before_ = 0;
     cuda::DeviceScope device_;
+    std::optional<TeamArithmetic> arithmetic_;
   };
 
  private:

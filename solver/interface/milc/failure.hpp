@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <string>
 
+#include "halo/watch/arithmetic.hpp"
 #include "solver/interface/layouts/field_bytes.hpp"
 
 namespace staghorn::milc {
@@ -38,6 +39,7 @@ void end_host(MPI_Comm communicator);
 template <class Work, class Host>
 void guarded(const char* function, const Host& communicator, const Work& work) {
   const auto fails = [&]() noexcept {
+    const TeamArithmetic arithmetic;
     try {
       work();
       return false;

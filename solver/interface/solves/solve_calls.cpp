@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/solves/operator_conventions.hpp"
 #include "solver/interface/statuses.hpp"
@@ -66,7 +67,6 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
     space = MemorySpace::cuda;
 }
 
-bool SolveArguments::stops_on_parity() const {
 void SolveArguments::require_own_memory(const HeldGauge& held, const Memory& given, CallMemory all) const {
   const Extents& local = held.context->context->lattice().local();
   const auto pointers = [&](const char* name, const auto* first, int n) {
@@ -84,6 +84,7 @@ void SolveArguments::require_own_memory(const HeldGauge& held, const Memory& giv
   staghorn::require_own_memory(all);
 }
 
+bool SolveArguments::stops_on_parity() const {
   return request.system == STAGHORN_FULL && request.stop == STAGHORN_STOP_ON_PARITY;
 }
 
@@ -163,6 +164,7 @@ staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, doubl
 bool is_withheld(const Communicator& all, const staghorn_request& request) {
   bool wanted = false;
   try {
+    const HostArithmetic arithmetic;
     wanted = request.withhold && request.withhold(request.withhold_data) != 0;
   } catch (...) {  // of a host in C++: the other ranks wait
     wanted = true;
@@ -183,6 +185,7 @@ void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, 
 void log_warnings(HeldContext& context, const SolveReport& report) {
   const staghorn_options& options = context.options;
   if (!options.log) return;
+  const HostArithmetic arithmetic;
   for (const std::string& warning : transport_warnings(report.transports))
     if (context.logged.insert(warning).second) options.log(options.log_data, 0, warning.c_str());
 }
