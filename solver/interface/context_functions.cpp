@@ -12,6 +12,7 @@
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
+#include "halo/watch/forked.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
@@ -135,6 +136,11 @@ void require_running_mpi() {
   if (!built_with_mpi)
     throw Error(ErrorKind::mpi, "communicator", "a Staghorn that was built with MPI", "one without, for one process");
   int started = 0, finished = 0;
+  if (mpi_is_of_the_parent())
+    throw Error(
+        ErrorKind::mpi, "MPI", "to be initialised in this process",
+        "that of the parent, which a child that was forked cannot use. Start children by spawn or exec, or fork "
+        "before MPI is initialised");
   MPI_Initialized(&started);
   if (started) MPI_Finalized(&finished);
   if (!started || finished)

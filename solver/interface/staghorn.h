@@ -20,6 +20,10 @@
  * Calls compute in rounding to nearest, with subnormal numbers and without traps, in all threads, whatever the host has
  * set; its modes and flags are there again afterwards, and while progress, withhold and log run.
  *
+ * A child that was forked may go on with contexts of one process on the CPU, and make new ones. It has not the MPI and
+ * the GPU of its parent: contexts that use them return STAGHORN_E_STATE there, and new ones STAGHORN_E_MPI or
+ * STAGHORN_E_DEVICE.
+ *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
  *   staghorn_request request;

@@ -8,6 +8,7 @@
 
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/forked.hpp"
 #include "solver/report/solve_report.hpp"
 
 namespace staghorn {
@@ -26,7 +27,7 @@ template <class Work>
 int guarded(const Work& work) noexcept {
   const StandardArithmetic arithmetic;
   try {
-    return work();
+    return with_living_threads(work);
   } catch (...) {
     return status_of_current_exception();
   }

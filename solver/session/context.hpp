@@ -11,6 +11,7 @@
 #include "halo/cuda/device_scope.hpp"
 #include "halo/cut_lattice.hpp"
 #include "halo/watch/arithmetic.hpp"
+#include "halo/watch/forked.hpp"
 #include "halo/watch/surroundings.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/loop_form.hpp"
@@ -42,6 +43,8 @@ class Context {
   bool on_gpus() const { return on_gpus_; }  // whether some rank computes on a GPU; the same on all ranks
   // The GPU on which fields and the certificate may lie; -1 where some rank computes on a CPU.
   int field_device() const { return mixed_ ? -1 : cuda_device_; }
+  // Throws Error in a child that was forked since, unless the context is of one process on the CPU. Local.
+  void require_own_process() const;
   bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
 
   // Within it this thread works for the context: its surroundings, threads and GPU, in the arithmetic of all calls. At
@@ -63,7 +66,7 @@ class Context {
 
  private:
   std::shared_ptr<Surroundings> surroundings_;
-  int threads_;
+  int threads_, forks_ = forks();
   SessionOptions options_;
   LoopChoice loop_;
   PlacedLattice placed_;

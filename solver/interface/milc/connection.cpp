@@ -205,6 +205,10 @@ bool Connection::any(bool value) const {
   return on_any_rank != 0;
 }
 
+void Connection::require_own_process() const {
+  if (getpid() != process_) refuse("process", "the one of the first call", "a child that was forked from it");
+}
+
 bool Connection::is_verbose() const { return verbosity_ >= QUDA_VERBOSE && rank_in(all_) == 0; }
 
 }  // namespace staghorn::milc

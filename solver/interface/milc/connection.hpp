@@ -5,6 +5,7 @@
 #include <mpi.h>
 #include <quda_milc_interface.h>
 #include <staghorn.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
@@ -53,6 +54,9 @@ class Connection {
 
   bool is_verbose() const;  // on rank 0
 
+  // Throws Failure in a child that was forked since the first call. Local.
+  void require_own_process() const;
+
  private:
   void make_context(const staghorn_geometry& geometry, int device);
   bool wants_hash_beside() const;  // of this rank
@@ -61,6 +65,7 @@ class Connection {
   void read_links(const GivenLinks& links, const LinkHash& hash);
   bool any(bool value) const;  // whether it is true on any rank
 
+  const pid_t process_ = getpid();
   std::optional<MPI_Comm> given_;  // by qudaSetMPICommHandle
   MPI_Comm all_ = MPI_COMM_NULL;   // of the context
   int verbosity_ = QUDA_SUMMARIZE;
