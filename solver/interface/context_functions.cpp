@@ -151,6 +151,11 @@ int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_
                     const staghorn_options* options) {
   if (parent == MPI_COMM_NULL) throw Error(ErrorKind::argument, "communicator", "a group of ranks", "MPI_COMM_NULL");
   int level = MPI_THREAD_SINGLE;
+  int between_groups = 0;
+  MPI_Comm_test_inter(parent, &between_groups);
+  if (between_groups)
+    throw Error(ErrorKind::argument, "communicator", "one group of ranks, such as MPI_Intercomm_merge makes",
+                "an intercommunicator, which has two");
   MPI_Query_thread(&level);
   int rank = 0;
   MPI_Comm_rank(parent, &rank);
@@ -283,6 +288,20 @@ int staghorn_report(const staghorn_context* context, char* json, std::size_t* by
   return guarded([&] {
     const auto held = held_by(context);
     check_pointer("bytes", bytes);
+int staghorn_refuse(staghorn_context* context, int status, const char* text) {
+  return guarded([&] {
+    const auto held = held_together(context);
+    return run_together(*held, [&] {
+      agree_alike(held->context->communicator(), "staghorn_refuse", [&](Asked&) {
+        check_choice("status", status, STAGHORN_E_FILE, STAGHORN_E_ARGUMENT);
+        check_pointer("text", text);
+        throw LocalError(kind_of(status), text);
+      });
+      return int(STAGHORN_OK);
+    });
+  });
+}
+
     if (!held->report) throw Error(ErrorKind::state, "report", "a solve before", "none in this context");
     const std::string text = to_json(*held->report);
     const std::size_t room = *bytes;

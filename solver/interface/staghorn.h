@@ -310,7 +310,8 @@ STAGHORN_API int staghorn_defaults(void *a_struct, size_t size, int which);
 /* A context for this process alone; no function of MPI is called, now or later. options = NULL: defaults. */
 STAGHORN_API int staghorn_context_create(staghorn_context **context, const staghorn_geometry *geometry,
                                          const staghorn_options *options);
-/* With a communicator of Fortran, which is duplicated; staghorn_mpi.h has the function for C. Collective. */
+/* With a communicator of Fortran, which is duplicated, and is no intercommunicator; staghorn_mpi.h has the function for
+ * C. Collective. */
 STAGHORN_API int staghorn_context_create_f(staghorn_context **context, int32_t fortran_communicator,
                                            const staghorn_geometry *geometry, const staghorn_options *options);
 /* Local extents and the global coordinates of the first local site. Local. */
@@ -387,6 +388,13 @@ STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_i
                                          double *residuals);
 /* Forgets them. Collective. */
 STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
+
+/* For code that checks arguments before it calls the library, and finds wrong on this rank what may be right on others:
+ * the collective call that other ranks of the context make, now or next, is refused, and all of them return `status`,
+ * an error, and `text`, with the number of this rank in front. Ranks that all refuse get the error of the first.
+ * Returns `status`. Collective, with any collective function that takes this context or a gauge in it on other ranks.
+ */
+STAGHORN_API int staghorn_refuse(staghorn_context *context, int status, const char *text);
 
 /* From one layout and phase convention to another; host memory. Local. */
 STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,

@@ -15,6 +15,7 @@ namespace staghorn {
 
 int status_of(ErrorKind kind);
 int status_of(Outcome outcome);
+ErrorKind kind_of(int status);  // of an error
 
 // The status of the exception that is being handled; its text becomes that of staghorn_last_error.
 int status_of_current_exception() noexcept;
