@@ -62,7 +62,7 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
     out << "staghorn " << version() << " (" << build_summary() << ")\n";
     return 0;
   }
-  if (!built_with_mpi) require_one_process();
+  if (communicator.size() == 1) require_one_process();
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (words[0] == command.name) return command.run(communicator, arguments, out);
