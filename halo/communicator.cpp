@@ -18,6 +18,7 @@
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/forked.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watch/surroundings.hpp"
 #include "halo/watchdog.hpp"
@@ -38,7 +39,7 @@ MpiSession::MpiSession() : owner_(false) {
 MpiSession::~MpiSession() {
   int finalised = 0;
   MPI_Finalized(&finalised);
-  if (owner_ && !finalised) MPI_Finalize();
+  if (owner_ && !finalised && !mpi_is_of_the_parent()) MPI_Finalize();
 }
 
 // The constructor that it delegates to has ended: what it throws frees the duplicate.

@@ -6,6 +6,7 @@
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/forked.hpp"
 #include "halo/watch/surroundings.hpp"
 
 namespace staghorn {
@@ -68,7 +69,8 @@ int choose_device(const std::string& request, int rank_on_host) {
   const int count = cuda::device_count(), index = entry == "cuda" ? 0 : number_of(entry, request);
   if (index >= count)
     throw Error(ErrorKind::device, "device",
-                count == 0 ? "auto or cpu (no GPU or driver was found)"
+                count == 0 ? forks() > 0 ? "auto or cpu (a child that was forked has no GPU after its parent had one)"
+                                         : "auto or cpu (no GPU or driver was found)"
                            : "one of " + std::to_string(count) + " GPUs, cuda:0 to cuda:" + std::to_string(count - 1),
                 "'" + request + "'");
   return entry == "cuda" ? turn % count : index;

@@ -29,9 +29,14 @@ nb::dict to_dict(const std::map<std::string, std::string>& fields) {
 nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify, const Text& dataset,
                           const std::optional<Extents>& kyu) {
   const Communicator& alone = process.communicator;
-  const GaugeHeader header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset);
-  LinkField links(whole_lattice(header.extents));
-  const GaugeChecks checks = read_gauge(alone, header, links, verify);
+  GaugeHeader header;
+  GaugeChecks checks;
+  Buffer numbers = without_interpreter([&] {
+    header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset);
+    LinkField links(whole_lattice(header.extents));
+    checks = read_gauge(alone, header, links, verify);
+    return copied(links.data(), std::size_t(links.bytes()));
+  });
   nb::dict info;
   nb::list warnings;
   for (const std::string& warning : checks.warnings) warnings.append(warning);
@@ -43,32 +48,38 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
   info["fields"] = to_dict(header.fields);
   info["checksums"] = python::to_dict(checks.checksums);
   info["warnings"] = warnings;
-  return nb::make_tuple(to_array(copied(links.data(), std::size_t(links.bytes())), {}, header.extents, {4, 3, 3}),
-                        info);
+  return nb::make_tuple(to_array(std::move(numbers), {}, header.extents, {4, 3, 3}), info);
 }
 
 void write_gauge_file(const Process& process, const std::string& path, const ComplexArray& links, const Text& format,
                       const Text& precision, bool force) {
   const GaugeFormat chosen =
       format ? parse_gauge_format(*format) : gauge_format_by_name(path).value_or(GaugeFormat::hdf5);
-  const LinkField field(views<Links>(whole_lattice(extents_of(links, 0)), links.data(), 1).front());
-  write_gauge(process.communicator, path, chosen,
-              precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {}, force);
+  without_interpreter([&] {
+    const LinkField field(views<Links>(whole_lattice(extents_of(links, 0)), links.data(), 1).front());
+    write_gauge(process.communicator, path, chosen,
+                precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {}, force);
+  });
 }
 
 nb::tuple read_vector_file(const Process& process, const std::string& path, bool verify) {
-  const std::optional<VectorHeader> header = find_vectors(process.communicator, path);
-  if (!header) throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", "something else");
-  const VectorContents contents = read_vector_contents(process.communicator, *header, whole_lattice(header->extents));
+  std::optional<VectorHeader> header;
+  VectorContents contents;
+  Buffer numbers = without_interpreter([&] {
+    header = find_vectors(process.communicator, path);
+    if (!header) throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", "something else");
+    contents = read_vector_contents(process.communicator, *header, whole_lattice(header->extents));
+    const auto bytes = std::size_t(contents.fields.front().bytes());
+    Buffer side_by_side(contents.fields.size() * bytes);
+    for (std::size_t k = 0; k < contents.fields.size(); ++k)
+      std::memcpy(side_by_side.data() + k * bytes, contents.fields[k].data(), bytes);
+    return side_by_side;
+  });
   nb::list checksums;
   for (const auto& [where, results] : contents.checks) {
     if (verify) require_verified(where, results);
     checksums.append(python::to_dict(results));
   }
-  const auto bytes = std::size_t(contents.fields.front().bytes());
-  Buffer numbers(contents.fields.size() * bytes);
-  for (std::size_t k = 0; k < contents.fields.size(); ++k)
-    std::memcpy(numbers.data() + k * bytes, contents.fields[k].data(), bytes);
   nb::dict info;
   info["format"] = to_string(header->format);
   info["dataset"] = header->dataset;
@@ -82,10 +93,12 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
 void write_vector_file(const Process& process, const std::string& path, const ComplexArray& vectors,
                        const std::string& name, const Text& format, const Text& precision, bool force) {
   const VectorFormat chosen = format ? parse_vector_output(*format) : vector_output_by_name(path);
-  const std::vector<VectorField> fields =
-      views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
-  write_vectors(process.communicator, path, name, fields,
-                precision ? parse_precision(*precision) : usual_precision(chosen), {}, force, chosen);
+  without_interpreter([&] {
+    const std::vector<VectorField> fields =
+        views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
+    write_vectors(process.communicator, path, name, fields,
+                  precision ? parse_precision(*precision) : usual_precision(chosen), {}, force, chosen);
+  });
 }
 
 NumpyArray generate(const Process& process, ChainRequest request, const Text& format, const Text& precision) {
@@ -93,12 +106,13 @@ NumpyArray generate(const Process& process, ChainRequest request, const Text& fo
   request.format = format ? parse_gauge_format(*format) : gauge_format_by_name(name).value_or(GaugeFormat::hdf5);
   request.precision = precision ? parse_precision(*precision) : usual_precision(request.format, Precision::fp64);
   std::ostream nowhere(nullptr);
-  std::optional<LinkField> links;
-  {
-    const nb::gil_scoped_release others_may_run;
-    links.emplace(run_chain(process.communicator, request, nowhere, [] { check_interrupt({}); }));
-  }
-  return to_array(copied(links->data(), std::size_t(links->bytes())), {}, links->lattice().global(), {4, 3, 3});
+  Extents extents{};
+  Buffer numbers = without_interpreter([&] {
+    const LinkField links = run_chain(process.communicator, request, nowhere, [] { check_interrupt({}); });
+    extents = links.lattice().global();
+    return copied(links.data(), std::size_t(links.bytes()));
+  });
+  return to_array(std::move(numbers), {}, extents, {4, 3, 3});
 }
 
 }  // namespace

@@ -45,6 +45,7 @@ std::array<void*, 4> link_pointers(const Addresses& addresses) {
 struct Context {
   staghorn_context* handle = nullptr;
   nb::object log;  // called with each message
+  long calls = 0;  // of collective functions, which began; staghorn/together.py asks
   ~Context() {
     const nb::gil_scoped_release others_may_run;
     destroy();
@@ -75,7 +76,8 @@ std::shared_ptr<Context> create_context(const staghorn_geometry& geometry, stagh
                                         const std::optional<std::string>& transport,
                                         const std::optional<std::string>& tuning_file,
                                         const std::optional<std::string>& devices, nb::object log,
-                                        std::optional<std::int32_t> communicator) {
+                                        std::optional<std::int32_t> communicator, const nb::object& ready) {
+  ready();  // all arguments are what they should be
   auto context = std::make_shared<Context>();
   context->log = std::move(log);
   options.transport = transport ? transport->c_str() : nullptr;
@@ -125,6 +127,7 @@ std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, const stag
                                     const std::optional<staghorn_action>& action) {
   auto gauge = std::make_shared<Gauge>();
   gauge->context = std::move(context);
+  ++gauge->context->calls;
   const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
   staghorn_context* in = gauge->context->handle;
   checked([&] {
@@ -139,6 +142,7 @@ std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, const stag
 
 void update(const Gauge& gauge, const staghorn_links& links, const Addresses& u,
             const std::optional<staghorn_links>& long_links, const Addresses& lng) {
+  ++gauge.context->calls;
   const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
   checked([&] {
     return long_links
@@ -181,6 +185,7 @@ std::pair<int, std::vector<staghorn_result>> solved(staghorn_request request, nb
 
 auto solve(const Gauge& gauge, const staghorn_request& request, const staghorn_vectors& vectors, const Addresses& b,
            const Addresses& x, const Addresses& dx, nb::object progress) {
+  ++gauge.context->calls;
   const auto sources = pointers<const void*>(b);
   const auto solutions = pointers<void*>(x), hops = pointers<void*>(dx);
   return solved(request, std::move(progress), b.size(), [&](const staghorn_request& asked, staghorn_result* results) {
@@ -193,6 +198,7 @@ auto multishift(const Gauge& gauge, const staghorn_request& request, const stagh
                 const std::vector<double>& shifts, const std::vector<double>& tolerances,
                 const std::vector<double>& alphas, std::uintptr_t b, const Addresses& x, const Addresses& dx,
                 nb::object progress) {
+  ++gauge.context->calls;
   const auto solutions = pointers<void*>(x), hops = pointers<void*>(dx);
   const auto or_null = [](const std::vector<double>& numbers) { return numbers.empty() ? nullptr : numbers.data(); };
   return solved(request, std::move(progress), shifts.size(),
@@ -204,6 +210,7 @@ auto multishift(const Gauge& gauge, const staghorn_request& request, const stagh
 }
 
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
+  ++gauge.context->calls;
   const auto sources = pointers<const void*>(in);
   const auto results = pointers<void*>(out);
   checked([&] {
@@ -234,6 +241,7 @@ struct Memory {
 };
 
 nb::dict info(const Gauge& gauge) {
+  ++gauge.context->calls;
   auto about = defaults<staghorn_gauge_info, STAGHORN_GAUGE_INFO>();
   checked([&] { return staghorn_gauge_get(gauge.handle, &about); });
   nb::dict dict;
@@ -267,7 +275,15 @@ NB_MODULE(_interface, m) {
       .def_prop_ro("device_type", [](const Memory& self) { return self.array.device_type(); })
       .def_prop_ro("device_id", [](const Memory& self) { return self.array.device_id(); });
 
-  nb::class_<Context>(m, "Context").def("destroy", [](Context& self) { checked([&] { return self.destroy(); }); });
+  nb::class_<Context>(m, "Context")
+      .def_ro("calls", &Context::calls)
+      .def("refuse",
+           [](Context& self, int status, const std::string& text) {
+             ++self.calls;
+             const nb::gil_scoped_release others_may_run;
+             staghorn_refuse(self.handle, status, text.c_str());  // the caller has an error already
+           })
+      .def("destroy", [](Context& self) { checked([&] { return self.destroy(); }); });
   nb::class_<Gauge>(m, "Gauge").def("destroy", [](Gauge& self) { checked([&] { return self.destroy(); }); });
 
   m.def("mpi_library", [] { return std::string(staghorn_mpi_library()); });
@@ -277,14 +293,15 @@ NB_MODULE(_interface, m) {
     return extents;
   });
   m.def("create_context", &create_context, nb::arg("geometry"), nb::arg("options"), nb::arg("transport").none(),
-        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(),
-        nb::arg("communicator").none());
+        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(), nb::arg("communicator").none(),
+        nb::arg("ready"));
   m.def("local_lattice", &local_lattice);
   m.def("process_grid", &process_grid);
   m.def("device", &device);
   m.def("report", &report);
-  m.def("read_links", [](const Context& context, const std::string& path, bool verify, const staghorn_links& links,
+  m.def("read_links", [](Context& context, const std::string& path, bool verify, const staghorn_links& links,
                          const Addresses& u) {
+    ++context.calls;
     const auto buffers = link_pointers(u);
     checked([&] { return staghorn_read_links(context.handle, path.c_str(), verify ? 1 : 0, &links, buffers.data()); });
   });

@@ -70,7 +70,6 @@ NB_MODULE(_native, m) {
   m.attr("Error") = nb::module_::import_("staghorn.errors").attr("Error");
   nb::register_exception_translator(raise_error);
 
-  // MPI is started when the module is loaded and finalised when the module and the last Session are gone.
   nb::class_<Process>(m, "Process");
   const auto process = std::make_shared<Process>();
   m.attr("_process") = process;

@@ -27,13 +27,14 @@ SolveOptions read_options(const OptionTexts& texts) {
   return options;
 }
 
-Session make_session(const Communicator& communicator, const std::variant<std::string, ComplexArray>& gauge,
-                     const OptionTexts& texts) {
+std::unique_ptr<Session> make_session(const Communicator& communicator,
+                                      const std::variant<std::string, ComplexArray>& gauge, const OptionTexts& texts) {
   const SessionOptions options = read_options(texts).session;
-  if (const auto* path = std::get_if<std::string>(&gauge)) return Session(communicator, *path, options);
+  if (const auto* path = std::get_if<std::string>(&gauge))
+    return std::make_unique<Session>(communicator, *path, options);
   const ComplexArray& links = std::get<ComplexArray>(gauge);
   const Lattice lattice = whole_lattice(extents_of(links, 0), options.loopback);
-  return Session(communicator, LinkField(views<Links>(lattice, links.data(), 1).front()), options);
+  return std::make_unique<Session>(communicator, LinkField(views<Links>(lattice, links.data(), 1).front()), options);
 }
 
 void require_lattice(const Lattice& lattice, const ComplexArray& array, const char* what) {
@@ -91,8 +92,6 @@ void check_interrupt(const CgProgress& progress) {
 std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
                                              const OptionTexts& options, CampaignRequest request,
                                              const nb::object& progress) {
-  const nb::gil_scoped_release others_may_run;
-  request.gauges = read_gauge_list(process.communicator, gauge);
   request.options = read_options(options);
   CampaignPart shown;
   const auto tell = [&](const CampaignPart& part, const CgProgress& at) {
@@ -105,34 +104,40 @@ std::pair<std::string, std::string> campaign(const Process& process, const std::
   watch.part_begins = [&](const CampaignPart& part) { tell(shown = part, {}); };
   watch.progress = [&](const CgProgress& at) { tell(shown, at); };
   watch.part_ends = [&](const CampaignPart& part) { tell(part, {}); };
-  const CampaignAnswer answer = run_campaign(process.communicator, request, watch);
+  const CampaignAnswer answer = without_interpreter([&] {
+    request.gauges = read_gauge_list(process.communicator, gauge);
+    return run_campaign(process.communicator, request, watch);
+  });
   return {answer.json, answer.table};
 }
 
 NativeSession::NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
                              const OptionTexts& options)
-    : process_(std::move(process)), session_(make_session(process_->communicator, gauge, options)) {}
+    : process_(std::move(process)),
+      session_(without_interpreter([&] { return make_session(process_->communicator, gauge, options); })) {}
 
 NumpyArray NativeSession::links() const {
-  const LinkField& links = session_.links();
-  return to_array(copied(links.data(), std::size_t(links.bytes())), {}, session_.lattice().global(), {4, 3, 3});
+  Buffer numbers = without_interpreter([&] {
+    const LinkField& links = session_->links();
+    return copied(links.data(), std::size_t(links.bytes()));
+  });
+  return to_array(std::move(numbers), {}, session_->lattice().global(), {4, 3, 3});
 }
 
 std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::string, ComplexArray>& source,
                                                         const std::optional<ComplexArray>& guess,
                                                         const OptionTexts& options, const nb::object& progress) {
   const Turn turn(busy_);
-  const Lattice& lattice = session_.lattice();
+  const Lattice& lattice = session_->lattice();
   if (SolveOptions asked = read_options(options); asked.many.asked()) return solve_many_of(source, asked, progress);
   Buffer solved;
   SolvedSources answer;
-  {
-    const nb::gil_scoped_release others_may_run;
+  without_interpreter([&] {
     SolveOptions asked = read_options(options);
     SourceSet sources;
     if (const auto* words = std::get_if<std::string>(&source)) {
       set_option(asked, "source", *words);
-      sources = make_sources(session_.communicator(), lattice, asked.source, session_.options().no_verify);
+      sources = make_sources(session_->communicator(), lattice, asked.source, session_->options().no_verify);
     } else {
       const ComplexArray& array = std::get<ComplexArray>(source);
       require_lattice(lattice, array, "source");
@@ -148,17 +153,17 @@ std::pair<NumpyArray, std::string> NativeSession::solve(const std::variant<std::
       if (guess->shape(0) != n) throw Error("guess", std::to_string(n) + " vectors", std::to_string(guess->shape(0)));
     }
     if (asked.request.rational) {  // how many fields there are depends on the file
-      answer = solve_sources(session_, asked.request, sources, {}, listener(progress));
+      answer = solve_sources(*session_, asked.request, sources, {}, listener(progress));
       solved = Buffer(answer.solutions.size() * std::size_t(answer.solutions[0].bytes()));
       for (std::size_t i = 0; i < answer.solutions.size(); ++i)
         std::memcpy(solved.data() + i * std::size_t(answer.solutions[0].bytes()), answer.solutions[i].data(),
                     std::size_t(answer.solutions[0].bytes()));
     } else {
       solved = guess ? copied(guess->data(), bytes) : Buffer(bytes);
-      answer = solve_sources(session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
+      answer = solve_sources(*session_, asked.request, sources, views<ColorVector<double>>(lattice, solved.data(), n),
                              listener(progress));
     }
-  }
+  });
   return {to_array(std::move(solved), {answer.solutions.size()}, lattice.global(), {3}), to_json(answer.report)};
 }
 
@@ -167,15 +172,14 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
   const Turn turn(busy_);
   FoundEigenpairs found;
   std::optional<Buffer> vectors;
-  const Lattice& lattice = session_.lattice();
-  {
-    const nb::gil_scoped_release others_may_run;
+  const Lattice& lattice = session_->lattice();
+  without_interpreter([&] {
     if (output) {
       require_writable(*output, lattice);
-      check_writable(session_.communicator(), output->path, output->force);
+      check_writable(session_->communicator(), output->path, output->force);
     }
-    found = find_eigenpairs(session_.resident(), request, [](const EigenProgress&) { check_interrupt({0, 1}); });
-    if (output) write_eigenpairs(session_.resident(), found, *output);
+    found = find_eigenpairs(session_->resident(), request, [](const EigenProgress&) { check_interrupt({0, 1}); });
+    if (output) write_eigenpairs(session_->resident(), found, *output);
     if (with_vectors) {
       const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
       vectors.emplace(found.pairs.count() * bytes);
@@ -187,7 +191,7 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
           std::memcpy(vectors->data() + i++ * bytes, plain.data(), bytes);
         }
     }
-  }
+  });
   const std::string report = to_json(found.report);
   if (!vectors) return {std::nullopt, report};
   return {to_array(std::move(*vectors), {found.pairs.count()}, lattice.global(), {3}), report};
@@ -195,20 +199,19 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
 
 std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::variant<std::string, ComplexArray>& source,
                                                                 SolveOptions& asked, const nb::object& progress) {
-  const Lattice& lattice = session_.lattice();
-  const Communicator& alone = session_.communicator();
+  const Lattice& lattice = session_->lattice();
+  const Communicator& alone = session_->communicator();
   std::optional<SourceList> sources;
   Buffer solved;
   std::size_t n_solutions = 0;
   SolveReport report;
-  {
-    const nb::gil_scoped_release others_may_run;
+  without_interpreter([&] {
     if (const auto* words = std::get_if<std::string>(&source)) {
       if (!words->empty()) set_option(asked, "source", *words);
       sources.emplace(
           alone, lattice,
           asked.many.list ? read_source_list(alone, *asked.many.list, asked.source) : std::vector{asked.source},
-          asked.request.system, session_.options().no_verify);
+          asked.request.system, session_->options().no_verify);
     } else {
       const ComplexArray& array = std::get<ComplexArray>(source);
       require_lattice(lattice, array, "source");
@@ -219,8 +222,8 @@ std::pair<NumpyArray, std::string> NativeSession::solve_many_of(const std::varia
     const std::size_t bytes = std::size_t(lattice.local_volume()) * sizeof(ColorVector<double>);
     solved = Buffer(n_solutions * bytes);
     SolutionArray array(solved.data(), bytes);
-    report = solve_many(session_, asked.request, asked.many, *sources, &array, listener(progress));
-  }
+    report = solve_many(*session_, asked.request, asked.many, *sources, &array, listener(progress));
+  });
   return {to_array(std::move(solved), {n_solutions}, lattice.global(), {3}), to_json(report)};
 }
 

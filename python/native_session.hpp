@@ -9,6 +9,8 @@
 #include <variant>
 
 #include "halo/communicator.hpp"
+#include "halo/watch/arithmetic.hpp"
+#include "halo/watch/forked.hpp"
 #include "python/arrays.hpp"
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/request/eigen_request.hpp"
@@ -18,12 +20,22 @@
 
 namespace staghorn::python {
 
-// MPI for as long as anything of the module lives, and the group of this process alone: every Python process solves by
-// itself, under mpirun too.
+// This process alone, for as long as anything of the module lives: every Python process solves by itself, under mpirun
+// too, and calls no function of MPI.
 struct Process {
-  MpiSession mpi;
-  Communicator communicator{MPI_COMM_SELF};
+  Communicator communicator;
 };
+
+// Runs `work` without the interpreter, whose other threads run meanwhile: in the arithmetic of all calls, and in a
+// child that was forked on a thread of its own.
+template <class Work>
+auto without_interpreter(const Work& work) {
+  const nanobind::gil_scoped_release others_may_run;
+  return with_living_threads([&] {
+    const TeamArithmetic arithmetic;
+    return work();
+  });
+}
 
 using OptionTexts = std::map<std::string, std::string>;  // by the names of solver/request/option_table.hpp
 
@@ -45,7 +57,7 @@ class NativeSession {
   NativeSession(std::shared_ptr<Process> process, const std::variant<std::string, ComplexArray>& gauge,
                 const OptionTexts& options);
 
-  const Session& session() const { return session_; }
+  const Session& session() const { return *session_; }
   NumpyArray links() const;
 
   // Solves for `source`, vectors of shape (n, T, Z, Y, X, 3) or a source in words, from `guess`. Returns the solutions
@@ -67,7 +79,7 @@ class NativeSession {
                                                    SolveOptions& asked, const nanobind::object& progress);
 
   std::shared_ptr<Process> process_;
-  Session session_;
+  std::unique_ptr<Session> session_;
   bool busy_ = false;
 };
 

@@ -202,6 +202,27 @@ MUTATIONS = [
              "return self.hash.is_made() && self.hash.get() != self.in_gauge;", "return 0;", CHANGES),
     Mutation("C: what is withheld is not written", "return all.any(wanted);", "return all.any(wanted) && request.guess;",
              ["tests/interface/test_c_interface.py::test_in_one_process[withheld_solutions_are_not_written]"]),
+    Mutation("C: outputs that share memory are refused",
+             "if (!pieces_[i].written) continue;", "continue;",
+             ["tests/interface/test_c_interface.py::test_in_one_process[outputs_that_share_memory_are_refused]"]),
+    Mutation("C: the two parities of one field share no byte",
+             "return sum % 2 == parity;", "return true;",
+             ["tests/interface/test_c_interface.py::test_in_one_process[parities_of_one_field_share_nothing]"]),
+    Mutation("hosts that round upwards: the threads of OpenMP round to nearest, too",
+             "if (depth_++ > 0 || omp_get_max_threads() == 1 || omp_in_parallel()) return;", "if (depth_++ >= 0) return;",
+             ["tests/interface/surroundings/test_host_arithmetic.py::test_bits_are_those_of_a_plain_host[2-all-upward]"]),
+    Mutation("hosts that trap: modes and flags are there again in every thread",
+             "std::fesetenv(found_ ? &*found_ : &host);", "std::fesetenv(&host);",
+             ["tests/interface/surroundings/test_host_arithmetic.py::test_bits_are_those_of_a_plain_host[3-others-traps]"]),
+    Mutation("forks: a call of a child runs on a thread of its own",
+             "bool came_through_a_fork() noexcept { return this_thread; }", "bool came_through_a_fork() noexcept { return false; }",
+             ["tests/interface/surroundings/test_forks.py::test_children_have_the_bits_of_their_parent[2]"]),
+    Mutation("ranks: what one refuses before the library is entered, all refuse",
+             "throw LocalError(kind_of(status), text);", "throw LocalError(kind_of(status), \"\");",
+             ["tests/interface/test_abuse.py::test_ranks_that_ask_for_different_things_hear_the_difference"]),
+    Mutation("launchers: the number of processes that another MPI's launcher tells",
+             "if (size > 1) return told(launcher.size);", "",
+             ["tests/mpi/test_launchers.py::test_one_of_several_processes_refuses_to_do_the_whole_work"]),
     Mutation("MILC: signs that change two and two change the hash",
              "const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };",
              "const auto step = [](Word state, Word word) { return (state ^ word) * factor; };", MILC),
@@ -327,7 +348,8 @@ def programs(mutation: Mutation) -> list[str]:
     """The targets of the build that a mutation's tests need. The build for GPUs is made without Python."""
     if mutation.gpu:
         return ["staghorn"]
-    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "milc_host"]}
+    needed = {"unit": ["unit_checks"], "interface": ["staghorn", "unit_checks", "fake_hosts", "cps_program", "milc_host", "milc_changes", "one_process",
+                                                         "host_arithmetic", "forked_host", "unlike_requests"]}
     names = {test.split("/")[1] for test in mutation.tests}
     return sorted({target for name in names for target in needed.get(name, ["staghorn", "staghorn_python"])})
 

@@ -5,8 +5,9 @@
 
 namespace staghorn {
 
-// Throws Error if mpirun or srun says that it started several processes: without MPI, each would do the whole work.
-// Local.
+// For a process that MPI, or its absence, leaves alone. Throws Error if a launcher says that it started several
+// processes: each would do the whole work. The launcher may belong to another MPI than this build. STAGHORN_ALONE=1
+// says that they have different work. Reads the environment whatever the surroundings say. Local.
 void require_one_process();
 
 // While MPI starts in a process that no launcher has started, Open MPI has no daemon to start beside it and no network

@@ -54,7 +54,7 @@ inline constexpr struct NeedsSeveralProcesses {
     return MPI_ERR_OTHER;
   }
 } MPI_Abort, MPI_Allgather, MPI_Allreduce, MPI_Alltoallv, MPI_Barrier, MPI_Bcast, MPI_Cancel, MPI_Comm_create_keyval,
-    MPI_Comm_get_attr, MPI_Comm_set_attr, MPI_Comm_split, MPI_Comm_split_type, MPI_Get_processor_name, MPI_Ibarrier,
-    MPI_Iprobe, MPI_Irecv, MPI_Is_thread_main, MPI_Isend, MPI_Query_thread, MPI_Recv_init, MPI_Request_free,
-    MPI_Request_get_status, MPI_Send_init, MPI_Sendrecv, MPI_Start, MPI_Startall, MPI_Test, MPI_Testall,
-    MPI_Type_commit, MPI_Type_contiguous, MPI_Type_free, MPI_Wait, MPI_Waitall;
+    MPI_Comm_get_attr, MPI_Comm_set_attr, MPI_Comm_split, MPI_Comm_split_type, MPI_Comm_test_inter,
+    MPI_Get_processor_name, MPI_Ibarrier, MPI_Iprobe, MPI_Irecv, MPI_Is_thread_main, MPI_Isend, MPI_Query_thread,
+    MPI_Recv_init, MPI_Request_free, MPI_Request_get_status, MPI_Send_init, MPI_Sendrecv, MPI_Start, MPI_Startall,
+    MPI_Test, MPI_Testall, MPI_Type_commit, MPI_Type_contiguous, MPI_Type_free, MPI_Wait, MPI_Waitall;

@@ -9,7 +9,7 @@
 
 Arrays: links U[T, Z, Y, X, mu, 3, 3], vectors v[T, Z, Y, X, 3], complex; mu = 0, 1, 2, 3 = x, y, z, t.
 `staghorn.reference` is the same operator in NumPy alone; `staghorn.plot` draws reports. Compiled modules are loaded at first
-use, so that the NumPy and plotting parts work without them, and MPI is started by Session only.
+use, so that the NumPy and plotting parts work without them. No function of MPI is called but by a Context with `comm`.
 """
 
 from __future__ import annotations

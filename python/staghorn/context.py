@@ -17,6 +17,7 @@ from .fields import Extents, SupportsDLPack
 from .gauge import Gauge
 from .report import Report
 from .structs import Boundary, action_of, link_layout
+from .together import collective, is_null, made_together, meet
 
 with loading():
     from . import _interface as native
@@ -46,6 +47,9 @@ class Context:
     With several ranks use one of the former two: all ranks must do it together. Collective. Raises Error.
     """
 
+    _met = False  # whether the arguments of all ranks were found good
+
+    @made_together
     def __init__(self, lattice: Sequence[int] | str | os.PathLike[str], *, comm: Any = None, grid: Sequence[int] | None = None,
                  coord: Sequence[int] | None = None, device: str | int = "cpu", threads: int = 0, certificate: str = "auto",
                  transport: str | None = None, stream: int | None = None, tuning_file: str | os.PathLike[str] | None = None,
@@ -65,13 +69,18 @@ class Context:
         options.stream = stream or 0
         self._stream = stream
         self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fspath(tuning_file),
-                                             devices, log, None if comm is None else _fortran_communicator(comm))
+                                             devices, log, None if comm is None else _fortran_communicator(comm),
+                                             lambda: self._meet(comm))
         self._lattice = _four("lattice", extents)
         local, origin = native.local_lattice(self._native)
         self._local, self._origin = _four("local", local), _four("origin", origin)
         self._grid = _four("grid", native.process_grid(self._native))
         number = native.device(self._native)
         self._device = "cpu" if number == native.DEVICES["cpu"] else f"cuda:{number}"
+
+    def _meet(self, comm: Any) -> None:
+        self._met = True
+        meet(comm)
 
     @property
     def lattice(self) -> Extents:
@@ -102,6 +111,7 @@ class Context:
     def stream(self) -> int | None:
         return self._stream
 
+    @collective
     def gauge(self, array: SupportsDLPack, *, order: str = "lex", phases: str = "none", boundary: Boundary = "antiperiodic",
               boundary_in_links: bool = False, dagger: bool = False, scale: Sequence[float] | None = None, links: int = 18,
               version: int = 0, long: SupportsDLPack | None = None, long_links: int = 18, coefficient: float = 0.0,
@@ -138,6 +148,7 @@ class Context:
             of_long.coefficient = coefficient
         return Gauge._of_arrays(self, order, array, layout(links), long, of_long, made_by)
 
+    @collective
     def read(self, path: str | os.PathLike[str], *, verify: bool = True, boundary: Boundary = "antiperiodic",
              links: int = 18, long_links: int = 18, action: str = "naive", u0: float = 1.0, naik_epsilon: float = 0.0,
              unitarize: str = "u3") -> Gauge:
@@ -146,6 +157,7 @@ class Context:
         return self.gauge(self.read_links(path, verify=verify), boundary=boundary, links=links, long_links=long_links,
                           action=action, u0=u0, naik_epsilon=naik_epsilon, unitarize=unitarize)
 
+    @collective
     def read_links(self, path: str | os.PathLike[str], *, verify: bool = True) -> np.ndarray[Any, np.dtype[np.complex128]]:
         """The links of a file as an array, local [T, Z, Y, X, mu, 3, 3]. Collective. Raises Error."""
         x, y, z, t = self._local
@@ -195,6 +207,8 @@ def _fortran_communicator(comm: Any) -> int:
     """The handle of a communicator of mpi4py, if mpi4py and Staghorn use the same library of MPI."""
     if not hasattr(comm, "py2f"):
         raise Error(f"comm: expected a communicator of mpi4py, found {type(comm).__module__}.{type(comm).__qualname__}", "argument")
+    if is_null(comm):
+        raise Error("comm: expected a group of ranks, found COMM_NULL", "argument")
     if native.mpi_library() == "no MPI":
         raise Error("comm: expected None, as this Staghorn was built without MPI, found a communicator. `pip install .` builds it with "
                     "the MPI that it finds (libopenmpi-dev of Debian and Ubuntu, openmpi of conda-forge)", "mpi")
@@ -203,4 +217,6 @@ def _fortran_communicator(comm: Any) -> int:
     theirs, ours = MPI.Get_library_version().strip("\0 \n"), native.mpi_library().strip("\0 \n")
     if theirs != ours:
         raise Error(f"comm: expected a communicator of the MPI that Staghorn is linked with, {ours!r}, found one of {theirs!r}", "mpi")
+    if comm.Is_inter():
+        raise Error("comm: expected one group of ranks, such as comm.Merge() makes, found an intercommunicator, which has two", "argument")
     return int(comm.py2f())

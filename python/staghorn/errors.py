@@ -18,6 +18,9 @@ _NAMES = {
     "vectors.precision": "dtype",
     "geometry.global": "lattice",
 }
+# Arguments of the functions of staghorn.h that have another name here; "b[2]" is the third source.
+_FIELDS = {"b": "source", "in": "source", "x": "out"}
+_FIELD = re.compile(r"(?<![\w.])(b|in|x)(\[\w+\])")
 _STRUCT_FIELD = re.compile(r"\b(?:request|vectors|links|geometry|options)\.(\w+)")
 
 
@@ -90,6 +93,7 @@ def error_of_library(status: int, text: str) -> Error:
 
     kinds = {number: kind for kind, number in ERRORS.items()}
     text = _STRUCT_FIELD.sub(lambda found: _NAMES.get(found[0], found[1]), text)
+    text = _FIELD.sub(lambda found: _FIELDS[found[1]] + found[2], text)
     return Error(_with_verify(text), kinds.get(status, "internal"))
 
 

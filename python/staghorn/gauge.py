@@ -17,6 +17,7 @@ from .fields import vectors as vector_fields
 from .progress import Progress, Shown
 from .report import Report
 from .structs import request_of, vector_layout
+from .together import collective
 
 with loading():
     from . import _interface as native
@@ -58,10 +59,12 @@ class Gauge:
         return cls(context, made, order, layout, of_long)
 
     @property
+    @collective
     def info(self) -> GaugeInfo:
         """Plaquettes, unitarity and hash. Collective."""
         return GaugeInfo(**native.info(self._native))
 
+    @collective
     def update(self, array: SupportsDLPack, *, long: SupportsDLPack | None = None, version: int = 0) -> None:
         """Takes other links, of the order, phases and boundary of the first ones; fat and `long` ones where these were so. A `version` that is not 0 and that of the last
         update says that the links are the same: then nothing is read. Collective. Raises Error, after which the gauge has no
@@ -75,6 +78,7 @@ class Gauge:
         lng = _place_links("long", self.context, self._of_long, long, self._order)
         native.update(self._native, self._layout, u.addresses, self._of_long, lng.addresses)
 
+    @collective
     def hop(self, source: Array, *, out: Array | None = None, target: str = "full", order: str = "lex",
             phases: str = "none") -> Array:
         """D source on the sites of `target`: "full", "even" or "odd"; other sites of the result are those of `out`, or 0.
@@ -87,6 +91,7 @@ class Gauge:
         native.hop(self._native, layout, choice("target", target, native.SITES), given.addresses, written.addresses)
         return result
 
+    @collective
     def solve(self, mass: float, source: Array, *, out: Array | None = None, guess: bool = False, dx: Array | None = None,
               system: str = "full", order: str = "lex", phases: str = "none", tolerance: float = 1e-10,
               tolerance_hq: float = 0.0, max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,
@@ -126,6 +131,7 @@ class Gauge:
             status, results = native.solve(self._native, request, layout, b.addresses, solutions.addresses, hops, shown.function)
             return x, shown.ended(self._report(status, results))
 
+    @collective
     def multishift(self, shifts: Sequence[float], source: Array, *, mass: float, out: Array | None = None, system: str = "full",
                    order: str = "lex", phases: str = "none", tolerance: float | Sequence[float] = 1e-10,
                    max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,

@@ -9,6 +9,8 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from .errors import Error
+
 if TYPE_CHECKING:
     from .report import Report
 
@@ -68,6 +70,8 @@ class Shown:
     """The progress of one solve: a function of the caller, a line, or nothing."""
 
     def __init__(self, progress: Progress | bool | None) -> None:
+        if not (progress is None or isinstance(progress, bool) or callable(progress)):
+            raise Error(f"progress: expected a function, True or None, found {progress!r}", "argument")
         self.line = ProgressLine() if progress is True else None
         self.function: Progress | None = self.line if progress is True else progress or None
 

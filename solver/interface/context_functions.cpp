@@ -9,10 +9,13 @@
 #include <optional>
 
 #include "halo/host_mapping.hpp"
+#include "halo/one_process/launched_together.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/forked.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
+#include "solver/interface/host_fields.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 
@@ -133,6 +136,11 @@ std::shared_ptr<Surroundings> surroundings_of(const Arguments& asked, int rank) 
 void require_running_mpi() {
   if (!built_with_mpi)
     throw Error(ErrorKind::mpi, "communicator", "a Staghorn that was built with MPI", "one without, for one process");
+  if (mpi_is_of_the_parent())
+    throw Error(
+        ErrorKind::mpi, "MPI", "to be initialised in this process",
+        "that of the parent, which a child that was forked cannot use. Start children by spawn or exec, or fork "
+        "before MPI is initialised");
   int started = 0, finished = 0;
   MPI_Initialized(&started);
   if (started) MPI_Finalized(&finished);
@@ -143,6 +151,11 @@ void require_running_mpi() {
 int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_geometry* geometry,
                     const staghorn_options* options) {
   if (parent == MPI_COMM_NULL) throw Error(ErrorKind::argument, "communicator", "a group of ranks", "MPI_COMM_NULL");
+  int between_groups = 0;
+  MPI_Comm_test_inter(parent, &between_groups);
+  if (between_groups)
+    throw Error(ErrorKind::argument, "communicator", "one group of ranks, such as MPI_Intercomm_merge makes",
+                "an intercommunicator, which has two");
   int level = MPI_THREAD_SINGLE;
   MPI_Query_thread(&level);
   int rank = 0;
@@ -153,6 +166,9 @@ int create_with_mpi(staghorn_context** context, MPI_Comm parent, const staghorn_
   try {
     asked = read_arguments(context, geometry, options);
     surroundings = surroundings_of(asked, rank);
+    int world = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &world);
+    if (world == 1) require_one_process();
   } catch (...) {
     refused = std::current_exception();
   }
@@ -218,6 +234,10 @@ int staghorn_context_local(const staghorn_context* context, std::int32_t extents
     const auto held = held_by(context);
     check_pointer("extents", extents);
     check_pointer("origin", origin);
+    CallMemory memory;
+    memory.writes("extents", FieldBytes::of_array(extents, sizeof(std::int32_t[4])));
+    memory.writes("origin", FieldBytes::of_array(origin, sizeof(std::int32_t[4])));
+    require_own_memory(memory);
     const Lattice& lattice = held->context->lattice();
     for (std::size_t mu = 0; mu < 4; ++mu) {
       extents[mu] = lattice.local()[mu];
@@ -268,6 +288,20 @@ int staghorn_context_destroy(staghorn_context** context) {
   });
 }
 
+int staghorn_refuse(staghorn_context* context, int status, const char* text) {
+  return guarded([&] {
+    const auto held = held_together(context);
+    return run_together(*held, [&] {
+      agree_alike(held->context->communicator(), "staghorn_refuse", [&](Asked&) {
+        check_choice("status", status, STAGHORN_E_FILE, STAGHORN_E_ARGUMENT);
+        check_pointer("text", text);
+        throw LocalError(kind_of(status), text);
+      });
+      return int(STAGHORN_OK);
+    });
+  });
+}
+
 int staghorn_report(const staghorn_context* context, char* json, std::size_t* bytes) {
   return guarded([&] {
     const auto held = held_by(context);
@@ -275,6 +309,10 @@ int staghorn_report(const staghorn_context* context, char* json, std::size_t* by
     if (!held->report) throw Error(ErrorKind::state, "report", "a solve before", "none in this context");
     const std::string text = to_json(*held->report);
     const std::size_t room = *bytes;
+    CallMemory memory;
+    memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
+    memory.writes("json", FieldBytes::of_array(json, room));
+    require_own_memory(memory);
     *bytes = text.size() + 1;
     if (!json) return int(STAGHORN_OK);
     if (room < text.size() + 1)

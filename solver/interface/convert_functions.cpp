@@ -27,8 +27,13 @@ int staghorn_convert_vectors(const staghorn_context* context, const staghorn_vec
     check_pointer("in", in);
     check_pointer("out", out);
     const auto sites = source.half ? std::optional(Parity(source.half - STAGHORN_EVEN)) : std::nullopt;
-    convert_vector(place.lattice(), sites, vectors_of_host(source, -1), signs_of_host(source, nullptr), in,
-                   vectors_of_host(target, -1), signs_of_host(target, nullptr), out);
+    const HostVectors from_layout = vectors_of_host(source, -1), to_layout = vectors_of_host(target, -1);
+    CallMemory all;
+    all.reads("in", bytes_of(from_layout, place.lattice().local(), {}, in));
+    all.writes("out", bytes_of(to_layout, place.lattice().local(), {}, out));
+    require_own_memory(all);
+    convert_vector(place.lattice(), sites, from_layout, signs_of_host(source, nullptr), in, to_layout,
+                   signs_of_host(target, nullptr), out);
     return int(STAGHORN_OK);
   });
 }
@@ -52,7 +57,14 @@ int staghorn_convert_links(const staghorn_context* context, const staghorn_links
     std::array<void*, 4> written{};
     std::copy_n(in, source.order == STAGHORN_QDP ? 4 : 1, read.begin());
     std::copy_n(out, target.order == STAGHORN_QDP ? 4 : 1, written.begin());
-    convert_links(place.lattice(), links_of_host(source, -1), read, links_of_host(target, -1), written);
+    const HostLinks from_layout = links_of_host(source, -1), to_layout = links_of_host(target, -1);
+    CallMemory all;
+    for (int mu = 0; mu < buffers_of(from_layout.order); ++mu)
+      all.reads("in", bytes_of(from_layout, place.lattice().local(), in[mu]), mu);
+    for (int mu = 0; mu < buffers_of(to_layout.order); ++mu)
+      all.writes("out", bytes_of(to_layout, place.lattice().local(), out[mu]), mu);
+    require_own_memory(all);
+    convert_links(place.lattice(), from_layout, read, to_layout, written);
     return int(STAGHORN_OK);
   });
 }

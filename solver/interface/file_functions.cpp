@@ -36,6 +36,10 @@ void read_file(const Context& context, const char* path, int verify, const stagh
       check_pointer("u[mu]", u[mu]);
       written[std::size_t(mu)] = u[mu];
     }
+    CallMemory memory;
+    for (int mu = 0; mu < buffers_of(layout.order); ++mu)
+      memory.writes("u", bytes_of(layout, context.lattice().local(), u[mu]), mu);
+    require_own_memory(memory);
   });
   const GaugeHeader header = read_gauge_header(all, path);
   if (header.extents != context.lattice().global())  // the same on every rank

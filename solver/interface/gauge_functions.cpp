@@ -108,6 +108,7 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
   staghorn_vectors layout{};
   HostVectors host;
   std::optional<OperatorLinks> links;
+  std::optional<Parity> parity, source;
   agree_alike(context.communicator(), "staghorn_hop", [&](Asked& asked) {
     layout = read_struct(vectors, "vectors");
     check(layout);
@@ -118,6 +119,8 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
     host = vectors_of_host(layout, field_device);
     require_links(held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
+    if (target != STAGHORN_FULL) parity = Parity(target - STAGHORN_EVEN);
+    if (parity) source = opposite(*parity);
     check_choice("n", n, 1, max_rhs);
     if (layout.half && target == STAGHORN_FULL)
       throw Error(ErrorKind::layout, "target", "EVEN or ODD for half vectors", "FULL");
@@ -127,12 +130,14 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
       check_memory("in[i]", in[i], layout.memory, context.cuda_device());
       check_memory("out[i]", out[i], layout.memory, context.cuda_device());
     }
+    CallMemory all;
+    for (int i = 0; i < n; ++i) all.reads("in", bytes_of(host, context.lattice().local(), source, in[i]), i);
+    for (int i = 0; i < n; ++i) all.writes("out", bytes_of(host, context.lattice().local(), parity, out[i]), i);
+    require_own_memory(all);
     if (host.space == MemorySpace::cuda) held.await_host();
     held.make_a_field(host.space);
     links.emplace(held.gauge->plain_links(host.space));
   });
-  const auto parity = target == STAGHORN_FULL ? std::nullopt : std::optional(Parity(target - STAGHORN_EVEN));
-  const auto source = parity ? std::optional(opposite(*parity)) : std::nullopt;
   const VectorSigns signs = signs_of_host(layout, &held.signs);
   for (int i = 0; i < n; ++i) {
     VectorField &from = held.sources[0], &to = held.solutions[0];

@@ -12,6 +12,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/forked.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/interface/alike.hpp"
 
@@ -72,7 +73,7 @@ HandleTable<staghorn_gauge, HeldGauge>& gauges() {
 bool can_be_entered(const HeldContext& held) {
   if (held.thread != std::this_thread::get_id() || held.in_use) return false;
   const Alarm* const alarm = held.context->communicator().alarm();
-  if (!alarm || alarm->is_lost()) return false;
+  if (!alarm || alarm->is_lost() || mpi_is_of_the_parent()) return false;
   int finalised = 0;
   MPI_Finalized(&finalised);
   return !finalised;
@@ -196,6 +197,7 @@ void require_links(const HeldGauge& held) {
 }
 
 Claim::Claim(HeldContext& held) : held_(held) {
+  held.context->require_own_process();
   if (held.main_thread_only) {
     int is_main = 0;
     MPI_Is_thread_main(&is_main);

@@ -91,6 +91,12 @@ void check_memory(const char* name, const void* pointer, std::int32_t memory, in
   }
 }
 
+void require_own_memory(const CallMemory& memory) {
+  if (const auto clash = memory.clash())
+    throw Error(ErrorKind::argument, clash->written, "memory of its own, as the call writes it",
+                "bytes of " + clash->other);
+}
+
 VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links) {
   VectorSigns signs;
   switch (vectors.phases) {

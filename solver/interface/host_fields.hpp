@@ -20,6 +20,9 @@ HostVectors vectors_of_host(const staghorn_vectors& vectors, int cuda_device);
 // (staghorn_memory) says, or to another device. On a context without a GPU all memory is the host's.
 void check_memory(const char* name, const void* pointer, std::int32_t memory, int cuda_device);
 
+// Throws Error where memory that a call writes is that of another argument, too.
+void require_own_memory(const CallMemory& memory);
+
 // How the host's vectors differ from ours, in a gauge whose links say `of_links`; nothing: no gauge is at hand. Throws
 // Error where the phases are those of links as given and there are none.
 VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links);

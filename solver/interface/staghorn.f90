@@ -261,6 +261,13 @@ module staghorn
       import
       type(c_ptr), value :: gauge
     end function
+    ! text: ends in c_null_char
+    integer(c_int) function staghorn_refuse(context, status, text) bind(C)
+      import
+      type(c_ptr), value :: context
+      integer(c_int), value :: status
+      character(kind=c_char), intent(in) :: text(*)
+    end function
     integer(c_int) function staghorn_convert_vectors(context, from, in, to, out) bind(C)
       import
       type(c_ptr), value :: context, in, out

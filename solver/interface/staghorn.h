@@ -13,6 +13,17 @@
  * handle that is NULL or destroyed looks for 5 s whether others wait for it in a context of its thread: then all of
  * them return its error. Others that come later wait until its next call in their context.
  *
+ * What a call writes is memory of its own: no byte of an output may belong to another output or to an input, or the
+ * call is refused before it writes. Fields that interlock (members of the struct of a site), and the two parities of
+ * one field, share no byte.
+ *
+ * Calls compute in rounding to nearest, with subnormal numbers and without traps, in all threads, whatever the host has
+ * set; its modes and flags are there again afterwards, and while progress, withhold and log run.
+ *
+ * A child that was forked may go on with contexts of one process on the CPU, and make new ones. It has not the MPI and
+ * the GPU of its parent: contexts that use them return STAGHORN_E_STATE there, and new ones STAGHORN_E_MPI or
+ * STAGHORN_E_DEVICE.
+ *
  * Every struct begins with struct_size. Call staghorn_defaults first, then change what differs:
  *
  *   staghorn_request request;
@@ -304,7 +315,8 @@ STAGHORN_API int staghorn_defaults(void *a_struct, size_t size, int which);
 /* A context for this process alone; no function of MPI is called, now or later. options = NULL: defaults. */
 STAGHORN_API int staghorn_context_create(staghorn_context **context, const staghorn_geometry *geometry,
                                          const staghorn_options *options);
-/* With a communicator of Fortran, which is duplicated; staghorn_mpi.h has the function for C. Collective. */
+/* With a communicator of Fortran, which is duplicated, and is no intercommunicator; staghorn_mpi.h has the function for
+ * C. Collective. */
 STAGHORN_API int staghorn_context_create_f(staghorn_context **context, int32_t fortran_communicator,
                                            const staghorn_geometry *geometry, const staghorn_options *options);
 /* Local extents and the global coordinates of the first local site. Local. */
@@ -381,6 +393,13 @@ STAGHORN_API int staghorn_eigenpairs_get(staghorn_gauge *gauge, staghorn_eigen_i
                                          double *residuals);
 /* Forgets them. Collective. */
 STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
+
+/* For code that checks arguments before it calls the library, and finds wrong on this rank what may be right on others:
+ * the collective call that other ranks of the context make, now or next, is refused, and all of them return `status`,
+ * an error, and `text`, with the number of this rank in front. Ranks that all refuse get the error of the first.
+ * Returns `status`. Collective, with any collective function that takes this context or a gauge in it on other ranks.
+ */
+STAGHORN_API int staghorn_refuse(staghorn_context *context, int status, const char *text);
 
 /* From one layout and phase convention to another; host memory. Local. */
 STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,

@@ -16,6 +16,7 @@
 
 #include <staghorn.h>
 
+#include <cfenv>
 #include <cmath>
 #include <stdexcept>
 #include <string>
@@ -47,6 +48,19 @@ Struct defaults(int which) {
 }
 
 inline staghorn_options default_options() { return defaults<staghorn_options>(STAGHORN_OPTIONS); }
+
+// Masses are computed as the library computes, whatever rounding and traps the program has set.
+class StandardArithmetic {
+ public:
+  StandardArithmetic() {
+    std::feholdexcept(&before_);
+    std::fesetround(FE_TONEAREST);
+  }
+  ~StandardArithmetic() { std::fesetenv(&before_); }
+
+ private:
+  std::fenv_t before_;
+};
 
 // The context of the program, on the nodes of GJP, and one gauge whose links follow those of whichever lattice solves.
 class Connection {
@@ -170,6 +184,7 @@ class Solver : public Base {
     checked(staghorn_multishift(connection_->gauge(), &request, &vectors, n_shifts, shift, stop.data(),
                                 type == SINGLE ? alpha : nullptr, f_in, x.data(), dx.empty() ? nullptr : dx.data(),
                                 results.data()));
+    const StandardArithmetic arithmetic;
     int iterations = 0;
     for (int s = 0; s < n_shifts; ++s) {
       const staghorn_result& result = results[std::size_t(s)];
@@ -193,7 +208,10 @@ class Solver : public Base {
     links.order = stag ? STAGHORN_CPS_STAG : STAGHORN_LEX;
     links.phases = stag ? STAGHORN_PHASES_CPS : STAGHORN_PHASES_NONE;
     for (int mu = 0; mu < 4; ++mu) links.theta[mu] = theta(mu, stag);
-    links.scale[GJP.XiDir()] = GJP.XiVXi() / GJP.XiV();
+    {
+      const StandardArithmetic arithmetic;
+      links.scale[GJP.XiDir()] = GJP.XiVXi() / GJP.XiV();
+    }
     connection_->load(links, this->GaugeField());
   }
 
@@ -226,6 +244,7 @@ class Solver : public Base {
 
   staghorn_request request_of(const CgArg& cg_arg, int system) const {
     using namespace STAGHORN_CPS_NAMESPACE;
+    const StandardArithmetic arithmetic;
     staghorn_request request = connection_->request;
     request.system = system;
     request.mass = cg_arg.mass * GJP.XiBare() / GJP.XiV();

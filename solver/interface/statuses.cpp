@@ -56,6 +56,12 @@ int status_of(ErrorKind kind) {
   return STAGHORN_E_INTERNAL;
 }
 
+ErrorKind kind_of(int status) {
+  for (int kind = 0; kind <= int(ErrorKind::file); ++kind)
+    if (status_of(ErrorKind(kind)) == status) return ErrorKind(kind);
+  return ErrorKind::internal;
+}
+
 int status_of(Outcome outcome) {
   switch (outcome) {
     case Outcome::certified:

@@ -9,6 +9,7 @@
 #include "halo/one_process/launched_together.hpp"
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
+#include "halo/watch/arithmetic.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -61,7 +62,7 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
     out << "staghorn " << version() << " (" << build_summary() << ")\n";
     return 0;
   }
-  if (!built_with_mpi) require_one_process();
+  if (communicator.size() == 1) require_one_process();
   std::vector<std::string> names;
   for (const Command& command : commands) {
     if (words[0] == command.name) return command.run(communicator, arguments, out);
@@ -110,8 +111,10 @@ int main(int argc, char** argv) {
   // A file-size limit and a closed pipe then become errors of write() with a message, and do not end the program.
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
+  set_standard_arithmetic();
   try {
     MpiSession mpi;
+    set_standard_arithmetic();  // a library that MPI has loaded may have changed it
     const Communicator communicator(MPI_COMM_WORLD);
     try {
       return run_with_one_message(communicator, std::vector<std::string>(argv + 1, argv + argc));

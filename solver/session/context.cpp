@@ -40,6 +40,7 @@ class ThreadScope {
 SessionOptions decided_options(const Communicator& all, const Extents& global, SessionOptions options, Mapping mapping,
                                int threads) {
   const ThreadScope scope(threads);
+  const TeamArithmetic arithmetic;
   all.agree([&] { options.slowness = slowness_of(options, all); });
   if (options.shares.automatic) options = choose_shares(all, global, options, mapping, false).options;
   return options;
@@ -76,18 +77,28 @@ Context::Context(const Communicator& all, const Extents& global, const SessionOp
   unlike_ = layouts_differ(communicator(), cuda_device_ >= 0 ? cuda_kernels() : cpu_kernels());
 }
 
+void Context::require_own_process() const {
+  if (forks() == forks_ || (communicator().is_alone() && cuda_device_ < 0)) return;
+  throw Error(ErrorKind::state, "context", "a call from the process that made it",
+              std::string("a child that was forked: it has not the ") + (cuda_device_ < 0 ? "MPI" : "GPU") +
+                  " of its parent. Start children by spawn or exec, or fork before the first call");
+}
+
 std::string Context::device() const { return describe_devices(devices_); }
 
 Context::Scope::Scope(const Context& context)
     : surroundings_(context.surroundings_ ? std::optional<Surroundings::Scope>(std::in_place, *context.surroundings_)
                                           : std::nullopt),
-      device_(context.cuda_device()) {  // a call of CUDA, within these surroundings
-  if (context.threads_ == 0) return;
-  threads_before_ = omp_get_max_threads();
-  omp_set_num_threads(context.threads_);
+      device_((context.require_own_process(), context.cuda_device())) {  // a call of CUDA, within these surroundings
+  if (context.threads_ > 0) {
+    threads_before_ = omp_get_max_threads();
+    omp_set_num_threads(context.threads_);
+  }
+  arithmetic_.emplace();
 }
 
 Context::Scope::~Scope() {
+  arithmetic_.reset();
   if (threads_before_ > 0) omp_set_num_threads(threads_before_);
 }
 

@@ -10,6 +10,8 @@
 #include "halo/communicator.hpp"
 #include "halo/cuda/device_scope.hpp"
 #include "halo/cut_lattice.hpp"
+#include "halo/watch/arithmetic.hpp"
+#include "halo/watch/forked.hpp"
 #include "halo/watch/surroundings.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/loop_form.hpp"
@@ -41,9 +43,12 @@ class Context {
   bool on_gpus() const { return on_gpus_; }  // whether some rank computes on a GPU; the same on all ranks
   // The GPU on which fields and the certificate may lie; -1 where some rank computes on a CPU.
   int field_device() const { return mixed_ ? -1 : cuda_device_; }
+  // Throws Error in a child that was forked since, unless the context is of one process on the CPU. Local.
+  void require_own_process() const;
   bool unlike_ranks() const { return unlike_; }  // whether ranks lay out vectors differently; the same on all ranks
 
-  // Within it this thread works for the context: its surroundings, threads and GPU. At the end all three are as before.
+  // Within it this thread works for the context: its surroundings, threads and GPU, in the arithmetic of all calls. At
+  // the end all four are as before.
   // Everything that uses a context runs in a Scope. Scopes nest. Local.
   class Scope {
    public:
@@ -56,11 +61,12 @@ class Context {
     std::optional<Surroundings::Scope> surroundings_;
     int threads_before_ = 0;
     cuda::DeviceScope device_;
+    std::optional<TeamArithmetic> arithmetic_;
   };
 
  private:
   std::shared_ptr<Surroundings> surroundings_;
-  int threads_;
+  int threads_, forks_ = forks();
   SessionOptions options_;
   LoopChoice loop_;
   PlacedLattice placed_;

@@ -34,7 +34,7 @@ static union {
 static staghorn_context *context;
 static staghorn_gauge *gauge;
 static char *u[4], *b, *x, *y, *text;
-static double *good, *source, *naik, values[most_pairs];
+static double *good, *source, *naik, values[most_pairs], residuals[most_pairs];
 static const char *folder;
 
 static void *or_null(void *pointer) { return one_of(40) ? pointer : NULL; }
@@ -270,7 +270,7 @@ static int eigenpairs_write(void) {
 static int eigenpairs_use(void) { return staghorn_eigenpairs_use(a_gauge(), one_of(4) ? 1 : hostile_int()); }
 static int eigenpairs_get(void) {
   return staghorn_eigenpairs_get(a_gauge(), or_null(&S(STAGHORN_EIGEN_INFO)), one_of(2) ? one_of(8) : hostile_int(),
-                                 one_of(2) ? values : NULL, one_of(2) ? values : NULL);
+                                 one_of(2) ? values : NULL, one_of(2) ? one_of(9) ? residuals : values : NULL);
 }
 static int eigenpairs_release(void) { return staghorn_eigenpairs_release(a_gauge()); }
 static int convert_vectors(void) {
@@ -286,6 +286,9 @@ static int file_lattice(void) {
 static int read_links(void) {
   return staghorn_read_links(a_context(), path(), one_of(4) ? one_of(2) : hostile_int(), links_given(),
                              or_null(links_out));
+}
+static int refuse(void) {
+  return staghorn_refuse(a_context(), one_of(2) ? STAGHORN_E_VALUE : hostile_int(), one_of(4) ? "refused" : NULL);
 }
 static int report(void) {
   size_t bytes = one_of(2) ? 1 << 20 : (size_t)one_of(1 << 14);
@@ -330,6 +333,7 @@ static struct {
                  {"staghorn_convert_links", convert_links, 30, 0, 0},
                  {"staghorn_file_lattice", file_lattice, 10, 0, 0},
                  {"staghorn_read_links", read_links, 10, 0, 0},
+                 {"staghorn_refuse", refuse, 10, 0, 0},
                  {"staghorn_report", report, 10, 0, 0}};
 enum { function_count = sizeof functions / sizeof *functions };
 

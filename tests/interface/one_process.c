@@ -581,6 +581,120 @@ static void inputs_are_only_read_and_nothing_behind_them(void) {
   tear_down(&t);
 }
 
+/* The last call was refused for its memory, the text begins with these words, and x is as it was. */
+static void check_shared(const bench *t, int status, const char *words) {
+  const char *text = staghorn_last_error();
+  CHECK(status == STAGHORN_E_ARGUMENT && strncmp(text, words, strlen(words)) == 0 && strstr(text, "found bytes of"));
+  for (long k = 0; k < 6 * host_volume(&small); ++k) CHECK(t->x[k] == 9);
+}
+
+static void outputs_that_share_memory_are_refused(void) {
+  bench t = set_up();
+  const long reals = 6 * host_volume(&small);
+  for (long k = 0; k < reals; ++k) t.x[k] = 9;
+  double *room = calloc((size_t)reals, sizeof *room); /* the results lie in it */
+  staghorn_result *results = (staghorn_result *)(void *)(room + reals - 40);
+  results[0] = results[1] = t.s.result;
+  const void *b[2] = {t.b, t.z}, *into_x[2] = {t.b, t.x};
+  const struct {
+    const void **b;
+    void *x[2], *dx[2];
+    const char *words;
+  } cases[] = {{b, {t.x, t.x}, {NULL, NULL}, "x[1]: expected memory of its own"},
+               {b, {t.x, t.x + reals / 2}, {NULL, NULL}, "x[1]: "},
+               {b, {t.y, t.x}, {t.x, t.y + reals - 1}, "dx[0]: "},
+               {b, {t.y, t.x}, {t.y + reals - 1, NULL}, "dx[0]: "},
+               {into_x, {t.x, t.y}, {NULL, NULL}, "x[0]: "},
+               {into_x, {t.y, t.x}, {NULL, NULL}, "x[1]: "},
+               {b, {t.y, room}, {NULL, NULL}, "results: "}};
+  for (int k = 0; k < 7; ++k) {
+    void *const *dx = cases[k].dx[0] ? cases[k].dx : NULL;
+    const int n = dx && !dx[1] ? 1 : 2;
+    check_shared(&t, staghorn_solve(t.gauge, &t.s.request, &t.s.vectors, n, cases[k].b, cases[k].x, dx, results),
+                 cases[k].words);
+  }
+  const double shifts[2] = {0, 1}, alpha[2] = {1, 1};
+  void *same[2] = {t.x, t.x}, *apart[2] = {t.x, t.y}, *across[2] = {t.z, t.x + 6};
+  check_shared(
+      &t, staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 2, shifts, NULL, NULL, t.b, same, NULL, results),
+      "x[1]: ");
+  check_shared(
+      &t, staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 2, shifts, NULL, NULL, t.b, apart, across, results),
+      "dx[1]: ");
+  check_shared(
+      &t, staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 2, shifts, NULL, alpha, t.x, apart, NULL, results),
+      "x[0]: ");
+  check_shared(&t,
+               staghorn_multishift(t.gauge, &t.s.request, &t.s.vectors, 2, t.x, NULL, NULL, t.b, apart, NULL, results),
+               "x[0]: ");
+  check_shared(&t, staghorn_hop(t.gauge, &t.s.vectors, STAGHORN_FULL, 2, b, same), "out[1]: ");
+  check_shared(&t, staghorn_hop(t.gauge, &t.s.vectors, STAGHORN_FULL, 1, into_x + 1, apart), "out[0]: ");
+  check_shared(&t, staghorn_convert_vectors(t.context, &t.s.vectors, t.x, &t.s.vectors, t.x), "out: ");
+  check_shared(&t, staghorn_convert_vectors(t.context, &t.s.vectors, t.x + 2, &t.s.vectors, t.x), "out: ");
+  const void *u[4] = {t.u, NULL, NULL, NULL};
+  void *into_u[4] = {t.u + 18, NULL, NULL, NULL}, *one[4] = {t.x, t.y, t.z, t.x};
+  staghorn_links by_direction = t.s.links;
+  by_direction.order = STAGHORN_QDP;
+  check_shared(&t, staghorn_convert_links(t.context, &t.s.links, u, &t.s.links, into_u), "out[0]: ");
+  check_shared(&t, staghorn_convert_links(t.context, &t.s.links, u, &by_direction, one), "out[");
+  check_shared(&t, staghorn_read_links(t.context, "none", 1, &by_direction, one), "u[");
+  staghorn_eigen_request search;
+  staghorn_eigen_info info;
+  staghorn_defaults(&search, sizeof search, STAGHORN_EIGEN_REQUEST);
+  staghorn_defaults(&info, sizeof info, STAGHORN_EIGEN_INFO);
+  search.pairs = 2;
+  check_shared(&t, staghorn_eigenpairs_compute(t.gauge, &search, (double *)(void *)&search, NULL), "values: ");
+  check_shared(&t, staghorn_eigenpairs_compute(t.gauge, &search, (double *)(void *)&info, &info), "info: ");
+  check_shared(&t, staghorn_eigenpairs_get(t.gauge, &info, 2, t.x, t.x + 1), "residuals: ");
+  int32_t extents[6];
+  check_shared(&t, staghorn_context_local(t.context, extents, extents + 2), "origin: ");
+  free(room);
+  tear_down(&t);
+}
+
+/* A struct of a site, as MILC has it: fields interlock in memory, and share no byte. */
+static void members_of_one_struct_share_nothing(void) {
+  bench t = set_up();
+  enum { members = 4 };
+  const long reals = 6 * host_volume(&small);
+  double *sites = calloc((size_t)reals * members, sizeof *sites);
+  CHECK(solve(&t, t.b, t.x, t.z) == STAGHORN_OK);
+  for (long k = 0; k < reals; ++k) sites[members * 6 * (k / 6) + k % 6] = t.b[k];
+  staghorn_vectors vectors = t.s.vectors;
+  vectors.site_stride = members * 48;
+  const void *b[1] = {sites}, *in[1] = {sites + 6};
+  void *x[1] = {sites + 6}, *dx[1] = {sites + 12}, *out[1] = {sites + 18}, *crossing[1] = {sites + 10};
+  CHECK(staghorn_solve(t.gauge, &t.s.request, &vectors, 1, b, x, dx, &t.s.result) == STAGHORN_OK);
+  CHECK(staghorn_hop(t.gauge, &vectors, STAGHORN_FULL, 1, in, out) == STAGHORN_OK);
+  for (long k = 0; k < reals; ++k) {
+    const double *site = sites + members * 6 * (k / 6) + k % 6;
+    CHECK(site[0] == t.b[k] && site[6] == t.x[k] && site[12] == t.z[k] && site[18] == t.z[k]);
+  }
+  CHECK(staghorn_solve(t.gauge, &t.s.request, &vectors, 1, b, x, crossing, &t.s.result) == STAGHORN_E_ARGUMENT);
+  free(sites);
+  tear_down(&t);
+}
+
+/* Sites of the other parity are no part of a parity system: x and D x may lie in one field, and hops go to and fro. */
+static void parities_of_one_field_share_nothing(void) {
+  const int orders[] = {STAGHORN_LEX, STAGHORN_EVEN_ODD_X, STAGHORN_CPS_STAG};
+  const long reals = 6 * host_volume(&small);
+  for (int k = 0; k < 3; ++k)
+    for (int system = STAGHORN_EVEN; system <= STAGHORN_ODD; ++system) {
+      bench t = set_up();
+      t.s.vectors.order = orders[k];
+      t.s.request.system = system;
+      CHECK(solve(&t, t.b, t.x, t.x) == STAGHORN_OK);
+      CHECK(solve(&t, t.b, t.y, t.z) == STAGHORN_OK);
+      for (long i = 0; i < reals; ++i) CHECK(t.x[i] == t.y[i] + t.z[i]); /* one of them is zero */
+      const void *in[1] = {t.y};
+      void *out[1] = {t.y};
+      CHECK(staghorn_hop(t.gauge, &t.s.vectors, STAGHORN_EVEN + STAGHORN_ODD - system, 1, in, out) == STAGHORN_OK);
+      CHECK(memcmp(t.x, t.y, (size_t)reals * sizeof *t.x) == 0);
+      tear_down(&t);
+    }
+}
+
 static void threads_of_the_host_stay_as_they_are(void) {
   int (*most)(void) = NULL;
   void (*set)(int) = NULL;
@@ -637,6 +751,9 @@ static const struct {
               {"withheld_solutions_are_not_written", withheld_solutions_are_not_written},
               {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
               {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
+              {"outputs_that_share_memory_are_refused", outputs_that_share_memory_are_refused},
+              {"members_of_one_struct_share_nothing", members_of_one_struct_share_nothing},
+              {"parities_of_one_field_share_nothing", parities_of_one_field_share_nothing},
               {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
               {"threads_of_the_host_stay_as_they_are", threads_of_the_host_stay_as_they_are},
               {"mpi_is_not_touched", mpi_is_not_touched}};

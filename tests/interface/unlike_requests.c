@@ -42,11 +42,11 @@ static int shifts(double second) {
 }
 
 /* The call has ended as it should on both ranks, and a solve works. */
-static void check_unlike(const char *named, int status) {
+static void check_status(const char *named, int expected, int status) {
   char text[500];
   snprintf(text, sizeof text, "%s", staghorn_last_error());
   const int same = same_on_all_ranks(status, text);
-  if (!same || status != STAGHORN_E_ARGUMENT || strncmp(text, named, strlen(named)) != 0) {
+  if (!same || status != expected || strncmp(text, named, strlen(named)) != 0) {
     printf("wrong: rank %d, %s: %d %s\n", rank, named, status, text);
     wrong = 1;
   } else if (rank == 0) {
@@ -57,6 +57,8 @@ static void check_unlike(const char *named, int status) {
     wrong = 1;
   }
 }
+
+static void check_unlike(const char *named, int status) { check_status(named, STAGHORN_E_ARGUMENT, status); }
 
 int main(int argc, char **argv) {
   MPI_Init(&argc, &argv);
@@ -98,6 +100,13 @@ int main(int argc, char **argv) {
   const int of_sizes = solve(gauge);
   s = good;
   check_unlike("request.struct_size", of_sizes);
+
+  /* What the code around one rank refuses; what both refuse; one that refuses nothing. */
+  check_status("rank 1: ours", STAGHORN_E_LAYOUT,
+               rank ? staghorn_refuse(context, STAGHORN_E_LAYOUT, "ours") : solve(gauge));
+  check_status("rank 0: no file", STAGHORN_E_FILE,
+               staghorn_refuse(context, rank ? STAGHORN_E_VALUE : STAGHORN_E_FILE, "no file"));
+  check_unlike("status: expected -10 to -1, found 1", rank ? staghorn_refuse(context, 1, "well") : update());
 
   s.vectors.site_stride = rank ? 48 : 0; /* these may differ */
   if (solve(gauge) != STAGHORN_OK) wrong = 1;

@@ -140,6 +140,55 @@ def test_source_stays_as_it_is(gauge, b):
     assert np.array_equal(b, before)
 
 
+def test_outputs_that_share_memory_are_refused(gauge, b):
+    room, many = np.zeros((3, *b.shape), b.dtype), np.stack([b, b, b])
+    flat = np.zeros(2 * b.size, b.dtype)
+    behind = flat[b.size - 1 : 2 * b.size - 1].reshape(b.shape)
+    same = {"out": room[0], "dx": room[0]}
+    for call, words in [(lambda: gauge.solve(MASS, b, **same), r"dx\[0\]: expected memory of its own, .* found bytes of out\[0\]"),
+                        (lambda: gauge.solve(MASS, b, out=flat[: b.size].reshape(b.shape), dx=behind), r"dx\[0\]: .* out\[0\]"),
+                        (lambda: gauge.solve(MASS, many, out=room, dx=room[:]), r"dx\[0\]: .* out\[0\]"),
+                        (lambda: gauge.solve(MASS, many[:2], out=many[1:]), r"out\[0\]: .* source\[1\]"),
+                        (lambda: gauge.solve(MASS, room[1], out=room[1], guess=True), r"out\[0\]: .* source\[0\]"),
+                        (lambda: gauge.hop(room[2], out=room[2]), r"out\[0\]: .* source\[0\]"),
+                        (lambda: gauge.multishift([0.0, 0.1], room[1], mass=0.3, out=room[:2]), r"out\[1\]: .* source")]:
+        with pytest.raises(sh.Error, match=f"^{words}") as found:
+            call()
+        assert found.value.kind == "argument"
+    assert not room.any() and not flat.any() and np.array_equal(many[1], b)
+
+
+class OfAnotherLibrary:
+    """The memory of a NumPy array, through DLPack."""
+
+    def __init__(self, array):
+        self._array = array
+
+    def __dlpack__(self, **how):
+        return self._array.__dlpack__()
+
+    def __dlpack_device__(self):
+        return self._array.__dlpack_device__()
+
+
+def test_arrays_of_two_libraries_share_memory_too(gauge, b):
+    x, source = np.zeros_like(b), b.copy()
+    with pytest.raises(sh.Error, match=r"^dx\[0\]: .* out\[0\]"):
+        gauge.solve(MASS, source, out=x, dx=OfAnotherLibrary(x))
+    with pytest.raises(sh.Error, match=r"^out\[0\]: .* source\[0\]"):
+        gauge.solve(MASS, source, out=OfAnotherLibrary(source))
+    assert not x.any() and gauge.solve(MASS, source, out=OfAnotherLibrary(x))[1].certified and x.any()
+
+
+def test_parities_of_one_array_share_nothing(gauge, b):
+    both = np.zeros_like(b)
+    x, _ = gauge.solve(MASS, b, system="even", out=both, dx=both)
+    alone, _ = gauge.solve(MASS, b, system="even")
+    assert np.array_equal(x, alone + gauge.hop(alone, target="odd"))
+    there = alone.copy()
+    assert np.array_equal(gauge.hop(there, target="odd", out=there), x)  # from even sites to odd ones, in one array
+
+
 def test_hop_is_that_of_the_reference(gauge, operator, b):
     assert np.allclose(gauge.hop(b), operator.d(b), rtol=0, atol=1e-13)
     even = gauge.hop(b, target="even")

@@ -2,34 +2,14 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
-import staghorn
-from program_under_test import built_with_mpi
+from python_processes import needs_mpi4py, python
 
 pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
 
-PACKAGE = str(Path(staghorn.__file__).parent.parent)
 MANY = Path(__file__).parent / "many_processes.py"
-
-
-def python(*arguments, ranks=1, timeout=180) -> str:
-    """What a Python process, or several of them, print with the package at hand; they must succeed."""
-    mpirun = ["mpirun", "-n", str(ranks), "--oversubscribe", "--bind-to", "none"] if ranks > 1 else []
-    environment = {**os.environ, "PYTHONPATH": PACKAGE, "OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-                   "OMPI_MCA_mpi_yield_when_idle": "1", "OMPI_MCA_btl_vader_single_copy_mechanism": "none"}
-    result = subprocess.run([*mpirun, sys.executable, *map(str, arguments)], capture_output=True, text=True, timeout=timeout,
-                            env=environment)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return result.stdout.strip()
-
-
-needs_mpi4py = pytest.mark.skipif(not built_with_mpi() or subprocess.run([sys.executable, "-c", "import mpi4py"], capture_output=True).returncode != 0,
-                                  reason="mpi4py is not installed, or a build without MPI")
 
 
 # --- MPI --------------------------------------------------------------------------------------------------------
@@ -37,8 +17,9 @@ needs_mpi4py = pytest.mark.skipif(not built_with_mpi() or subprocess.run([sys.ex
 ONE_PROCESS = """
 import numpy as np, staghorn as sh
 from staghorn import reference
-gauge = sh.Context((4, 4, 4, 4)).gauge(reference.random_links((4, 4, 4, 4), seed=1))
-print(gauge.solve(0.5, reference.random_vector((4, 4, 4, 4), 2))[1].outcome)
+links, b = reference.random_links((4, 4, 4, 4), seed=1), reference.random_vector((4, 4, 4, 4), 2)
+print(sh.Context((4, 4, 4, 4)).gauge(links).solve(0.5, b)[1].outcome)
+sh.Session(links).solve(0.5, b)
 """
 
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
+#include "solver/interface/host_fields.hpp"
 #include "solver/interface/solves/progress_call.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
@@ -90,6 +92,11 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
     asked.add("request.resume", read.resume);
     check_written(info);
     request = request_of(read);
+    CallMemory memory;
+    memory.reads("request", FieldBytes::of_array(given, given->struct_size));
+    if (read.pairs > 0) memory.writes("values", FieldBytes::of_array(values, std::size_t(read.pairs) * sizeof *values));
+    if (info) memory.writes("info", FieldBytes::of_array(info, info->struct_size));
+    require_own_memory(memory);
   });
   held.gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
   const Stopwatch whole;
@@ -161,6 +168,11 @@ int get(staghorn_gauge* handle, staghorn_eigen_info* info, int n, double* values
   const Use use(*held->context);
   check_pointer("info", info);
   check_written(info);
+  CallMemory memory;
+  memory.writes("info", FieldBytes::of_array(info, info->struct_size));
+  for (const auto& [name, numbers] : {std::pair{"values", values}, {"residuals", residuals}})
+    if (n > 0) memory.writes(name, FieldBytes::of_array(numbers, std::size_t(n) * sizeof *numbers));
+  require_own_memory(memory);
   put(info, info_of(*held->gauge));
   if (!held->gauge->kept_eigenpairs()) return STAGHORN_OK;
   const Eigenpairs& pairs = held->gauge->eigenpairs();

@@ -73,6 +73,28 @@ std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local) {
   return (sites - 1) * stride_of(vectors) + vector_reals * bytes_of(vectors.real);
 }
 
+FieldBytes bytes_of(const HostVectors& vectors, const Extents& local, std::optional<Parity> sites, const void* at) {
+  const std::int64_t half = volume(local) / 2, stride = stride_of(vectors);
+  FieldBytes found{reinterpret_cast<std::uintptr_t>(at), 2 * half, stride, vector_reals * bytes_of(vectors.real)};
+  if (vectors.half) {
+    found.runs = half;
+  } else if (sites && vectors.order == SiteOrder::lex) {
+    found.extents = local;
+    found.parity = int(*sites);
+  } else if (sites) {  // a parity lies in one half of the field
+    const std::int64_t one = vector_site(vectors.order, local, {*sites == Parity::odd ? 1 : 0, 0, 0, 0});
+    found.first += std::uintptr_t(one / half * half * stride);
+    found.runs = half;
+  }
+  return found;
+}
+
+FieldBytes bytes_of(const HostLinks& links, const Extents& local, const void* at) {
+  const std::int64_t runs = volume(local) * (links.order == SiteOrder::cps_stag_block ? 4 : 1);
+  return {reinterpret_cast<std::uintptr_t>(at) + std::uintptr_t(links.link_offset), runs, stride_of(links),
+          packed_link_stride(links)};
+}
+
 LinkPlaces places_of(const HostLinks& links, const Extents& local) {
   return {links.order, local, stride_of(links), links.link_offset, link_reals * bytes_of(links.real)};
 }

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "dirac/gauge/link_phases.hpp"
 #include "dirac/stencil/boundary.hpp"
 #include "halo/buffer.hpp"
+#include "solver/interface/layouts/field_bytes.hpp"
 #include "solver/interface/layouts/places.hpp"
 
 namespace staghorn {
@@ -62,6 +64,11 @@ void check_layout(const HostVectors& vectors);
 // Bytes of each buffer that a layout describes, to the end of its last site. `local`: local extents.
 std::int64_t buffer_bytes(const HostLinks& links, const Extents& local);
 std::int64_t buffer_bytes(const HostVectors& vectors, const Extents& local);
+
+// Which bytes a field at `at` occupies: of vectors those of `sites`, nothing: of all sites; of links those of one
+// buffer.
+FieldBytes bytes_of(const HostVectors& vectors, const Extents& local, std::optional<Parity> sites, const void* at);
+FieldBytes bytes_of(const HostLinks& links, const Extents& local, const void* at);
 
 // theta is a whole number: its boundary phase is a sign, which can be taken out of links exactly.
 bool is_sign(double theta);

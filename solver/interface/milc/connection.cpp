@@ -122,14 +122,26 @@ void Connection::close() {
   all_ = MPI_COMM_NULL;
 }
 
-GivenLinks Connection::given_links(int precision, const void* fat, const void* lng) const {
+std::size_t Connection::local_sites() const {
   if (!context_) refuse("lattice", "qudaInit before", "none");
-  require_pointer("fat links", fat);
-  require_pointer("long links", lng);
   std::int32_t extents[4], origin[4];
   require(staghorn_context_local(context_, extents, origin));
   std::size_t sites = 1;
   for (const std::int32_t n : extents) sites *= std::size_t(n);
+  return sites;
+}
+
+FieldBytes Connection::bytes_of(const staghorn_vectors& vectors, int sites, const void* at) const {
+  const std::size_t half =
+      local_sites() / 2 * 6 * (vectors.precision == STAGHORN_FP32 ? sizeof(float) : sizeof(double));
+  if (!at) return {};
+  return FieldBytes::of_array(static_cast<const char*>(at) + (sites == STAGHORN_ODD ? half : 0), half);
+}
+
+GivenLinks Connection::given_links(int precision, const void* fat, const void* lng) const {
+  const std::size_t sites = local_sites();
+  require_pointer("fat links", fat);
+  require_pointer("long links", lng);
   return {precision, fat, lng, sites};
 }
 
@@ -191,6 +203,10 @@ bool Connection::any(bool value) const {
   if (all_ != MPI_COMM_NULL && MPI_Allreduce(MPI_IN_PLACE, &on_any_rank, 1, MPI_INT, MPI_MAX, all_) != MPI_SUCCESS)
     throw Failure("MPI_Allreduce failed");
   return on_any_rank != 0;
+}
+
+void Connection::require_own_process() const {
+  if (getpid() != process_) refuse("process", "the one of the first call", "a child that was forked from it");
 }
 
 bool Connection::is_verbose() const { return verbosity_ >= QUDA_VERBOSE && rank_in(all_) == 0; }

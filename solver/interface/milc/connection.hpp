@@ -5,11 +5,13 @@
 #include <mpi.h>
 #include <quda_milc_interface.h>
 #include <staghorn.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <functional>
 #include <optional>
 
+#include "solver/interface/layouts/field_bytes.hpp"
 #include "solver/interface/milc/link_hash.hpp"
 
 namespace staghorn::milc {
@@ -37,6 +39,9 @@ class Connection {
   using Solve = std::function<int(staghorn_gauge*, const staghorn_request&)>;
   int solve(int precision, const void* fat, const void* lng, staghorn_request request, const Solve& solve);
 
+  // Which bytes the sites of a system occupy in MILC's vector at `at`. Throws Failure before `open`. Local.
+  FieldBytes bytes_of(const staghorn_vectors& vectors, int sites, const void* at) const;
+
   // What the last call of `gauge` or `solve` did about links.
   struct LinkNews {
     bool read = false, beside = false;  // whether links were read, and hashed beside a solve
@@ -49,13 +54,18 @@ class Connection {
 
   bool is_verbose() const;  // on rank 0
 
+  // Throws Failure in a child that was forked since the first call. Local.
+  void require_own_process() const;
+
  private:
   void make_context(const staghorn_geometry& geometry, int device);
   bool wants_hash_beside() const;  // of this rank
+  std::size_t local_sites() const;
   GivenLinks given_links(int precision, const void* fat, const void* lng) const;
   void read_links(const GivenLinks& links, const LinkHash& hash);
   bool any(bool value) const;  // whether it is true on any rank
 
+  const pid_t process_ = getpid();
   std::optional<MPI_Comm> given_;  // by qudaSetMPICommHandle
   MPI_Comm all_ = MPI_COMM_NULL;   // of the context
   int verbosity_ = QUDA_SUMMARIZE;

@@ -38,6 +38,11 @@ void require_choice(const char* name, int value, int first, int last) {
     refuse(name, std::to_string(first) + " to " + std::to_string(last), std::to_string(value));
 }
 
+void require_own_memory(const CallMemory& memory) {
+  if (const auto clash = memory.clash())
+    refuse(clash->written, "memory of its own, as the call writes it", "bytes of " + clash->other);
+}
+
 void keep_failure(const char* function, const char* text) noexcept {
   std::snprintf(line, sizeof line, "staghorn: %s: %s\n", function, text);
 }

@@ -7,6 +7,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "halo/watch/arithmetic.hpp"
+#include "solver/interface/layouts/field_bytes.hpp"
+
 namespace staghorn::milc {
 
 class Failure : public std::runtime_error {
@@ -20,6 +23,8 @@ int require(int status);
 void require_pointer(const char* name, const void* pointer);
 // Throws Failure unless first <= value <= last.
 void require_choice(const char* name, int value, int first, int last);
+// Throws Failure where memory that a call writes is that of another argument, too.
+void require_own_memory(const CallMemory& memory);
 
 // Keeps the line that end_host will write. Local.
 void keep_failure(const char* function, const char* text) noexcept;
@@ -34,6 +39,7 @@ void end_host(MPI_Comm communicator);
 template <class Work, class Host>
 void guarded(const char* function, const Host& communicator, const Work& work) {
   const auto fails = [&]() noexcept {
+    const TeamArithmetic arithmetic;
     try {
       work();
       return false;

@@ -27,7 +27,11 @@ Connection& host() {
 template <class Work>
 void run(const char* function, const Work& work) {
   guarded(
-      function, [] { return host().communicator(); }, work);
+      function, [] { return host().communicator(); },
+      [&] {
+        host().require_own_process();
+        work();
+      });
 }
 
 // What a solve is told of its right-hand sides or offsets.
@@ -79,6 +83,15 @@ void take_worst(staghorn_result& worst, const staghorn_result& one) {
   worst.residual_hq = std::fmax(worst.residual_hq, one.residual_hq);
 }
 
+// The numbers that a solve gives back; there are n of each residual.
+CallMemory written_numbers(int n, const double* residuals, const double* relative_residuals, const int* iterations) {
+  CallMemory memory;
+  memory.writes("residual", FieldBytes::of_array(residuals, std::size_t(n) * sizeof *residuals));
+  memory.writes("relative_residual", FieldBytes::of_array(relative_residuals, std::size_t(n) * sizeof *residuals));
+  memory.writes("iterations", FieldBytes::of_array(iterations, sizeof *iterations));
+  return memory;
+}
+
 // What qudaInvert and qudaInvertMsrc do, which differ in their names and in how many right-hand sides they have.
 void invert(const char* function, int external_precision, int quda_precision, double mass, const QudaInvertArgs_t& args,
             double target_residual, double target_relative_residual, const void* fat, const void* lng,
@@ -95,6 +108,10 @@ void invert(const char* function, int external_precision, int quda_precision, do
     if (n < 1) refuse("number of right-hand sides", "at least 1", std::to_string(n));
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
+    CallMemory memory = written_numbers(1, residual, relative_residual, iterations);
+    for (int i = 0; i < n; ++i) memory.reads("sources", host().bytes_of(vectors, request.system, sources[i]), i);
+    for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
+    require_own_memory(memory);
     request.mass = mass;
     request.guess = 1;
     set_targets(request, target_residual, target_relative_residual);
@@ -197,6 +214,10 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int n, dou
     require_choice("number of offsets", n, 1, most_together);
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
+    staghorn::CallMemory memory = written_numbers(n, residuals, relative_residuals, iterations);
+    memory.reads("source", host().bytes_of(vectors, request.system, source));
+    for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
+    require_own_memory(memory);
     const std::vector<double> targets = set_targets(request, n, target_residuals, target_relative_residuals);
     std::vector<staghorn_result> results = results_of(n);
     const auto solve = [&](staghorn_gauge* gauge, const staghorn_request& asked) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/kernels/vector_kernels.hpp"
@@ -59,6 +60,11 @@ struct ShiftsCall {
     if (arguments.stops_on_parity())
       throw Error(ErrorKind::unsupported, "request.stop with several shifts", "STAGHORN_STOP_ON_SYSTEM",
                   "STAGHORN_STOP_ON_PARITY");
+    CallMemory numbers;
+    for (const auto& [name, given] : {std::pair{"shift", shift}, {"tolerance", tolerance}, {"alpha", alpha}})
+      numbers.reads(name, FieldBytes::of_array(given, std::size_t(n) * sizeof *given));
+    arguments.require_own_memory(
+        held, {request_given, vectors_given, 1, &b, written(), x, dx ? n : 0, dx, checked.bytes(n)}, numbers);
     request = request_of(arguments);
     for (int i = 0; i < n; ++i) request.masses.push_back(mass_of(i));
     if (tolerance) request.tolerances.assign(tolerance, tolerance + n);

@@ -5,6 +5,7 @@
 #include <functional>
 
 #include "halo/communicator.hpp"
+#include "halo/watch/arithmetic.hpp"
 #include "solver/krylov/cg_progress.hpp"
 
 namespace staghorn {
@@ -25,6 +26,7 @@ class ProgressCall {
       next_ = progress.iteration + interval;
       bool stop = false;
       try {
+        const HostArithmetic arithmetic;
         stop = function_ && function_(data_, progress.iteration, progress.worst_ratio) != 0;
       } catch (...) {  // nothing passes through the loops of a solve
         stop = true;

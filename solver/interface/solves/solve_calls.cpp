@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/solves/operator_conventions.hpp"
 #include "solver/interface/statuses.hpp"
@@ -64,6 +65,23 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   if (held.gauge->options().certificate == CertificatePlace::device &&
       can_be_staged(host, context.lattice().local(), sites().has_value()))
     space = MemorySpace::cuda;
+}
+
+void SolveArguments::require_own_memory(const HeldGauge& held, const Memory& given, CallMemory all) const {
+  const Extents& local = held.context->context->lattice().local();
+  const auto pointers = [&](const char* name, const auto* first, int n) {
+    all.reads(name, FieldBytes::of_array(first, std::size_t(n) * sizeof *first));
+  };
+  all.reads("request", FieldBytes::of_array(given.request, given.request->struct_size));
+  all.reads("vectors", FieldBytes::of_array(given.vectors, given.vectors->struct_size));
+  pointers("b", given.b, given.n_b);
+  pointers("x", given.x, given.n_x);
+  pointers("dx", given.dx, given.n_dx);
+  for (int i = 0; i < given.n_b; ++i) all.reads("b", bytes_of(host, local, sites(), given.b[i]), i);
+  for (int i = 0; i < given.n_x; ++i) all.writes("x", bytes_of(host, local, sites(), given.x[i]), i);
+  for (int i = 0; i < given.n_dx; ++i) all.writes("dx", bytes_of(host, local, others(), given.dx[i]), i);
+  all.writes("results", given.results);
+  staghorn::require_own_memory(all);
 }
 
 bool SolveArguments::stops_on_parity() const {
@@ -147,6 +165,7 @@ staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, doubl
 bool is_withheld(const Communicator& all, const staghorn_request& request) {
   bool wanted = false;
   try {
+    const HostArithmetic arithmetic;
     wanted = request.withhold && request.withhold(request.withhold_data) != 0;
   } catch (...) {  // of a host in C++: the other ranks wait
     wanted = true;
@@ -167,6 +186,7 @@ void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, 
 void log_warnings(HeldContext& context, const SolveReport& report) {
   const staghorn_options& options = context.options;
   if (!options.log) return;
+  const HostArithmetic arithmetic;
   for (const std::string& warning : transport_warnings(report.transports))
     if (context.logged.insert(warning).second) options.log(options.log_data, 0, warning.c_str());
 }

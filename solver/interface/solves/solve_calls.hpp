@@ -26,6 +26,20 @@ struct SolveArguments {
   System system() const;
   std::optional<Parity> sites() const;   // of the system
   std::optional<Parity> others() const;  // which D x of a solution lies on
+  // Where all that a call is given lies: so many fields of b, x and dx.
+  struct Memory {
+    const staghorn_request* request;
+    const staghorn_vectors* vectors;
+    int n_b;
+    const void* const* b;
+    int n_x;
+    void* const* x;
+    int n_dx;
+    void* const* dx;
+    FieldBytes results;
+  };
+  // Throws Error where the call would write what belongs to another argument; `all`: further ones to begin with. Local.
+  void require_own_memory(const HeldGauge& held, const Memory& given, CallMemory all = {}) const;
   VectorSigns of_sources() const;
   VectorSigns of_solutions() const;
 };
@@ -36,6 +50,7 @@ class HostResults {
   // Throws Error for NULL, and for a size that no version has. Local.
   explicit HostResults(staghorn_result* first);
   void put(int i, staghorn_result result) const;
+  FieldBytes bytes(int n) const { return FieldBytes::of_array(first_, std::size_t(n) * first_->struct_size); }
 
  private:
   staghorn_result* first_;

@@ -49,6 +49,7 @@ struct SolveCall {
       check_memory("x[i]", x[i], memory, cuda_device);
       if (dx) check_memory("dx[i]", dx[i], memory, cuda_device);
     }
+    arguments.require_own_memory(held, {request_given, vectors_given, n, b, n, x, dx ? n : 0, dx, checked.bytes(n)});
   }
 };
 

@@ -312,6 +312,53 @@ bool parity_systems_and_factors_of_vectors() {
   return CHECK(bool(host == before));
 }
 
+// Which bytes of a buffer a vector of the case is written to, on its parity: those that do not stay what they were.
+std::vector<bool> written_bytes(const VectorCase& c, std::optional<Parity> sites, const VectorField& v) {
+  std::array<Bytes, 2> filled;
+  for (int k = 0; k < 2; ++k) {
+    filled[std::size_t(k)] = Bytes(std::size_t(buffer_bytes(c.layout, n)), std::byte(0x11 * (k + 1)));
+    write_vector(c.layout, {}, sites, v, filled[std::size_t(k)].data());
+  }
+  std::vector<bool> written(filled[0].size());
+  for (std::size_t i = 0; i < written.size(); ++i) written[i] = filled[0][i] == filled[1][i];
+  return written;
+}
+
+// Two fields share bytes if and only if both are written to some byte: all orders, halves and strides, at distances
+// that make them overlap, interlock, or lie side by side.
+bool fields_share_the_bytes_that_both_are_written_to() {
+  const VectorField v = some_vector();
+  std::vector<VectorCase> cases = vector_cases();
+  std::erase_if(cases, [](const VectorCase& c) { return c.phases != LinkPhases::cps; });
+  int shared = 0, interlocked = 0;
+  RandomStream random = test_stream(77);
+  const auto one_of = [&](std::size_t count) { return std::size_t(random.bits() % count); };
+  for (int turn = 0; turn < 600; ++turn) {
+    const VectorCase &a = cases[one_of(cases.size())], &b = turn % 3 ? a : cases[one_of(cases.size())];
+    const auto sites_of = [&](const VectorCase& c) {  // of full fields too, as parity systems have them
+      return c.half || one_of(3) == 0 ? c.half : std::optional(one_of(2) ? Parity::odd : Parity::even);
+    };
+    const auto on_a = sites_of(a), on_b = sites_of(b);
+    const std::vector<bool> of_a = written_bytes(a, on_a, v), of_b = written_bytes(b, on_b, v);
+    const std::int64_t stride = stride_of(a.layout), end = std::int64_t(of_a.size());
+    const std::int64_t distances[] = {0,       8,       48,      stride,
+                                      -stride, 64,      end / 2, end / 2 + 24,
+                                      end,     end - 8, -end,    4 * std::int64_t(one_of(std::size_t(end / 4)))};
+    const std::int64_t distance = distances[one_of(std::size(distances))];
+    bool expected = false;
+    for (std::int64_t i = 0; i < std::int64_t(of_b.size()); ++i) {
+      const std::int64_t there = i + distance;
+      expected = expected || (of_b[std::size_t(i)] && there >= 0 && there < end && of_a[std::size_t(there)]);
+    }
+    char* const base = reinterpret_cast<char*>(std::uintptr_t{1} << 40);
+    const FieldBytes first = bytes_of(a.layout, n, on_a, base), second = bytes_of(b.layout, n, on_b, base + distance);
+    if (!CHECK(share_bytes(first, second) == expected) || !CHECK(share_bytes(second, first) == expected)) return false;
+    shared += expected;
+    interlocked += !expected && distance < end && distance > -end;
+  }
+  return CHECK(shared > 100) && CHECK(interlocked > 100);
+}
+
 std::string complaint(const std::function<void()>& work) {
   try {
     work();
@@ -372,6 +419,7 @@ std::vector<UnitCheck> layout_checks() {
           UNIT_CHECK(vectors_of_all_layouts_are_read_and_written_exactly),
           UNIT_CHECK(vectors_are_converted_between_all_layouts),
           UNIT_CHECK(parity_systems_and_factors_of_vectors),
+          UNIT_CHECK(fields_share_the_bytes_that_both_are_written_to),
           UNIT_CHECK(layouts_that_make_no_sense_are_refused),
           UNIT_CHECK(twists_and_factors_stay_in_the_links)};
 }
