@@ -2,14 +2,15 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <cstring>
 #include <ostream>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "python/text_caster.hpp"
 #include "solver/chain/markov_chain.hpp"
 
 namespace staghorn::python {
@@ -22,16 +23,19 @@ using Text = std::optional<std::string>;
 
 nb::dict to_dict(const std::map<std::string, std::string>& fields) {
   nb::dict dict;
-  for (const auto& [name, text] : fields) dict[name.c_str()] = text;
+  for (const auto& [name, text] : fields) dict[nb::cast(name)] = text;
   return dict;
 }
 
 nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify, const Text& dataset,
-                          const std::optional<Extents>& kyu) {
+                          const std::optional<Extents>& kyu, const std::optional<Extents>& lattice) {
   const Communicator& alone = process.communicator;
-  const GaugeHeader header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset);
+  const GaugeHeader header =
+      kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset, lattice);
   LinkField links(whole_lattice(header.extents));
   const GaugeChecks checks = read_gauge(alone, header, links, verify);
+  const std::string fault = fault_of_links(alone, links);
+  if (verify) require_no_fault(path, fault);
   nb::dict info;
   nb::list warnings;
   for (const std::string& warning : checks.warnings) warnings.append(warning);
@@ -43,6 +47,7 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
   info["fields"] = to_dict(header.fields);
   info["checksums"] = python::to_dict(checks.checksums);
   info["warnings"] = warnings;
+  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
   return nb::make_tuple(to_array(copied(links.data(), std::size_t(links.bytes())), {}, header.extents, {4, 3, 3}),
                         info);
 }
@@ -65,6 +70,9 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
     if (verify) require_verified(where, results);
     checksums.append(python::to_dict(results));
   }
+  const std::string fault =
+      fault_of_vectors(process.communicator, contents.fields, Precision::fp64, header->dataset == "checkpoint");
+  if (verify) require_no_fault(path, fault);
   const auto bytes = std::size_t(contents.fields.front().bytes());
   Buffer numbers(contents.fields.size() * bytes);
   for (std::size_t k = 0; k < contents.fields.size(); ++k)
@@ -76,6 +84,7 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
   info["precision"] = to_string(header->precision);
   info["fields"] = to_dict(header->fields);
   info["checksums"] = checksums;
+  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
   return nb::make_tuple(to_array(std::move(numbers), {contents.fields.size()}, header->extents, {3}), info);
 }
 
@@ -110,7 +119,7 @@ nb::dict to_dict(const ChecksumResults& checksums) {
     entry["stored"] = result.stored;
     entry["computed"] = result.computed;
     entry["match"] = result.match;
-    dict[name.c_str()] = entry;
+    dict[nb::cast(name)] = entry;
   }
   return dict;
 }
@@ -118,10 +127,11 @@ nb::dict to_dict(const ChecksumResults& checksums) {
 void add_file_functions(nb::module_& module, const std::weak_ptr<Process>& process) {
   module.def(
       "read_gauge",
-      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu) {
-        return read_gauge_file(*process.lock(), path, verify, dataset, kyu);
+      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu,
+                const std::optional<Extents>& lattice) {
+        return read_gauge_file(*process.lock(), path, verify, dataset, kyu, lattice);
       },
-      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none());
+      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none(), nb::arg("lattice").none());
   module.def(
       "write_gauge",
       [process](const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,

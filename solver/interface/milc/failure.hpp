@@ -7,6 +7,8 @@
 #include <stdexcept>
 #include <string>
 
+#include "halo/watch/failure_words.hpp"
+
 namespace staghorn::milc {
 
 class Failure : public std::runtime_error {
@@ -38,7 +40,7 @@ void guarded(const char* function, const Host& communicator, const Work& work) {
       work();
       return false;
     } catch (const std::exception& failure) {
-      keep_failure(function, failure.what());
+      keep_failure(function, words_of_failure(failure).text.c_str());
     } catch (...) {
       keep_failure(function, "an exception of unknown type");
     }
