@@ -9,7 +9,6 @@
 #include <exception>
 #include <functional>
 #include <limits>
-#include <new>
 #include <optional>
 #include <thread>
 #include <utility>
@@ -18,6 +17,7 @@
 #include "halo/watch/adverse_timing.hpp"
 #include "halo/watch/alarm.hpp"
 #include "halo/watch/error.hpp"
+#include "halo/watch/failure_words.hpp"
 #include "halo/watch/forked.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watch/surroundings.hpp"
@@ -62,7 +62,7 @@ Communicator Communicator::with_alarm(MPI_Comm parent) {
       step();
     } catch (const std::exception& error) {
       const std::string who = ranks > 1 ? "rank " + std::to_string(rank) + ": " : "";
-      std::snprintf(text.data(), text.size(), "%s%s", who.c_str(), error.what());
+      std::snprintf(text.data(), text.size(), "%s%s", who.c_str(), words_of_failure(error).text.c_str());
       first = rank;
     }
     const int code = MPI_Allreduce(MPI_IN_PLACE, &first, 1, MPI_INT, MPI_MIN, parent);
@@ -301,15 +301,10 @@ void Communicator::agree(const std::function<void()>& work) const {
   } catch (const LocalError& error) {
     message = (size_ > 1 ? "rank " + std::to_string(rank_) + ": " : "") + error.what();
     kind = error.kind();
-  } catch (const Error& error) {
-    message = error.what();
-    kind = error.kind();
-  } catch (const std::bad_alloc&) {
-    message = "out of memory";
-    kind = ErrorKind::memory;
-  } catch (const std::exception& error) {
-    message = error.what();
-    kind = ErrorKind::internal;
+  } catch (const std::exception& failure) {
+    const FailureWords words = words_of_failure(failure);
+    message = words.text;
+    kind = words.kind;
   }
   if (is_alone()) {
     if (failed) throw Error(kind, message);

@@ -2,14 +2,15 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <cstring>
 #include <ostream>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "python/text_caster.hpp"
 #include "solver/chain/markov_chain.hpp"
 
 namespace staghorn::python {
@@ -22,19 +23,22 @@ using Text = std::optional<std::string>;
 
 nb::dict to_dict(const std::map<std::string, std::string>& fields) {
   nb::dict dict;
-  for (const auto& [name, text] : fields) dict[name.c_str()] = text;
+  for (const auto& [name, text] : fields) dict[nb::cast(name)] = text;
   return dict;
 }
 
 nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify, const Text& dataset,
-                          const std::optional<Extents>& kyu) {
+                          const std::optional<Extents>& kyu, const std::optional<Extents>& lattice) {
   const Communicator& alone = process.communicator;
   GaugeHeader header;
   GaugeChecks checks;
+  std::string fault;
   Buffer numbers = without_interpreter([&] {
-    header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset);
+    header = kyu ? read_kyu_header(alone, path, *kyu) : read_gauge_header(alone, path, dataset, lattice);
     LinkField links(whole_lattice(header.extents));
     checks = read_gauge(alone, header, links, verify);
+    fault = fault_of_links(alone, links);
+    if (verify) require_no_fault(path, fault);
     return copied(links.data(), std::size_t(links.bytes()));
   });
   nb::dict info;
@@ -48,6 +52,7 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
   info["fields"] = to_dict(header.fields);
   info["checksums"] = python::to_dict(checks.checksums);
   info["warnings"] = warnings;
+  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
   return nb::make_tuple(to_array(std::move(numbers), {}, header.extents, {4, 3, 3}), info);
 }
 
@@ -65,10 +70,12 @@ void write_gauge_file(const Process& process, const std::string& path, const Com
 nb::tuple read_vector_file(const Process& process, const std::string& path, bool verify) {
   std::optional<VectorHeader> header;
   VectorContents contents;
+  std::string fault;
   Buffer numbers = without_interpreter([&] {
     header = find_vectors(process.communicator, path);
     if (!header) throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", "something else");
     contents = read_vector_contents(process.communicator, *header, whole_lattice(header->extents));
+    fault = fault_of_vectors(process.communicator, contents.fields, Precision::fp64, header->dataset == "checkpoint");
     const auto bytes = std::size_t(contents.fields.front().bytes());
     Buffer side_by_side(contents.fields.size() * bytes);
     for (std::size_t k = 0; k < contents.fields.size(); ++k)
@@ -80,6 +87,7 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
     if (verify) require_verified(where, results);
     checksums.append(python::to_dict(results));
   }
+  if (verify) require_no_fault(path, fault);
   nb::dict info;
   info["format"] = to_string(header->format);
   info["dataset"] = header->dataset;
@@ -87,6 +95,7 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
   info["precision"] = to_string(header->precision);
   info["fields"] = to_dict(header->fields);
   info["checksums"] = checksums;
+  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
   return nb::make_tuple(to_array(std::move(numbers), {contents.fields.size()}, header->extents, {3}), info);
 }
 
@@ -124,7 +133,7 @@ nb::dict to_dict(const ChecksumResults& checksums) {
     entry["stored"] = result.stored;
     entry["computed"] = result.computed;
     entry["match"] = result.match;
-    dict[name.c_str()] = entry;
+    dict[nb::cast(name)] = entry;
   }
   return dict;
 }
@@ -132,10 +141,11 @@ nb::dict to_dict(const ChecksumResults& checksums) {
 void add_file_functions(nb::module_& module, const std::weak_ptr<Process>& process) {
   module.def(
       "read_gauge",
-      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu) {
-        return read_gauge_file(*process.lock(), path, verify, dataset, kyu);
+      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu,
+                const std::optional<Extents>& lattice) {
+        return read_gauge_file(*process.lock(), path, verify, dataset, kyu, lattice);
       },
-      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none());
+      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none(), nb::arg("lattice").none());
   module.def(
       "write_gauge",
       [process](const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,

@@ -8,7 +8,6 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 #include <staghorn.h>
 
@@ -20,6 +19,7 @@
 #include <vector>
 
 #include "python/interface_structs.hpp"
+#include "python/text_caster.hpp"
 
 namespace nb = nanobind;
 using namespace staghorn::python;
@@ -66,7 +66,7 @@ struct Gauge {
 void log_message(void* data, int level, const char* text) {
   const nb::gil_scoped_acquire interpreter;
   try {
-    (*static_cast<nb::object*>(data))(level, text);
+    (*static_cast<nb::object*>(data))(level, std::string(text));
   } catch (nb::python_error& error) {
     error.discard_as_unraisable("the log function of a Context");
   }

@@ -2,11 +2,12 @@
 
 #include <nanobind/stl/array.h>
 #include <nanobind/stl/optional.h>
-#include <nanobind/stl/string.h>
 
 #include <initializer_list>
 #include <optional>
 #include <utility>
+
+#include "python/text_caster.hpp"
 
 namespace staghorn::python {
 

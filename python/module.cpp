@@ -6,13 +6,14 @@
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/shared_ptr.h>
-#include <nanobind/stl/string.h>
 #include <nanobind/stl/variant.h>
 #include <nanobind/stl/vector.h>
 
 #include "halo/watch/error_kind.hpp"
+#include "halo/watch/failure_words.hpp"
 #include "python/file_functions.hpp"
 #include "python/native_session.hpp"
+#include "python/text_caster.hpp"
 #include "solver/report/html/html_report.hpp"
 #include "solver/request/option_table.hpp"
 
@@ -52,13 +53,17 @@ nb::list options() {
   return list;
 }
 
-// The library's errors are those of staghorn/errors.py.
+// The library's errors are those of staghorn/errors.py, and so are exceptions of others that it did not expect.
 void raise_error(const std::exception_ptr& thrown, void*) {
   try {
     std::rethrow_exception(thrown);
-  } catch (const Error& error) {
-    const nb::object raised =
-        nb::module_::import_("staghorn.errors").attr("Error")(error.what(), to_string(error.kind()));
+  } catch (const nb::python_error&) {
+    throw;  // nanobind knows what becomes of its own
+  } catch (const nb::builtin_exception&) {
+    throw;
+  } catch (const std::exception& failure) {
+    const FailureWords words = words_of_failure(failure);
+    const nb::object raised = nb::module_::import_("staghorn.errors").attr("Error")(words.text, to_string(words.kind));
     PyErr_SetObject(raised.type().ptr(), raised.ptr());
   }
 }

@@ -1,13 +1,12 @@
 #include "python/native_session.hpp"
 
-#include <nanobind/stl/string.h>
-
 #include <algorithm>
 #include <cstring>
 #include <functional>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/output_file.hpp"
+#include "python/text_caster.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/gauge.hpp"

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <exception>
-#include <new>
 
 #include "halo/watch/check_mpi.hpp"
+#include "halo/watch/failure_words.hpp"
 #include "halo/watch/stopwatch.hpp"
 
 namespace staghorn {
@@ -214,11 +214,10 @@ Alarm::Failure Alarm::failure_of_current_exception(int rank) noexcept {
     } catch (const Error& error) {
       failure.kind = error.kind();
       failure.text = error.what();
-    } catch (const std::bad_alloc&) {
-      failure.text = "rank " + std::to_string(rank) + ": out of memory";
     } catch (const std::exception& error) {
-      failure.kind = ErrorKind::internal;
-      failure.text = "rank " + std::to_string(rank) + ": " + error.what();
+      const FailureWords words = words_of_failure(error);
+      failure.kind = words.kind;
+      failure.text = "rank " + std::to_string(rank) + ": " + words.text;
     } catch (...) {
       failure.kind = ErrorKind::internal;
       failure.text = "rank " + std::to_string(rank) + ": an exception of no known kind";

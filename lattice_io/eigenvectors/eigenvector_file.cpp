@@ -2,9 +2,11 @@
 
 #include <cmath>
 
+#include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/eigenvectors/eigenvector_format.hpp"
 #include "lattice_io/eigenvectors/milc_packed.hpp"
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
@@ -50,12 +52,13 @@ std::optional<EigenvectorHeader> find_eigenvectors(const Communicator& communica
 EigenvectorHeader read_eigenvector_header(const Communicator& communicator, const std::string& path) {
   std::optional<EigenvectorHeader> header = find_eigenvectors(communicator, path);
   if (!header) {
+    const std::string expected = "eigenvectors: HDF5 with a dataset /eigenvectors, or SciDAC as MILC writes them";
     communicator.agree([&] {
+      refuse_foreign_content(PosixFile::open_to_read(path), expected);
       require_readable_hdf5(path);
       require_readable_scidac(path);
     });
-    throw FileError(path, "eigenvectors: HDF5 with a dataset /eigenvectors, or SciDAC as MILC writes them",
-                    "a file of another kind");
+    throw FileError(path, expected, "a file of another kind");
   }
   return std::move(*header);
 }
@@ -77,9 +80,16 @@ void write_eigenvectors(const Communicator& communicator, const std::string& pat
   require_ascending(path, described.values);
   require_writable(path, described.format, described.precision, lattice.global());
   OutputFile output(communicator, path, force);
+  const auto checked = [&](std::int64_t k) -> const VectorField& {
+    const VectorField& v = vector(k);
+    const double norm = std::sqrt(norm2(communicator, v, Parity::even));
+    if (!(std::fabs(norm - 1) <= most_departure_from_norm))
+      throw Error(path + ": eigenvector " + std::to_string(k) + " to write", "norm 1 on even sites", norm);
+    return v;
+  };
   output.fill([&](const std::string& temporary) {
     (is_milc(described.format) ? fill_milc_eigenvectors : fill_hdf5_eigenvectors)(communicator, temporary, lattice,
-                                                                                  described, vector);
+                                                                                  described, checked);
   });
 }
 

@@ -58,6 +58,9 @@ void read_each_eigenvector(const Communicator& communicator, const EigenvectorHe
                            bool no_verify, const std::function<VectorField&(std::int64_t)>& begin,
                            const std::function<void(std::int64_t)>& end);
 
+// | |v| - 1 | of a vector that is one.
+constexpr double most_departure_from_norm = 0.01;
+
 struct NewEigenvectorFile {
   EigenvectorFormat format = EigenvectorFormat::hdf5;
   Precision precision = Precision::fp64;  // of the file; MILC: fp64 or fp32
@@ -71,7 +74,8 @@ void require_writable(const std::string& path, EigenvectorFormat format, Precisi
 
 // Writes one vector for each value. `vector(k)` is asked for k = 0, 1, ... once each, on every rank; what it returns
 // must last until it is asked again. For milc it has its odd sites, too. Temporary name, then rename. The bytes do not
-// depend on the process grid. Throws Error where numbers are not finite or values do not ascend. Collective.
+// depend on the process grid. Throws Error where numbers are not finite, vectors are not of norm 1 or values do not
+// ascend. Collective.
 void write_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                         const NewEigenvectorFile& described,
                         const std::function<const VectorField&(std::int64_t)>& vector, bool force);

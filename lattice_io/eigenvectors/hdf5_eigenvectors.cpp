@@ -84,9 +84,7 @@ bool holds_hdf5_eigenvectors(const std::string& path) {
 }
 
 void require_readable_hdf5(const std::string& path) {
-  const PosixFile file = PosixFile::open_to_read(path);
-  const auto length = std::int64_t(hdf5_signature.size());
-  if (file.size() >= length && file.read_text(0, length) == hdf5_signature) Hdf5File(path).contains(vectors_name);
+  if (find_hdf5(PosixFile::open_to_read(path))) Hdf5File(path).contains(vectors_name);
 }
 
 EigenvectorHeader read_hdf5_eigenvector_header(const std::string& path) {

@@ -6,8 +6,8 @@
 
 namespace staghorn {
 
-// `text` as it is if it is UTF-8, else with every byte beyond ASCII as '?'; control characters but line ends and tabs
-// become '?' too.
+// `text` with control characters but line ends and tabs as '?'. Bytes that are not UTF-8 stay; what shows or stores
+// them makes them so (utf8_text.hpp).
 std::string printable(const std::string& text);
 
 // `value` with so many digits behind the decimal point, or with as few as give the same double back. The locale does

@@ -13,22 +13,40 @@ LimeContents read_lime_records(const PosixFile& file) {
   LimeContents contents;
   const std::int64_t file_bytes = file.size();
   std::int64_t at = 0;
-  while (at + lime_header_bytes <= file_bytes) {
+  std::int64_t padding = 0;  // in front of `at`
+  const auto begins_record = [&](std::int64_t byte) {
+    std::array<std::byte, 4> word;
+    if (byte + lime_header_bytes > file_bytes) return false;
+    file.read(byte, word);
+    return load_word<std::uint32_t>(word.data(), true) == lime_magic;
+  };
+  while (true) {
+    if (!begins_record(at) && padding > 0 && begins_record(at - padding)) {
+      at -= padding;
+      contents.warnings.push_back("no padding in front of the LIME record at byte " + std::to_string(at));
+    }
+    if (!begins_record(at)) break;
     std::array<std::byte, lime_header_bytes> bytes;
     file.read(at, bytes);
-    if (load_word<std::uint32_t>(bytes.data(), true) != lime_magic) break;
     const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
     if (version != 1) throw FileError(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);
     const char* type = reinterpret_cast<const char*>(bytes.data()) + 16;
-    LimeRecord record{printable(std::string(type, std::find(type, type + 128, '\0'))), at + lime_header_bytes,
-                      std::int64_t(load_word<std::uint64_t>(bytes.data() + 8, true))};
-    if (record.bytes < 0 || record.bytes > file_bytes - record.offset)
-      throw FileError(
-          file.path() + " is truncated in the LIME record " + record.type + " at byte " + std::to_string(record.offset),
-          std::to_string(record.bytes) + " bytes of data", std::to_string(file_bytes - record.offset));
-    at = std::min(file_bytes, record.offset + record.bytes + lime_padding(record.bytes));
+    const auto length = load_word<std::uint64_t>(bytes.data() + 8, true);
+    LimeRecord record{printable(std::string(type, std::find(type, type + 128, '\0'))), at + lime_header_bytes, 0};
+    if (length > std::uint64_t(file_bytes - record.offset))
+      throw FileError(file.path() + " is truncated or damaged in the LIME record " + record.type + " at byte " +
+                          std::to_string(record.offset),
+                      std::to_string(length) + " bytes of data", std::to_string(file_bytes - record.offset));
+    record.bytes = std::int64_t(length);
+    padding = lime_padding(record.bytes);
+    at = record.offset + record.bytes + padding;
+    if (at > file_bytes) {
+      at = file_bytes;
+      padding = 0;
+    }
     contents.records.push_back(std::move(record));
   }
+  at = std::min(at, file_bytes);
   contents.trailing_bytes = file_bytes - at;
   return contents;
 }

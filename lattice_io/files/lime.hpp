@@ -23,12 +23,14 @@ struct LimeRecord {
 
 struct LimeContents {
   std::vector<LimeRecord> records;
-  std::int64_t trailing_bytes = 0;  // behind the last record, not LIME
+  std::int64_t trailing_bytes = 0;    // behind the last record, not LIME
+  std::vector<std::string> warnings;  // what is not as LIME has it, but can be read
 };
 
 constexpr std::uint32_t lime_magic = 0x456789ab;
 
-// The records of a file. Throws Error naming the record whose data are cut short.
+// The records of a file. Padding between records may be missing. Throws Error naming the record whose data are cut
+// short.
 LimeContents read_lime_records(const PosixFile& file);
 
 enum class LimePlace { first, middle, last };  // of a message

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <utility>
 
 #include "halo/watch/activity.hpp"
@@ -33,7 +34,17 @@ int open_or_throw(const std::string& path, int flags, const char* what) {
 
 PosixFile PosixFile::open_to_read(const std::string& path) {
   struct stat status;
-  if (::stat(path.c_str(), &status) != 0) fail(path, "cannot be read");
+  if (::stat(path.c_str(), &status) != 0) {
+    const int why = errno;
+    std::error_code none;
+    const std::string target = std::filesystem::read_symlink(path, none).string();
+    errno = why;
+    if (why == ENOENT && !target.empty())
+      throw FileError(path, "a file",
+                      "a symbolic link to " + target + ", which is not there" +
+                          (target.find("annex/objects/") == std::string::npos ? "" : "; `git annex get` fetches it"));
+    fail(path, "cannot be read");
+  }
   if (!S_ISREG(status.st_mode))
     throw FileError(path, "a file", S_ISDIR(status.st_mode) ? "a directory" : "something else");
   return {open_or_throw(path, O_RDONLY, "cannot be read"), path};

@@ -4,6 +4,7 @@
 #include <sstream>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/utf8_text.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/lime.hpp"
 
@@ -129,10 +130,12 @@ void read_ildg_format(const std::string& path, const std::string& xml, ScidacFil
 }  // namespace
 
 std::string xml_value(const std::string& xml, const std::string& tag) {
-  for (std::size_t at = xml.find("<" + tag); at != std::string::npos; at = xml.find("<" + tag, at + 1)) {
-    const std::size_t after = at + 1 + tag.size();
-    if (after >= xml.size() || std::string("> \t\r\n").find(xml[after]) == std::string::npos) continue;
-    const std::size_t open = xml.find('>', after), close = xml.find("</" + tag, after);
+  for (std::size_t at = xml.find('<'); at != std::string::npos; at = xml.find('<', at + 1)) {
+    const std::size_t after = xml.find_first_of("<> \t\r\n", at + 1);
+    if (after == std::string::npos) return "";
+    const std::string name = xml.substr(at + 1, after - at - 1);
+    if (name.substr(name.find(':') + 1) != tag || name.starts_with('/')) continue;
+    const std::size_t open = xml.find('>', after), close = xml.find("</" + name, after);
     if (open == std::string::npos || close == std::string::npos || close < open) return "";
     const std::string inside = xml.substr(open + 1, close - open - 1);
     const auto first = inside.find_first_not_of(" \t\r\n");
@@ -147,7 +150,7 @@ std::string xml_tagged(const std::string& tag, const std::string& value) {
 
 std::string xml_escaped(const std::string& text) {
   std::string escaped;
-  for (const char c : text) {
+  for (const char c : utf8_text(text)) {
     if (c == '&')
       escaped += "&amp;";
     else if (c == '<')
@@ -210,10 +213,11 @@ std::string to_string(const Hypercube& hypercube) {
   return text.substr(0, text.size() - 1);
 }
 
-ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes) {
+ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes, bool or_bare) {
   const LimeContents contents = read_lime_records(file);
   ScidacFile scidac;
   scidac.trailing_bytes = contents.trailing_bytes;
+  scidac.warnings = contents.warnings;
   bool in_volumes = false;
   ScidacField next;  // described, data not met yet
   for (const LimeRecord& record : contents.records) {
@@ -238,16 +242,23 @@ ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes) {
     } else if (record.type == "scidac-record-xml") {
       next.record_xml = text;
     } else if (record.type == "ildg-format") {
-      read_ildg_format(file.path(), text, scidac, next);
+      // Some writers put the numbers first: then this describes those that nothing has described.
+      const bool behind = !scidac.is_ildg && scidac.fields.size() == 1 && scidac.fields[0].bytes_per_site == 0;
+      read_ildg_format(file.path(), text, scidac, behind ? scidac.fields[0] : next);
     } else if (record.type == "scidac-checksum" && !scidac.fields.empty()) {
       for (const char* sum : {"suma", "sumb"}) scidac.fields.back().checksums[sum] = xml_value(text, sum);
     }
   }
   if (scidac.fields.empty())
     throw FileError(file.path() + ": LIME file", "a record scidac-binary-data or ildg-binary-data",
-                    std::to_string(contents.records.size()) + " records without one");
-  if (scidac.extents == Extents{})
-    throw FileError(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format", "neither");
+                    std::to_string(contents.records.size()) + " records without one" +
+                        (contents.trailing_bytes > 0 ? ", and bytes that are no record from byte " +
+                                                           std::to_string(file.size() - contents.trailing_bytes) + " on"
+                                                     : ""));
+  scidac.is_described = scidac.extents != Extents{};
+  if (!scidac.is_described && !(or_bare && !in_volumes))
+    throw FileError(file.path() + ": LIME file", "a record scidac-private-file-xml or ildg-format",
+                    "neither; given `lattice`, `staghorn convert` reads the links of such a file");
   leave_out_sources(scidac);
   refuse_parts(file.path(), scidac, with_hypercubes);
   if (in_volumes) take_volumes(file, scidac);

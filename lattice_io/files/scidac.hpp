@@ -49,15 +49,18 @@ struct ScidacField {
 struct ScidacFile {
   Extents extents{};
   bool is_ildg = false;
-  std::vector<ScidacField> fields;           // without the sources that accompany propagators
-  std::size_t n_sources = 0;                 // how many those are
+  bool is_described = true;         // false: numbers alone, in a record ildg-binary-data; the extents are unknown
+  std::vector<ScidacField> fields;  // without the sources that accompany propagators
+  std::size_t n_sources = 0;        // how many those are
   std::map<std::string, std::string> texts;  // XML and text records by type (the first of each)
   std::int64_t trailing_bytes = 0;
+  std::vector<std::string> warnings;  // of the LIME records
 };
 
 // Of a file in parts, `file` is the first volume. Throws Error for a damaged or unsupported file: global data, ILDG
-// fields other than su3gauge; unless `with_hypercubes`, also fields on a part of the lattice.
-ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes = false);
+// fields other than su3gauge; unless `with_hypercubes`, also fields on a part of the lattice; unless `or_bare`, also
+// where nothing says what the lattice is.
+ScidacFile read_scidac_file(const PosixFile& file, bool with_hypercubes = false, bool or_bare = false);
 // Reads the sites of a field on the whole lattice, hands those of this rank to `place`, and compares the checksums.
 // Collective. Throws Error on every rank alike where the file cannot be read.
 ChecksumResults read_scidac_sites(const Communicator& communicator, const Lattice& lattice, const PosixFile& file,
@@ -96,7 +99,8 @@ std::string xml_tagged(const std::string& tag, const std::string& value);
 // `text` with the characters that XML reserves written as entities.
 std::string xml_escaped(const std::string& text);
 
-// The text between <tag ...> and </tag>, blanks trimmed; "" if there is none.
+// The text between <tag ...> and </tag>, blanks trimmed; "" if there is none. A prefix of a namespace, as in <i:tag>,
+// does not count.
 std::string xml_value(const std::string& xml, const std::string& tag);
 
 }  // namespace staghorn

@@ -30,16 +30,18 @@ constexpr NamedChoice<GaugeFormat, 9> formats{"gauge format",
 
 constexpr const char* known_formats = "a gauge configuration: MILC v5, NERSC, ILDG, SciDAC, HDF5, NumPy or openQCD";
 
-GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset) {
+GaugeHeader parse_header(const std::string& path, const std::optional<std::string>& dataset,
+                         const std::optional<Extents>& lattice) {
   const PosixFile file = PosixFile::open_to_read(path);
-  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
   refuse_foreign_content(file, known_formats);
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 16));
   if (start.size() < 16)
-    throw FileError(path, "a gauge configuration", "a file of " + std::to_string(start.size()) + " bytes");
+    throw FileError(path, "a gauge configuration",
+                    "a file of " + std::to_string(start.size()) + " bytes, " + first_bytes(file));
   const auto* bytes = reinterpret_cast<const std::byte*>(start.data());
   const auto big = load_word<std::uint32_t>(bytes, true), little = load_word<std::uint32_t>(bytes, false);
 
-  if (start.starts_with(hdf5_signature)) {
+  if (find_hdf5(file)) {
     const bool has_own = !dataset && Hdf5File(path).contains("links");
     if (!has_own)
       if (auto header = find_pyquda_links(path, dataset.value_or("LatticeColorMatrix"))) return std::move(*header);
@@ -47,7 +49,7 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
   }
   if (dataset) throw Error("dataset", "an HDF5 file, in which it is the name of the links", path);
   if (start.starts_with(npy_magic)) return read_npy_gauge_header(file);
-  if (big == lime_magic) return read_lime_gauge_header(file);
+  if (big == lime_magic) return read_lime_gauge_header(file, lattice);
   if (start.rfind("BEGIN_HEADER", 0) == 0) return read_nersc_header(file);
   if (big == 20103 || little == 20103) return read_milc_header(file);
   for (const std::uint32_t older : {53546u, 59354u})
@@ -55,7 +57,7 @@ GaugeHeader parse_header(const std::string& path, const std::optional<std::strin
       throw FileError(path, "MILC version 5 (magic number 20103)",
                       "an older MILC format (" + std::to_string(older) + ")");
   if (auto header = find_openqcd_header(file)) return std::move(*header);
-  throw FileError(path, known_formats, "unknown first bytes " + hexadecimal(big));
+  throw FileError(path, known_formats, first_bytes(file));
 }
 
 }  // namespace
@@ -80,9 +82,13 @@ Precision usual_precision(GaugeFormat format, Precision links) {
 }
 
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,
-                              const std::optional<std::string>& dataset) {
+                              const std::optional<std::string>& dataset, const std::optional<Extents>& lattice) {
   GaugeHeader header;
-  communicator.agree([&] { header = parse_header(path, dataset); });
+  communicator.agree([&] {
+    header = parse_header(path, dataset, lattice);
+    if (lattice && header.extents != *lattice)
+      throw FileError(path, "a lattice of " + to_string(*lattice), to_string(header.extents));
+  });
   return header;
 }
 

@@ -77,10 +77,12 @@ struct GaugeChecks {
 
 // Parses the header. In HDF5 the links are `dataset`, a name as "links" or "group/links", or a group with PyQUDA's four
 // datasets; if it is not given, "links", or where there is none, PyQUDA's group "LatticeColorMatrix".
+// `lattice`: the extents of a LIME file with nothing but the numbers of ILDG; those of other files must agree.
 // Collective; every rank gets the same. Throws Error naming the file, what was expected and found, and where a dataset
 // is given for another format than HDF5.
 GaugeHeader read_gauge_header(const Communicator& communicator, const std::string& path,
-                              const std::optional<std::string>& dataset = std::nullopt);
+                              const std::optional<std::string>& dataset = std::nullopt,
+                              const std::optional<Extents>& lattice = std::nullopt);
 // The header that a file of KYU does not have: the caller knows the extents. Collective. Throws Error unless the file
 // has the bytes of such links.
 GaugeHeader read_kyu_header(const Communicator& communicator, const std::string& path, const Extents& extents);
@@ -92,8 +94,8 @@ GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& head
 
 // Writes `links` with every checksum and header value that the format defines, to a temporary name beside `path`, and
 // renames it when complete. `precision` of the stored numbers (MILC has fp32 only; openQCD and KYU fp64 only). Refuses
-// to replace a file unless `force`. `metadata` (for instance GaugeHeader::fields of another file) goes where the format
-// has room for it:
+// to replace a file unless `force`, and links that are not finite in that precision, or zero. `metadata` (for instance
+// GaugeHeader::fields of another file) goes where the format has room for it:
 //   NERSC      ENSEMBLE_ID, ENSEMBLE_LABEL, SEQUENCE_NUMBER, BETA and so on; DATATYPE = 4D_SU3_GAUGE asks for two rows
 //   ILDG       ildg-data-lfn; SciDAC and ILDG: scidac-file-xml, scidac-record-xml
 //   HDF5       every entry becomes an attribute of /links

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "lattice_io/files/checksums.hpp"
@@ -39,7 +40,8 @@ class GaugeFrame {
 
 GaugeHeader read_milc_header(const PosixFile& file);
 GaugeHeader read_nersc_header(const PosixFile& file);
-GaugeHeader read_lime_gauge_header(const PosixFile& file);  // ILDG or SciDAC
+// ILDG or SciDAC. `lattice`: the extents of a file that does not say them.
+GaugeHeader read_lime_gauge_header(const PosixFile& file, const std::optional<Extents>& lattice);
 GaugeHeader read_hdf5_gauge_header(const std::string& path, const std::string& name);
 // The links of PyQUDA's group `name`; nothing if `path` has no group of that name with four members. Throws Error where
 // these are not the directions.

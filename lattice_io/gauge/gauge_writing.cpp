@@ -4,6 +4,7 @@
 
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/site_slabs.hpp"
@@ -18,23 +19,24 @@ bool stores_plaquette(GaugeFormat format) {
   return format == GaugeFormat::nersc || format == GaugeFormat::hdf5 || format == GaugeFormat::openqcd;
 }
 
-// What a NERSC or ILDG file may hold is part of its definition: links in SU(3). Two rows stand for a link only if the
-// third follows from them closely.
+// No file holds links that would be refused when it is read. What a NERSC or ILDG file may hold is part of its
+// definition: links in SU(3). Two rows stand for a link only if the third follows from them closely.
 void require_links_the_format_can_hold(const Communicator& communicator, const GaugeHeader& header,
                                        const LinkField& links) {
+  if (const std::string fault = fault_of_links(communicator, links, header.precision); !fault.empty())
+    throw Error(header.path, "links to write that are finite in " + to_string(header.precision) + " and not zero",
+                fault);
   if (header.format != GaugeFormat::nersc && header.format != GaugeFormat::ildg) return;
   const double limit = header.rows == 2 ? 1e-4 : 1e-3;
   const UnitarityCheck check = check_unitarity(communicator, links);
   const double deviation = std::max(check.max_deviation, check.max_determinant_deviation);
-  if (check.finite && deviation <= limit) return;
+  if (deviation <= limit) return;
   const std::string form = header.format == GaugeFormat::ildg ? "ildg (su3gauge)"
                            : header.rows == 2                 ? "nersc (4D_SU3_GAUGE, two rows a link)"
                                                               : "nersc (4D_SU3_GAUGE_3x3)";
   throw Error(header.path + ": format " + form, "links in SU(3) to " + three_digits(limit),
-              (check.finite ? "|U U^dagger - 1| up to " + three_digits(check.max_deviation) + ", |det U - 1| up to " +
-                                  three_digits(check.max_determinant_deviation)
-                            : std::string("NaN or infinity among them")) +
-                  "; the formats milc, scidac and hdf5 hold any links");
+              "|U U^dagger - 1| up to " + three_digits(check.max_deviation) + ", |det U - 1| up to " +
+                  three_digits(check.max_determinant_deviation) + "; the formats milc, scidac and hdf5 hold any links");
 }
 
 // Checksums of the bytes, and the observables of the links as a reader will see them.

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/byte_order.hpp"
@@ -34,6 +35,17 @@ std::string trimmed(const std::string& text) {
   const char* blank = " \t\r";
   const auto first = text.find_first_not_of(blank);
   return first == std::string::npos ? "" : text.substr(first, text.find_last_not_of(blank) - first + 1);
+}
+
+// Where the line END_HEADER begins, in front of its line end, and where the line behind it begins; npos where there is
+// none. Editors and Windows leave blanks or a carriage return at the end of a line.
+std::pair<std::size_t, std::size_t> end_of_header(const std::string& text) {
+  const std::string mark = "\nEND_HEADER";
+  for (auto at = text.find(mark); at != std::string::npos; at = text.find(mark, at + 1)) {
+    const auto behind = text.find_first_not_of(" \t\r", at + mark.size());
+    if (behind != std::string::npos && text[behind] == '\n') return {at, behind + 1};
+  }
+  return {std::string::npos, 0};
 }
 
 std::string required(const GaugeHeader& header, const std::string& key) {
@@ -157,12 +169,11 @@ GaugeHeader read_nersc_header(const PosixFile& file) {
   header.path = file.path();
   header.format = GaugeFormat::nersc;
   const std::string text = file.read_text(0, std::min(file.size(), longest_header));
-  const std::string end_mark = "END_HEADER\n";
-  const auto end = text.find("\n" + end_mark);
+  const auto [end, data] = end_of_header(text);
   if (end == std::string::npos)
     throw FileError(file.path() + ": NERSC header",
                     "a line END_HEADER within " + std::to_string(longest_header) + " bytes", "none");
-  header.data_offset = std::int64_t(end + 1 + end_mark.size());
+  header.data_offset = std::int64_t(data);
   for (std::size_t at = 0; at < end;) {
     const auto line_end = text.find('\n', at);
     const std::string line = printable(text.substr(at, line_end - at));

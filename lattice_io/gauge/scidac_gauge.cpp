@@ -61,9 +61,14 @@ class ScidacFrame : public GaugeFrame {
 
 }  // namespace
 
-GaugeHeader read_lime_gauge_header(const PosixFile& file) {
-  const ScidacFile scidac = read_scidac_file(file);
-  const ScidacField& field = scidac.fields.front();
+GaugeHeader read_lime_gauge_header(const PosixFile& file, const std::optional<Extents>& lattice) {
+  ScidacFile scidac = read_scidac_file(file, false, lattice.has_value());
+  ScidacField& field = scidac.fields.front();
+  if (!scidac.is_described) {
+    scidac.is_ildg = true;
+    scidac.extents = *lattice;
+    field.precision = field.data_bytes == volume(*lattice) * 4 * 18 * 8 ? Precision::fp64 : Precision::fp32;
+  }
   GaugeHeader header;
   header.path = file.path();
   header.format = scidac.is_ildg ? GaugeFormat::ildg : GaugeFormat::scidac;
@@ -86,6 +91,7 @@ GaugeHeader read_lime_gauge_header(const PosixFile& file) {
         std::to_string(volume(header.extents) * bytes_per_site(header)) + " bytes",
         std::to_string(field.data_bytes) + " bytes");
   header.checksums = field.checksums;
+  header.warnings = scidac.warnings;
   if (scidac.fields.size() > 1)
     header.warnings.push_back("the file holds " + std::to_string(scidac.fields.size()) + " fields; the first is used");
   if (scidac.trailing_bytes > 0)

@@ -5,6 +5,8 @@
 #include <optional>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/utf8_text.hpp"
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/hdf5/value_type.hpp"
 
@@ -60,15 +62,25 @@ double read_number(MetadataBytes& bytes, const Hdf5Type& type) {
 std::optional<std::string> read_value(const Hdf5File& file, MetadataBytes& bytes, const Hdf5Type& type) {
   switch (type.kind) {
     case Hdf5Type::Kind::text:
-      return printable(up_to_zero(bytes.text(type.bytes)));
+      return printable(bytes_of(up_to_zero(bytes.text(type.bytes))));
     case Hdf5Type::Kind::variable_text:
-      return printable(read_from_heap(file, bytes));
+      return printable(bytes_of(read_from_heap(file, bytes)));
     case Hdf5Type::Kind::integer:
     case Hdf5Type::Kind::real:
       return shortest_digits(read_number(bytes, type));
     default:
       return std::nullopt;
   }
+}
+
+bool is_checksum(const std::string& name) {
+  return name == "suma" || name == "sumb" || name == "sum29" || name == "sum31";
+}
+
+// Of an integer of 32 bits, with or without sign; others stay as they are, and match nothing.
+std::string in_hexadecimal(double value) {
+  const bool fits = value >= -0x1p31 && value < 0x1p32;
+  return fits ? hexadecimal(std::uint32_t(std::int64_t(value))) : shortest_digits(value);
 }
 
 // version | flags | bytes of name, type and shape | name | type | shape | value. Version 1 pads each to 8 bytes.
@@ -86,10 +98,14 @@ void read_attribute(const Hdf5File& file, MetadataBytes& bytes, std::map<std::st
   pad();
   MetadataBytes shape_message = bytes.part(shape_bytes, bytes.what());
   pad();
-  if (version >= 2 && (flags & 3) != 0) return;  // a type or shape that lies elsewhere
+  if (version >= 2 && (flags & 2) != 0) return;  // a shape that lies elsewhere
+  if (version >= 2 && (flags & 1) != 0) type_message = file.committed_type(std::move(type_message));
   const Hdf5Type type = read_hdf5_type(type_message);
   if (number_of_values(read_hdf5_shape(shape_message)) != 1) return;
-  if (const auto value = read_value(file, bytes, type)) attributes[printable(name)] = *value;
+  if (type.kind == Hdf5Type::Kind::integer && is_checksum(name))
+    attributes[name] = in_hexadecimal(read_number(bytes, type));
+  else if (const auto value = read_value(file, bytes, type))
+    attributes[printable(name)] = *value;
 }
 
 std::string attribute_message(const std::string& name, const std::string& type, const std::string& value) {

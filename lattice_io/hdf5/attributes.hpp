@@ -10,7 +10,8 @@
 namespace staghorn {
 
 // Single texts as they are, single numbers with their shortest digits, others left out. Reads texts of fixed length, as
-// Staghorn writes them, and of variable length, as h5py and earlier versions do. Throws Error where an attribute is
+// Staghorn writes them, and of variable length, as h5py and earlier versions do; \xNN in a text is a byte (bytes_of).
+// Integers with the names of checksums are hexadecimal. Throws Error where an attribute is
 // damaged.
 std::map<std::string, std::string> read_hdf5_attributes(const Hdf5File& file, std::vector<Hdf5Message>& messages);
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <iterator>
 #include <set>
 
 #include "halo/watch/error.hpp"
@@ -105,7 +106,8 @@ Bytes read_chunk(const PosixFile& file, const Hdf5Chunks& chunks, const Hdf5Chun
 
 // Calls visit(value, length, at) for each run of values that a chunk shares with the dataset: `length` values, the
 // first of which has number `value` in the dataset and number `at` in the chunk. A run extends over all dimensions
-// that the chunk covers wholly. Chunks without a value in [first, last) are passed over.
+// that the chunk covers wholly. Runs come in ascending order: at most a few of those before value `first`, and none
+// from value `last` on.
 template <class Visit>
 void visit_runs(const Hdf5Chunks& chunks, const Hdf5Chunks::Chunk& chunk, const std::vector<std::int64_t>& shape,
                 std::int64_t first, std::int64_t last, Visit visit) {
@@ -120,11 +122,15 @@ void visit_runs(const Hdf5Chunks& chunks, const Hdf5Chunks::Chunk& chunk, const 
     for (std::size_t d = 0; d <= split; ++d) value = value * shape[d] + chunk.corner[d] + index[d];
     return value * block;
   };
-  for (std::size_t d = 0; d < split; ++d) index[d] = clipped(d) - 1;
-  const std::int64_t end = value_at() + length;
-  std::fill(index.begin(), index.end(), 0);
-  if (value_at() >= last || end <= first) return;
-  while (true) {
+  std::vector<std::int64_t> wanted(split + 1);  // indices of value `first` in the dataset
+  for (std::size_t d = split + 1, rest = std::size_t(first / block); d-- > 0; rest /= std::size_t(shape[d]))
+    wanted[d] = std::int64_t(rest % std::size_t(shape[d]));
+  for (std::size_t d = 0; d < split && wanted[d] >= chunk.corner[d]; ++d) {
+    index[d] = std::min(wanted[d] - chunk.corner[d], clipped(d) - 1);
+    if (wanted[d] - chunk.corner[d] == index[d]) continue;
+    while (++d < split) index[d] = clipped(d) - 1;  // the runs of this index end before
+  }
+  while (value_at() < last) {
     std::int64_t at = 0;
     for (std::size_t d = 0; d <= split; ++d) at = at * chunks.extent[d] + index[d];
     visit(value_at(), length, at * block);
@@ -155,6 +161,13 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
         n_chunks > most_chunks)
       throw FileError(what, "chunks of at most 1 GiB, and not too many", "others");
   }
+  // A few numbers must not ask for much memory. A chunk may be for more vectors than there are.
+  constexpr std::int64_t small_chunk = std::int64_t{64} << 20, most_times_dataset = 16;
+  const std::int64_t data_bytes = number_of_values(shape) * chunks.value_bytes;
+  if (chunk_bytes > std::max(small_chunk, most_times_dataset * data_bytes))
+    throw FileError(what,
+                    "chunks that are not much larger than the dataset of " + std::to_string(data_bytes) + " bytes",
+                    std::to_string(chunk_bytes) + " bytes");
   layout.require_number(4, "bytes of a value", value_bytes, value_bytes);
   for (Hdf5Message& message : messages)
     if (message.type == Hdf5Message::filters && !message.shared) chunks.filters = read_filters(message.bytes);
@@ -174,6 +187,12 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
         chunk.corner.push_back(std::int64_t(corner));
       }
       chunk.offset = file.offset(address, std::uint64_t(chunk.bytes), what);
+      chunk.first = chunk.last = 0;
+      for (std::size_t d = 0; d < rank; ++d) {
+        chunk.first = chunk.first * shape[d] + chunk.corner[d];
+        chunk.last = chunk.last * shape[d] + std::min(chunk.corner[d] + chunks.extent[d], shape[d]) - 1;
+      }
+      ++chunk.last;
       if (!corners.insert(chunk.corner).second) throw FileError(what + " is damaged: two chunks have one place");
       chunks.chunks.push_back(std::move(chunk));
     });
@@ -182,21 +201,48 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
   return chunks;
 }
 
-void read_from_chunks(const PosixFile& file, const Hdf5Chunks& chunks, const std::vector<std::int64_t>& shape,
-                      std::int64_t first_value, std::span<std::byte> values) {
-  const std::int64_t last_value = first_value + std::int64_t(values.size()) / chunks.value_bytes;
-  for (const Hdf5Chunks::Chunk& chunk : chunks.chunks) {
-    Bytes bytes;  // read when the first run is wanted
-    visit_runs(chunks, chunk, shape, first_value, last_value,
-               [&](std::int64_t value, std::int64_t length, std::int64_t at) {
-                 const std::int64_t first = std::max(value, first_value), last = std::min(value + length, last_value);
-                 if (first >= last) return;
-                 if (bytes.empty()) bytes = read_chunk(file, chunks, chunk);
-                 std::memcpy(values.data() + (first - first_value) * chunks.value_bytes,
-                             bytes.data() + (at + first - value) * chunks.value_bytes,
-                             std::size_t((last - first) * chunks.value_bytes));
-               });
+const Bytes& Hdf5ChunkReader::chunk(const PosixFile& file, const Hdf5Chunks& chunks, std::size_t number,
+                                    std::int64_t first_value) {
+  if (const auto kept = kept_.find(number); kept != kept_.end()) return kept->second;
+  const auto forget = [&](auto kept) {
+    kept_bytes_ -= std::int64_t(kept->second.size());
+    return kept_.erase(kept);
+  };
+  for (auto kept = kept_.begin(); kept != kept_.end();)
+    kept = chunks.chunks[kept->first].last <= first_value ? forget(kept) : std::next(kept);
+  const std::int64_t bytes = number_of_values(chunks.extent) * chunks.value_bytes;
+  // What was met last is needed last: each step goes through the chunks in one order.
+  while (!kept_.empty() && kept_bytes_ + bytes > most_kept) forget(std::prev(kept_.end()));
+  constexpr std::int64_t most_times = 16;
+  if (++inflated_ > most_times * std::int64_t(chunks.chunks.size()))
+    throw FileError(chunks.what, "chunks that can be read one after the other",
+                    "chunks that each step needs again, and more than " + std::to_string(most_kept >> 20) +
+                        " MiB of them; h5repack -l CONTI -f NONE writes a dataset that can be read");
+  Bytes inflated = read_chunk(file, chunks, chunks.chunks[number]);
+  kept_bytes_ += bytes;
+  return kept_.emplace(number, std::move(inflated)).first->second;
+}
+
+void Hdf5ChunkReader::read(const PosixFile& file, const Hdf5Chunks& chunks, const std::vector<std::int64_t>& shape,
+                           std::int64_t first_value, std::span<std::byte> values) {
+  const std::int64_t value_bytes = chunks.value_bytes;
+  const std::int64_t last_value = first_value + std::int64_t(values.size()) / value_bytes;
+  for (std::size_t number = 0; number < chunks.chunks.size(); ++number) {
+    const Hdf5Chunks::Chunk& here = chunks.chunks[number];
+    if (here.first >= last_value || here.last <= first_value) continue;
+    const Bytes* bytes = nullptr;  // read when the first run is wanted
+    visit_runs(
+        chunks, here, shape, first_value, last_value, [&](std::int64_t value, std::int64_t length, std::int64_t at) {
+          const std::int64_t first = std::max(value, first_value), last = std::min(value + length, last_value);
+          if (first >= last) return;
+          if (!bytes) bytes = &chunk(file, chunks, number, first_value);
+          std::memcpy(values.data() + (first - first_value) * value_bytes,
+                      bytes->data() + (at + first - value) * value_bytes, std::size_t((last - first) * value_bytes));
+        });
   }
+  if (last_value < number_of_values(shape)) return;
+  kept_.clear();
+  kept_bytes_ = 0;
 }
 
 }  // namespace staghorn

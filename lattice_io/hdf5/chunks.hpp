@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <vector>
@@ -20,6 +21,7 @@ struct Hdf5Chunks {
     std::vector<std::int64_t> corner;  // indices of its first value in the dataset
     std::int64_t offset, bytes;        // in the file
     std::uint32_t skipped_filters;     // bit k: filter k was not applied
+    std::int64_t first, last;          // its values lie in [first, last) of the dataset, beside those of others
   };
   std::string what;                  // file and dataset, for messages
   std::vector<std::int64_t> extent;  // of every chunk; those at the far edges reach beyond the dataset
@@ -33,8 +35,23 @@ struct Hdf5Chunks {
 Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::vector<Hdf5Message>& messages,
                             const std::vector<std::int64_t>& shape, std::uint64_t value_bytes, const std::string& what);
 
-// Fills `values` with consecutive values from `first_value` on, counted over the dataset of the given shape.
-void read_from_chunks(const PosixFile& file, const Hdf5Chunks& chunks, const std::vector<std::int64_t>& shape,
-                      std::int64_t first_value, std::span<std::byte> values);
+// Reads the values of one dataset in chunks. Where they are read in ascending order, each chunk is taken from the file
+// and inflated once, as long as those that wait for their later values fit into most_kept bytes.
+class Hdf5ChunkReader {
+ public:
+  static constexpr std::int64_t most_kept = std::int64_t{1} << 30;  // beside the chunk at work
+
+  // Fills `values` with consecutive values from `first_value` on, counted over the dataset of the given shape. Throws
+  // Error where a chunk is damaged, or where chunks are inflated again and again.
+  void read(const PosixFile& file, const Hdf5Chunks& chunks, const std::vector<std::int64_t>& shape,
+            std::int64_t first_value, std::span<std::byte> values);
+
+ private:
+  const std::vector<std::byte>& chunk(const PosixFile& file, const Hdf5Chunks& chunks, std::size_t number,
+                                      std::int64_t first_value);
+
+  std::map<std::size_t, std::vector<std::byte>> kept_;  // chunks by number
+  std::int64_t kept_bytes_ = 0, inflated_ = 0;
+};
 
 }  // namespace staghorn

@@ -16,7 +16,8 @@ namespace {
 Hdf5Message& required(std::vector<Hdf5Message>& messages, Hdf5Message::Type type, const std::string& what) {
   for (Hdf5Message& message : messages)
     if (message.type == type && !message.shared) return message;
-  throw FileError(what, "a message of type " + std::to_string(type) + " in its header", "none");
+  const std::string name = type == Hdf5Message::datatype ? "type" : type == Hdf5Message::layout ? "layout" : "shape";
+  throw FileError(what, "its " + name + " in its header", "none");
 }
 
 void set_type(MetadataBytes& bytes, const std::string& what, bool or_integers, Hdf5Dataset& dataset) {
@@ -70,6 +71,7 @@ Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& na
   dataset.path = path;
   dataset.name = name;
   dataset.shape = read_hdf5_shape(required(messages, Hdf5Message::dataspace, what).bytes);
+  if (number_of_values(dataset.shape) == 0) throw FileError(what, "numbers", "none: no value, or an extent of 0");
   set_type(required(messages, Hdf5Message::datatype, what).bytes, what, or_integers, dataset);
   set_layout(file, messages, what, dataset);
   dataset.attributes = read_hdf5_attributes(file, messages);
@@ -109,7 +111,7 @@ void Hdf5SiteReader::read(std::int64_t first_site, std::span<std::byte> sites) c
   if (dataset_.data_offset >= 0)
     file_.read(dataset_.data_offset + first_value * value_bytes, sites);
   else
-    read_from_chunks(file_, dataset_.chunks, dataset_.shape, first_value, sites);
+    chunks_.read(file_, dataset_.chunks, dataset_.shape, first_value, sites);
   if (!dataset_.big_endian) return;
   const auto real_bytes = std::size_t(bytes_per_real(dataset_.precision));
   for (std::size_t at = 0; at < sites.size(); at += real_bytes)

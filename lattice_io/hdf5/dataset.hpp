@@ -41,7 +41,7 @@ Hdf5Dataset describe_hdf5_dataset(const std::string& path, const std::string& na
 // something else.
 std::vector<double> read_hdf5_reals(const std::string& path, const std::string& name);
 
-// Reads runs of consecutive sites of any such dataset.
+// Reads runs of consecutive sites of any such dataset, best in ascending order. For one thread.
 class Hdf5SiteReader {
  public:
   // The first `n_site_dimensions` of the dataset count sites, lexicographically; the others are a site's components.
@@ -53,6 +53,7 @@ class Hdf5SiteReader {
   Hdf5Dataset dataset_;
   std::int64_t site_values_ = 1;  // complex numbers a site
   PosixFile file_;
+  mutable Hdf5ChunkReader chunks_;  // keeps what later sites need
 };
 
 }  // namespace staghorn

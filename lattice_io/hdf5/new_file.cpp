@@ -4,6 +4,7 @@
 #include <bit>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/utf8_text.hpp"
 #include "lattice_io/files/posix_file.hpp"
 #include "lattice_io/hdf5/attributes.hpp"
 #include "lattice_io/hdf5/dataset.hpp"
@@ -25,7 +26,8 @@ std::string text_messages(const std::map<std::string, std::string>& texts) {
   std::string messages;
   for (const auto& [name, value] : texts)
     if (!name.empty() && name.size() < 1024)
-      messages += hdf5_message(Hdf5Message::attribute, hdf5_text_attribute(name, value.substr(0, longest_written)));
+      messages += hdf5_message(Hdf5Message::attribute,
+                               hdf5_text_attribute(utf8_text(name), reversible_text(value).substr(0, longest_written)));
   return messages;
 }
 
@@ -45,17 +47,19 @@ struct Tables {
   std::map<std::string, std::uint64_t> members{};
 
   void add(const Hdf5Table& table) {
+    std::vector<std::string> words;
+    for (const std::string& word : table.words) words.push_back(utf8_text(word));
     std::size_t longest = 1;
-    for (const std::string& word : table.words) longest = std::max(longest, word.size());
+    for (const std::string& word : words) longest = std::max(longest, word.size());
     std::string values;
     for (const double value : table.numbers) values += little_endian(std::bit_cast<std::uint64_t>(value), 8);
-    for (const std::string& word : table.words) values += word + std::string(longest - word.size(), '\0');
+    for (const std::string& word : words) values += word + std::string(longest - word.size(), '\0');
     bytes += std::string((8 - bytes.size() % 8) % 8, '\0');
     const std::int64_t values_at =
         values.empty() ? std::int64_t(undefined_address) : start + std::int64_t(bytes.size());
     bytes += values;
     members[table.name] = std::uint64_t(start) + bytes.size();
-    const std::string type = table.words.empty() ? hdf5_real_type(Precision::fp64) : hdf5_text_type(longest);
+    const std::string type = words.empty() ? hdf5_real_type(Precision::fp64) : hdf5_text_type(longest);
     bytes += hdf5_object(hdf5_array_messages(table.shape, type, values_at, std::int64_t(values.size())) +
                          text_messages(table.texts));
   }

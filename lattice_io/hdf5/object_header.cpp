@@ -1,6 +1,7 @@
 #include "lattice_io/hdf5/object_header.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 #include "halo/watch/error.hpp"
@@ -52,15 +53,19 @@ void take_messages(MetadataBytes& from, std::uint64_t end, const MessageForm& fo
 Hdf5File::Hdf5File(const std::string& path) : file_(PosixFile::open_to_read(path)) {
   const std::string what = path + ": HDF5 superblock";
   constexpr std::int64_t longest_superblock = 96;
-  MetadataBytes bytes(file_.read_text(0, std::min(longest_superblock, file_.size())), what);
-  bytes.require_text(hdf5_signature);
+  refuse_foreign_content(file_, "an HDF5 file");
+  const std::optional<std::int64_t> start = find_hdf5(file_);
+  if (!start) throw FileError(path, "an HDF5 file", first_bytes(file_));
+  base_ = *start;
+  MetadataBytes bytes(file_.read_text(base_, std::min(longest_superblock, file_.size() - base_)), what);
+  bytes.skip(hdf5_signature.size());
   const std::uint64_t version = bytes.require_number(1, "version", 0, 3);
-  std::uint64_t end = 0;
+  std::uint64_t stored_base = 0, end = 0;
   if (version >= 2) {
     bytes.require_number(1, "bytes of an address", 8, 8);
     bytes.require_number(1, "bytes of a length", 8, 8);
     bytes.skip(1);
-    bytes.require_number(8, "base address", 0, 0);
+    stored_base = bytes.require_number(8, "base address", 0, std::uint64_t(base_));
     bytes.skip(8);
     end = bytes.address();
     root_ = bytes.address();
@@ -70,22 +75,23 @@ Hdf5File::Hdf5File(const std::string& path) : file_(PosixFile::open_to_read(path
     bytes.require_number(1, "bytes of an address", 8, 8);
     bytes.require_number(1, "bytes of a length", 8, 8);
     bytes.skip(version == 0 ? 9 : 13);
-    bytes.require_number(8, "base address", 0, 0);
+    stored_base = bytes.require_number(8, "base address", 0, std::uint64_t(base_));
     bytes.skip(8);
     end = bytes.address();
     bytes.skip(16);
     root_ = bytes.address();
   }
+  end += std::uint64_t(base_) - stored_base;  // it counts from the start of the file
   if (end > std::uint64_t(file_.size()))
     throw FileError(path + " is truncated", std::to_string(end) + " bytes", std::to_string(file_.size()) + " bytes");
 }
 
 std::int64_t Hdf5File::offset(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
-  const auto size = std::uint64_t(file_.size());
+  const auto size = std::uint64_t(file_.size() - base_);
   if (address > size || n_bytes > size - address)
     throw FileError(what + " is damaged", std::to_string(n_bytes) + " bytes within the file",
                     "address " + std::to_string(address) + " in " + std::to_string(size) + " bytes");
-  return std::int64_t(address);
+  return base_ + std::int64_t(address);
 }
 
 MetadataBytes Hdf5File::block(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const {
@@ -94,7 +100,7 @@ MetadataBytes Hdf5File::block(std::uint64_t address, std::uint64_t n_bytes, cons
   return {file_.read_text(offset(address, n_bytes, what), std::int64_t(n_bytes)), what};
 }
 
-std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::string& what) const {
+std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::string& what, bool committed) const {
   std::vector<Hdf5Message> messages;
   std::vector<Block> continuations;
   MessageForm form{false, false};
@@ -140,7 +146,25 @@ std::vector<Hdf5Message> Hdf5File::messages(std::uint64_t address, const std::st
     }
     take_messages(body, end, form, messages, continuations);
   }
+  if (committed)
+    for (Hdf5Message& message : messages)
+      if (message.shared && message.type == Hdf5Message::datatype)
+        message = {message.type, false, committed_type(std::move(message.bytes))};
   return messages;
+}
+
+// version | kind | reserved (version 1) | address of an object with the message
+MetadataBytes Hdf5File::committed_type(MetadataBytes reference) const {
+  constexpr std::uint64_t in_an_object = 2;  // of version 3; 1: in a heap of messages
+  const std::uint64_t version = reference.require_number(1, "version of a shared message", 1, 3);
+  const std::uint64_t kind = reference.number(1);
+  if (version == 3 && kind != in_an_object)
+    throw FileError(reference.what(), "a type of its own, or a committed one",
+                    "one in a table of shared messages; h5repack writes it into the header");
+  reference.skip(version == 1 ? 6 : 0);
+  for (Hdf5Message& message : messages(reference.address(), path() + ": HDF5 committed type", false))
+    if (message.type == Hdf5Message::datatype && !message.shared) return std::move(message.bytes);
+  throw FileError(reference.what() + " is damaged: committed type", "a type", "none");
 }
 
 std::map<std::string, std::uint64_t> Hdf5File::members(std::uint64_t group, const std::string& name) const {

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/posix_file.hpp"
 #include "lattice_io/hdf5/metadata_bytes.hpp"
 
@@ -37,19 +38,20 @@ struct Hdf5Message {
   MetadataBytes bytes;
 };
 
-constexpr std::string_view hdf5_signature = "\x89HDF\r\n\x1a\n";  // the first bytes of a file
-
 class Hdf5File {
  public:
-  // Throws Error unless `path` starts with an HDF5 superblock that is whole.
+  // Throws Error unless `path` has an HDF5 superblock that is whole, at its start or behind a block of the user.
   explicit Hdf5File(const std::string& path);
 
   const std::string& path() const { return file_.path(); }
   const PosixFile& file() const { return file_; }
-  // Where an address lies in the file. Throws Error unless n_bytes from there are in the file.
+  // The byte of the file that an address means. Throws Error unless n_bytes from there are in the file.
   std::int64_t offset(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const;
   // n_bytes of metadata. Throws Error if they are not in the file, or unreasonably many.
   MetadataBytes block(std::uint64_t address, std::uint64_t n_bytes, const std::string& what) const;
+
+  // The message that another refers to: a type that is an object of its own.
+  MetadataBytes committed_type(MetadataBytes reference) const;
 
   // The messages of the dataset `name`, with slashes between groups and the dataset. Throws Error if there is none, or
   // if it is a group: what is there instead, and `advice`.
@@ -60,10 +62,12 @@ class Hdf5File {
   bool contains(const std::string& name) const { return members(root_, "root group").count(name) > 0; }
 
  private:
-  std::vector<Hdf5Message> messages(std::uint64_t address, const std::string& what) const;
+  // With `committed`, a type elsewhere stands in place of the reference to it.
+  std::vector<Hdf5Message> messages(std::uint64_t address, const std::string& what, bool committed = true) const;
   std::map<std::string, std::uint64_t> members(std::uint64_t group, const std::string& name) const;
 
   PosixFile file_;
+  std::int64_t base_ = 0;  // the byte of the file that addresses count from
   std::uint64_t root_ = 0;
 };
 

@@ -111,8 +111,8 @@ std::vector<std::int64_t> read_hdf5_shape(MetadataBytes& bytes) {
   bytes.skip(1);
   if (version == 1)
     bytes.skip(5);
-  else
-    bytes.require_number(1, "kind of shape", 0, 1);
+  else if (bytes.require_number(1, "kind of shape", 0, 2) == 2)
+    return {0};
   std::vector<std::int64_t> shape;
   std::int64_t product = 1;
   for (std::uint64_t k = 0; k < rank; ++k) {

@@ -22,7 +22,8 @@ struct Hdf5Type {
 // {r, i} of h5py. Throws Error where the message is damaged.
 Hdf5Type read_hdf5_type(MetadataBytes& bytes);
 
-// Reads a dataspace message: the extents, none for a single value. Throws Error unless their product fits 62 bits.
+// Reads a dataspace message: the extents, none for a single value, a zero where there is no value. Throws Error unless
+// their product fits 62 bits.
 std::vector<std::int64_t> read_hdf5_shape(MetadataBytes& bytes);
 
 std::int64_t number_of_values(const std::vector<std::int64_t>& shape);

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/byte_order.hpp"
 #include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/files/lime.hpp"
@@ -21,8 +22,8 @@ namespace {
 // The format that the first bytes speak of; HDF5 where they speak of none, so that its reader says what is wrong.
 VectorFormat format_of(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
-  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
   refuse_foreign_content(file, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format");
+  const std::string start = file.read_text(0, std::min<std::int64_t>(file.size(), 8));
   if (start.starts_with(npy_magic)) return VectorFormat::npy;
   std::byte word[4] = {};
   if (file.size() >= 4) file.read(0, word);
@@ -145,6 +146,8 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
   if (format == VectorFormat::fnal && precision != Precision::fp32)
     throw Error(path + ": FNAL propagator", "precision fp32 (it has no other)",
                 to_string(precision) + "; `precision` fp32 rounds the vectors to it");
+  if (const std::string fault = fault_of_vectors(communicator, fields, precision); !fault.empty())
+    throw Error(path, "vectors to write that are finite in " + to_string(precision) + " and not zero", fault);
   OutputFile output(communicator, path, force);
   output.fill([&](const std::string& temporary) {
     if (format == VectorFormat::fnal)

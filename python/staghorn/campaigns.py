@@ -6,17 +6,16 @@ import json
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Union
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from .errors import Error
+from .paths import PATHS, PathLike, file_name, read_json, shown
 from .progress import ProgressLine
 from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_texts
 
-PathLike = Union[str, "os.PathLike[str]"]
 Numbers = NDArray[np.float64]
 
 
@@ -46,9 +45,9 @@ class Campaign(dict[str, Any]):
     @classmethod
     def read(cls, path: PathLike) -> Campaign:
         """The report in a file. Raises Error where it is of another kind."""
-        found = cls(json.loads(Path(path).read_text()))
+        found = cls(read_json(path, "the report of several configurations"))
         if "configurations" not in found or "campaign" not in found:
-            raise Error(f"{os.fspath(path)}: expected the report of several configurations, found another", "argument")
+            raise Error(f"{shown(path)}: expected the report of several configurations, found another", "argument")
         return found
 
     @property
@@ -63,7 +62,7 @@ class Campaign(dict[str, Any]):
     @property
     def gauges(self) -> list[str]:
         """The configurations that are certified, in the order of the arrays."""
-        return [part["gauge"] for part in self["configurations"] if part["outcome"] == "certified"]
+        return [file_name(part["gauge"]) for part in self["configurations"] if part["outcome"] == "certified"]
 
     def correlators(self, mass: float, source: str) -> Numbers:
         """C(t) = sum_x |G(x, t)|^2 of a point or wall source with all colours, [configuration, t]. Raises Error."""
@@ -121,10 +120,10 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
                                         "mass": None if mass is None else float(mass)}))
     if source is not None:
         texts["source"] = source
-    gauges = os.fspath(gauge) if isinstance(gauge, (str, os.PathLike)) else ";".join(map(os.fspath, gauge))
+    gauges = os.fsdecode(gauge) if isinstance(gauge, PATHS) else ";".join(map(os.fsdecode, gauge))
     line = ProgressLine() if progress is True else None
     told = (lambda part: _show(line, part)) if line is not None else progress or None
-    text, table = _native.campaign(gauges, texts, *(None if path is None else os.fspath(path) for path in (output, report, results)),
+    text, table = _native.campaign(gauges, texts, *(None if path is None else os.fsdecode(path) for path in (output, report, results)),
                                    bool(force), bool(stop_at_failure),
                                    None if told is None else lambda *values: told(CampaignPart(*values)))
     found = Campaign(json.loads(text))

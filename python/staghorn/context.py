@@ -15,6 +15,7 @@ from .compiled_modules import loading
 from .errors import Error, choice
 from .fields import Extents, SupportsDLPack
 from .gauge import Gauge
+from .paths import PATHS, PathLike
 from .report import Report
 from .structs import Boundary, action_of, link_layout
 from .together import collective, is_null, made_together, meet
@@ -50,12 +51,12 @@ class Context:
     _met = False  # whether the arguments of all ranks were found good
 
     @made_together
-    def __init__(self, lattice: Sequence[int] | str | os.PathLike[str], *, comm: Any = None, grid: Sequence[int] | None = None,
+    def __init__(self, lattice: Sequence[int] | PathLike, *, comm: Any = None, grid: Sequence[int] | None = None,
                  coord: Sequence[int] | None = None, device: str | int = "cpu", threads: int = 0, certificate: str = "auto",
-                 transport: str | None = None, stream: int | None = None, tuning_file: str | os.PathLike[str] | None = None,
+                 transport: str | None = None, stream: int | None = None, tuning_file: PathLike | None = None,
                  environment: bool = False, eigenvectors_on: str = "auto",
                  log: Callable[[int, str], object] | None = None) -> None:
-        extents = native.file_lattice(os.fspath(lattice)) if isinstance(lattice, (str, os.PathLike)) else lattice
+        extents = native.file_lattice(os.fsdecode(lattice)) if isinstance(lattice, PATHS) else lattice
         geometry = native.Geometry()
         geometry.set(_four("lattice", extents), _four("grid", grid) if grid is not None else (0, 0, 0, 0),
                      None if coord is None else _four("coord", coord))
@@ -68,7 +69,7 @@ class Context:
         options.eigenvectors_on = choice("eigenvectors_on", eigenvectors_on, native.EIGENVECTOR_PLACES)
         options.stream = stream or 0
         self._stream = stream
-        self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fspath(tuning_file),
+        self._native = native.create_context(geometry, options, transport, None if tuning_file is None else os.fsdecode(tuning_file),
                                              devices, log, None if comm is None else _fortran_communicator(comm),
                                              lambda: self._meet(comm))
         self._lattice = _four("lattice", extents)
@@ -149,7 +150,7 @@ class Context:
         return Gauge._of_arrays(self, order, array, layout(links), long, of_long, made_by)
 
     @collective
-    def read(self, path: str | os.PathLike[str], *, verify: bool = True, boundary: Boundary = "antiperiodic",
+    def read(self, path: PathLike, *, verify: bool = True, boundary: Boundary = "antiperiodic",
              links: int = 18, long_links: int = 18, action: str = "naive", u0: float = 1.0, naik_epsilon: float = 0.0,
              unitarize: str = "u3") -> Gauge:
         """A Gauge with the links of a file: MILC, NERSC, ILDG, SciDAC or Staghorn's HDF5. With `verify` a checksum that is wrong
@@ -158,11 +159,11 @@ class Context:
                           action=action, u0=u0, naik_epsilon=naik_epsilon, unitarize=unitarize)
 
     @collective
-    def read_links(self, path: str | os.PathLike[str], *, verify: bool = True) -> np.ndarray[Any, np.dtype[np.complex128]]:
+    def read_links(self, path: PathLike, *, verify: bool = True) -> np.ndarray[Any, np.dtype[np.complex128]]:
         """The links of a file as an array, local [T, Z, Y, X, mu, 3, 3]. Collective. Raises Error."""
         x, y, z, t = self._local
         array = np.empty((t, z, y, x, 4, 3, 3), np.complex128)
-        native.read_links(self._native, os.fspath(path), verify, native.Links(), [array.ctypes.data])
+        native.read_links(self._native, os.fsdecode(path), verify, native.Links(), [array.ctypes.data])
         return array
 
     def report(self) -> Report:

@@ -9,25 +9,27 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from .errors import Error, verify_is_an_argument
-from .session import ComplexArray, _native, complex_array, read_gauge
+from .paths import PathLike
+from .session import ComplexArray, _native, complex_array, links_array, read_gauge
 
 __all__ = ["generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
 
 
-def write_gauge(path: str | os.PathLike[str], links: ArrayLike, *, format: str | None = None, precision: str | None = None,
-                force: bool = False) -> None:
+def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, precision: str | None = None,
+                force: bool = False, order: str | None = None) -> None:
     """Writes U[T, Z, Y, X, mu, 3, 3] with every checksum that the format has.
 
     format     milc, nersc, ildg, scidac, hdf5, npy, openqcd, kyu or pyquda; default: what the name ends in, as .nersc, else hdf5
     precision  fp64 or fp32 of the stored numbers; default: fp64 where the format has it
     force      replace the file if it exists
+    order      "lex" of the links above, "pyquda" of U[mu, T, Z, Y, X, 3, 3]; needed where a shape fits both
     """
-    _native.write_gauge(os.fspath(path), complex_array(links, "links", (4, 3, 3)), format, precision, force)
+    _native.write_gauge(os.fsdecode(path), links_array(links, order), format, precision, force)
 
 
 def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 0.0, sweeps: int = 0, seed: int = 1,
-             start: str | os.PathLike[str] = "hot", overrelaxation: int = 4, save_every: int = 0,
-             save_as: str | os.PathLike[str] | None = None, output: str | os.PathLike[str] | None = None,
+             start: PathLike = "hot", overrelaxation: int = 4, save_every: int = 0,
+             save_as: PathLike | None = None, output: PathLike | None = None,
              format: str | None = None, precision: str | None = None, device: str = "auto", force: bool = False) -> ComplexArray:
     """A Markov chain of quenched SU(3) configurations, as `staghorn generate` makes it: the same bits, the same files.
 
@@ -47,22 +49,23 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 
 
     Returns the last links U[T, Z, Y, X, mu, 3, 3]. Runs in this process alone. Raises Error.
     """
-    return _native.generate(lattice, os.fspath(start), float(beta), int(sweeps),
-                            int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fspath(save_as),
-                            None if output is None else os.fspath(output), format, precision, device, bool(force))
+    return _native.generate(lattice, os.fsdecode(start), float(beta), int(sweeps),
+                            int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fsdecode(save_as),
+                            None if output is None else os.fsdecode(output), format, precision, device, bool(force))
 
 
-def read_vectors(path: str | os.PathLike[str], verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
+def read_vectors(path: PathLike, verify: bool = True) -> tuple[ComplexArray, dict[str, Any]]:
     """The colour vectors v[n, T, Z, Y, X, 3] of a file in complex128, and what the file says of them.
 
     Of HDF5 /solution, or /source where there is none. The dict has format, dataset, lattice (X, Y, Z, T), precision, header
-    fields and checksums. With `verify` an absent or wrong checksum raises Error; without it the mismatch is only listed.
+    fields, checksums and fault. With `verify` an absent or wrong checksum raises Error, and so do NaN, infinities and
+    a vector of zeros; without it the mismatch is only listed, and `fault` says what is wrong with the numbers.
     """
     with verify_is_an_argument():
-        return _native.read_vectors(os.fspath(path), verify)
+        return _native.read_vectors(os.fsdecode(path), verify)
 
 
-def write_vectors(path: str | os.PathLike[str], vectors: ArrayLike, *, name: str = "source", format: str | None = None,
+def write_vectors(path: PathLike, vectors: ArrayLike, *, name: str = "source", format: str | None = None,
                   precision: str | None = None, force: bool = False) -> None:
     """Writes v[n, T, Z, Y, X, 3] or v[T, Z, Y, X, 3], as a source that a solve reads.
 
@@ -74,5 +77,5 @@ def write_vectors(path: str | os.PathLike[str], vectors: ArrayLike, *, name: str
     array = complex_array(vectors, "vectors", (3,), (0, 1))
     if array.size == 0:
         raise Error(f"vectors: expected at least one, found shape {array.shape}", "layout")
-    _native.write_vectors(os.fspath(path), array if array.ndim == 6 else np.ascontiguousarray(array[None]), name, format,
+    _native.write_vectors(os.fsdecode(path), array if array.ndim == 6 else np.ascontiguousarray(array[None]), name, format,
                           precision, force)

@@ -9,11 +9,12 @@ from typing import Any
 
 from .compiled_modules import loading
 from .errors import Error
+from .paths import PATHS, PathLike
 from .plot.reports import Reports, differences, report_of
 from .report import Report
 
 
-def html_report(reports: Reports, path: str | os.PathLike[str] | None = None, *, names: Sequence[str] | None = None) -> str:
+def html_report(reports: Reports, path: PathLike | None = None, *, names: Sequence[str] | None = None) -> str:
     """One page of HTML with outcome, certificate, residuals, times, speed, memory and provenance of each report, side by side.
 
     reports  one or several, of solves, eigenpairs or benches: Report, dict or path
@@ -24,17 +25,17 @@ def html_report(reports: Reports, path: str | os.PathLike[str] | None = None, *,
     """
     with loading():
         from . import _native
-    listed: list[Any] = [reports] if isinstance(reports, (Report, Mapping, str, os.PathLike)) else list(reports)
+    listed: list[Any] = [reports] if isinstance(reports, (Report, Mapping, *PATHS)) else list(reports)
     found = [report_of(report) for report in listed]
     if names is None:
         told = differences(found) if len(found) > 1 else ["report"]
-        heads = [os.fspath(one) if isinstance(one, (str, os.PathLike)) else name for one, name in zip(listed, told)]
+        heads = [os.fsdecode(one) if isinstance(one, PATHS) else name for one, name in zip(listed, told)]
     else:
         heads = list(names)
     if len(heads) != len(found):
         raise Error(f"names: expected {len(found)}, one for each report, found {len(heads)}", "argument")
     page = _native.html_report([(name, json.dumps(report)) for name, report in zip(heads, found)])
     if path is not None:
-        with open(path, "w", encoding="utf-8") as file:
+        with open(os.fsdecode(path), "w", encoding="utf-8") as file:
             file.write(page)
     return page

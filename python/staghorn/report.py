@@ -10,10 +10,12 @@ from __future__ import annotations
 import copy
 import dataclasses
 import json
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+from .errors import Error
+from .paths import PathLike, read_json, shown
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,12 @@ class Report:
         return made
 
     @classmethod
-    def read(cls, path: str | os.PathLike[str]) -> Report:
+    def read(cls, path: PathLike) -> Report:
         """From a JSON file of `staghorn solve --report`."""
-        with open(path, encoding="utf-8") as file:
-            return cls.from_dict(json.load(file))
+        found = read_json(path, "a report in JSON")
+        if "outcome" not in found:
+            raise Error(f"{shown(path)}: expected a report in JSON, found JSON with other keys", "file")
+        return cls.from_dict(found)
 
     def __str__(self) -> str:
         worst = max((rhs.residual_true for rhs in self.rhs), default=0.0)

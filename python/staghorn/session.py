@@ -20,6 +20,7 @@ from .compiled_modules import loading
 with loading():
     from . import _native
 from .errors import Error, did_you_mean, verify_is_an_argument
+from .paths import PATHS, PathLike
 from .progress import Progress, Shown
 from .report import Report
 
@@ -30,40 +31,44 @@ ComplexArray = NDArray[np.complex128]
 version: str = _native.version
 
 
-def read_gauge(path: str | os.PathLike[str], verify: bool = True,
-               dataset: str | None = None, kyu: tuple[int, int, int, int] | None = None) -> tuple[ComplexArray, dict[str, Any]]:
+def read_gauge(path: PathLike, verify: bool = True,
+               dataset: str | None = None, kyu: tuple[int, int, int, int] | None = None,
+               lattice: tuple[int, int, int, int] | None = None) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a gauge file and what its header says.
 
     Any format that `staghorn inspect` knows; found from the content. Returns U[T, Z, Y, X, mu, 3, 3] in complex128 and
-    a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums and warnings. With `verify` an
-    absent or wrong checksum raises Error; without it the mismatch is only listed. `dataset` names the links of an HDF5
-    file that are not in /links. `kyu`: the extents X, Y, Z, T of a file of KYU, which has no header.
+    a dict with format, lattice (X, Y, Z, T), precision, header fields, checksums, warnings and fault. With `verify` an
+    absent or wrong checksum raises Error, and so do NaN, infinities and zeros among the links; without it the mismatch
+    is only listed, and `fault` says what is wrong with the links. `dataset` names the links of an HDF5
+    file that are not in /links. `kyu`: the extents X, Y, Z, T of a file of KYU, which has no header. `lattice`: the
+    same for a file of LIME with nothing but the numbers of ILDG.
     """
     with verify_is_an_argument():
-        return _native.read_gauge(os.fspath(path), verify, dataset, kyu)
+        return _native.read_gauge(os.fsdecode(path), verify, dataset, kyu, lattice)
 
 
 class Session:
     """One gauge configuration, loaded and set up once, solved on many times.
 
     gauge: path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]; None with `fat` and `long`, the files of improved
-    quarks. The options are those of the program:
+    quarks. order: "lex" says that an array is U[T, Z, Y, X, mu, 3, 3], "pyquda" that it is U[mu, T, Z, Y, X, 3, 3]; it is
+    needed where a shape fits both. The options are those of the program:
 
 {session_options}
 
     None stands for the default, True and False for on and off. `boundary` may be four numbers in units of pi.
     """
 
-    def __init__(self, gauge: str | os.PathLike[str] | ArrayLike | None = None, **options: Any) -> None:
+    def __init__(self, gauge: PathLike | ArrayLike | None = None, *, order: str | None = None, **options: Any) -> None:
         texts = option_texts("session", options)
         if gauge is None:
             if not {"fat", "long"} <= set(texts):
                 raise Error("gauge: expected a file, links, or `fat` and `long`, found none of them", "argument")
             self._native = _native.Session("", texts)
-        elif isinstance(gauge, (str, os.PathLike)):
-            self._native = _native.Session(os.fspath(gauge), texts)
+        elif isinstance(gauge, PATHS):
+            self._native = _native.Session(os.fsdecode(gauge), texts)
         else:
-            self._native = _native.Session(complex_array(gauge, "links", (4, 3, 3)), texts)
+            self._native = _native.Session(links_array(gauge, order), texts)
 
     @property
     def lattice(self) -> tuple[int, int, int, int]:
@@ -114,7 +119,7 @@ class Session:
             raise Error(f"guess: expected a single batch, found `{'sources' if many else 'batch'}`, which starts from zero", "argument")
         if many and not isinstance(options["sources"], str):
             options = {**options, "sources": ";".join(map(str, options["sources"]))}
-        source = "" if source is None else source
+        source = "" if source is None else os.fsdecode(source) if isinstance(source, bytes) else source
         texts = option_texts("solve", {**options, "mass": None if mass is None else float(mass)})
         single = False
         if not isinstance(source, str):
@@ -135,8 +140,8 @@ class Session:
         return (solution[0] if single else solution), report
 
     def eigen(self, pairs: int, *, tolerance: float = 1e-10, max_calls: int = 1000000, seed: int = 1,
-              vectors: bool = True, output: str | os.PathLike[str] | None = None, storage: str = "fp64",
-              force: bool = False, checkpoint: str | os.PathLike[str] | None = None, checkpoint_every: float = 600,
+              vectors: bool = True, output: PathLike | None = None, storage: str = "fp64",
+              force: bool = False, checkpoint: PathLike | None = None, checkpoint_every: float = 600,
               resume: bool = False) -> tuple[NDArray[np.float64], ComplexArray | None, dict[str, Any]]:
         """The lowest eigenpairs of K = -D^2 on even sites, as `staghorn eigen` finds and certifies them.
 
@@ -157,18 +162,19 @@ class Session:
         fewer pairs. Bad input raises Error.
         """
         found, report = self._native.eigen(int(pairs), float(tolerance), int(max_calls), int(seed), bool(vectors),
-                                           None if output is None else os.fspath(output), storage, bool(force),
-                                           None if checkpoint is None else os.fspath(checkpoint), float(checkpoint_every),
+                                           None if output is None else os.fsdecode(output), storage, bool(force),
+                                           None if checkpoint is None else os.fsdecode(checkpoint), float(checkpoint_every),
                                            bool(resume))
         report = json.loads(report)
         return np.array(report["eigenvalues"]), found, report
 
 
-def solve(gauge: str | os.PathLike[str] | ArrayLike | None, mass: float | None, source: str | ArrayLike | None = None, *,
-          guess: ArrayLike | None = None, progress: Progress | bool | None = None, **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
+def solve(gauge: PathLike | ArrayLike | None, mass: float | None, source: str | ArrayLike | None = None, *,
+          guess: ArrayLike | None = None, progress: Progress | bool | None = None, order: str | None = None,
+          **options: Any) -> tuple[ComplexArray, dict[str, Any]]:
     """Session(gauge, ...).solve(mass, source, ...), with the options of both: for one solve on a configuration."""
     known = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
-    return Session(gauge, **known).solve(mass, source, guess=guess, progress=progress,
+    return Session(gauge, order=order, **known).solve(mass, source, guess=guess, progress=progress,
                                          **{name: value for name, value in options.items() if name not in known})
 
 
@@ -196,7 +202,7 @@ def option_text(value: Any) -> str:
         return repr(float(value))
     if isinstance(value, (list, tuple, np.ndarray)):
         return ",".join(map(option_text, value))
-    return str(value)
+    return os.fsdecode(value) if isinstance(value, PATHS) else str(value)
 
 
 def explain_options(function: Any, rows: dict[str, Any]) -> None:
@@ -222,6 +228,21 @@ Session.solve.__doc__ = cast(str, Session.solve.__doc__).replace("{solve_options
 explain_options(Session.__init__, SESSION_OPTIONS)
 explain_options(Session.solve, SOLVE_OPTIONS)
 explain_options(solve, {**SOLVE_OPTIONS, **SESSION_OPTIONS})
+
+
+def links_array(values: ArrayLike, order: str | None) -> ComplexArray:
+    """Links as U[T, Z, Y, X, mu, 3, 3]. `order` "lex" says that they are so, "pyquda" that they are U[mu, T, Z, Y, X, 3, 3];
+    None: the shape says it, and where it fits both that is an Error."""
+    if order not in (None, "lex", "pyquda"):
+        raise Error(f"order: expected lex, U[T, Z, Y, X, mu, 3, 3], or pyquda, U[mu, T, Z, Y, X, 3, 3], found {order!r}", "argument")
+    shape = np.shape(values)
+    if order is None and len(shape) == 7 and shape[0] == shape[4] == 4:
+        raise Error(f"links: expected `order` beside shape {shape}, which fits U[T, Z, Y, X, mu, 3, 3] (order='lex') and PyQUDA's "
+                    "U[mu, T, Z, Y, X, 3, 3] (order='pyquda'), found none", "layout")
+    if order == "pyquda":
+        complex_array(values, "links", (3, 3), (1,))
+        values = np.moveaxis(np.asarray(values), 0, 4)
+    return complex_array(values, "links", (4, 3, 3))
 
 
 def complex_array(values: ArrayLike, what: str, site_shape: tuple[int, ...], leading: tuple[int, ...] = (0,)) -> ComplexArray:

@@ -4,6 +4,7 @@
 
 #include "halo/watch/activity.hpp"
 #include "halo/watch/signal_watch.hpp"
+#include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
@@ -49,7 +50,7 @@ void CheckpointSeries::find_state() {
       continue;
     }
     for (const auto& [name, expected] : identity_)
-      if (const std::string& found = contents.texts[name]; found != expected)
+      if (const std::string& found = contents.texts[name]; found != printable(expected))  // as attributes are read
         throw FileError("checkpoint " + path + ": " + name, expected, found.empty() ? "none" : found);
     found_ = std::move(contents);
     summary_.resumed_from = path;

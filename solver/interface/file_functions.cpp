@@ -5,6 +5,7 @@
 #include <array>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
@@ -47,6 +48,7 @@ void read_file(const Context& context, const char* path, int verify, const stagh
                 to_string(header.extents));
   LinkField field(context.lattice());
   read_gauge(all, header, field, verify != 0);
+  if (verify != 0) require_no_fault(path, fault_of_links(all, field));
   all.agree([&] { write_links(layout, field, written); });
 }
 

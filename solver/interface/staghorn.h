@@ -411,7 +411,8 @@ STAGHORN_API int staghorn_convert_links(const staghorn_context *context, const s
  * says. Local. */
 STAGHORN_API int staghorn_file_lattice(const char *path, int32_t extents[4]);
 /* Reads the links of a gauge file of the context's lattice into the host's layout, host memory: each rank its local
- * lattice. verify = 1: a checksum that is wrong or absent is an error. Collective. */
+ * lattice. verify = 1: a checksum that is wrong or absent is an error, and so are NaN, infinities and zeros among the
+ * links. Collective. */
 STAGHORN_API int staghorn_read_links(const staghorn_context *context, const char *path, int verify,
                                      const staghorn_links *links, void *const u[4]);
 

@@ -2,6 +2,8 @@
 
 #include <new>
 
+#include "halo/watch/failure_words.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -86,7 +88,13 @@ int status_of_current_exception() noexcept {
     keep(no_memory_for_text);
     return STAGHORN_E_MEMORY;
   } catch (const std::exception& error) {
-    keep(error.what());
+    try {
+      const FailureWords words = words_of_failure(error);
+      keep(words.text.c_str());
+      return status_of(words.kind);
+    } catch (...) {  // no memory for the text
+      keep(no_memory_for_text);
+    }
   } catch (...) {
     keep("an exception of unknown type");
   }

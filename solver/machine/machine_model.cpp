@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
 #include "dirac/stencil/hop_cost.hpp"
 #include "halo/host_mapping.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/text_file.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/request/operator_request.hpp"
 
@@ -40,13 +40,14 @@ constexpr Key keys[] = {{"stream_gb_s", &Machine::stream, 1e9, false},
                         {"phase_latency_us", &Machine::phase_latency, 1e-6, true}};
 
 Machine parse_machine(const std::string& file, const std::string& text) {
-  const Json json = Json::parse(text, nullptr, false);
-  if (!json.is_object()) throw FileError(file, "a JSON object that describes a machine", "something else");
+  constexpr const char* expected = "a JSON object that describes a machine";
+  const Json json = json_of_text(file, text, expected);
+  if (!json.is_object()) throw FileError(file, expected, "something else");
   const auto number = [&](const std::string& key, bool may_be_zero) {
     if (!json.contains(key)) throw FileError(file, "the key " + key, "none");
     const double value = json[key].is_number() ? json[key].get<double>() : -1;
     if (value < 0 || (value == 0 && !may_be_zero))
-      throw FileError(file, key + " as a positive number", json[key].dump());
+      throw FileError(file, key + " as a positive number", text_of_json(json[key], -1));
     return value;
   };
   const bool has_gpus = !json.contains(of_cpus);
@@ -62,7 +63,7 @@ Machine parse_machine(const std::string& file, const std::string& text) {
   const auto count = [&](const std::string& key) {
     const double value = number(key, false);
     if (value < 1 || value > 65536 || value != std::floor(value))
-      throw FileError(file, key + " from 1 to 65536", json[key].dump());
+      throw FileError(file, key + " from 1 to 65536", text_of_json(json[key], -1));
     return int(value);
   };
   machine.ranks_per_host = count(per_host);
@@ -125,7 +126,7 @@ std::string to_json(const Machine& machine) {
   json[machine.has_gpus() ? "gpus_per_host" : "ranks_per_host"] = machine.ranks_per_host;
   if (!machine.has_gpus()) json[of_cpus] = machine.threads_per_rank;
   for (const Key& key : keys) json[key.name] = machine.*key.value / key.unit;
-  return json.dump(2);
+  return text_of_json(std::move(json));
 }
 
 std::vector<IterationTime> iteration_times(std::span<const Machine> kinds, const SolveShape& shape, LoopChoice asked) {

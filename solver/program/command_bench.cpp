@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "dirac/fields/vector_shape.hpp"
@@ -21,6 +20,7 @@
 #include "solver/bench/benchmark_scaling.hpp"
 #include "solver/bench/benchmark_shares.hpp"
 #include "solver/bench/cache_size.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/machine/shares/share_choice.hpp"
@@ -289,7 +289,7 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
     json["cache_bytes"] = std::int64_t(cache);
     json["results"] = results;
     if (of_shares) json["shares"] = to_json(*of_shares);
-    write_text_file(communicator, text("json"), json.dump(2) + "\n", values["force"].as<bool>());
+    write_text_file(communicator, text("json"), text_of_json(std::move(json)) + "\n", values["force"].as<bool>());
   }
   return exit_certified;
 }

@@ -32,6 +32,8 @@ CommandSyntax convert_syntax() {
       "milc | nersc | ildg | scidac | hdf5 | npy | openqcd | kyu | pyquda (default: what the name OUT ends in, as "
       ".nersc or .h5)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
                         "IN is a file of KYU, without a header: its lattice")(
+      "lattice", po::value<std::string>()->value_name("XxYxZxT"),
+      "the lattice of IN, where it is LIME with nothing but the numbers of ILDG")(
       "dataset", po::value<std::string>()->value_name("NAME"),
       "of IN in HDF5: the dataset that holds the links (default: links)")(
       "precision", po::value<std::string>()->value_name("fp32|fp64"),

@@ -1,13 +1,15 @@
 // `staghorn inspect`: what is in a file of links, colour vectors or eigenvectors, whether it is intact, and what a
 // solve on links would need.
+#include <cmath>
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/cut_lattice.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/foreign_files.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -15,11 +17,11 @@
 #include "solver/program/inspect_improved.hpp"
 #include "solver/program/inspect_vectors.hpp"
 #include "solver/report/gauge_summary.hpp"
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
 
 namespace po = boost::program_options;
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -65,7 +67,8 @@ CommandSyntax inspect_syntax() {
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
       "how well; of checkpoints which solve they belong to and how far it is; of eigenvectors their "
       "values.\n"
-      "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match.\n",
+      "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match, or if numbers\n"
+      "are NaN, infinite or zero where they cannot be, whatever the checksums say.\n",
       po::options_description(),
       {},
       ""};
@@ -76,6 +79,8 @@ CommandSyntax inspect_syntax() {
       "dataset", po::value<std::string>()->value_name("NAME"),
       "of HDF5: the dataset that holds links (default: links)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
                                                                 "FILE is one of KYU, without a header: its lattice")(
+      "lattice", po::value<std::string>()->value_name("XxYxZxT"),
+      "of FILE, where it is LIME with nothing but the numbers of ILDG")(
       "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
   syntax.options.add(options);
   syntax.positional.add("file", 1);
@@ -89,13 +94,15 @@ Inspection look_at(const Communicator& communicator, const std::string& path, co
   const GaugeChecks checks = read_gauge(communicator, found.header, links, false);
   found.unitarity = check_unitarity(communicator, links);
   found.gauge = summarize_gauge(communicator, links, found.unitarity, checks);
-  if (found.unitarity.finite) found.improved = look_at_improved(communicator, found.header, links);
+  found.gauge.fault = fault_of_links(communicator, links);
+  if (found.gauge.fault.empty()) found.improved = look_at_improved(communicator, found.header, links);
   found.gauge.file = path;
   found.gauge.format = to_string(found.header.format);
   return found;
 }
 
 std::string number(const char* pattern, double value) {
+  if (std::isnan(value)) return "nan";  // its sign means nothing
   char text[64];
   std::snprintf(text, sizeof text, pattern, value);
   return text;
@@ -112,8 +119,8 @@ void print_text(std::ostream& out, const Inspection& found) {
       << ")\n  link trace  " << number("%.12g", found.gauge.link_trace.real()) << " "
       << number("%+.12g", found.gauge.link_trace.imag()) << " i\n";
   out << "  unitarity   |U U^dagger - 1| <= " << number("%.3g", found.unitarity.max_deviation)
-      << ", |det U - 1| <= " << number("%.3g", found.unitarity.max_determinant_deviation)
-      << (found.unitarity.finite ? "\n" : ", and some links are NaN or infinite\n");
+      << ", |det U - 1| <= " << number("%.3g", found.unitarity.max_determinant_deviation) << "\n";
+  if (!found.gauge.fault.empty()) out << "  FAULT       " << found.gauge.fault << "\n";
   out << "  checks\n";
   print_checks(out, found.gauge.checksums);
   for (const std::string& warning : found.gauge.warnings) out << "    warning: " << warning << "\n";
@@ -142,7 +149,7 @@ Json improved_json(const ImprovedInspection& improved) {
 
 void print_json(std::ostream& out, const Inspection& found) {
   const GaugeHeader& header = found.header;
-  Json json = Json::parse(to_json(found.gauge));
+  Json json = json_of_text(header.path, to_json(found.gauge), "links");
   json["max_determinant_deviation"] = found.unitarity.max_determinant_deviation;
   json["finite"] = found.unitarity.finite;
   json["improved"] = nullptr;
@@ -152,6 +159,7 @@ void print_json(std::ostream& out, const Inspection& found) {
   json["rows"] = header.rows;
   json["big_endian"] = header.big_endian;
   json["intact"] = found.intact();
+  json["fault"] = or_null(found.gauge.fault);
   json["header"] = header.fields;
   json["memory_bytes"] = Json::array();
   for (const MemoryRow& row : memory_rows(header.extents))
@@ -160,7 +168,7 @@ void print_json(std::ostream& out, const Inspection& found) {
                                     {"rhs", 3},
                                     {"total", row.memory.total()},
                                     {"objects", row.memory.objects}});
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << text_of_json(std::move(json)) << "\n";
 }
 
 }  // namespace
@@ -170,9 +178,9 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   if (!values) return exit_certified;
   const std::string path = (*values)["file"].as<std::string>();
   const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
-  const bool holds_links = values->count("dataset") || values->count("kyu");
+  const bool holds_links = values->count("dataset") || values->count("kyu") || values->count("lattice");
   communicator.agree([&] {
-    if (communicator.is_root())
+    if (communicator.is_root() && !values->count("kyu"))
       refuse_foreign_content(PosixFile::open_to_read(path), "a gauge configuration, colour vectors or eigenvectors");
   });
   const auto eigenvectors = holds_links ? std::nullopt : find_eigenvectors(communicator, path);
@@ -187,6 +195,7 @@ int run_inspect(const Communicator& communicator, const std::vector<std::string>
   }
   const Inspection found = look_at(communicator, path, *values);
   (as_json ? print_json : print_text)(out, found);
+  require_no_fault(path, found.gauge.fault);
   if (!no_verify) require_verified(found.header.path, found.gauge.checksums);
   return exit_certified;
 }

@@ -138,8 +138,8 @@ std::string with_dashes(const std::string& name) {
 std::string in_words_of_the_program(const std::string& message) {
   return with_option_names(
       message,
-      {"force", "format", "gauge", "guess", "max_calls", "measure_every", "output", "output_format", "overrelaxation",
-       "pairs", "report", "results", "save_as", "save_every", "seed", "sweeps"},
+      {"force", "format", "gauge", "guess", "lattice", "max_calls", "measure_every", "output", "output_format",
+       "overrelaxation", "pairs", "report", "results", "save_as", "save_every", "seed", "sweeps"},
       with_dashes);  // options of the program alone
 }
 
@@ -214,7 +214,10 @@ std::optional<std::string> optional_text(const OptionValues& values, const char*
 
 GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path) {
   const std::optional<std::string> dataset = optional_text(values, "dataset");
-  if (!values.count("kyu")) return read_gauge_header(communicator, path, dataset);
+  std::optional<Extents> lattice;
+  if (values.count("lattice")) lattice = extents_of(values, "lattice");
+  if (!values.count("kyu")) return read_gauge_header(communicator, path, dataset, lattice);
+  if (lattice) throw UsageError("--lattice", "another format", "--kyu, which says the lattice");
   if (dataset) throw UsageError("--dataset", "HDF5", "--kyu");
   return read_kyu_header(communicator, path, extents_of(values, "kyu"));
 }

@@ -59,7 +59,7 @@ Extents extents_of(const OptionValues& values, const std::string& option);
 // The text of an option without a default, or nothing where it is not given.
 std::optional<std::string> optional_text(const OptionValues& values, const char* name);
 
-// The header of a file of links, by --dataset and --kyu, the lattice of a file that has none. Collective.
+// The header of a file of links, by --dataset, and --lattice or --kyu for a file that says no extents. Collective.
 GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path);
 
 // --format of links: what it says, else what the name of `file` asks for, else `otherwise`. Throws UsageError.

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/cut_lattice.hpp"
+#include "halo/watch/error.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/program/inspect_vectors.hpp"
 
 namespace staghorn {
@@ -16,13 +17,16 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-// The largest | |v|^2 - 1 | over all vectors.
+// The largest | |v|^2 - 1 | over all vectors; NaN where one has NaN.
 double departure_from_norm(const Communicator& communicator, const EigenvectorHeader& header, bool no_verify) {
   VectorField v(cut_lattice(communicator, header.extents));
   double largest = 0;
   read_each_eigenvector(
       communicator, header, v.lattice(), no_verify, [&](std::int64_t) -> VectorField& { return v; },
-      [&](std::int64_t) { largest = std::max(largest, std::fabs(norm2(communicator, v, Parity::even) - 1)); });
+      [&](std::int64_t) {
+        const double departure = std::fabs(norm2(communicator, v, Parity::even) - 1);
+        if (std::isnan(departure) || departure > largest) largest = departure;
+      });
   return largest;
 }
 
@@ -31,21 +35,25 @@ double departure_from_norm(const Communicator& communicator, const EigenvectorHe
 void inspect_eigenvectors(const Communicator& communicator, const EigenvectorHeader& header, bool as_json,
                           bool no_verify, std::ostream& out) {
   const double departure = departure_from_norm(communicator, header, no_verify);
+  const bool sound = departure <= 2 * most_departure_from_norm;
+  const auto refuse_unsound = [&] {
+    if (!sound)
+      throw FileError(header.path + ": eigenvectors", "norm 1", "| |v|^2 - 1 | = " + shortest_digits(departure));
+  };
   if (as_json) {
-    out << Json{{"file", header.path},
-                {"holds", "eigenvectors"},
-                {"format", to_string(header.format)},
-                {"lattice", header.extents},
-                {"precision", to_string(header.precision)},
-                {"pairs", header.count()},
-                {"values", header.values},
-                {"residuals", header.residuals},
-                {"departure_from_norm", departure},
-                {"intact", !no_verify},
-                {"header", header.fields}}
-               .dump(2, ' ', false, Json::error_handler_t::replace)
-        << "\n";
-    return;
+    Json json{{"file", header.path},
+              {"holds", "eigenvectors"},
+              {"format", to_string(header.format)},
+              {"lattice", header.extents},
+              {"precision", to_string(header.precision)},
+              {"pairs", header.count()},
+              {"values", header.values},
+              {"residuals", header.residuals},
+              {"departure_from_norm", departure},
+              {"intact", !no_verify && sound},
+              {"header", header.fields}};
+    out << text_of_json(std::move(json)) << "\n";
+    return refuse_unsound();
   }
   out << header.path << "\n  format      " << to_string(header.format) << ", " << to_string(header.precision)
       << "\n  lattice     " << to_string(header.extents) << "  (X x Y x Z x T)\n  eigenpairs  " << header.count()
@@ -58,6 +66,7 @@ void inspect_eigenvectors(const Communicator& communicator, const EigenvectorHea
   out << "  norms       | |v|^2 - 1 | <= " << shortest_digits(departure) << "\n  checksums   "
       << (no_verify ? "not looked at" : "match") << "\n  header\n";
   print_fields(out, header.fields);
+  refuse_unsound();
 }
 
 }  // namespace staghorn

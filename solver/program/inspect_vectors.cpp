@@ -1,15 +1,15 @@
 #include "solver/program/inspect_vectors.hpp"
 
 #include <algorithm>
-#include <cmath>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <sstream>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/cut_lattice.hpp"
+#include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
+#include "solver/json/json_text.hpp"
 
 namespace staghorn {
 
@@ -73,7 +73,7 @@ std::map<std::string, std::string> header_fields(const VectorHeader& header) {
 
 std::string joined(const Json& list) {
   std::string text;
-  for (const Json& item : list) text += (text.empty() ? "" : ", ") + item.dump();
+  for (const Json& item : list) text += (text.empty() ? "" : ", ") + text_of_json(item, -1);
   return text;
 }
 
@@ -100,7 +100,7 @@ void print_checkpoint(std::ostream& out, const Json& checkpoint) {
 }
 
 void print_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents, const Json& checkpoint) {
+                const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << "\n  lattice     " << to_string(header.extents)
       << "  (X x Y x Z x T)\n  vectors     " << header.n_vectors
@@ -109,8 +109,8 @@ void print_text(std::ostream& out, const VectorHeader& header, const std::vector
   if (!checkpoint.is_null()) print_checkpoint(out, checkpoint);
   for (std::size_t k = 0; k < norms.size(); ++k)
     out << "    |v" << k << "|^2 = " << shortest_digits(norms[k].all) << "  (even sites "
-        << shortest_digits(norms[k].even) << ", odd " << shortest_digits(norms[k].odd) << ")"
-        << (std::isfinite(norms[k].all) ? "\n" : "  NaN or infinity among its numbers\n");
+        << shortest_digits(norms[k].even) << ", odd " << shortest_digits(norms[k].odd) << ")\n";
+  if (!fault.empty()) out << "  FAULT       " << fault << "\n";
   out << "  checks\n";
   for (const auto& [where, results] : contents.checks) print_checks(out, results);
   out << "  header\n";
@@ -118,7 +118,7 @@ void print_text(std::ostream& out, const VectorHeader& header, const std::vector
 }
 
 void print_json(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents, const Json& checkpoint) {
+                const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
   Json json{{"file", header.path},
             {"holds", "color vectors"},
             {"format", to_string(header.format)},
@@ -130,7 +130,8 @@ void print_json(std::ostream& out, const VectorHeader& header, const std::vector
             {"solution", solution_json(header.fields)},
             {"checkpoint", checkpoint},
             {"norms", Json::array()},
-            {"intact", intact(contents)},
+            {"intact", intact(contents) && fault.empty()},
+            {"fault", fault.empty() ? Json(nullptr) : Json(fault)},
             {"checksums", Json::array()},
             {"header", header_fields(header)}};
   for (const Norms2& n : norms)
@@ -141,7 +142,7 @@ void print_json(std::ostream& out, const VectorHeader& header, const std::vector
       part[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
     json["checksums"].push_back(part);
   }
-  out << json.dump(2, ' ', false, Json::error_handler_t::replace) << "\n";
+  out << text_of_json(std::move(json)) << "\n";
 }
 
 }  // namespace
@@ -166,10 +167,10 @@ void inspect_vectors(const Communicator& communicator, const VectorHeader& heade
   std::vector<Norms2> norms;
   for (const VectorField& field : contents.fields) norms.push_back(norms2(communicator, field));
   const Json checkpoint = checkpoint_json(communicator, header);
-  if (as_json)
-    print_json(out, header, norms, contents, checkpoint);
-  else
-    print_text(out, header, norms, contents, checkpoint);
+  const std::string fault =
+      fault_of_vectors(communicator, contents.fields, Precision::fp64, header.dataset == "checkpoint");
+  (as_json ? print_json : print_text)(out, header, norms, contents, checkpoint, fault);
+  require_no_fault(header.path, fault);
   if (no_verify) return;
   for (const auto& [where, results] : contents.checks) require_verified(where, results);
 }

@@ -10,7 +10,9 @@
 #include "halo/thread_count.hpp"
 #include "halo/waiting_threads.hpp"
 #include "halo/watch/arithmetic.hpp"
+#include "halo/watch/failure_words.hpp"
 #include "halo/watchdog.hpp"
+#include "lattice_io/content/utf8_text.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
@@ -72,6 +74,25 @@ int run(const Communicator& communicator, const std::vector<std::string>& words,
                    " `staghorn --help` lists the commands.");
 }
 
+// While it lives, what a stream prints is UTF-8, whatever the names of files are.
+class Utf8Output {
+ public:
+  explicit Utf8Output(std::ostream& stream) : stream_(stream), as_was_(stream.rdbuf()), utf8_(as_was_) {
+    stream_.rdbuf(&utf8_);
+  }
+  ~Utf8Output() {
+    stream_.flush();
+    stream_.rdbuf(as_was_);
+  }
+  Utf8Output(const Utf8Output&) = delete;
+  Utf8Output& operator=(const Utf8Output&) = delete;
+
+ private:
+  std::ostream& stream_;
+  std::streambuf* as_was_;
+  Utf8Buffer utf8_;
+};
+
 constexpr double patience_with_errors = 5;  // seconds
 
 // Most errors are the same on every rank (Communicator::agree). Then the first rank prints the message for all ranks.
@@ -112,6 +133,7 @@ int main(int argc, char** argv) {
   std::signal(SIGXFSZ, SIG_IGN);
   std::signal(SIGPIPE, SIG_IGN);
   set_standard_arithmetic();
+  const Utf8Output output(std::cout), errors(std::cerr);
   try {
     MpiSession mpi;
     set_standard_arithmetic();  // a library that MPI has loaded may have changed it
@@ -125,12 +147,13 @@ int main(int argc, char** argv) {
     } catch (const std::exception& error) {  // a GPU, MPI, no memory, a bug: others would wait for this rank for ever
       const bool alone = communicator.size() == 1;
       const std::string rank = alone ? "" : "rank " + std::to_string(communicator.rank()) + ": ";
-      std::cerr << "staghorn: error: " + rank + in_words_of_the_program(error.what()) + "\n" << std::flush;
+      const std::string message = in_words_of_the_program(words_of_failure(error).text);
+      std::cerr << "staghorn: error: " + rank + message + "\n" << std::flush;
       if (!alone) end_job(communicator, exit_error);
       return exit_error;
     }
   } catch (const std::exception& error) {
-    std::cerr << "staghorn: error: " << error.what() << std::endl;
+    std::cerr << "staghorn: error: " << words_of_failure(error).text << std::endl;
     return exit_error;
   }
 }

@@ -1,10 +1,10 @@
 #include "solver/program/solve_summary.hpp"
 
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "halo/thread_count.hpp"
 #include "halo/watch/error_kind.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/report/provenance.hpp"
@@ -227,11 +227,11 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
 }
 
 std::string report_of_error(const Error& error) {
-  const nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version},
-                                    {"outcome", "error"},
-                                    {"category", to_string(error.kind())},
-                                    {"explanation", in_words_of_the_program(error.what())}};
-  return json.dump(2) + "\n";
+  return text_of_json({{"schema_version", SolveReport::schema_version},
+                       {"outcome", "error"},
+                       {"category", to_string(error.kind())},
+                       {"explanation", in_words_of_the_program(error.what())}}) +
+         "\n";
 }
 
 }  // namespace staghorn

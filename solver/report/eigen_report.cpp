@@ -77,7 +77,7 @@ std::string to_json(const EigenReport& report) {
   json["memory_bytes"] = Json::object();
   for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
   json["provenance"] = report.provenance;
-  return json.dump(2) + "\n";
+  return text_of_json(std::move(json)) + "\n";
 }
 
 }  // namespace staghorn

@@ -1,6 +1,7 @@
 #include "solver/report/gauge_summary.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "halo/watch/error.hpp"
 
@@ -12,6 +13,9 @@ GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& 
   summary.checksums = checks.checksums;
   summary.warnings = checks.warnings;
   summary.max_unitarity_deviation = check.max_deviation;
+  constexpr double none = std::numeric_limits<double>::quiet_NaN();
+  summary.plaquette = summary.plaquette_space = summary.plaquette_time = none;
+  summary.link_trace = {none, none};
   if (!check.finite) return summary;
   const Plaquette p = checks.plaquette ? *checks.plaquette : plaquette(communicator, links);
   summary.plaquette = p.all;

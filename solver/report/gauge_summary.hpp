@@ -14,7 +14,7 @@ namespace staghorn {
 inline constexpr double unitarity_tolerance = 1e-5;
 inline constexpr double reunitarization_limit = 1e-3;
 
-// Plaquettes, link trace and the deviation from unitarity of `links`; the observables stay zero where links are not
+// Plaquettes, link trace and the deviation from unitarity of `links`; the observables are NaN where links are not
 // finite. What reading `links` computed already is taken from `checks`, with what it found. File and format are the
 // caller's to fill. Collective.
 GaugeSummary summarize_gauge(const Communicator& communicator, const LinkField& links, const UnitarityCheck& check,

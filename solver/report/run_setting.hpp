@@ -20,9 +20,11 @@ struct GaugeSummary {
   std::complex<double> link_trace;                                // mean tr U / 3
   double max_unitarity_deviation = 0;                             // max |U U^dagger - 1|, before any re-unitarisation
   bool reunitarized = false;
-  bool verified() const { return unverified_checksums(checksums).empty(); }  // true of links from memory
+  // True of links from memory that are sound.
+  bool verified() const { return unverified_checksums(checksums).empty() && fault.empty(); }
   std::map<std::string, ChecksumResult> checksums;
   std::vector<std::string> warnings;  // header numbers that the format defines and the file lacks
+  std::string fault;                  // of links that no checksum saves: NaN, infinities, zeros; else empty
 };
 
 // Of improved quarks: what their links are.

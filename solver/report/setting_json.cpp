@@ -35,7 +35,7 @@ Json gauge_json(const GaugeSummary& gauge) {
           {"warnings", gauge.warnings}};
 }
 
-std::string to_json(const GaugeSummary& gauge) { return gauge_json(gauge).dump(2); }
+std::string to_json(const GaugeSummary& gauge) { return text_of_json(gauge_json(gauge)); }
 
 void add_action(Json& json, const RunSetting& setting) {
   if (!setting.improved) {

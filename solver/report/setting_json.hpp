@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "solver/json/json_text.hpp"
 #include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/run_setting.hpp"
 

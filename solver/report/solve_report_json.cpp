@@ -196,7 +196,7 @@ std::string to_json(const SolveReport& report) {
     json["predicted_memory_bytes"][object] = std::int64_t(bytes);
   json["site_iterations_per_second"] = report.site_iterations_per_second;
   json["provenance"] = report.provenance;
-  return json.dump(2) + "\n";
+  return text_of_json(std::move(json)) + "\n";
 }
 
 }  // namespace staghorn

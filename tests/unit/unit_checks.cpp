@@ -14,6 +14,7 @@ int main(int argc, char** argv) {
   const std::pair<const char*, std::vector<UnitCheck>> files[] = {
       {"random_checks", random_checks()},
       {"su3_checks", su3_checks()},
+      {"text_checks", text_checks()},
       {"improved_link_checks", improved_link_checks()},
       {"exact_sum_checks", exact_sum_checks()},
       {"plain_operator_checks", plain_operator_checks()},

@@ -34,6 +34,7 @@ struct UnitCheck {
 // The checks of the file of that name. unit_checks.cpp lists the files.
 std::vector<UnitCheck> random_checks();
 std::vector<UnitCheck> su3_checks();
+std::vector<UnitCheck> text_checks();
 std::vector<UnitCheck> improved_link_checks();
 std::vector<UnitCheck> exact_sum_checks();
 std::vector<UnitCheck> plain_operator_checks();

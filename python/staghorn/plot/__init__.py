@@ -10,10 +10,10 @@ draws into `ax` or into a figure of its own, and returns the axes. `save` writes
 
 from __future__ import annotations
 
-import os
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..paths import PathLike
 from .convergence import residuals, times
 from .figures import new_axes, save, style
 from .rates import roofline, scaling
@@ -34,6 +34,6 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(f"module 'staghorn.plot' has no attribute '{name}'")
 
 
-def plot_residuals(report: ReportLike, path: str | os.PathLike[str]) -> None:
+def plot_residuals(report: ReportLike, path: PathLike) -> None:
     """Writes the residual histories to `path`, as its name ends. Needs matplotlib, no display."""
     save(residuals(report), path)

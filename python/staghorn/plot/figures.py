@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from ..errors import Error
+from ..paths import PathLike, shown
 from ..progress import in_notebook
 
 if TYPE_CHECKING:
@@ -64,18 +65,18 @@ def new_axes(width: str = "column", height: float | None = None) -> Axes:
     return figure.add_subplot()
 
 
-def save(plotted: Axes | Figure, path: str | os.PathLike[str]) -> None:
+def save(plotted: Axes | Figure, path: PathLike) -> None:
     """Writes a figure to `path`: PNG (300 dots an inch), PDF or SVG, as its name ends. Nothing in the file depends on the time.
     Raises Error."""
-    ending = os.path.splitext(os.fspath(path))[1].lstrip(".").lower()
+    ending = os.path.splitext(os.fsdecode(path))[1].lstrip(".").lower()
     if ending not in FORMATS:
-        raise Error(f"{os.fspath(path)}: expected a name that ends in .png, .pdf or .svg, found {'.' + ending if ending else 'none'}",
+        raise Error(f"{shown(path)}: expected a name that ends in .png, .pdf or .svg, found {'.' + ending if ending else 'none'}",
                     "argument")
     figure: Any = getattr(plotted, "figure", None) or plotted
     metadata: dict[str, Any] = {"png": {"Software": None}, "pdf": {"CreationDate": None, "Producer": None, "Creator": None},
                                 "svg": {"Date": None, "Creator": None}}[ending]
     with style():
-        figure.savefig(path, dpi=300, metadata=metadata)
+        figure.savefig(os.fsdecode(path), dpi=300, metadata=metadata)
 
 
 def color(k: int) -> str:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
-import os
 from collections.abc import Iterable, Mapping
 from typing import Any, Union
 
 from ..errors import Error
+from ..paths import PATHS, PathLike, read_json, shown
 from ..report import Report
 
-ReportLike = Union[Report, Mapping[str, Any], str, "os.PathLike[str]"]
+ReportLike = Union[Report, Mapping[str, Any], PathLike]
 Reports = Union[ReportLike, Iterable[ReportLike]]
 
 
@@ -20,20 +19,19 @@ def report_of(report: ReportLike) -> dict[str, Any]:
         return report.to_dict()
     if isinstance(report, Mapping):
         return dict(report)
-    if isinstance(report, (str, os.PathLike)):
+    if isinstance(report, PATHS):
         try:
-            with open(report, encoding="utf-8") as file:
-                loaded = json.load(file)
-        except (OSError, ValueError) as error:
-            raise Error(f"{os.fspath(report)}: expected a report in JSON, found {error}") from error
-        if isinstance(loaded, dict):
-            return loaded
+            return read_json(report, "a report in JSON")
+        except OSError as error:
+            if isinstance(error, Error):
+                raise
+            raise Error(f"{shown(report)}: expected a report in JSON, found {error.strerror}", "file") from error
     raise Error(f"report: expected a Report, a dict or the path of a JSON file, found {type(report).__name__}", "argument")
 
 
 def reports_of(reports: Reports, name: str, *has: str) -> list[dict[str, Any]]:
     """One report or several. Raises Error where one lacks all the entries `has`, for the plot `name`."""
-    listed: Any = [reports] if isinstance(reports, (Report, Mapping, str, os.PathLike)) else reports
+    listed: Any = [reports] if isinstance(reports, (Report, Mapping, *PATHS)) else reports
     found = [report_of(report) for report in listed]
     if not found:
         raise Error(f"{name}: expected a report at least, found none", "argument")

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "halo/watch/arithmetic.hpp"
+#include "halo/watch/failure_words.hpp"
 #include "solver/interface/layouts/field_bytes.hpp"
 
 namespace staghorn::milc {
@@ -44,7 +45,7 @@ void guarded(const char* function, const Host& communicator, const Work& work) {
       work();
       return false;
     } catch (const std::exception& failure) {
-      keep_failure(function, failure.what());
+      keep_failure(function, words_of_failure(failure).text.c_str());
     } catch (...) {
       keep_failure(function, "an exception of unknown type");
     }

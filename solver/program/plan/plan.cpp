@@ -3,10 +3,10 @@
 #include <algorithm>
 #include <cstdio>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "halo/communicator.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/request/operator_request.hpp"
@@ -190,8 +190,9 @@ void print_json(std::ostream& out, std::span<const Machine> machines, const std:
             {"masses", first.n_masses},
             {"eigenpairs", first.eigenpairs},
             {"system", to_string(first.system)}};
-  if (machines.size() == 1) json["machine"] = Json::parse(to_json(machines.front()));
-  for (const Machine& machine : machines) json["machines"].push_back(Json::parse(to_json(machine)));
+  if (machines.size() == 1) json["machine"] = json_of_text("machine", to_json(machines.front()), "a machine");
+  for (const Machine& machine : machines)
+    json["machines"].push_back(json_of_text("machine", to_json(machine), "a machine"));
   if (first.options.quarks.improved()) json["naik_links"] = reals_per_link(first.options.naik_links);
   if (first.options.sloppy) json["sloppy"] = to_string(*first.options.sloppy);
   for (const Plan& p : plans) {
@@ -229,7 +230,7 @@ void print_json(std::ostream& out, std::span<const Machine> machines, const std:
     if (iterations) plan["seconds"] = double(*iterations) * p.time.total();
     json["plans"].push_back(plan);
   }
-  out << json.dump(2) << "\n";
+  out << text_of_json(std::move(json)) << "\n";
 }
 
 }  // namespace staghorn

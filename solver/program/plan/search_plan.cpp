@@ -1,9 +1,9 @@
 #include "solver/program/plan/search_plan.hpp"
 
 #include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
+#include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/machine/search_memory.hpp"
 #include "solver/request/operator_request.hpp"
@@ -57,7 +57,7 @@ void print_search_plan(std::ostream& out, const Machine& machine, const Extents&
         << pairs << " eigenpairs to find\n";
     return print_table(out, machine, pairs, to_string(options.precision), plans);
   }
-  Json json{{"machine", Json::parse(to_json(machine))},
+  Json json{{"machine", json_of_text("machine", to_json(machine), "a machine")},
             {"lattice", lattice},
             {"action", to_string(options.quarks.action)},
             {"links", reals_per_link(options.links)},
@@ -71,7 +71,7 @@ void print_search_plan(std::ostream& out, const Machine& machine, const Extents&
                              {"objects", p.memory.objects},
                              {"fits", p.fits},
                              {"most_pairs", p.most_pairs}});
-  out << json.dump(2) << "\n";
+  out << text_of_json(std::move(json)) << "\n";
 }
 
 }  // namespace staghorn

@@ -6,6 +6,7 @@
 #include <regex>
 
 #include "halo/watch/error.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/report/html/line_plot.hpp"
 #include "solver/report/html/observables.hpp"
 #include "solver/report/html/page_style.hpp"
@@ -221,9 +222,15 @@ std::string machine(const Reports& reports) {
 
 // A report as it came, for programs that find it in the page.
 std::string enclosed(const ReadReport& report) {
-  std::string json = report.json.dump();
+  std::string json = text_of_json(report.json, -1);
   for (std::size_t k = 0; (k = json.find('<', k)) != std::string::npos;) json.replace(k, 1, "\\u003c");
   return "<script type=\"application/json\" data-name=\"" + html_text(report.name) + "\">" + json + "</script>\n";
+}
+
+// The words of an exception of JSON without its code in front: "[json.exception.type_error.302] type must be ...".
+std::string without_code(const std::string& words) {
+  const std::size_t end = words.find("] ");
+  return words.starts_with('[') && end != std::string::npos ? words.substr(end + 2) : words;
 }
 
 std::string page_of(const Reports& reports) {
@@ -274,7 +281,7 @@ std::string html_report(const std::vector<NamedReport>& reports) {
       for (ReadReport& part : parts_of(campaign)) read.push_back(std::move(part));
     return page_of(read);
   } catch (const Json::exception& error) {  // a value of another type than the schema says
-    throw Error("report", "the values of docs/guide/report.schema.json", error.what());
+    throw Error("report", "the values of docs/guide/report.schema.json", without_code(error.what()));
   }
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "lattice_io/content/utf8_text.hpp"
 #include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
@@ -106,7 +107,7 @@ std::string legend(const std::vector<PlotCurve>& curves) {
 
 std::string html_text(const std::string& text) {
   std::string safe;
-  for (const char c : text) {
+  for (const char c : utf8_text(text)) {
     switch (c) {
       case '&':
         safe += "&amp;";

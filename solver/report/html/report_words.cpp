@@ -6,6 +6,7 @@
 
 #include "dirac/stencil/hop_cost.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/report/solve_report.hpp"
 
 namespace staghorn {
@@ -14,16 +15,12 @@ using Json = nlohmann::ordered_json;
 
 ReadReport read_report(const NamedReport& report) {
   constexpr const char* expected = "a report of staghorn solve, eigen or bench, in JSON";
-  Json json;
-  try {
-    json = Json::parse(report.json);
-  } catch (const Json::parse_error& error) {
-    throw FileError(report.name, expected, "no JSON: it breaks off at byte " + std::to_string(error.byte));
-  }
+  Json json = json_of_text(report.name, report.json, expected);
   if (!json.is_object()) throw FileError(report.name, expected, std::string("JSON that is ") + json.type_name());
   const Json version = at(json, "schema_version");
   if (version.is_number() && version != SolveReport::schema_version)
-    throw FileError(report.name, "schema_version " + std::to_string(SolveReport::schema_version), version.dump());
+    throw FileError(report.name, "schema_version " + std::to_string(SolveReport::schema_version),
+                    text_of_json(version, -1));
   const auto has = [&](const char* key, bool (Json::*is)() const noexcept) {
     return json.contains(key) && (json[key].*is)();
   };
@@ -45,7 +42,7 @@ std::vector<ReadReport> parts_of(const ReadReport& campaign) {
   for (const Json& configuration : campaign.json["configurations"]) {
     if (!at(configuration, "report").is_object()) continue;
     const std::string name = std::filesystem::path(words_of(at(configuration, "gauge"))).filename().string();
-    parts.push_back(read_report({name, configuration["report"].dump()}));
+    parts.push_back(read_report({name, text_of_json(configuration["report"], -1)}));
     parts.back().is_part = true;
   }
   return parts;
@@ -65,7 +62,7 @@ std::string words_of(const Json& value) {
     for (const Json& one : value) text += (text.empty() ? "" : one.is_number_integer() ? "x" : ", ") + words_of(one);
     return text.empty() ? "-" : text;
   }
-  return value.dump();
+  return text_of_json(value, -1);
 }
 
 Json at(const Json& json, const std::string& path) {

@@ -4,6 +4,7 @@
 #include <cstdio>
 
 #include "halo/watch/error_kind.hpp"
+#include "solver/json/json_text.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/report/setting_json.hpp"
 
@@ -44,7 +45,8 @@ CampaignRecord::CampaignRecord(const CampaignIdentity& request, const std::vecto
 
 void CampaignRecord::go_on_from(const std::string& path, const std::string& text) {
   try {
-    const Json before = Json::parse(text);
+    const Json before =
+        json_of_text(path, text, "the report of several configurations (`force` replaces what is there)");
     const CampaignIdentity request = before.at("campaign").at("request").get<CampaignIdentity>();
     for (const auto& [name, value] : request_) {
       const std::string found = request.count(name) ? request.at(name) : "none";
@@ -109,7 +111,7 @@ void CampaignRecord::ends(std::size_t part, const SolveReport& report, double se
   at(part)["seconds"] = seconds_json(seconds);
   SolveReport short_report = report;
   for (RhsReport& rhs : short_report.rhs) rhs.history.clear();
-  at(part)["report"] = Json::parse(to_json(short_report));
+  at(part)["report"] = json_of_text("report", to_json(short_report), "a report");
 }
 
 void CampaignRecord::fails(std::size_t part, const Error& error) {
@@ -147,7 +149,7 @@ std::string CampaignRecord::text() const {
   json["campaign"] = {{"staghorn_version", version()}, {"request", request_}, {"masses", masses_},
                       {"sources", sources_},           {"outcomes", counts},  {"skipped", n_skipped()}};
   json["configurations"] = parts_;
-  return json.dump(1) + "\n";
+  return text_of_json(std::move(json), 1) + "\n";
 }
 
 std::vector<const Json*> CampaignRecord::certified() const {
