@@ -23,6 +23,7 @@ int main(int argc, char** argv) {
       {"launch_checks", launch_checks()},
       {"link_checks", link_checks()},
       {"output_file_checks", output_file_checks()},
+      {"name_lock_checks", name_lock_checks()},
       {"walk_checks", walk_checks()},
       {"hop_checks", hop_checks()},
       {"cg_checks", cg_checks()},
