@@ -170,9 +170,10 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
   const Lattice& lattice = session_.lattice();
   {
     const nb::gil_scoped_release others_may_run;
+    ClaimedNames names(session_.communicator());
     if (output) {
       require_writable(*output, lattice);
-      check_writable(session_.communicator(), output->path, output->force);
+      names.claim(output->path, output->force);
     }
     found = find_eigenpairs(session_.resident(), request, [](const EigenProgress&) { check_interrupt({0, 1}); });
     if (output) write_eigenpairs(session_.resident(), found, *output);
