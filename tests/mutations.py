@@ -187,6 +187,8 @@ MUTATIONS = [
     Mutation("campaigns: lines that a killed call added to its record count",
              "take(Json::parse(later.substr(begin, end - begin)));", "continue;",
              ["tests/unit/test_unit_checks.py::test_unit_check[a_record_is_known_whenever_its_call_ends]"]),
+    Mutation("campaigns: quiet calls tell errors", "if (quiet && part.failed &&", "if (!quiet && part.failed &&",
+             ["tests/cli/test_campaigns.py::test_quiet_calls_tell_errors"]),
     Mutation("C: what is withheld is not written", "return all.any(wanted);", "return all.any(wanted) && request.guess;",
              ["tests/interface/test_c_interface.py::test_in_one_process[withheld_solutions_are_not_written]"]),
     Mutation("MILC: signs that change two and two change the hash",

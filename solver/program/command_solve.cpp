@@ -303,7 +303,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
                              command.stop_at_failure},
-                            messages, command.report_to_output ? &out : nullptr);
+                            messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }
   // Everything that can be refused is refused before anything is computed.

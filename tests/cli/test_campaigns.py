@@ -149,6 +149,16 @@ def test_a_call_beside_another_leaves_its_record_alone(staghorn, folder, campaig
     assert (folder / "r.json").read_bytes() == before
 
 
+@pytest.mark.parametrize("quiet", [["--quiet"], ["--report", "-"]])
+def test_quiet_calls_tell_errors(staghorn, folder, quiet):
+    damaged = bytearray((folder / "q_0002.h5").read_bytes())
+    damaged[9000] ^= 1
+    (folder / "q_0002.h5").write_bytes(damaged)
+    result = staghorn("solve", "--gauge", "q_*.h5", "--mass", 0.5, *quiet, cwd=folder)
+    assert result.returncode == 1 and (result.stdout == "") == ("--quiet" in quiet)
+    assert result.stderr.startswith("staghorn: error: q_0002.h5: FAILED: q_0002.h5") and result.stderr.count("\n") == 1
+
+
 def test_a_failure_does_not_stop_the_others_unless_asked(folder, campaign):
     damaged = bytearray((folder / "q_0001.h5").read_bytes())
     damaged[9000] ^= 1
