@@ -173,9 +173,10 @@ std::pair<std::optional<NumpyArray>, std::string> NativeSession::eigen(const Eig
   std::optional<Buffer> vectors;
   const Lattice& lattice = session_->lattice();
   without_interpreter([&] {
+    ClaimedNames names(session_->communicator());
     if (output) {
       require_writable(*output, lattice);
-      check_writable(session_->communicator(), output->path, output->force);
+      names.claim(output->path, output->force);
     }
     found = find_eigenpairs(session_->resident(), request, [](const EigenProgress&) { check_interrupt({0, 1}); });
     if (output) write_eigenpairs(session_->resident(), found, *output);

@@ -89,8 +89,8 @@ class Job:
                 path.unlink()
 
 
-def finish(command: list[str]) -> None:
-    result = subprocess.run(command, env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": "1"}, text=True, capture_output=True)
+def finish(command: list[str], folder: Path | None = None) -> None:
+    result = subprocess.run(command, cwd=folder, env={**os.environ, **ENVIRONMENT, "OMP_NUM_THREADS": "1"}, text=True, capture_output=True)
     if result.returncode != 0:
         raise SystemExit(f"{' '.join(command)}\nexit status {result.returncode}\n{result.stderr}")
 

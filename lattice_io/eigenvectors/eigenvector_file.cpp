@@ -75,11 +75,10 @@ void read_each_eigenvector(const Communicator& communicator, const EigenvectorHe
 
 void write_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                         const NewEigenvectorFile& described,
-                        const std::function<const VectorField&(std::int64_t)>& vector, bool force) {
+                        const std::function<const VectorField&(std::int64_t)>& vector, const Replacing& how) {
   if (described.values.empty()) throw Error(path, "at least one eigenvector to write", 0);
   require_ascending(path, described.values);
   require_writable(path, described.format, described.precision, lattice.global());
-  OutputFile output(communicator, path, force);
   const auto checked = [&](std::int64_t k) -> const VectorField& {
     const VectorField& v = vector(k);
     const double norm = std::sqrt(norm2(communicator, v, Parity::even));
@@ -87,7 +86,7 @@ void write_eigenvectors(const Communicator& communicator, const std::string& pat
       throw Error(path + ": eigenvector " + std::to_string(k) + " to write", "norm 1 on even sites", norm);
     return v;
   };
-  output.fill([&](const std::string& temporary) {
+  write_whole_file(communicator, path, how, [&](const std::string& temporary) {
     (is_milc(described.format) ? fill_milc_eigenvectors : fill_hdf5_eigenvectors)(communicator, temporary, lattice,
                                                                                   described, checked);
   });

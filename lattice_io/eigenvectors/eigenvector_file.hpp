@@ -22,6 +22,7 @@
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
 
@@ -78,6 +79,6 @@ void require_writable(const std::string& path, EigenvectorFormat format, Precisi
 // ascend. Collective.
 void write_eigenvectors(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                         const NewEigenvectorFile& described,
-                        const std::function<const VectorField&(std::int64_t)>& vector, bool force);
+                        const std::function<const VectorField&(std::int64_t)>& vector, const Replacing& how);
 
 }  // namespace staghorn

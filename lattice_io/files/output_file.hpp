@@ -1,12 +1,19 @@
 // A file that appears under its name only when it is complete: written beside it, then renamed. Collective.
+//
+// While an OutputFile lives, no other job writes to its name (names/name_lock.hpp). A symbolic link is followed, even
+// where the file it names does not exist yet: that file is written in its own folder, and the link stays.
 #pragma once
 
 #include <signal.h>
 
+#include <filesystem>
 #include <functional>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "halo/communicator.hpp"
+#include "lattice_io/names/name_lock.hpp"
 
 namespace staghorn {
 
@@ -22,7 +29,7 @@ class FileSizeSignalBlocked {
   sigset_t previous_;
 };
 
-// A file that is removed when this is. Local.
+// A file that is removed when this is, by the process that owns it: not by its child after a fork. Local.
 class OwnFile {
  public:
   OwnFile() = default;
@@ -30,49 +37,109 @@ class OwnFile {
   OwnFile(const OwnFile&) = delete;
   OwnFile& operator=(const OwnFile&) = delete;
 
-  void own(const std::string& path) { path_ = path; }
+  void own(const std::string& path);
   void release() { path_.clear(); }
 
  private:
   std::string path_;  // empty: none
+  int process_ = 0;
 };
 
-// What becomes of a file whose filling ends early: removed, or kept as PATH.unfinished for a program that goes on.
+// The file that is written where `path` is asked for: at the end of its symbolic links. Local.
+std::filesystem::path written_file(const std::string& path);
+// Where a file is kept that has no right to its name: beside it. Local.
+std::string unfinished_file(const std::string& path);  // "PATH.unfinished"
+
+// What becomes of a file whose filling ends early: removed, or kept as unfinished_file(path) for a program that goes
+// on.
 enum class WhenUnfinished { remove, keep };
 
 class OutputFile {
  public:
-  // Creates an empty temporary file in the directory of `path`. Throws Error if `path` exists and not `force`, if it
-  // is something else than a file, if it is "-", or if the directory cannot be written. `communicator` must outlive
-  // this. With `keep`, its temporary file may be there already, and stays as it is.
+  // Creates an empty temporary file in the directory of `path`. Throws Error if another job writes to `path`, if it
+  // exists and not `force`, if it is something else than a file, if it is "-", or if the directory cannot be written.
+  // `communicator` must outlive this. With `keep`, its temporary file may be there already, and stays as it is.
   OutputFile(const Communicator& communicator, const std::string& path, bool force,
              WhenUnfinished unfinished = WhenUnfinished::remove);
-  // Removes the temporary file at its end unless fill() completed it; of one to be kept, only where it was made here,
+  // Removes the temporary file at its end unless it got its name; of one to be kept, only where it was made here,
   // is empty and is not relied on. Local.
   ~OutputFile();
   OutputFile(const OutputFile&) = delete;
   OutputFile& operator=(const OutputFile&) = delete;
 
-  // Has `work` write the temporary file, given its name, flush and close it; then renames it to its final name. `work`
-  // is collective and throws on all ranks alike; its errors go on with the name that the user gave.
+  // Has `work` write the temporary file, given its name, flush and close it. `work` is collective and throws on all
+  // ranks alike; its errors go on with the name that the user gave.
+  void complete(const std::function<void(const std::string& temporary_path)>& work);
+  // The same, then gives it its final name.
   void fill(const std::function<void(const std::string& temporary_path)>& work);
   // Something else, such as a checkpoint, now speaks of the file: it stays, even if it is empty. Local.
-  void stays_even_empty() { made_.clear(); }
-  // Where work that began before `fill` writes.
+  void stays_even_empty() { made_.release(); }
+  // Where work that began before `complete` writes.
   const std::string& temporary_path() const { return temporary_path_; }
 
  private:
+  friend class FilesTogether;
+  friend class ClaimedNames;
+  void refuse_to_replace() const;
   std::string in_users_words(const std::string& message) const;
 
   const Communicator& communicator_;
   FileSizeSignalBlocked blocked_;
-  std::string path_, temporary_path_;
+  NameLock lock_, lock_of_unfinished_;  // of rank 0; given up when the temporary file is gone
+  std::string path_, target_, temporary_path_;
   bool force_;
   OwnFile own_;
-  std::string made_;  // a file to be kept that was made here and goes again if it is empty; else no name
+  // A file to be kept that was made here and goes again if it is empty.
+  OwnFile made_;
 };
 
-// Throws Error now, before hours of solving, if `path` exists and not `force`, or could not be written. Collective.
+// Complete files that get their names together, or not at all: they belong to each other. Collective.
+class FilesTogether {
+ public:
+  explicit FilesTogether(const Communicator& communicator) : communicator_(communicator) {}
+
+  void add(std::unique_ptr<OutputFile> complete) { files_.push_back(std::move(complete)); }
+  // One after the other, at once. Where a name cannot be given, those given before get their old files back: throws
+  // Error. Only a process that is killed between two of them leaves one without the other.
+  void publish();
+  // They are kept as unfinished_file(path), or, where that is taken, under their temporary names. Returns what to tell
+  // the user.
+  std::string set_aside();
+
+ private:
+  friend class OutputFile;
+  static void rename_all(const std::vector<OutputFile*>& files);
+
+  const Communicator& communicator_;
+  std::vector<std::unique_ptr<OutputFile>> files_;
+};
+
+// Whether a file may be replaced; and the files together with which it gets its name, if it has not one at once.
+struct Replacing {
+  Replacing(bool force, FilesTogether* with = nullptr) : force(force), with(with) {}  // NOLINT: plain flags are many
+  bool force;
+  FilesTogether* with;
+};
+
+// Writes a file as OutputFile::fill, or completes it and adds it to `how.with`.
+void write_whole_file(const Communicator& communicator, const std::string& path, const Replacing& how,
+                      const std::function<void(const std::string& temporary_path)>& work);
+
+// Names that a job will write to, kept from all other jobs until this is gone. Collective.
+class ClaimedNames {
+ public:
+  explicit ClaimedNames(const Communicator& communicator) : communicator_(communicator) {}
+
+  // Throws Error now, before hours of solving, if another job writes to `path`, if it exists and not `force`, if it
+  // could not be written, or if another name of this job is the same file.
+  void claim(const std::string& path, bool force);
+
+ private:
+  const Communicator& communicator_;
+  std::vector<NameLock> locks_;  // of rank 0
+};
+
+// The same checks, without keeping the name.
 void check_writable(const Communicator& communicator, const std::string& path, bool force);
 
 }  // namespace staghorn

@@ -1,5 +1,7 @@
 #include "lattice_io/files/text_file.hpp"
 
+#include <filesystem>
+
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/posix_file.hpp"
 
@@ -15,9 +17,9 @@ std::string read_text_file(const Communicator& communicator, const std::string& 
   return communicator.broadcast(text);
 }
 
-void write_text_file(const Communicator& communicator, const std::string& path, const std::string& text, bool force) {
-  OutputFile output(communicator, path, force);
-  output.fill([&](const std::string& temporary_path) {
+void write_text_file(const Communicator& communicator, const std::string& path, const std::string& text,
+                     const Replacing& how) {
+  write_whole_file(communicator, path, how, [&](const std::string& temporary_path) {
     communicator.agree([&] {
       if (!communicator.is_root()) return;
       PosixFile file = PosixFile::open_to_write(temporary_path);
@@ -25,6 +27,34 @@ void write_text_file(const Communicator& communicator, const std::string& path, 
       file.flush_and_close();
     });
   });
+}
+
+void write_with_report(const Communicator& communicator, const std::optional<std::string>& main,
+                       const std::function<void(const Replacing& how)>& write_main,
+                       const std::optional<std::string>& report,
+                       const std::function<std::string(const Error* failure)>& text, bool force) {
+  FilesTogether files(communicator);
+  std::optional<Error> failure;
+  const auto attempt = [&](const auto& work) {
+    try {
+      work();
+    } catch (const LocalError&) {
+      throw;
+    } catch (const Error& error) {
+      if (!failure) failure = error;
+      return false;
+    }
+    return true;
+  };
+  const bool has_main = !main || attempt([&] { write_main({force, &files}); });
+  const std::string words = text(failure ? &*failure : nullptr);
+  const bool has_report = !report || attempt([&] { write_text_file(communicator, *report, words, {force, &files}); });
+  std::error_code error;
+  const bool belongs =
+      has_main || !communicator.any(communicator.is_root() && std::filesystem::exists(written_file(*main), error));
+  const bool published = has_report && belongs && attempt([&] { files.publish(); });
+  const std::string kept = published ? "" : files.set_aside();
+  if (failure) throw Error(failure->kind(), failure->what() + kept);
 }
 
 }  // namespace staghorn

@@ -20,6 +20,7 @@
 #include "dirac/gauge/gauge_observables.hpp"
 #include "halo/communicator.hpp"
 #include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
 
@@ -94,13 +95,14 @@ GaugeChecks read_gauge(const Communicator& communicator, const GaugeHeader& head
 
 // Writes `links` with every checksum and header value that the format defines, to a temporary name beside `path`, and
 // renames it when complete. `precision` of the stored numbers (MILC has fp32 only; openQCD and KYU fp64 only). Refuses
-// to replace a file unless `force`, and links that are not finite in that precision, or zero. `metadata` (for instance
-// GaugeHeader::fields of another file) goes where the format has room for it:
+// to replace a file unless `how.force`, and links that are not finite in that precision, or zero. `metadata` (for
+// instance GaugeHeader::fields of another file) goes where the format has room for it:
 //   NERSC      ENSEMBLE_ID, ENSEMBLE_LABEL, SEQUENCE_NUMBER, BETA and so on; DATATYPE = 4D_SU3_GAUGE asks for two rows
 //   ILDG       ildg-data-lfn; SciDAC and ILDG: scidac-file-xml, scidac-record-xml
 //   HDF5       every entry becomes an attribute of /links
 // Collective.
 void write_gauge(const Communicator& communicator, const std::string& path, GaugeFormat format, Precision precision,
-                 const LinkField& links, const std::map<std::string, std::string>& metadata = {}, bool force = false);
+                 const LinkField& links, const std::map<std::string, std::string>& metadata = {},
+                 const Replacing& how = false);
 
 }  // namespace staghorn

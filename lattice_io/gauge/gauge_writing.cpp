@@ -101,7 +101,7 @@ void write_block(const Communicator& communicator, const GaugeHeader& header, in
 }  // namespace
 
 void write_gauge(const Communicator& communicator, const std::string& path, GaugeFormat format, Precision precision,
-                 const LinkField& links, const Metadata& metadata, bool force) {
+                 const LinkField& links, const Metadata& metadata, const Replacing& how) {
   GaugeHeader header;
   header.path = path;
   header.format = format;
@@ -114,8 +114,7 @@ void write_gauge(const Communicator& communicator, const std::string& path, Gaug
   const auto frame = frame_of(header, metadata);
   require_links_the_format_can_hold(communicator, header, links);
 
-  OutputFile output(communicator, path, force);
-  output.fill([&](const std::string& temporary) {
+  write_whole_file(communicator, path, how, [&](const std::string& temporary) {
     const bool is_root = communicator.is_root();
     communicator.agree([&] {
       if (is_root) header.data_offset = frame->begin(temporary);

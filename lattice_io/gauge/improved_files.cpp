@@ -143,7 +143,7 @@ StoredImprovedLinks read_improved_links(const Communicator& communicator, const 
 namespace {
 
 void write_one(const Communicator& communicator, const std::string& path, const std::string& role, int steps,
-               double coefficient, LinkField& links, const ImprovedFormat& how) {
+               double coefficient, LinkField& links, const ImprovedFormat& how, FilesTogether& pair) {
   multiply_phases(links, how.phases, how.boundary, steps);
   Description description = how.description;
   description["links"] = role;
@@ -157,16 +157,18 @@ void write_one(const Communicator& communicator, const std::string& path, const 
     description = {
         {"scidac-record-xml", xml_start + xml_tagged("title", title) + xml_tagged("info", "\n" + xml_escaped(lines))}};
   }
-  write_gauge(communicator, path, how.format, how.precision, links, description, how.force);
+  write_gauge(communicator, path, how.format, how.precision, links, description, {how.force, &pair});
 }
 
 }  // namespace
 
 void write_improved_links(const Communicator& communicator, const std::string& fat, const std::string& naik,
                           ImprovedLinks&& links, const ImprovedFormat& how) {
-  write_one(communicator, fat, "fat", 1, 1, links.fat, how);
+  FilesTogether pair(communicator);
+  write_one(communicator, fat, "fat", 1, 1, links.fat, how, pair);
   scale_links(links.naik, links.naik_weight);
-  write_one(communicator, naik, "long", 3, links.naik_weight, links.naik, how);
+  write_one(communicator, naik, "long", 3, links.naik_weight, links.naik, how, pair);
+  pair.publish();
 }
 
 }  // namespace staghorn

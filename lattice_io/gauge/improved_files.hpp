@@ -61,7 +61,8 @@ struct ImprovedFormat {
   bool force = false;
 };
 
-// Writes F and c_N N, each with phases if asked for. The links are used up. Collective.
+// Writes F and c_N N, each with phases if asked for; both files get their names together. The links are used up.
+// Collective.
 void write_improved_links(const Communicator& communicator, const std::string& fat, const std::string& naik,
                           ImprovedLinks&& links, const ImprovedFormat& how);
 

@@ -139,7 +139,7 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
 
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
-                   const std::map<std::string, std::string>& attributes, bool force, VectorFormat format) {
+                   const std::map<std::string, std::string>& attributes, const Replacing& how, VectorFormat format) {
   if (fields.empty()) throw Error(path, "at least one colour vector to write", 0);
   const NewVectorFile file{name, precision, attributes};
   if (format == VectorFormat::fnal) require_vectors_of_a_propagator(path, std::int64_t(fields.size()));
@@ -148,10 +148,12 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
                 to_string(precision) + "; `precision` fp32 rounds the vectors to it");
   if (const std::string fault = fault_of_vectors(communicator, fields, precision); !fault.empty())
     throw Error(path, "vectors to write that are finite in " + to_string(precision) + " and not zero", fault);
-  OutputFile output(communicator, path, force);
-  output.fill([&](const std::string& temporary) {
+  FilesTogether pair(communicator);
+  const Replacing together(how.force, how.with ? how.with : &pair);
+  std::string info;
+  write_whole_file(communicator, path, together, [&](const std::string& temporary) {
     if (format == VectorFormat::fnal)
-      write_text_file(communicator, path + ".info", write_fnal_propagator(communicator, temporary, fields), force);
+      info = write_fnal_propagator(communicator, temporary, fields);
     else if (format == VectorFormat::scidac)
       write_scidac_vectors(communicator, temporary, fields, file);
     else if (format == VectorFormat::npy)
@@ -159,6 +161,8 @@ void write_vectors(const Communicator& communicator, const std::string& path, co
     else
       write_hdf5_vectors(communicator, temporary, fields, file);
   });
+  if (format == VectorFormat::fnal) write_text_file(communicator, path + ".info", info, together);
+  pair.publish();
 }
 
 }  // namespace staghorn

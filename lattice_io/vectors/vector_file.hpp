@@ -19,6 +19,7 @@
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "lattice_io/files/checksums.hpp"
+#include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
 
@@ -73,12 +74,12 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
 
 // Writes all fields in fp64 or fp32: as dataset `name` of HDF5, as one field of SciDAC with fields.size() vectors a
 // site, as an array of NumPy, or three of them as a propagator of FNAL with its PATH.info. `attributes` become
-// attributes, or lines of the record's XML; the others have no room.
-// Throws Error where a vector is not finite in that precision, or zero. Temporary name, then rename. The bytes do not
-// depend on the process grid. Collective.
+// attributes, or lines of the record's XML; the others have no room. A propagator and its PATH.info get their names
+// together. Throws Error where a vector is not finite in that precision, or zero. Temporary name, then rename. The
+// bytes do not depend on the process grid. Collective.
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
-                   const std::map<std::string, std::string>& attributes, bool force,
+                   const std::map<std::string, std::string>& attributes, const Replacing& how,
                    VectorFormat format = VectorFormat::hdf5);
 
 }  // namespace staghorn

@@ -175,7 +175,14 @@ LinkField run_chain(const Communicator& communicator, const ChainRequest& reques
   }
   for (int n = chain.first_sweep + 1; n <= chain.last_sweep(); ++n)
     if (chain.saves(n)) check_writable(communicator, name_of(chain, n), request.force);
-  if (request.output) check_writable(communicator, *request.output, request.force);
+  // Of files that are kept on the way the last one stands for all: two chains with the same names meet there.
+  ClaimedNames names(communicator);
+  for (int n = chain.last_sweep(); n > chain.first_sweep; --n)
+    if (chain.saves(n)) {
+      names.claim(name_of(chain, n), request.force);
+      break;
+    }
+  if (request.output) names.claim(*request.output, request.force);
   return make_links(out, communicator, chain, header);
 }
 

@@ -72,7 +72,8 @@ SearchNumbers numbers_of(const std::string& path, const std::string& text) {
 // whenever the job is killed, the two names are of two files. Local.
 std::string passing_name(const std::string& path) { return previous_checkpoint(path) + ".new"; }
 
-void begin_keeping(const std::string& path) {  // it gets a second name
+void begin_keeping(const std::string& name) {  // it gets a second name
+  const std::string path = written_file(name).string();
   namespace fs = std::filesystem;
   std::error_code error;
   ::unlink(passing_name(path).c_str());  // of a job that was killed
@@ -88,7 +89,7 @@ void end_keeping(const std::string& path) {
 
 }  // namespace
 
-std::string previous_checkpoint(const std::string& path) { return path + ".1"; }
+std::string previous_checkpoint(const std::string& path) { return written_file(path).string() + ".1"; }
 
 std::int64_t write_checkpoint(const Communicator& communicator, const std::string& path, const Lattice& lattice,
                               const CheckpointContents& contents,

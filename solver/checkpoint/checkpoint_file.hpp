@@ -24,7 +24,7 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
                               const CheckpointContents& contents,
                               const std::function<const VectorField&(std::int64_t)>& vector, bool keep_previous = true);
 
-std::string previous_checkpoint(const std::string& path);  // "PATH.1"
+std::string previous_checkpoint(const std::string& path);  // "PATH.1", beside the file that a link leads to
 
 // All but the vectors. Throws Error where the file is no whole checkpoint.
 CheckpointContents read_checkpoint(const Communicator& communicator, const std::string& path);

@@ -5,7 +5,6 @@
 #include "halo/watch/activity.hpp"
 #include "halo/watch/signal_watch.hpp"
 #include "lattice_io/files/header_text.hpp"
-#include "lattice_io/files/output_file.hpp"
 
 namespace staghorn {
 
@@ -23,15 +22,16 @@ CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Latti
     : communicator_(communicator),
       lattice_(lattice),
       path_(place.path),
+      names_(communicator),
       every_(place.every),
       identity_(std::move(identity)),
       saves_seen_(times_asked_to_save()) {
   summary_.file = path_;
+  for (const std::string& path : {path_, previous_checkpoint(path_)}) names_.claim(path, true);
   if (place.resume)
     find_state();
   else if (exists(communicator, path_))
     throw FileError(path_ + " exists already; `resume` goes on from it");
-  check_writable(communicator, path_, true);
 }
 
 void CheckpointSeries::find_state() {

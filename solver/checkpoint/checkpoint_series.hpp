@@ -8,6 +8,7 @@
 #include <string>
 
 #include "halo/watch/stopwatch.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/report/checkpoint_summary.hpp"
 
@@ -29,7 +30,8 @@ class CheckpointSeries {
   // `identity`: what the solve is, text by text. With `place.resume` the solve
   // goes on from that file, or, where that is damaged or absent, from the one before; where there is none it begins.
   // Throws Error where a checkpoint is of another solve, naming the text that differs; where the file exists and
-  // `resume` is not asked for; and where it cannot be written. `communicator` and `lattice` must outlive this.
+  // `resume` is not asked for; where another job writes to it or to the one before; and where it cannot be written.
+  // `communicator` and `lattice` must outlive this.
   CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
                    std::map<std::string, std::string> identity);
 
@@ -56,6 +58,7 @@ class CheckpointSeries {
   const Communicator& communicator_;
   const Lattice& lattice_;
   std::string path_;
+  ClaimedNames names_;
   double every_;
   std::map<std::string, std::string> identity_;
   std::optional<CheckpointContents> found_;

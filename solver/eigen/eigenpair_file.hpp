@@ -16,6 +16,7 @@ struct EigenpairOutput {
   EigenvectorFormat format = EigenvectorFormat::hdf5;
   Precision storage = Precision::fp64;  // of the vectors in the file; MILC: fp64 or fp32
   bool force = false;                   // replace a file that is there
+  FilesTogether* with = nullptr;        // it gets its name together with these
 };
 
 // Throws Error where pairs of `lattice` cannot be written so; ask before a search. Local.

@@ -223,7 +223,8 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   communicator.agree([&] { options.session.slowness = slowness_of(options.session, communicator); });
   if (cuts) options.cublas = false;
   const Machine machine = find_machine(communicator, text("machine"));
-  if (values.count("json")) check_writable(communicator, text("json"), values["force"].as<bool>());
+  ClaimedNames names(communicator);
+  if (values.count("json")) names.claim(text("json"), values["force"].as<bool>());
 
   const double stream_read = measure_stream_read(communicator, options);
   const double copy = measure_copy(communicator, options);

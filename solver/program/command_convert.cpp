@@ -62,7 +62,8 @@ int run_convert(const Communicator& communicator, const std::vector<std::string>
   std::map<std::string, std::string> rows;
   set_stored_rows(*values, format, rows);
 
-  check_writable(communicator, text("out"), given("force"));
+  ClaimedNames names(communicator);
+  names.claim(text("out"), given("force"));
   const GaugeHeader header = stored_header(communicator, *values, text("in"));
   if (!precision)
     precision = format == GaugeFormat::milc ? header.precision : usual_precision(format, header.precision);

@@ -9,6 +9,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
+#include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
@@ -171,8 +172,18 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
   out << std::flush;
 }
 
+// All names that the job writes to.
+void claim_names(ClaimedNames& names, const EigenCommand& command) {
+  if (command.output) names.claim(command.output->path, command.force);
+  if (command.report) names.claim(*command.report, command.force);
+  if (const auto& checkpoint = command.request.checkpoint)
+    for (const std::string& path : {*checkpoint, previous_checkpoint(*checkpoint)}) names.claim(path, true);
+}
+
 // Everything after what is refused at once, on the ranks that take part.
 int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream& messages) {
+  ClaimedNames names(ranks);
+  claim_names(names, command);
   Session session(ranks, command.gauge, command.options.session);
   print_machine(messages, session, omp_get_max_threads());
   print_advice_on_binding(messages, session, omp_get_max_threads());
@@ -193,20 +204,22 @@ int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream
   if (live) messages << "\r\033[K" << std::flush;
   EigenReport& report = found.report;
   report.explanation = in_words_of_the_program(report.explanation);
-  std::optional<Error> failure;  // the report is written even where the vectors could not be
   bool written = false;
-  try {
-    written = command.output && write_eigenpairs(session.resident(), found, *command.output);
-  } catch (const LocalError&) {
-    throw;
-  } catch (const Error& error) {
-    failure = error;
-    report.explanation +=
-        (report.explanation.empty() ? "" : " ") + std::string("The vectors were not written: ") + error.what();
-  }
-  if (command.report) write_text_file(session.communicator(), *command.report, to_json(report), command.force);
-  print_eigenpairs(messages, report);
-  if (failure) throw *failure;
+  const auto write = [&](const Replacing& how) {
+    EigenpairOutput output = *command.output;
+    output.with = how.with;
+    written = write_eigenpairs(session.resident(), found, output);
+  };
+  write_with_report(  // the report is written even where the vectors could not be
+      ranks, command.output ? std::optional(command.output->path) : std::nullopt, write, command.report,
+      [&](const Error* failure) {
+        if (failure)
+          report.explanation +=
+              (report.explanation.empty() ? "" : " ") + std::string("The vectors were not written: ") + failure->what();
+        print_eigenpairs(messages, report);
+        return to_json(report);
+      },
+      command.force);
   if (written) messages << "  eigenpairs in " << command.output->path << "\n";
   if (command.report) messages << "  report in " << *command.report << "\n";
   return report.outcome == EigenOutcome::certified ? exit_certified : exit_not_converged;
@@ -222,12 +235,11 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
   check_eigen_request(command.request, command.options.session);
-  if (command.output) {
-    check_writable(communicator, command.output->path, command.force);
-    creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
+  if (command.options.session.shares.automatic) {  // ranks are chosen before find_on claims the names
+    ClaimedNames trial(communicator);
+    claim_names(trial, command);
   }
-  if (command.report) check_writable(communicator, *command.report, command.force);
-  if (command.request.checkpoint) check_writable(communicator, *command.request.checkpoint, true);
+  if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
   std::optional<SignalWatch> signals;
   if (command.request.checkpoint) signals.emplace();
   return on_chosen_ranks(communicator, command.gauge, command.options.session,

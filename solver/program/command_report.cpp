@@ -46,7 +46,8 @@ int run_report(const Communicator& communicator, const std::vector<std::string>&
   const auto& files = (*values)["reports"].as<std::vector<std::string>>();
   if (std::find(files.begin(), files.end(), output) != files.end())
     throw UsageError("'" + output + "' would be read and replaced: choose another name to write to");
-  if (output != "-") check_writable(communicator, output, force);
+  ClaimedNames names(communicator);
+  if (output != "-") names.claim(output, force);
   std::vector<NamedReport> reports;
   for (const std::string& file : files) reports.push_back({file, read_text_file(communicator, file)});
   const std::string page = html_report(reports);

@@ -145,7 +145,8 @@ int run_smear(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
 
-  for (const std::string& written : {command.fat, command.naik}) check_writable(communicator, written, command.force);
+  ClaimedNames names(communicator);
+  for (const std::string& written : {command.fat, command.naik}) names.claim(written, command.force);
   const GaugeHeader header = read_gauge_header(communicator, command.gauge, command.dataset);
   const int rank_on_host = communicator.rank_on_host();
   int cuda_device = -1;

@@ -13,6 +13,7 @@
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
@@ -165,28 +166,23 @@ std::vector<VectorField> read_guess(const Session& session, const SolveCommand& 
   return guess;
 }
 
-// The report is written even where the solution could not be: it holds the history and the observables.
-void write_results(const Session& session, const SolveCommand& command, std::span<const VectorField> solutions,
-                   SolveReport& report, std::ostream& out) {
+// `write` writes the solution. Solution and report get their names together. The report is written even where the
+// solution could not be: it holds the history and the observables.
+void write_results(const Session& session, const SolveCommand& command,
+                   const std::function<void(const Replacing& how)>& write, SolveReport& report, std::ostream& out) {
+  const Communicator& all = session.communicator();
   const Stopwatch writing;
-  std::optional<Error> failure;
-  if (command.output) {
-    try {
-      write_vectors(session.communicator(), *command.output, "solution", solutions,
-                    usual_precision(command.output_format), solution_attributes(report), command.force,
-                    command.output_format);
-    } catch (const LocalError&) {
-      throw;
-    } catch (const Error& error) {
-      failure = error;
-      report.explanation +=
-          (report.explanation.empty() ? "" : " ") + std::string("The solution was not written: ") + error.what();
-    }
-  }
-  report.seconds["write"] = session.communicator().max(writing.seconds());
-  if (command.report) write_text_file(session.communicator(), *command.report, to_json(report), command.force);
-  if (command.report_to_output) out << to_json(report);
-  if (failure) throw *failure;
+  write_with_report(
+      all, command.output, write, command.report,
+      [&](const Error* failure) {
+        if (failure)
+          report.explanation +=
+              (report.explanation.empty() ? "" : " ") + std::string("The solution was not written: ") + failure->what();
+        report.seconds["write"] += all.max(writing.seconds());
+        if (command.report_to_output) out << to_json(report);
+        return to_json(report);
+      },
+      command.force);
 }
 
 // Many sources, whose solutions are written when they are certified.
@@ -211,9 +207,8 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
                                   [&](const CgProgress& progress) { display.update(progress); });
   display.finish();
   report.explanation = in_words_of_the_program(report.explanation);
-  if (file) file->finish(report);
-  if (command.report) write_text_file(all, *command.report, to_json(report), command.force);
-  if (command.report_to_output) out << to_json(report);
+  write_results(
+      session, command, [&](const Replacing& how) { file->finish(report, *how.with); }, report, out);
   return report;
 }
 
@@ -240,8 +235,25 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   display.finish();
   report.unverified.insert(report.unverified.end(), unverified.begin(), unverified.end());
   report.explanation = in_words_of_the_program(report.explanation);
-  write_results(session, command, solutions, report, out);
+  const auto write = [&, &solved = solutions](const Replacing& how) {
+    write_vectors(session.communicator(), *command.output, "solution", solved, usual_precision(command.output_format),
+                  solution_attributes(report), how, command.output_format);
+  };
+  write_results(session, command, write, report, out);
   return report;
+}
+
+// All names that the job writes to.
+void claim_names(ClaimedNames& names, const SolveCommand& command) {
+  for (const auto& path : {command.output, command.report})
+    if (path) names.claim(*path, command.force);
+  if (command.output && command.output_format == VectorFormat::fnal)
+    names.claim(*command.output + ".info", command.force);
+  const auto& [session, request, source, many] = command.options;
+  if (!request.checkpoint) return;
+  for (const std::string& path : {*request.checkpoint, previous_checkpoint(*request.checkpoint)})
+    names.claim(path, true);
+  if (many.asked() && command.output) names.claim(unfinished_file(*command.output), true);
 }
 
 // The request as the session will get it, of a rational function one for its poles. Then the thin links are kept where
@@ -260,6 +272,8 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
 int solve_on(const Communicator& ranks, const SolveCommand& command, const SolveRequest& expected,
              std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
+  ClaimedNames names(ranks);
+  claim_names(names, command);
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
@@ -289,7 +303,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
                              command.stop_at_failure},
-                            messages, command.report_to_output ? &out : nullptr);
+                            messages, command.report_to_output ? &out : nullptr, command.quiet);
     });
   }
   // Everything that can be refused is refused before anything is computed.
@@ -299,11 +313,10 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
                   many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
-  for (const auto& path : {command.output, command.report})
-    if (path) check_writable(communicator, *path, command.force);
-  if (command.output && command.output_format == VectorFormat::fnal)
-    check_writable(communicator, *command.output + ".info", command.force);
-  if (request.checkpoint) check_writable(communicator, *request.checkpoint, true);
+  if (options.shares.automatic) {  // ranks are chosen before solve_on claims the names
+    ClaimedNames trial(communicator);
+    claim_names(trial, command);
+  }
   std::optional<SignalWatch> signals;
   if (request.checkpoint) signals.emplace();
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read

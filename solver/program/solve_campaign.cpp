@@ -1,8 +1,8 @@
 // `staghorn solve` on several configurations.
 #include <omp.h>
 
+#include <iostream>
 #include <optional>
-#include <ostream>
 
 #include "halo/watch/signal_watch.hpp"
 #include "solver/program/command_options.hpp"
@@ -14,7 +14,7 @@
 namespace staghorn {
 
 int solve_campaign(const Communicator& communicator, const CampaignRequest& request, std::ostream& messages,
-                   std::ostream* report_to) {
+                   std::ostream* report_to, bool quiet) {
   std::optional<SignalWatch> signals;
   if (request.options.request.checkpoint) signals.emplace();
   const double tolerance = tolerance_in_force(request.options.request, request.options.session.precision);
@@ -26,8 +26,10 @@ int solve_campaign(const Communicator& communicator, const CampaignRequest& requ
                             [&](const CampaignPart& part) {
                               if (display) display->finish();
                               display.reset();
-                              messages << "[" << part.number << "/" << part.of << "] " << part.gauge << ": "
-                                       << in_words_of_the_program(part.words) << std::endl;
+                              const std::string words = part.gauge + ": " + in_words_of_the_program(part.words);
+                              messages << "[" << part.number << "/" << part.of << "] " << words << std::endl;
+                              if (quiet && part.failed && communicator.is_root())
+                                std::cerr << "staghorn: error: " << words << std::endl;
                             },
                             [&](const CgProgress& progress) {
                               if (display) display->update(progress);

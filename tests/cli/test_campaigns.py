@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 
 import h5py
 import numpy as np
 import pytest
+from lock_files import lock
 from solve_files import solution_bytes
 
 DATE = {"SOURCE_DATE_EPOCH": "1795199983"}
@@ -115,6 +117,46 @@ def test_a_call_that_was_killed_goes_on(folder, campaign):
     (folder / "r.json").write_text(json.dumps(ours))
     assert campaign().count("by an earlier call") == 2
     assert {path.name: path.read_bytes() for path in folder.glob("x_*")} == before
+
+
+def test_lines_that_a_killed_call_has_added_to_its_report_count(staghorn, folder, campaign, expect_error):
+    """A large report is written anew from time to time; what has changed since stands beside it, a line for each change."""
+    campaign()
+    ours, kept = record(folder), [json.dumps(part) for part in record(folder)["configurations"]]
+    for part in ours["configurations"]:
+        part.update(outcome="unfinished", report=None, files=[], links_hash=None)
+    (folder / "r.json").write_text(json.dumps(ours))
+    first = json.dumps({"unfinished_report_of": ours["campaign"]["request"]}, separators=(",", ":"))
+    lines = folder / "r.json.unfinished"
+    unknown = json.dumps({**ours["configurations"][2], "outcome": "unfinished"})
+    lines.write_text("\n".join([first, unknown, *kept[:2], kept[2][:-9]]))  # the last one is torn
+    (folder / "x_03_0.2_wall-0.h5").unlink()
+    for name in ("0.2_z2-7", "0.5_wall-0", "0.5_z2-7"):
+        (folder / f"x_03_{name}.h5").unlink()
+    assert campaign().count("by an earlier call") == 2
+    assert outcomes(folder) == ["certified"] * 3 and not lines.exists()
+    # A file of that name that is something else is left alone.
+    lines.write_text("mine")
+    expect_error(staghorn("solve", "--gauge", "q_*.h5", *ASKED, *NAMES, cwd=folder), 1, "r.json.unfinished", "something else")
+    assert lines.read_text() == "mine"
+
+
+def test_a_call_beside_another_leaves_its_record_alone(staghorn, folder, campaign, expect_error):
+    campaign()
+    before = (folder / "r.json").read_bytes()
+    lock(folder / "r.json")
+    expect_error(staghorn("solve", "--gauge", "q_*.h5", *ASKED, *NAMES, cwd=folder), 1, "r.json", f"process {os.getpid()}")
+    assert (folder / "r.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("quiet", [["--quiet"], ["--report", "-"]])
+def test_quiet_calls_tell_errors(staghorn, folder, quiet):
+    damaged = bytearray((folder / "q_0002.h5").read_bytes())
+    damaged[9000] ^= 1
+    (folder / "q_0002.h5").write_bytes(damaged)
+    result = staghorn("solve", "--gauge", "q_*.h5", "--mass", 0.5, *quiet, cwd=folder)
+    assert result.returncode == 1 and (result.stdout == "") == ("--quiet" in quiet)
+    assert result.stderr.startswith("staghorn: error: q_0002.h5: FAILED: q_0002.h5") and result.stderr.count("\n") == 1
 
 
 def test_a_failure_does_not_stop_the_others_unless_asked(folder, campaign):

@@ -52,6 +52,8 @@ std::vector<UnitCheck> improved_cg_checks();
 std::vector<UnitCheck> bound_checks();
 std::vector<UnitCheck> shifted_checks();
 std::vector<UnitCheck> output_file_checks();
+std::vector<UnitCheck> name_lock_checks();
+std::vector<UnitCheck> record_file_checks();
 std::vector<UnitCheck> walk_checks();
 std::vector<UnitCheck> vector_algebra_checks();
 std::vector<UnitCheck> layout_checks();

@@ -8,6 +8,7 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
@@ -21,6 +22,7 @@
 #include "solver/session/campaign/campaign_record.hpp"
 #include "solver/session/campaign/campaign_results.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
+#include "solver/session/campaign/record_file.hpp"
 #include "solver/session/context.hpp"
 
 namespace staghorn {
@@ -105,7 +107,7 @@ class Campaign {
   void plan_files();
   void check_files();
   void solve(std::size_t part, CampaignPart& shown);
-  void keep_record();
+  void keep(std::size_t part);
   SolveRequest request_of(std::size_t part) const;
   SolutionSink* sink(std::optional<CampaignSolutions>& files) const { return files ? &*files : nullptr; }
 
@@ -114,14 +116,16 @@ class Campaign {
   const CampaignWatch& watch_;
   std::vector<ListWord> words_;            // of the sources
   std::vector<std::string> source_names_;  // likewise
+  ClaimedNames names_;
   std::optional<CampaignRecord> record_;
+  std::optional<RecordFile> record_file_;
   bool goes_on_ = false;  // from a record that was there
   std::vector<Part> parts_;
   std::optional<Session> session_;
 };
 
 Campaign::Campaign(const Communicator& communicator, const CampaignRequest& request, const CampaignWatch& watch)
-    : all_(communicator), asked_(request), watch_(watch) {
+    : all_(communicator), asked_(request), watch_(watch), names_(communicator) {
   check_options();
   const SolveOptions& options = request.options;
   words_ = options.many.list ? read_list(all_, *options.many.list)
@@ -129,9 +133,14 @@ Campaign::Campaign(const Communicator& communicator, const CampaignRequest& requ
   if (words_.empty()) throw Error("sources", "at least one source", "none");
   for (const ListWord& word : words_) source_names_.push_back(word.text);
   record_.emplace(identity_of(options, source_names_), masses_of(options.request), source_names_, request.gauges);
-  if (request.report && !request.force && is_there(all_, *request.report)) {
-    record_->go_on_from(*request.report, read_text_file(all_, *request.report));
-    goes_on_ = true;
+  if (request.report) {
+    const bool is_old = is_there(all_, *request.report);
+    names_.claim(*request.report, request.force || is_old);  // before it is read
+    record_file_.emplace(all_, *request.report);
+    if (is_old && !request.force) {
+      record_file_->go_on(*record_);
+      goes_on_ = true;
+    }
   }
   plan_files();
   check_files();
@@ -192,13 +201,14 @@ void Campaign::check_files() {
     if (record_->says_certified(k, part.paths)) continue;
     for (const std::string& path : part.paths) check_writable(all_, path, part.may_replace);
   }
-  for (const auto& path : {asked_.report, asked_.results})
-    if (path) check_writable(all_, *path, asked_.force || goes_on_);
+  // Files of a part are claimed when its turn comes. Those of the first one stand for all: two calls meet there.
+  for (const std::string& path : parts_[0].paths) names_.claim(path, true);
+  if (asked_.results) names_.claim(*asked_.results, asked_.force || goes_on_);
   if (asked_.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
 }
 
-void Campaign::keep_record() {
-  if (asked_.report) write_text_file(all_, *asked_.report, record_->text(), true);
+void Campaign::keep(std::size_t part) {
+  if (record_file_) record_file_->keep(*record_, part);
 }
 
 SolveRequest Campaign::request_of(std::size_t part) const {
@@ -219,10 +229,10 @@ void Campaign::solve(std::size_t number, CampaignPart& shown) {
         return holds_certified_solutions(all_, file.path, record_->n_solutions(number, file.mass, file.source));
       }))
     return record_->skipped(number);
-  if (!part.may_replace)
-    for (const std::string& path : part.paths) check_writable(all_, path, false);
+  ClaimedNames names(all_);
+  for (const std::string& path : part.paths) names.claim(path, part.may_replace);
   record_->begins(number, hash, part.paths);
-  keep_record();
+  keep(number);
   session_->take_links();
   const SolveRequest request = request_of(number);
   const SourceList sources(session_->communicator(), session_->lattice(),
@@ -252,17 +262,19 @@ CampaignAnswer Campaign::run() {
     } catch (const LocalError&) {
       throw;
     } catch (const EndedWithCheckpoint&) {
+      if (record_file_) record_file_->end(*record_);
       throw;
     } catch (const Error& error) {
       if (is_of_the_machine(error.kind())) throw;
       record_->fails(number, error);
+      shown.failed = true;
     }
-    keep_record();
+    if (!record_->is_skipped(number)) keep(number);
     shown.words = record_->words(number);
     if (watch_.part_ends) watch_.part_ends(shown);
-    if (asked_.stop_at_failure && record_->count("certified") + record_->count("unfinished") < int(parts_.size()))
-      break;
+    if (asked_.stop_at_failure && !record_->is_certified(number)) break;
   }
+  if (record_file_) record_file_->end(*record_);
   if (asked_.results) write_campaign_results(all_, *asked_.results, *record_, asked_.force || goes_on_);
   CampaignAnswer answer;
   answer.parts = int(parts_.size());

@@ -28,6 +28,7 @@ struct CampaignPart {
   std::size_t number = 0, of = 0;  // from 1
   std::int64_t sites = 0;          // of the lattice, times right-hand sides
   std::string words{};             // at its end: what became of it
+  bool failed = false;             // it ended with an error, which is in `words`
 };
 
 // What front ends show; each may be empty.

@@ -80,7 +80,7 @@ std::vector<SolutionFile> solution_files(const std::optional<std::string>& outpu
 CampaignSolutions::CampaignSolutions(const Communicator& communicator, const Lattice& lattice,
                                      const std::vector<SolutionFile>& files, const SourceList& sources,
                                      std::size_t masses, bool force, WhenUnfinished unfinished)
-    : place_(masses * sources.size()) {
+    : communicator_(communicator), place_(masses * sources.size()) {
   for (const SolutionFile& file : files) {
     Part part{file, {}, {}};
     for (std::size_t number = 0; number < place_.size(); ++number) {
@@ -120,7 +120,9 @@ void CampaignSolutions::flush() {
 }
 
 void CampaignSolutions::finish(const SolveReport& report) {
-  for (Part& part : files_) part.file->finish(part_of(report, part.names, part.numbers));
+  FilesTogether together(communicator_);
+  for (Part& part : files_) part.file->finish(part_of(report, part.names, part.numbers), together);
+  together.publish();
 }
 
 bool holds_certified_solutions(const Communicator& communicator, const std::string& path, std::size_t n) {

@@ -39,7 +39,7 @@ class CampaignSolutions final : public SolutionSink {
   void read_back(std::size_t number, VectorField& x) override;
   void accept(std::size_t number, const VectorField& x) override;
   void flush() override;
-  void finish(const SolveReport& report);  // once all are there
+  void finish(const SolveReport& report);  // once all are there: the files get their names together
 
  private:
   struct Part {
@@ -48,6 +48,7 @@ class CampaignSolutions final : public SolutionSink {
     std::unique_ptr<GrowingSolutions> file;
   };
 
+  const Communicator& communicator_;
   std::vector<Part> files_;
   std::vector<std::pair<std::size_t, std::size_t>> place_;  // of each solution: file, and number in it
 };

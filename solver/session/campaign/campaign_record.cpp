@@ -43,7 +43,19 @@ CampaignRecord::CampaignRecord(const CampaignIdentity& request, const std::vecto
                       {"report", nullptr}});
 }
 
-void CampaignRecord::go_on_from(const std::string& path, const std::string& text) {
+void CampaignRecord::go_on_from(const std::string& path, const std::string& text, const std::string& later) {
+  std::map<std::string, std::size_t> numbers;  // of configurations by name
+  for (std::size_t k = 0; k < n_; ++k) numbers.emplace(parts_[k].at("gauge"), k);
+  const auto take = [&](Json part) {
+    part.at("skipped") = false;
+    part.emplace("category", nullptr);  // reports of version 0.1 have none
+    for (const char* name : {"outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
+    const auto [same, is_new] = numbers.emplace(part.at("gauge"), parts_.size());
+    if (is_new)
+      parts_.push_back(std::move(part));
+    else
+      parts_[same->second] = std::move(part);
+  };
   try {
     const Json before =
         json_of_text(path, text, "the report of several configurations (`force` replaces what is there)");
@@ -54,18 +66,11 @@ void CampaignRecord::go_on_from(const std::string& path, const std::string& text
         throw FileError(path + ", an earlier report: " + name, value,
                         found + "; another name, or `force` to begin anew");
     }
-    for (Json part : before.at("configurations")) {
-      part.at("skipped") = false;
-      part.emplace("category", nullptr);  // reports of version 0.1 have none
-      const auto same = std::find_if(parts_.begin(), parts_.begin() + std::ptrdiff_t(n_),
-                                     [&](const Json& one) { return one.at("gauge") == part.at("gauge"); });
-      for (const char* name : {"outcome", "error", "links_hash", "files", "seconds", "report"}) part.at(name);
-      if (same == parts_.begin() + std::ptrdiff_t(n_)) {
-        parts_.push_back(part);
-      } else {
-        *same = part;
-      }
-    }
+    for (const Json& part : before.at("configurations")) take(part);
+    std::size_t end = later.find('\n');
+    if (end == std::string::npos || later.substr(0, end + 1) != request_line()) return;
+    for (std::size_t begin = end + 1; (end = later.find('\n', begin)) != std::string::npos; begin = end + 1)
+      take(Json::parse(later.substr(begin, end - begin)));  // a line without an end was not written wholly
   } catch (const nlohmann::json::exception&) {
     throw FileError(path + " exists already, and is no report of several configurations; `force` replaces it");
   }
@@ -132,6 +137,14 @@ std::string CampaignRecord::words(std::size_t part) const {
                 outcome.c_str(), entry.at("report").at("rhs").size(), work.iterations, work.worst_residual,
                 entry.at("seconds").get<double>(), entry.at("skipped") ? ", by an earlier call" : "");
   return text;
+}
+
+std::string CampaignRecord::line(std::size_t part) const { return parts_[part].dump() + "\n"; }
+
+std::string CampaignRecord::request_line() const {
+  Json line;
+  line["unfinished_report_of"] = request_;
+  return line.dump() + "\n";
 }
 
 std::string CampaignRecord::text() const {

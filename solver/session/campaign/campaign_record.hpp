@@ -26,17 +26,19 @@ PartWork work_of(const nlohmann::ordered_json& part);
 class CampaignRecord {
  public:
   static constexpr int schema_version = 1;
+  static constexpr const char* start_of_lines = "{\"unfinished_report_of\":";  // of request_line()
 
   // Nothing is done yet. `masses` and `sources` as in words.
   CampaignRecord(const CampaignIdentity& request, const std::vector<double>& masses,
                  const std::vector<std::string>& sources, const std::vector<std::string>& gauges);
 
-  // Takes over what an earlier call left in `text`, the content of `path`. Configurations of that call that are not
-  // among these stay, behind these. Throws Error where that is no record, or one of another request: it names what
-  // differs.
-  void go_on_from(const std::string& path, const std::string& text);
+  // Takes over what an earlier call left in `text`, the content of `path`, and in `later`, what that call has added
+  // since (record_file.hpp). Configurations of that call that are not among these stay, behind these. Throws Error
+  // where that is no record, or one of another request: it names what differs.
+  void go_on_from(const std::string& path, const std::string& text, const std::string& later);
 
   bool is_certified(std::size_t part) const;
+  bool is_skipped(std::size_t part) const { return parts_[part].at("skipped").get<bool>(); }
   // Whether the record says of this configuration that it is certified, with these files; and with links of this hash.
   bool says_certified(std::size_t part, const std::vector<std::string>& files) const;
   bool has_links(std::size_t part, const std::string& hash) const;
@@ -52,6 +54,9 @@ class CampaignRecord {
 
   // What became of a part, in words.
   std::string words(std::size_t part) const;
+  // What the record knows of a part, as one line with a newline; and a line that says of which request the record is.
+  std::string line(std::size_t part) const;
+  std::string request_line() const;
   // The report, with a trailing newline. The outcome is the worst: failed, unfinished, breakdown, ..., certified.
   std::string text() const;
   const nlohmann::ordered_json& parts() const { return parts_; }

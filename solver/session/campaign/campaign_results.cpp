@@ -153,8 +153,7 @@ void write_campaign_results(const Communicator& communicator, const std::string&
   };
   add(std::move(pion_source), std::move(pion));
   add(std::move(noise_source), std::move(condensate));
-  OutputFile file(communicator, path, force);
-  file.fill([&](const std::string& temporary) {
+  write_whole_file(communicator, path, force, [&](const std::string& temporary) {
     communicator.agree([&] {
       if (communicator.is_root()) write_hdf5_tables(temporary, tables);
     });

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <set>
 #include <sstream>
 
 #include "halo/watch/error.hpp"
@@ -48,6 +49,7 @@ std::vector<std::string> read_gauge_list(const Communicator& communicator, const
   communicator.agree([&] {
     if (!communicator.is_root()) return;
     std::vector<std::string> paths;
+    std::set<std::string> known;
     for (const ListWord& word : words) {
       std::vector<std::string> named{word.text};
       if (!is_file(word.text)) {
@@ -57,7 +59,7 @@ std::vector<std::string> read_gauge_list(const Communicator& communicator, const
       }
       for (const std::string& path : named) {
         if (path.find('\n') != std::string::npos) throw Error("gauge", "names of one line", "'" + path + "'");
-        if (std::find(paths.begin(), paths.end(), path) == paths.end()) paths.push_back(path);
+        if (known.insert(path).second) paths.push_back(path);
       }
     }
     if (paths.empty()) throw Error("gauge", "at least one file", "none in '" + text + "'");

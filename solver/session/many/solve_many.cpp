@@ -153,25 +153,26 @@ GrowingSolutions::GrowingSolutions(const Communicator& communicator, const Latti
                                    bool force, std::size_t n_solutions, WhenUnfinished unfinished)
     : communicator_(communicator),
       keeps_(unfinished == WhenUnfinished::keep),
-      output_(communicator, path, force, unfinished),
-      writer_(communicator, output_.temporary_path(), lattice, std::int64_t(n_solutions), "solution", Precision::fp64) {
-}
+      output_(std::make_unique<OutputFile>(communicator, path, force, unfinished)),
+      writer_(communicator, output_->temporary_path(), lattice, std::int64_t(n_solutions), "solution",
+              Precision::fp64) {}
 
 // What an earlier job left may be longer than the file that comes.
 void GrowingSolutions::begin_anew() {
   communicator_.agree([&] {
-    if (communicator_.is_root()) std::filesystem::resize_file(output_.temporary_path(), 0);
+    if (communicator_.is_root()) std::filesystem::resize_file(output_->temporary_path(), 0);
   });
 }
 
 // A checkpoint follows, which says what the file holds.
 void GrowingSolutions::flush() {
   writer_.flush();
-  output_.stays_even_empty();
+  output_->stays_even_empty();
 }
 
-void GrowingSolutions::finish(const SolveReport& report) {
-  output_.fill([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+void GrowingSolutions::finish(const SolveReport& report, FilesTogether& with) {
+  output_->complete([&](const std::string&) { writer_.finish(solution_attributes(report)); });
+  with.add(std::move(output_));
 }
 
 }  // namespace staghorn

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <memory>
 #include <string>
 
 #include "lattice_io/files/output_file.hpp"
@@ -53,12 +54,12 @@ class GrowingSolutions final : public SolutionSink {
   void read_back(std::size_t number, VectorField& x) override { writer_.read_back(std::int64_t(number), x); }
   void accept(std::size_t number, const VectorField& x) override { writer_.accept(std::int64_t(number), x); }
   void flush() override;
-  void finish(const SolveReport& report);  // once all are there
+  void finish(const SolveReport& report, FilesTogether& with);  // once all are there
 
  private:
   const Communicator& communicator_;
   bool keeps_;
-  OutputFile output_;
+  std::unique_ptr<OutputFile> output_;  // until the end
   VectorWriter writer_;
 };
 
