@@ -66,7 +66,7 @@ double milc_sign(const Lattice& lattice, std::int64_t site) {
 }
 
 ColorVector<double> decode(const std::byte* from, Precision precision, double sign) {
-  double v[6];
+  double v[6]{};
   decode_reals(from, 6, precision, true, v);
   return {{{sign * v[0], sign * v[1]}, {sign * v[2], sign * v[3]}, {sign * v[4], sign * v[5]}}};
 }

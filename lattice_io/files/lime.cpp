@@ -14,7 +14,7 @@ LimeContents read_lime_records(const PosixFile& file) {
   const std::int64_t file_bytes = file.size();
   std::int64_t at = 0;
   while (at + lime_header_bytes <= file_bytes) {
-    std::array<std::byte, lime_header_bytes> bytes;
+    std::array<std::byte, lime_header_bytes> bytes{};
     file.read(at, bytes);
     if (load_word<std::uint32_t>(bytes.data(), true) != lime_magic) break;
     const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
