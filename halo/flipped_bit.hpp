@@ -12,7 +12,7 @@ namespace staghorn {
 inline void flip_bit(std::byte* data, std::size_t bytes, MemorySpace space, std::uint64_t bit) {
   if (bytes == 0) return;
   std::byte* const at = data + bit / 8 % bytes;
-  std::byte value;
+  std::byte value{};
   if (space == MemorySpace::cuda)
     cuda::copy_to_host(&value, at, 1);
   else

@@ -48,10 +48,10 @@ int index_of(const Coordinates& x, const Extents& e) { return x[0] + e[0] * (x[1
 
 // Position of the k-th rank of a host; hosts fill the grid of boxes, ranks a box, x fastest.
 int position_in_box(const Extents& grid, const Extents& box, int host, int k) {
-  Extents boxes;
+  Extents boxes{};
   for (int mu = 0; mu < 4; ++mu) boxes[mu] = grid[mu] / box[mu];
   const Coordinates outer = unravel(host, boxes), inner = unravel(k, box);
-  Coordinates x;
+  Coordinates x{};
   for (int mu = 0; mu < 4; ++mu) x[mu] = outer[mu] * box[mu] + inner[mu];
   return index_of(x, grid);
 }

@@ -8,7 +8,7 @@
 namespace staghorn {
 
 Coordinates unravel(std::int64_t index, const Extents& e) {
-  Coordinates x;
+  Coordinates x{};
   for (int mu = 0; mu < 4; ++mu) {
     x[mu] = int(index % e[mu]);
     index /= e[mu];

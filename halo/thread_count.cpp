@@ -27,7 +27,7 @@ struct CoresOfHost {
 
 CoresOfHost cores_of_host(const Communicator& communicator) {
   CoresOfHost found;
-  MPI_Comm host;
+  MPI_Comm host{};
   check_mpi(MPI_Comm_split_type(communicator.handle(), MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &host),
             "MPI_Comm_split_type");
   check_mpi(MPI_Comm_size(host, &found.ranks), "MPI_Comm_size");

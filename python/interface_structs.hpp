@@ -31,7 +31,7 @@ int checked(const Call& call) {
 
 template <class Struct, int which>
 Struct defaults() {
-  Struct value;
+  Struct value{};
   checked([&] { return staghorn_defaults(&value, sizeof value, which); });
   return value;
 }

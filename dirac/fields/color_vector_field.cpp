@@ -35,7 +35,7 @@ template <class Stored>
 void put_vector(const SiteLayout& layout, Stored* object, int lane, const Arithmetic<Stored> (&v)[6]) {
   const auto place = [&](int k) -> Stored& { return object[layout.offset_in_block(lane, k)]; };
   if constexpr (is_fixed_point<Stored>) {
-    std::int32_t q[6];
+    std::int32_t q[6]{};
     const float unit = to_fixed_point(v, q);
     for (int k = 0; k < 6; ++k) place(k) = Stored(q[k]);
     reinterpret_cast<float*>(object)[layout.offset_in_block(lane, 3)] = unit;
@@ -50,7 +50,7 @@ void for_sites(const SiteLayout& layout, Parity parity, int n_rhs, int rhs, Stor
   const std::int64_t V = layout.lanes();
 #pragma omp parallel for schedule(static)
   for (std::int64_t slot = 0; slot < std::int64_t{layout.blocks()} * V; ++slot) {
-    Coordinates x;
+    Coordinates x{};
     if (!layout.site(parity, Slot(slot), x)) continue;
     visit(field + (slot / V * n_rhs + rhs) * (vector_places<Stored> * V), int(slot % V),
           layout.lattice().site_index(x));
@@ -112,7 +112,7 @@ void ColorVectorField::pack(Parity parity, int rhs, const VectorField& sites, do
     return cuda_pack_plain(precision_, vectors(rhs), layout_->lanes(), sites.data(), sites.lattice().local(), parity,
                            scale);
   const auto scaled = [&](std::int64_t site) {
-    ColorVector<double> v;
+    ColorVector<double> v{};
     for (int c = 0; c < 3; ++c) v.c[c] = {scale * sites[site].c[c].re, scale * sites[site].c[c].im};
     return v;
   };
@@ -179,7 +179,7 @@ void ColorVectorField::unpack_exactly(Parity parity, int rhs, VectorField& sites
   const auto* field = reinterpret_cast<const std::int16_t*>(on_gpu ? copy.data() : buffer_.data());
   for_sites(*layout_, parity, n_rhs_, rhs, field, [&](const std::int16_t* object, int lane, std::int64_t site) {
     const double unit = double(reinterpret_cast<const float*>(object)[places.unit(lane)]);
-    double v[6];  // products of 16 and 24 bits are exact
+    double v[6]{};  // products of 16 and 24 bits are exact
     for (int k = 0; k < 6; ++k) v[k] = double(object[places.integer(lane, k)]) * unit;
     sites[site] = {{{v[0], v[1]}, {v[2], v[3]}, {v[4], v[5]}}};
   });

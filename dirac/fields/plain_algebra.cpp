@@ -70,7 +70,7 @@ Norms2 norms2(const Communicator& communicator, const VectorField& a) {
 #pragma omp parallel for reduction(merge : sums)
     for (std::int64_t row = 0; row < n_rows(lattice); ++row) add_norms(&a[row * n], n, parity(row), grids, sums);
   }
-  double values[3];
+  double values[3]{};
   reduce(communicator, sums, grids, values);
   return {values[2], values[0], values[1]};
 }

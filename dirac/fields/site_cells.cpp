@@ -6,7 +6,7 @@ SiteCells::SiteCells(const SiteLayout& layout) : whole_blocks(layout.virtual_nod
   const Extents& extents = layout.lane_extents();  // the local lattice where there are no virtual nodes
   count = volume(extents) / 16;
   places.reserve(std::size_t(count) * sites);
-  Coordinates first;
+  Coordinates first{};
   for (first[3] = 0; first[3] < extents[3]; first[3] += 2)
     for (first[2] = 0; first[2] < extents[2]; first[2] += 2)
       for (first[1] = 0; first[1] < extents[1]; first[1] += 2)

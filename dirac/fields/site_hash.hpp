@@ -27,7 +27,7 @@ std::uint64_t site_hash(const Communicator& communicator, const SiteField<Site>&
   for (std::int64_t site = 0; site < field.size(); ++site) {
     std::uint64_t of_site =
         mix(std::uint64_t(lattice.global_site_index(lattice.to_global(lattice.site_coordinates(site)))));
-    double reals[sizeof(Site) / sizeof(double)];
+    double reals[sizeof(Site) / sizeof(double)]{};
     std::memcpy(reals, &field[site], sizeof reals);
     for (const double real : reals) of_site = mix(of_site + std::bit_cast<std::uint64_t>(real));
     sum += of_site;

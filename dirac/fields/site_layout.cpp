@@ -63,7 +63,7 @@ SiteLayout::SiteLayout(const Lattice& lattice, int lanes) : lattice_(lattice), l
 }
 
 Slot SiteLayout::slot(const Coordinates& x) const {
-  Coordinates s, l;
+  Coordinates s{}, l{};
   for (int mu = 0; mu < 4; ++mu) {
     l[mu] = x[mu] / sub_[mu];
     s[mu] = x[mu] % sub_[mu];

@@ -26,7 +26,7 @@ void sum_plaquettes(const LinkField& links, const AheadLinks& ahead, double* spa
                     std::int64_t end) {
   for (std::int64_t x = begin; x < end; ++x) {
     const Links& here = links[x];
-    const Links* ahead_of[4];
+    const Links* ahead_of[4]{};
     for (int mu = 0; mu < 4; ++mu) ahead_of[mu] = &ahead[mu][x];
     space[x] = time[x] = 0;
     for (int mu = 0; mu < 4; ++mu)

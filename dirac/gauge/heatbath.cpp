@@ -104,7 +104,7 @@ void update_direction(const Communicator& communicator, LinkField& links, const 
 }  // namespace
 
 void set_cold(LinkField& links) {
-  Links ones;
+  Links ones{};
   ones.fill(identity_matrix<double>());
   std::fill_n(links.data(), links.size(), ones);
 }

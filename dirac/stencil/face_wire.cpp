@@ -10,7 +10,7 @@ namespace {
 // The number of a site of a face in the order of the wire.
 std::size_t place_on_wire(const SiteLayout& layout, Parity parity, int face, Slot slot) {
   const Lattice& lattice = layout.lattice();
-  Coordinates x;
+  Coordinates x{};
   layout.site(parity, slot, x);
   const int mu = face / 2, slice = face % 2 == 0 ? x[mu] : lattice.local()[mu] - 1 - x[mu];
   std::int64_t place = slice;

@@ -57,7 +57,7 @@ double scale_of(const Communicator& communicator, const LinkField& links, const 
 // Writes one link as an object of `reals` reals in its block. Returns whether it has a stored form (store_link).
 template <class Stored>
 bool put_link(Stored* object, const SiteLayout& layout, int lane, int reals, const ColorMatrix<double>& u) {
-  Stored stored[18];
+  Stored stored[18]{};
   const bool fits = store_link(u, reals, stored);
   for (int k = 0; k < reals; ++k) object[layout.offset_in_block(lane, k)] = stored[k];
   return fits;
@@ -71,7 +71,7 @@ std::int64_t pack_links(Stored* to, const SiteLayout& layout, Parity parity, int
   std::int64_t misfit = no_link;
 #pragma omp parallel for schedule(static) reduction(min : misfit)
   for (std::int64_t slot = 0; slot < blocks * V; ++slot) {
-    Coordinates x;
+    Coordinates x{};
     if (!layout.site(parity, Slot(slot), x)) continue;
     const std::int64_t site = layout.lattice().site_index(x);
     for (int mu = 0; mu < 4; ++mu)
@@ -93,7 +93,7 @@ void pack_special_links(Stored* to, const SiteLayout& layout, Parity target, int
     const auto [block, direction] = copies[copy];
     if (direction != mu) continue;
     for (int l = 0; l < V; ++l) {
-      Coordinates x;
+      Coordinates x{};
       if (!layout.site(target, block * V + l, x)) continue;
       put_link(to + std::int64_t(copy) * reals * V, layout, l, reals,
                scaled(behind[layout.lattice().site_index(x)][mu], factor));
@@ -109,7 +109,7 @@ void refuse_misfit(const Communicator& communicator, const LinkField& links, Lin
     const std::int64_t site = misfit / 4;
     const int mu = int(misfit % 4);
     double largest = 0;  // stays NaN once it is
-    ColorMatrix<double> link;
+    ColorMatrix<double> link{};
     const ColorMatrix<double>* const there = &links.data()[site][std::size_t(mu)];
     if (links.space() == MemorySpace::cuda)
       cuda::copy_to_host(&link, there, sizeof link);
@@ -148,7 +148,7 @@ class DeviceMisfit {
     std::uint64_t found = 0;
     if (found_.bytes() > 0) cuda::copy_to_host(&found, place(), sizeof found);
     if (found == 0) return no_link;
-    Coordinates x;
+    Coordinates x{};
     layout.site(parity, Slot(~found / 4), x);
     return 4 * layout.lattice().site_index(x) + std::int64_t(~found % 4);
   }
@@ -234,7 +234,7 @@ void KernelLinks::pack(const Communicator& communicator, const LinkField& links,
           [&](ColorMatrix<double>* piece, std::int64_t first, std::int64_t count) {
 #pragma omp parallel for schedule(static)
             for (std::int64_t k = 0; k < count; ++k) {
-              Coordinates x;
+              Coordinates x{};
               layout.site(target, face[std::size_t(first + k)], x);
               piece[k] = scaled(behind[lattice.site_index(x)][mu], factor);
             }

@@ -127,14 +127,14 @@ FoundNeighbours find_neighbours(const NeighbourFinder& finder, const SiteLayout&
     bool needs_ghost = false;
     for (int leg = 0; leg < legs_of(stencil); ++leg) {
       for (int l = 0; l < layout.lanes(); ++l) {
-        Coordinates x;
+        Coordinates x{};
         // A lane that pads the last block repeats the block's first site: harmless, for no sum takes it.
         if (!layout.site(target, block * layout.lanes() + l, x)) layout.site(target, block * layout.lanes(), x);
         lane[l] = finder.find(x, leg_of(stencil, leg));
         needs_ghost |= lane[l].slot < 0;
       }
       const std::size_t place = std::size_t(block) * legs_of(stencil) + leg;
-      SpecialNeighbour special;
+      SpecialNeighbour special{};
       if (!classify(lane, layout.lanes(), neighbours[place], special)) found.special.push_back({place, special});
     }
     (needs_ghost ? found.boundary_blocks : found.interior_blocks).push_back(block);

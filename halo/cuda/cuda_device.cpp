@@ -136,7 +136,7 @@ void release_pinned(void* data) noexcept { cudaFreeHost(data); }
 IpcHandle ipc_handle(void* data) {
   cudaIpcMemHandle_t native;
   STAGHORN_CUDA_CHECK(cudaIpcGetMemHandle(&native, data));
-  IpcHandle handle;
+  IpcHandle handle{};
   static_assert(sizeof native == sizeof handle);
   std::memcpy(handle.data(), &native, sizeof native);
   return handle;
@@ -157,7 +157,7 @@ DeviceId device_id() {
   cudaDeviceProp properties;
   STAGHORN_CUDA_CHECK(cudaGetDevice(&device));
   STAGHORN_CUDA_CHECK(cudaGetDeviceProperties(&properties, device));
-  DeviceId id;
+  DeviceId id{};
   static_assert(sizeof properties.uuid == sizeof id);
   std::memcpy(id.data(), &properties.uuid, sizeof id);
   return id;

@@ -141,7 +141,7 @@ SlabWidths slab_widths(const Extents& global, const Extents& grid, const Shares&
 }
 
 Extents grid_of(const SlabWidths& widths) {
-  Extents grid;
+  Extents grid{};
   for (std::size_t mu = 0; mu < 4; ++mu) grid[mu] = int(widths[mu].size());
   return grid;
 }

@@ -49,13 +49,13 @@ void decode_fp16(const std::byte* from, double (&v)[6]) {
 }
 
 void encode(const ColorVector<double>& site, Precision precision, std::byte* to) {
-  double v[6];
+  double v[6]{};
   std::memcpy(v, &site, sizeof v);
   precision == Precision::fp16 ? encode_fp16(v, to) : encode_reals(v, 6, precision, false, to);
 }
 
 void decode(const std::byte* from, Precision precision, ColorVector<double>& site) {
-  double v[6];
+  double v[6]{};
   precision == Precision::fp16 ? decode_fp16(from, v) : decode_reals(from, 6, precision, false, v);
   std::memcpy(&site, v, sizeof v);
 }

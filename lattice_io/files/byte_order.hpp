@@ -19,7 +19,7 @@ constexpr std::uint64_t reversed(std::uint64_t word) { return __builtin_bswap64(
 // The unsigned integer stored at `from` (any alignment).
 template <class Word>
 Word load_word(const std::byte* from, bool big_endian) {
-  Word word;
+  Word word{};
   std::memcpy(&word, from, sizeof word);
   return big_endian == host_is_big_endian ? word : reversed(word);
 }

@@ -181,7 +181,7 @@ void require_verified(const std::string& where, const ChecksumResults& results) 
 }
 
 bool same_hexadecimal(const std::string& a, const std::string& b) {
-  char *end_a, *end_b;
+  char *end_a{}, *end_b{};
   const unsigned long value_a = std::strtoul(a.c_str(), &end_a, 16), value_b = std::strtoul(b.c_str(), &end_b, 16);
   return !a.empty() && !b.empty() && *end_a == '\0' && *end_b == '\0' && value_a == value_b;
 }

@@ -15,7 +15,7 @@ LimeContents read_lime_records(const PosixFile& file) {
   std::int64_t at = 0;
   std::int64_t padding = 0;  // in front of `at`
   const auto begins_record = [&](std::int64_t byte) {
-    std::array<std::byte, 4> word;
+    std::array<std::byte, 4> word{};
     if (byte + lime_header_bytes > file_bytes) return false;
     file.read(byte, word);
     return load_word<std::uint32_t>(word.data(), true) == lime_magic;
@@ -26,7 +26,7 @@ LimeContents read_lime_records(const PosixFile& file) {
       contents.warnings.push_back("no padding in front of the LIME record at byte " + std::to_string(at));
     }
     if (!begins_record(at)) break;
-    std::array<std::byte, lime_header_bytes> bytes;
+    std::array<std::byte, lime_header_bytes> bytes{};
     file.read(at, bytes);
     const auto version = load_word<std::uint16_t>(bytes.data() + 4, true);
     if (version != 1) throw FileError(file.path() + ": LIME version at byte " + std::to_string(at), 1, version);

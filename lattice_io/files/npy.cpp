@@ -35,7 +35,7 @@ void set_type(const std::string& where, const std::string& descr, NpyArray& arra
 
 NpyArray read_npy_header(const PosixFile& file) {
   const std::string where = file.path() + ": NumPy's header";
-  std::array<std::byte, 12> start;
+  std::array<std::byte, 12> start{};
   file.read(0, start);
   const int version = int(start[6]);
   if (version < 1 || version > 3 || start[7] != std::byte{0})
@@ -77,7 +77,7 @@ std::string npy_header(const std::vector<std::int64_t>& shape, Precision precisi
                      "', 'fortran_order': False, 'shape': " + shape_text(shape) + ", }";
   text.append((alignment - (prefix + text.size() + 1) % alignment) % alignment, ' ');
   text += '\n';
-  std::array<std::byte, 2> length;
+  std::array<std::byte, 2> length{};
   store_word(length.data(), std::uint16_t(text.size()), false);
   return npy_magic + '\1' + '\0' + std::string(reinterpret_cast<const char*>(length.data()), length.size()) + text;
 }

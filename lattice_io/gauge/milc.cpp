@@ -54,7 +54,7 @@ class MilcFrame : public GaugeFrame {
 }  // namespace
 
 GaugeHeader read_milc_header(const PosixFile& file) {
-  std::array<std::byte, milc_header_bytes> bytes;
+  std::array<std::byte, milc_header_bytes> bytes{};
   file.read(0, bytes);
   GaugeHeader header;
   header.path = file.path();

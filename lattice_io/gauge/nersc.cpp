@@ -82,7 +82,7 @@ int extent(const GaugeHeader& header, const std::string& key) {
 
 // Whether the first stored row of links looks like a row of a unitary matrix in this byte order.
 bool first_row_is_normal(const PosixFile& file, const GaugeHeader& header, bool big_endian) {
-  std::byte bytes[48];
+  std::byte bytes[48]{};
   double row[6], norm2 = 0;
   file.read(header.data_offset, std::span(bytes).first(std::size_t(6 * bytes_per_real(header.precision))));
   decode_reals(bytes, 6, header.precision, big_endian, row);

@@ -27,7 +27,7 @@ class OpenqcdFrame : public GaugeFrame {
   std::int64_t begin(const std::string&) override { return openqcd_header_bytes; }
 
   void finish(const std::string& path, const GaugeNumbers& numbers) override {
-    std::array<std::byte, openqcd_header_bytes> bytes;
+    std::array<std::byte, openqcd_header_bytes> bytes{};
     for (std::size_t k = 0; k < 4; ++k)
       store_word(bytes.data() + 4 * k, std::uint32_t(header_.extents[std::size_t(directions[k])]), false);
     store_word(bytes.data() + 16, std::bit_cast<std::uint64_t>(3 * numbers.plaquette), false);
@@ -69,7 +69,7 @@ bool is_even(const Lattice& lattice, std::int64_t site) {
 
 std::optional<GaugeHeader> find_openqcd_header(const PosixFile& file) {
   if (file.size() < openqcd_header_bytes) return std::nullopt;
-  std::array<std::byte, openqcd_header_bytes> bytes;
+  std::array<std::byte, openqcd_header_bytes> bytes{};
   file.read(0, bytes);
   GaugeHeader header;
   for (std::size_t k = 0; k < 4; ++k) {

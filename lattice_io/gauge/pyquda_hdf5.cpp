@@ -37,7 +37,7 @@ void take_direction(GaugeHeader& header, const std::string& name, const Hdf5Data
   const std::vector<std::int64_t>& shape = dataset.shape;
   if (shape.size() != 6 || shape[4] != 3 || shape[5] != 3)
     throw FileError(header.path + ": shape of dataset " + name, "(T, Z, Y, X, 3, 3)", shape_text(shape));
-  Extents extents;
+  Extents extents{};
   for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = int(std::min<std::int64_t>(shape[3 - mu], 1 << 30));
   if (header.datasets.empty()) {
     header.extents = extents;

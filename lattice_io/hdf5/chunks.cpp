@@ -176,7 +176,7 @@ Hdf5Chunks read_hdf5_chunks(const Hdf5File& file, MetadataBytes& layout, std::ve
   const std::uint64_t key_bytes = 8 + 8 * (rank + 1);
   if (tree != undefined_address && n_chunks > 0)
     walk_btree(file, tree, 1, key_bytes, std::uint64_t(n_chunks), what, [&](MetadataBytes key, std::uint64_t address) {
-      Hdf5Chunks::Chunk chunk;
+      Hdf5Chunks::Chunk chunk{};
       chunk.bytes = std::int64_t(key.require_number(4, "bytes of a chunk", 0, std::uint64_t(2 * largest_chunk)));
       chunk.skipped_filters = std::uint32_t(key.number(4));
       for (std::size_t d = 0; d < rank; ++d) {

@@ -27,7 +27,7 @@ Hdf5Type read_integer(MetadataBytes& bytes, Hdf5Type type, std::uint64_t flags) 
 }
 
 Hdf5Type read_real(MetadataBytes& bytes, Hdf5Type type, std::uint64_t flags) {
-  std::array<std::uint64_t, 7> found;
+  std::array<std::uint64_t, 7> found{};
   const std::array<int, 7> widths = {2, 2, 1, 1, 1, 1, 4};
   for (std::size_t k = 0; k < found.size(); ++k) found[k] = bytes.number(widths[k]);
   for (const IeeeLayout& ieee : {ieee_single, ieee_double}) {

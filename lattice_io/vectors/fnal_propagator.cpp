@@ -83,7 +83,7 @@ class SliceChecksums {
 
 VectorHeader read_fnal_header(const std::string& path) {
   const PosixFile file = PosixFile::open_to_read(path);
-  std::array<std::byte, header_bytes> bytes;
+  std::array<std::byte, header_bytes> bytes{};
   file.read(0, bytes);
   VectorHeader header;
   header.path = path;
@@ -142,7 +142,7 @@ std::string write_fnal_propagator(const Communicator& communicator, const std::s
   communicator.agree([&] {
     file.emplace(PosixFile::open_to_write(path));
     if (!communicator.is_root()) return;
-    std::array<std::byte, header_bytes> header;
+    std::array<std::byte, header_bytes> header{};
     const Extents& e = lattice.global();
     const std::uint32_t extents[] = {std::uint32_t(e[0]), std::uint32_t(e[1]), std::uint32_t(e[2]),
                                      std::uint32_t(e[3])};

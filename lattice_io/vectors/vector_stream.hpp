@@ -40,9 +40,9 @@ class VectorWriter {
   const Communicator& communicator_;
   const Lattice& lattice_;
   std::string path_, name_;
-  std::int64_t n_vectors_;
-  Precision precision_;
-  std::int64_t site_bytes_;
+  std::int64_t n_vectors_{};
+  Precision precision_{};
+  std::int64_t site_bytes_{};
   std::optional<PosixFile> file_;
   std::unique_ptr<SiteChecksum> checksum_;
 };

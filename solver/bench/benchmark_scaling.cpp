@@ -125,7 +125,7 @@ std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const
     if (what.strong) add("strong", *what.strong, std::nullopt);
     if (what.weak) {
       const Extents grid = weak_grid(*what.weak, n, what.along);
-      Extents extents;
+      Extents extents{};
       for (int mu = 0; mu < 4; ++mu) extents[mu] = (*what.weak)[mu] * grid[mu];
       add("weak", extents, grid);
     }

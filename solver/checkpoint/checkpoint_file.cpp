@@ -6,8 +6,10 @@
 #include <charconv>
 #include <cstdio>
 #include <filesystem>
+#include <span>
 
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/vectors/vector_stream.hpp"
 
@@ -24,6 +26,9 @@ std::string piece_name(std::size_t k) {
   std::snprintf(name, sizeof name, "numbers_%06zu", k);
   return name;
 }
+
+constexpr const char* crc_name = "numbers_crc32";
+std::string crc_of_text(const std::string& text) { return hexadecimal(crc_of(std::as_bytes(std::span(text)))); }
 
 // "NAME LENGTH HEX HEX ... " for each list, the bits of a double as 16 hexadecimal digits.
 std::string text_of(const SearchNumbers& numbers) {
@@ -102,6 +107,7 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
                     text.size());
   for (std::size_t k = 0; k * piece_length < text.size(); ++k)
     file.attributes[piece_name(k)] = text.substr(k * piece_length, piece_length);
+  file.attributes[crc_name] = crc_of_text(text);
   OutputFile output(communicator, path, true);
   output.fill([&](const std::string& temporary) {
     fill_with_vectors(communicator, temporary, lattice, contents.n_vectors, file, vector);
@@ -122,6 +128,10 @@ CheckpointContents read_checkpoint(const Communicator& communicator, const std::
     text += contents.texts[piece_name(k)];
     contents.texts.erase(piece_name(k));
   }
+  // States of earlier versions have none.
+  if (const auto stored = contents.texts.extract(crc_name);
+      stored && !same_hexadecimal(stored.mapped(), crc_of_text(text)))
+    throw FileError(path + ": numbers of the checkpoint", "crc32 " + crc_of_text(text), stored.mapped() + " stored");
   contents.numbers = numbers_of(path, text);
   return contents;
 }

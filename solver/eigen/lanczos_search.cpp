@@ -93,7 +93,7 @@ LanczosSearch::Ritz LanczosSearch::ritz(int first) const {
 
 // Row `row` of H, from column `first` on, times the vector in row i of `vectors`.
 Complex<double> LanczosSearch::coupling(int row, int first, const ComplexMatrix& vectors, int i) const {
-  Complex<double> sum;
+  Complex<double> sum{};
   for (int j = 0; j < vectors.columns; ++j) {
     const Complex<double>&h = h_(row, first + j), &x = vectors(i, j);
     sum.re += h.re * x.re - h.im * x.im;

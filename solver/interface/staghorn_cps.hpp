@@ -42,7 +42,7 @@ inline int checked(int status) {
 // Any of the structs of staghorn.h with its defaults.
 template <class Struct>
 Struct defaults(int which) {
-  Struct value;
+  Struct value{};
   checked(staghorn_defaults(&value, sizeof value, which));
   return value;
 }
@@ -142,7 +142,7 @@ class Solver : public Base {
                  CnvFrmType cnv_frm = STAGHORN_CPS_NAMESPACE::CNV_FRM_YES) override {
     load_links();
     const staghorn_request request = request_of(*cg_arg, STAGHORN_EVEN);
-    staghorn_result result;
+    staghorn_result result{};
     const staghorn_vectors stag = vectors_of(STAGHORN_CPS_NAMESPACE::CNV_FRM_NO, 1);
     if (cnv_frm == STAGHORN_CPS_NAMESPACE::CNV_FRM_NO || this->StrOrd() == STAGHORN_CPS_NAMESPACE::STAG) {
       result = solve(request, stag, f_in, f_out, this->f_tmp);

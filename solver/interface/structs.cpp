@@ -17,7 +17,7 @@ constexpr std::size_t largest_struct = 4096;
 
 template <class Struct>
 Struct filled() {
-  Struct made;
+  Struct made{};
   std::memset(&made, 0, sizeof made);  // padding too
   made.struct_size = sizeof made;
   return made;

@@ -38,7 +38,7 @@ void read_struct(const void* given, std::size_t first_size, std::size_t size, co
 
 template <class Struct>
 Struct read_struct(const Struct* given, const char* name) {
-  Struct copy;
+  Struct copy{};
   read_struct(given, first_size<Struct>, sizeof copy, name, &copy);
   return copy;
 }

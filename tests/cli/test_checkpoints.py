@@ -9,6 +9,7 @@ import subprocess
 import time
 from pathlib import Path
 
+import h5py
 import pytest
 from running_jobs import ranks_below
 
@@ -232,15 +233,20 @@ def test_state_on_other_links_is_refused(kept, expect_error, rough_gauge):
     expect_error(kept.run("other", *kept.with_checkpoint("--resume"), check=False), 1, "links_hash: expected")
 
 
-@pytest.mark.parametrize("damage", ["truncated", "flipped", "empty", "absent"])
+@pytest.mark.parametrize("damage", ["truncated", "flipped", "number", "empty", "absent"])
 def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
     whole = kept.checkpoint.read_bytes()
-    flipped = bytearray(whole)
+    flipped, number = bytearray(whole), bytearray(whole)
     flipped[len(whole) // 3] ^= 4
+    with h5py.File(kept.checkpoint) as file:
+        numbers = bytes(file["checkpoint"].attrs["numbers_000000"]).strip()  # 16 hexadecimal digits each, in a text
+    place = whole.index(numbers) + len(numbers) - 2
+    assert whole.count(numbers) == 1 and chr(whole[place]) in "0123456789abcdef"
+    number[place] = ord("1" if whole[place] != ord("1") else "2")
     if damage == "absent":
         kept.checkpoint.unlink()
     else:
-        kept.checkpoint.write_bytes({"truncated": whole[:-100], "flipped": bytes(flipped), "empty": b""}[damage])
+        kept.checkpoint.write_bytes({"truncated": whole[:-100], "flipped": flipped, "number": number, "empty": b""}[damage])
     result = kept.run("resumed", *kept.with_checkpoint("--resume"))
     checkpoint = kept.report("resumed")["checkpoint"]
     assert checkpoint["resumed_from"] == f"{kept.checkpoint}.1"

@@ -17,9 +17,9 @@ using Link = ColorMatrix<double>;
 
 template <class Real>
 Link load_as(const std::byte* place) {
-  Real reals[18];
+  Real reals[18]{};
   std::memcpy(reals, place, sizeof reals);
-  Link u;
+  Link u{};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) u.e[i][j] = {double(reals[6 * i + 2 * j]), double(reals[6 * i + 2 * j + 1])};
   return u;
@@ -27,7 +27,7 @@ Link load_as(const std::byte* place) {
 
 template <class Real>
 void store_as(std::byte* place, const Link& u) {
-  Real reals[18];
+  Real reals[18]{};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
       reals[6 * i + 2 * j] = Real(u.e[i][j].re);

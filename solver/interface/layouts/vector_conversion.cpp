@@ -13,16 +13,16 @@ using Site = ColorVector<double>;
 
 template <class Real>
 Site load(const std::byte* place, double factor) {
-  Real reals[6];
+  Real reals[6]{};
   std::memcpy(reals, place, sizeof reals);
-  Site v;
+  Site v{};
   for (int c = 0; c < 3; ++c) v.c[c] = {factor * double(reals[2 * c]), factor * double(reals[2 * c + 1])};
   return v;
 }
 
 template <class Real>
 void store(std::byte* place, const Site& v, double factor) {
-  Real reals[6];
+  Real reals[6]{};
   for (int c = 0; c < 3; ++c) {
     reals[2 * c] = Real(factor * v.c[c].re);
     reals[2 * c + 1] = Real(factor * v.c[c].im);

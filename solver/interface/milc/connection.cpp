@@ -69,7 +69,7 @@ MPI_Comm Connection::communicator() const {
 
 void Connection::set_communicator(const void* handle) {
   require_pointer("communicator", handle);
-  MPI_Comm given;
+  MPI_Comm given{};
   std::memcpy(&given, handle, sizeof given);
   given_ = given;
 }
@@ -79,7 +79,7 @@ void Connection::open(const QudaInitArgs_t& args) {
   require_pointer("latsize", args.layout.latsize);
   require_pointer("machsize", args.layout.machsize);
   verbosity_ = args.verbosity;
-  staghorn_geometry geometry;
+  staghorn_geometry geometry{};
   require(staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY));
   std::copy_n(args.layout.latsize, 4, geometry.global);
   std::copy_n(args.layout.machsize, 4, geometry.grid);
@@ -91,7 +91,7 @@ void Connection::open(const QudaInitArgs_t& args) {
 
 void Connection::make_context(const staghorn_geometry& geometry, int device) {
   const bool alone = std::all_of(geometry.grid, geometry.grid + 4, [](int n) { return n == 1; });
-  staghorn_options options;
+  staghorn_options options{};
   require(staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS));
   options.environment = 1;  // programs of MILC have no other place for settings of ours
   options.device = alone && device > 0 ? device : STAGHORN_DEVICE_AUTO;
@@ -124,7 +124,7 @@ void Connection::close() {
 
 std::size_t Connection::local_sites() const {
   if (!context_) refuse("lattice", "qudaInit before", "none");
-  std::int32_t extents[4], origin[4];
+  std::int32_t extents[4]{}, origin[4]{};
   require(staghorn_context_local(context_, extents, origin));
   std::size_t sites = 1;
   for (const std::int32_t n : extents) sites *= std::size_t(n);
@@ -182,7 +182,7 @@ int Connection::solve(int precision, const void* fat, const void* lng, staghorn_
 
 void Connection::read_links(const GivenLinks& links, const LinkHash& hash) {
   links_.reset();
-  staghorn_links layout;
+  staghorn_links layout{};
   require(staghorn_defaults(&layout, sizeof layout, STAGHORN_LINKS));
   layout.order = STAGHORN_EVEN_ODD_X;
   layout.precision = links.precision;

@@ -32,7 +32,7 @@ struct Chunk {
 Chunk hash_chunk(const unsigned char* from, std::size_t words) {
   const auto step = [](Word state, Word word) { return rotated((state ^ word) * factor, 31); };
   const auto word_at = [from](std::size_t k) {
-    Word word;
+    Word word{};
     std::memcpy(&word, from + 8 * k, sizeof word);
     return word;
   };

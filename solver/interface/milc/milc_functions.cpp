@@ -36,7 +36,7 @@ void run(const char* function, const Work& work) {
 
 // What a solve is told of its right-hand sides or offsets.
 std::vector<staghorn_result> results_of(int n) {
-  staghorn_result result;
+  staghorn_result result{};
   require(staghorn_defaults(&result, sizeof result, STAGHORN_RESULT));
   return std::vector<staghorn_result>(std::size_t(n), result);
 }

@@ -44,7 +44,7 @@ int precision_of(const char* name, int number) {
 }
 
 staghorn_vectors vectors_of(int external_precision) {
-  staghorn_vectors vectors;
+  staghorn_vectors vectors{};
   require(staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS));
   vectors.order = STAGHORN_EVEN_ODD_X;
   vectors.precision = precision_of("external_precision", external_precision);
@@ -57,7 +57,7 @@ int sites_of(const QudaInvertArgs_t& args) {
 }
 
 staghorn_request request_of(int quda_precision, const QudaInvertArgs_t& args) {
-  staghorn_request request;
+  staghorn_request request{};
   require(staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST));
   request.system = sites_of(args);
   if (args.max_iter < 0) refuse("max_iter", "a number of at least 0", std::to_string(args.max_iter));

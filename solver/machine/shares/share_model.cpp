@@ -12,7 +12,7 @@ namespace {
 
 Extents part_of_position(const SlabWidths& widths, int position) {
   const Coordinates at = unravel(position, grid_of(widths));
-  Extents local;
+  Extents local{};
   for (std::size_t mu = 0; mu < 4; ++mu) local[mu] = widths[mu][std::size_t(at[mu])];
   return local;
 }

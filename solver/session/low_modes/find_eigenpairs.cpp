@@ -137,7 +137,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   report.seconds["range"] = watch.seconds();
 
   watch = Stopwatch();
-  LanczosEnd end;
+  LanczosEnd end{};
   {
     OperatorOptions of_block = options;
     of_block.n_rhs = LanczosSearch::block_size(request.pairs, range.dimension);
