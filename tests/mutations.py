@@ -44,6 +44,7 @@ BITS = "tests/mpi/test_same_bits.py::test_solutions_have_the_bits_of_one_rank"
 LAYOUTS = ["tests/unit/test_unit_checks.py::test_unit_check[vectors_of_all_layouts_are_read_and_written_exactly]"]
 MILC = ["tests/interface/milc/test_milc.py::test_milc_gets_the_bits_of_the_program[0-options0]"]
 CHANGES = ["tests/interface/milc/test_milc.py::test_an_answer_after_a_change_is_that_of_a_fresh_start[alone]"]
+DIGITS = "tests/io/test_eigenvector_files.py::test_no_digit_of_a_text_without_checksum_changes_an_answer[milc]"
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
 SCALES = "tests/property/test_scales.py::"
@@ -106,6 +107,13 @@ MUTATIONS = [
     Mutation("mixed precision: every update takes eigenvectors out of the residual",
              "Deflation::damped_drop : 1);", "Deflation::damped_drop : updates_.deflated);",
              ["tests/property/test_deflation.py::test_every_reliable_update_takes_the_vectors_out[fp16]"]),
+    Mutation("eigenvalues of a file are found anew from its vectors",
+             "if (values == Eigenvalues::recomputed) {", "if (values != Eigenvalues::as_given && r2 < 0) {", [DIGITS]),
+    Mutation("a file that says other eigenvalues than its vectors have is refused",
+             "if (!(std::fabs(header.values[i] - pairs.values[i]) <=", "if (!(0 * header.values[i] <=", [DIGITS]),
+    Mutation("pairs of a file come into the order of their values",
+             "if (std::is_sorted(order.begin(), order.end(), before)) return;", "if (!order.empty()) return;",
+             ["tests/io/test_eigenvector_files.py::test_pairs_come_into_the_order_of_their_values"]),
     Mutation("numbers have a value from the start: a sum of complex numbers",
              "  Complex<double> sum{};\n  for (int j = 0; j < vectors.columns; ++j) {", "  Complex<double> sum;\n  for (int j = 0; j < vectors.columns; ++j) {",
              ["tests/structure/test_numbers_have_values.py::test_numbers_have_values_from_the_start"]),

@@ -5,7 +5,8 @@
 //            integers of shape (n, T, Z, Y, X/2, 8), where the last two are the bytes of the site's unit, a float;
 //            datasets `/eigenvalues` and `/residuals`, fp64. Even site i of a row has x = 2i or 2i + 1.
 //   MILC     SciDAC, one record a vector on all sites, fp32 or fp64, in MILC's phases: on even sites v, of norm 1, on
-//            odd sites i D v / sqrt(lambda). The XML of the file says how many, that of a record has its value.
+//            odd sites i D v / sqrt(lambda). The XML of the file says how many, that of a record has its value and
+//            residual, which no checksum covers.
 //   packed   MILC's packed form: the same, with even sites alone, in half of the bytes (milc_packed.hpp).
 //
 // The format is found from the content. Vectors are exchanged as VectorFields (fp64, local sites) in CPS phases, one
@@ -39,6 +40,7 @@ struct EigenvectorHeader {
   Precision precision = Precision::fp64;  // of the stored numbers
   std::vector<double> values;             // of K, ascending
   std::vector<double> residuals;          // |K v - lambda v| as the writer found them; empty: unknown
+  std::vector<double> last_digits;  // MILC: one unit in the last digit of each value's text; no checksum covers it
   // Attributes, or texts of XML records. Staghorn writes what the vectors belong to (solver/eigen/eigenpair_file.hpp).
   std::map<std::string, std::string> fields;
 

@@ -3,11 +3,15 @@
 //   XML of the file     <title>KS eigenvalues and vectors</title><Nvecs>n</Nvecs>
 //   XML of a record     <eigVal>lambda</eigVal><resid>r</resid>,  lambda of -D^2
 //
+// No checksum covers the XML of a record: who reads a file finds lambda anew (solver/eigen/eigenpair_file.hpp).
+//
 // Even sites hold v of norm 1, odd sites i D v / sqrt(lambda). Even sites alone are read: they say everything. Phases
 // differ by the sign (-1)^(t(x+y+z)) of each site. The XML of a packed file has <format>Packed</format> too, and each
 // record lies on half of the lattice (milc_packed.hpp).
 #include <algorithm>
 #include <array>
+#include <cctype>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -38,18 +42,30 @@ std::string file_xml(const ScidacFile& scidac) {
   return found == scidac.texts.end() ? "" : found->second;
 }
 
-double value_of(const std::string& path, const ScidacField& field, std::size_t record) {
-  const std::string text = xml_value(field.record_xml, "eigVal");
+std::string text_of(const std::string& path, const ScidacFile& scidac, std::size_t record, const char* tag) {
+  const std::string text = xml_value(scidac.fields[record].record_xml, tag);
   char* end = nullptr;
-  const double value = std::strtod(text.c_str(), &end);
+  std::strtod(text.c_str(), &end);
   if (text.empty() || *end != '\0')
-    throw FileError(path + ": <eigVal> of record " + std::to_string(record), "a number", "'" + text + "'");
-  return value;
+    throw FileError(path + ": <" + tag + "> of record " + std::to_string(record), "a number", "'" + text + "'");
+  return text;
+}
+
+double number(const std::string& text) { return std::strtod(text.c_str(), nullptr); }
+
+// What one in the last digit of a decimal number is worth.
+double last_digit(std::string text) {
+  const std::size_t exponent = std::min(text.find_first_of("eE"), text.size());
+  std::size_t last = 0;
+  for (std::size_t i = 0; i < exponent; ++i)
+    if (std::isdigit(static_cast<unsigned char>(text[i])) != 0) text[last = i] = '0';
+  text[last] = '1';
+  return std::fabs(number(text));
 }
 
 std::vector<double> values_of(const std::string& path, const ScidacFile& scidac) {
   std::vector<double> values;
-  for (const ScidacField& field : scidac.fields) values.push_back(value_of(path, field, values.size()));
+  for (std::size_t i = 0; i < scidac.fields.size(); ++i) values.push_back(number(text_of(path, scidac, i, "eigVal")));
   return values;
 }
 
@@ -59,6 +75,20 @@ std::vector<std::size_t> ascending_order(const std::vector<double>& values) {
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return values[a] < values[b]; });
   return order;
+}
+
+// Values, what their last digits are worth, and residuals, which are known where every record has one.
+void take_numbers(EigenvectorHeader& header, const ScidacFile& scidac) {
+  const std::vector<double> values = values_of(header.path, scidac);
+  bool all = true;
+  for (const std::size_t record : ascending_order(values)) {
+    header.values.push_back(values[record]);
+    header.last_digits.push_back(last_digit(text_of(header.path, scidac, record, "eigVal")));
+    const bool has = !xml_value(scidac.fields[record].record_xml, "resid").empty();
+    header.residuals.push_back(has ? number(text_of(header.path, scidac, record, "resid")) : 0);
+    all = all && header.residuals.back() > 0 && std::isfinite(header.residuals.back());
+  }
+  if (!all) header.residuals.clear();
 }
 
 double milc_sign(const Lattice& lattice, std::int64_t site) {
@@ -146,8 +176,7 @@ EigenvectorHeader read_milc_eigenvector_header(const std::string& path) {
                       field.datatype + ", " + std::to_string(field.bytes_per_site) + " bytes a site, " +
                           std::to_string(field.data_bytes) + " in all");
   }
-  header.values = values_of(path, scidac);
-  std::sort(header.values.begin(), header.values.end());
+  take_numbers(header, scidac);
   return header;
 }
 

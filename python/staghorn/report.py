@@ -55,6 +55,7 @@ class Condensate:
     error: float
     n_vectors: int
     low_part: float | None = None  # with exact_low_modes: the part of `value` that low modes hold
+    low_part_error: float | None = None  # at most, from the residuals of the eigenpairs
 
 
 @dataclass(frozen=True)

@@ -45,10 +45,11 @@ class Deflation {
     return on_the_other_parity && of_pairs == Precision::fp16;
   }
   static constexpr double damped_drop = 3e-3;
-  // See certify_eigenpairs. Collective.
+  // See certify_eigenpairs: values become those of the vectors. And their order. Before any use. Collective.
   EigenpairCertificate certify(const OperatorLinks& links, const Boundary& boundary) {
-    return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_);
+    return certify_eigenpairs(communicator_, links, boundary, algebra_, pairs_, Eigenvalues::recomputed);
   }
+  void sort_by_value() { staghorn::sort_by_value(communicator_, pairs_); }
 
   // correction = the x above, for the right-hand sides that are `active`; zero for the others. Each right-hand side has
   // the bits that it would have alone. `r` and `correction` are fields of `d`, at most most_rhs right-hand sides, on

@@ -7,6 +7,7 @@
 #include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
+#include "lattice_io/files/header_text.hpp"
 
 namespace staghorn {
 
@@ -69,23 +70,28 @@ Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHe
   return pairs;
 }
 
-double residual_of_rounding(Precision precision) {
-  // |K| is some 20 on configurations of interest, and at most 64 of naive quarks.
-  constexpr double norm = 64;
-  return norm * (precision == Precision::fp64 ? 0x1p-50 : precision == Precision::fp32 ? 0x1p-22 : 0x1p-14);
-}
-
-void require_eigenpairs(const std::string& path, const std::vector<double>& stated, const EigenpairCertificate& found,
-                        const Eigenpairs& pairs) {
-  const double rounding = residual_of_rounding(pairs.blocks.at(0).precision());
+void require_eigenpairs(const EigenvectorHeader& header, const EigenpairCertificate& found, const Eigenpairs& pairs) {
+  const Precision precision = pairs.blocks.at(0).precision();
+  const double rounding = residual_of_rounding(precision);
+  // Rounding a vector changes its Rayleigh quotient in second order, and MILC computes values as precisely as vectors.
+  const double of_values =
+      is_milc(header.format) ? rounding : eigenvalue_of_rounding(precision) + residual_of_rounding(Precision::fp64);
+  const bool stated = !header.residuals.empty();
   for (std::size_t i = 0; i < pairs.count(); ++i) {
-    const double bound = stated.empty() ? most_residual : 2 * stated[i] + rounding;
+    const std::string which = " of eigenpair " + std::to_string(i);
+    double bound = stated ? 2 * header.residuals[i] + rounding : most_residual;
+    if (is_milc(header.format)) bound = std::min(bound, most_residual);
     if (!(pairs.residuals[i] <= bound))
-      throw FileError(path + ": |K v - lambda v| of eigenpair " + std::to_string(i) + " with these links", bound,
-                      pairs.residuals[i]);
+      throw FileError(header.path + ": |K v - lambda v|" + which + " with these links", bound, pairs.residuals[i]);
+    const double digit = header.last_digits.empty() ? 0 : header.last_digits[i];
+    const double residual = stated ? header.residuals[i] : pairs.residuals[i];
+    if (!(std::fabs(header.values[i] - pairs.values[i]) <= std::min(2 * residual, bound) + of_values + digit))
+      throw FileError(header.path + ": eigenvalue" + which + (is_milc(header.format) ? " (<eigVal>)" : ""),
+                      shortest_digits(pairs.values[i]) + ", as its vector and these links have it",
+                      shortest_digits(header.values[i]));
   }
   if (!(found.orthogonality <= 0.01))
-    throw FileError(path + ": |V^+ V - 1| of its eigenvectors", "at most 0.01", found.orthogonality);
+    throw FileError(header.path + ": |V^+ V - 1| of its eigenvectors", "at most 0.01", found.orthogonality);
 }
 
 }  // namespace staghorn

@@ -30,18 +30,21 @@ void write_eigenpairs(const Communicator& communicator, const EigenpairOutput& o
                       const EigenpairIdentity& identity, const OperatorLinks& links, const Boundary& boundary);
 
 // Reads the pairs of a file for these kernels into `space`, which is theirs, or pinned for those of a GPU; in the
-// precision of the file. They keep their layout. Their residuals are those of the file, or empty.
+// precision of the file. They keep their layout. Their values and residuals are those of the file, residuals maybe
+// empty: what is read is not proved yet.
 Eigenpairs read_eigenpairs(const Communicator& communicator, const EigenvectorHeader& header, const Lattice& lattice,
                            const KernelTable& kernels, MemorySpace space, bool no_verify);
 
-// The largest residual, absolute, of pairs of a file that says none; rounding to a precision adds so much to one that
-// it says.
+// The largest residual, absolute, of pairs of a file that says none, and of MILC's, which no checksum covers.
 constexpr double most_residual = 0.05;
-double residual_of_rounding(Precision precision);
 
-// Throws Error, naming the pair, where a certificate says that these are no eigenpairs of the operator it was made for:
-// a residual beyond the two bounds above, or |V^+ V - 1| > 0.01. `stated`: the residuals that the file says. Local.
-void require_eigenpairs(const std::string& path, const std::vector<double>& stated, const EigenpairCertificate& found,
-                        const Eigenpairs& pairs);
+// Throws Error, naming the pair, where these are no eigenpairs of the operator that they were certified for, or where
+// the file states other eigenvalues than its vectors have. `pairs` are those of the file, in its order, with recomputed
+// values (Eigenvalues::recomputed). Must hold, each with room for what rounding of the stored numbers leaves:
+//   |K v - lambda v| <= 2 stated residual, or most_residual
+//   |lambda - stated lambda| <= 2 stated residual, or twice the one found where the file says none
+//   |V^+ V - 1| <= 0.01
+// Local.
+void require_eigenpairs(const EigenvectorHeader& header, const EigenpairCertificate& found, const Eigenpairs& pairs);
 
 }  // namespace staghorn

@@ -1,5 +1,6 @@
 #include "solver/eigen/low_mode_trace.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <optional>
 
@@ -58,6 +59,15 @@ double LowModeTrace::part(double mass, const std::vector<double>& of_pairs) cons
   double sum = 0;
   for (std::size_t i = 0; i < values.size(); ++i) sum += of_pairs[i] / (values[i] + 4 * mass * mass);
   return 2 * mass * sum / double(links_.lattice().global_volume());
+}
+
+double LowModeTrace::error(double mass) const {
+  const std::vector<double>&values = pairs_.pairs().values, &residuals = pairs_.pairs().residuals;
+  const double shift = 4 * mass * mass;
+  std::vector<double> errors;
+  for (std::size_t i = 0; i < values.size(); ++i)
+    errors.push_back(norms2_[i] * residuals[i] / (std::max(values[i] - residuals[i], 0.0) + shift));
+  return part(mass, errors);
 }
 
 }  // namespace staghorn

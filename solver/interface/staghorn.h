@@ -363,7 +363,8 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
 STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
                                              double *values, staghorn_eigen_info *info);
 /* The same from a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
- * refused, and each pair is proved again. Collective. */
+ * refused, and each pair is proved again: its eigenvalue is found anew from the vector and the links, and a file that
+ * says another one is refused. Collective. */
 STAGHORN_API int staghorn_eigenpairs_read(staghorn_gauge *gauge, const char *path, staghorn_eigen_info *info);
 /* Writes those that are kept: HDF5, or MILC's SciDAC form where the name ends in .scidac or .lime, packed where it ends
  * in .packed.scidac or .packed.lime (T a multiple of 4). storage: FP64, FP32 or FP16, of the vectors; of MILC's forms

@@ -40,6 +40,7 @@ void inspect_eigenvectors(const Communicator& communicator, const EigenvectorHea
                 {"pairs", header.count()},
                 {"values", header.values},
                 {"residuals", header.residuals},
+                {"values_have_checksum", !is_milc(header.format)},
                 {"departure_from_norm", departure},
                 {"intact", !no_verify},
                 {"header", header.fields}}
@@ -50,7 +51,8 @@ void inspect_eigenvectors(const Communicator& communicator, const EigenvectorHea
   out << header.path << "\n  format      " << to_string(header.format) << ", " << to_string(header.precision)
       << "\n  lattice     " << to_string(header.extents) << "  (X x Y x Z x T)\n  eigenpairs  " << header.count()
       << " of -D^2 on even sites, from " << shortest_digits(header.values.front()) << " to "
-      << shortest_digits(header.values.back()) << "\n";
+      << shortest_digits(header.values.back())
+      << (is_milc(header.format) ? ", as the file says: no checksum covers them, a solve finds them anew" : "") << "\n";
   if (!header.residuals.empty())
     out << "  residuals   up to "
         << shortest_digits(*std::max_element(header.residuals.begin(), header.residuals.end()))

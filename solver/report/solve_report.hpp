@@ -63,8 +63,9 @@ struct DeflationSummary {
   long pairs = 0;
   Precision precision = Precision::fp64;  // of the vectors in memory
   MemorySpace space = MemorySpace::host;  // where they lie; pinned: on the host, from where a GPU reads them
-  double smallest = 0, largest = 0;       // eigenvalues of -D^2
+  double smallest = 0, largest = 0;       // eigenvalues of -D^2, found from the vectors as loaded
   double largest_residual = 0;            // of |K v - lambda v| in fp64 by the plain path, as loaded
+  double largest_change = 0;              // of |lambda - what the file says of it|
   double orthogonality = 0;               // largest |V^+ V - 1|
   double read_seconds = 0;                // reading and certifying them, once a session
   long projections = 0;                   // of this solve: how often the vectors were used
@@ -78,6 +79,7 @@ struct CondensateEstimate {
   std::vector<double> values{};  // of each noise vector
   // With `exact_low_modes`: the part of low modes, which each value holds in place of what its noise sees of them.
   std::optional<double> low_part{};
+  std::optional<double> low_part_error{};  // at most: what the residuals of the pairs leave open of their eigenvalues
 };
 
 // One of many sources: a point or wall with its colours, noise with its vectors, a file.

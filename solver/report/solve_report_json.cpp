@@ -44,6 +44,7 @@ Json deflation_json(const std::optional<DeflationSummary>& deflation) {
           {"smallest", deflation->smallest},
           {"largest", deflation->largest},
           {"largest_residual", deflation->largest_residual},
+          {"largest_change", deflation->largest_change},
           {"orthogonality", deflation->orthogonality},
           {"read_seconds", seconds_json(deflation->read_seconds)},
           {"projections", deflation->projections},
@@ -65,7 +66,8 @@ Json condensate_json(const CondensateEstimate& condensate) {
           {"error", condensate.error},
           {"n_vectors", condensate.n_vectors},
           {"values", condensate.values},
-          {"low_part", or_null(condensate.low_part)}};
+          {"low_part", or_null(condensate.low_part)},
+          {"low_part_error", or_null(condensate.low_part_error)}};
 }
 
 // Of many sources: how they took turns, and what is known of each.

@@ -241,7 +241,8 @@ void Gauge::load_eigenpairs(const EigenvectorHeader& header, std::optional<bool>
     plain_links(where);
   });
   const EigenpairCertificate found = loaded->certify(plain_links(where), options_.boundary);
-  require_eigenpairs(header.path, header.residuals, found, loaded->pairs());
+  require_eigenpairs(header, found, loaded->pairs());
+  loaded->sort_by_value();
   take_eigenpairs(std::move(loaded), found, all.max(reading.seconds()));
   deflation_summary_.file = header.path;
   deflation_summary_.format = to_string(header.format);
@@ -255,7 +256,7 @@ void Gauge::keep_eigenpairs(Eigenpairs pairs, const EigenReport& found) {
   all.agree([&] { kept = std::make_unique<Deflation>(all, std::move(pairs), kernels); });
   double seconds = 0;
   for (const auto& [phase, of_phase] : found.seconds) seconds += of_phase;
-  take_eigenpairs(std::move(kept), {found.certified_residual, found.orthogonality}, seconds);
+  take_eigenpairs(std::move(kept), {found.certified_residual, found.orthogonality, 0}, seconds);
   deflation_summary_.format = "memory";
 }
 
@@ -269,6 +270,7 @@ void Gauge::take_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
   deflation_summary_.smallest = now.values.front();
   deflation_summary_.largest = now.values.back();
   deflation_summary_.largest_residual = certificate.largest_residual;
+  deflation_summary_.largest_change = certificate.largest_change;
   deflation_summary_.orthogonality = certificate.orthogonality;
   deflation_summary_.read_seconds = seconds;
   uses_eigenpairs_ = true;

@@ -26,7 +26,9 @@ std::vector<CondensateEstimate> condensates(const Communicator& communicator, co
     for (const std::vector<double>& of_noise : seen) correction.push_back(low_modes->correction(mass, of_noise));
     found.push_back(
         estimate_condensate(communicator, noise, solutions.subspan(k * noise.size(), noise.size()), correction));
-    if (low_modes) found.back().low_part = low_modes->part(mass, low_modes->norms2());
+    if (!low_modes) continue;
+    found.back().low_part = low_modes->part(mass, low_modes->norms2());
+    found.back().low_part_error = low_modes->error(mass);
   }
   return found;
 }

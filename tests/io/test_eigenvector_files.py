@@ -77,7 +77,7 @@ def in_half(extents, upper=None):
 
 
 def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits=64, count=None, wrong_sum=None, form="",
-              part=None) -> bytes:
+              part=None, digits="{:.18e}", residual="<resid>1e-12</resid>") -> bytes:
     """What MILC writes, of vectors [n, T, Z, Y, X, 3] in MILC's phases: on all sites, or on those that `part` says."""
     records = b""
     head = f"<title>{title}</title><Nvecs>{count or len(values)}</Nvecs>{form}"
@@ -92,7 +92,7 @@ def milc_file(extents, values, vectors, title="KS eigenvalues and vectors", bits
             if kind == "scidac-private-record-xml" and part:
                 content = content.replace(b"<version>1.0</version><globaldata>0</globaldata>", part)
             if kind == "scidac-record-xml":
-                content = f"<eigVal>{value:.18e}</eigVal><resid>1e-12</resid>".encode()
+                content = f"<eigVal>{digits.format(value)}</eigVal>{residual}".encode()
             if kind == "scidac-checksum" and k == wrong_sum:
                 content = content.replace(b"<suma>", b"<suma>1")
             records += formats.lime_record(kind, content, first=bool(flags & 0x8000), last=bool(flags & 0x4000))
@@ -216,6 +216,91 @@ def test_milc_file_deflates_a_solve(staghorn, tmp_path, gauge, links, operator, 
     inspected = json.loads(staghorn("inspect", path, "--json", check=True).stdout)
     assert inspected["holds"] == "eigenvectors" and np.allclose(inspected["values"], values, rtol=1e-15)
     assert inspected["format"] == form
+
+
+@pytest.fixture(scope="module")
+def measured(staghorn, gauge, tmp_path_factory):
+    """measured(file): a condensate and a correlator with exact low modes, its report, and the bytes of a deflated solution."""
+    folder = tmp_path_factory.mktemp("measured")
+
+    def run(file):
+        answers = []
+        for source in ("z2:1", "wall:0"):
+            result = staghorn("solve", "--gauge", gauge, "--mass", 0.02, "--source", source, "--eigenvectors", file, "--exact-low-modes",
+                              "--output", folder / "x.npy", "--report", folder / "x.json", "--force")
+            if result.returncode != 0:
+                return result
+            report = json.loads((folder / "x.json").read_text())
+            answers.append([report[name] for name in ("condensate", "pion_correlator", "pion_low_part", "rhs")])
+            answers.append((folder / "x.npy").read_bytes())
+        return answers, report["deflation"]
+
+    return run
+
+
+@pytest.mark.parametrize("form", ["milc", "milc-packed"])
+def test_no_digit_of_a_text_without_checksum_changes_an_answer(staghorn, measured, tmp_path, operator, pairs, form):
+    """A change is an error that names the pair, or so small that nothing depends on it."""
+    values, vectors = pairs
+    whole = in_milc_form(operator, values, vectors)
+    path = tmp_path / "changed.lime"
+
+    def write(values, **how):
+        path.write_bytes(milc_file(EXTENTS, values, whole, **how) if form == "milc" else
+                         milc_file(EXTENTS, values, packed(whole), form=PACKED, part=in_half(EXTENTS), **how))
+        return measured(path)
+
+    answers, deflation = write(values)
+    assert deflation["largest_change"] < 1e-12 and deflation["largest_residual"] < 1e-12
+    assert answers[0][0]["low_part_error"] < 1e-9 * answers[0][0]["low_part"]
+    numbers = f"{values[1]:.18e}".partition("e")
+    refused = 0
+    for place in [i for i, c in enumerate(numbers[0]) if c.isdigit()]:
+        digit = numbers[0][place]
+        text = numbers[0][:place] + str((int(digit) + 3) % 10) + numbers[0][place + 1:] + "e" + numbers[2]
+        changed = np.array(values)
+        changed[1] = float(text)
+        found = write(changed)
+        if isinstance(found, tuple):
+            assert found[0] == answers and abs(changed[1] - values[1]) < 2.1e-12, text
+            continue
+        refused += 1
+        assert found.returncode == 1 and "<eigVal>" in found.stderr and "changed.lime: eigenvalue of eigenpair" in found.stderr
+    assert refused >= 6
+    for residual in ("1e-12", "1.000001e-12", "3e-3"):
+        assert write(values, residual=f"<resid>{residual}</resid>")[0] == answers
+    too_good = write(values, residual="<resid>1e-19</resid>")
+    assert isinstance(too_good, tuple) or "|K v - lambda v| of eigenpair" in too_good.stderr
+    # Without residuals, or with few digits, the vectors alone say what a value is.
+    for how in ({"residual": ""}, {"digits": "{:.3e}"}, {"residual": "<resid>0</resid>", "digits": "{:.17g}"}):
+        assert write(values, **how)[0] == answers, how
+    assert "eigenvalue of eigenpair 17" in write(values * np.where(np.arange(PAIRS) == 17, 1.0005, 1), residual="").stderr
+
+
+def test_values_of_staghorns_files_are_found_anew(staghorn, measured, tmp_path, links, pairs):
+    """A checksum covers them there; a file with other values and the right checksum is refused, or answers are the same."""
+    values, vectors = pairs
+    for storage in ("fp64", "fp32"):
+        path = write_eigenpairs(tmp_path / "good.h5", values, vectors, links, storage)
+        answers, deflation = measured(path)
+        assert deflation["largest_change"] < {"fp64": 1e-13, "fp32": 1e-10}[storage]
+        changed = values * np.where(np.arange(PAIRS) == 2, 1 + 1e-14, 1)
+        assert measured(write_eigenpairs(tmp_path / "good.h5", changed, vectors, links, storage))[0] == answers
+        changed = values * np.where(np.arange(PAIRS) == 2, 1.0005, 1)
+        refused = measured(write_eigenpairs(tmp_path / "good.h5", changed, vectors, links, storage))
+        assert refused.returncode == 1 and "eigenvalue of eigenpair 2" in refused.stderr
+
+
+def test_pairs_come_into_the_order_of_their_values(measured, tmp_path, links, pairs):
+    """Where the texts have another order than the vectors, within the residuals that the file says."""
+    values, vectors = pairs
+    mixed = np.random.default_rng(4).permutation(PAIRS)
+    spread = np.full(PAIRS, values.mean())  # all one value: the order of the file stays
+    answers, _ = measured(write_eigenpairs(tmp_path / "good.h5", values, vectors, links, residual=1.0))
+    for storage in ("fp64", "fp32"):
+        good = measured(write_eigenpairs(tmp_path / "good.h5", values, vectors, links, storage, residual=1.0))
+        bad = measured(write_eigenpairs(tmp_path / "bad.h5", spread, vectors[mixed], links, storage, residual=1.0))
+        assert good[0] == bad[0] and bad[1]["largest_change"] > 0.01 and bad[1]["smallest"] == good[1]["smallest"]
 
 
 def test_milc_files_that_are_wrong_are_refused(staghorn, expect_error, tmp_path, gauge, operator, pairs):

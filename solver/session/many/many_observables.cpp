@@ -69,8 +69,10 @@ void ManyObservables::put_into(SolveReport& report) const {
         summary.pion_low_part = low_modes_.correlator->part(k, entry.request.spec);
       if (entry.is_noise() && request_.system == System::full) {
         summary.condensate = condensate_of(std::span(trace_).subspan(first, entry.n));
-        if (low_modes_.trace)
+        if (low_modes_.trace) {
           summary.condensate->low_part = low_modes_.trace->part(mass(k), low_modes_.trace->norms2());
+          summary.condensate->low_part_error = low_modes_.trace->error(mass(k));
+        }
       }
       if (k == 0) report.source += (source ? "; " : "") + entry.name;
       report.sources.push_back(std::move(summary));

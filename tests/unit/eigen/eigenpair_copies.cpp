@@ -27,11 +27,11 @@ int main(int argc, char** argv) {
     const KernelTable& kernels = cpu_kernels();
     Eigenpairs pairs = read_eigenpairs(communicator, header, lattice, kernels, kernels.space, false);
     const VectorAlgebra algebra(communicator, *pairs.layout, kernels);
-    const std::vector<double> stated = pairs.residuals;
-    const EigenpairCertificate found = certify_eigenpairs(communicator, links, {}, algebra, pairs);
+    const EigenpairCertificate found =
+        certify_eigenpairs(communicator, links, {}, algebra, pairs, Eigenvalues::recomputed);
     if (communicator.is_root()) std::printf("%a %a\n", found.orthogonality, found.largest_residual);
-    require_eigenpairs(argv[1], stated, found, pairs);
-    pairs.residuals = stated;
+    require_eigenpairs(header, found, pairs);
+    pairs.values = header.values, pairs.residuals = header.residuals;
     EigenpairOutput output{argv[2], eigenvector_format_by_name(argv[2])};
     output.storage = parse_kernel_precision(argv[3]);
     output.force = true;
