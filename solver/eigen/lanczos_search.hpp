@@ -79,7 +79,7 @@ class LanczosSearch {
 
   // The pairs that are there, ascending: as many as were looked for, or fewer where not so many Ritz values lie below
   // the interval. Values are Rayleigh quotients |D v|^2 / |v|^2 of `precise`, an operator in fp64 with one right-hand
-  // side on the same links. The search ends with this. Collective.
+  // side on the same links: they give the order. The search ends with this. Collective.
   Eigenpairs pairs(StaggeredOperator& precise);
 
   const ChebyshevFilter& filter() const { return filter_; }
