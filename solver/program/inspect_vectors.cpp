@@ -99,8 +99,8 @@ void print_checkpoint(std::ostream& out, const Json& checkpoint) {
   out << "; --resume goes on from it\n";
 }
 
-void print_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
+void print_vectors_text(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
+                        const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
   out << header.path << "\n  format      " << to_string(header.format) << ", " << (header.big_endian ? "big" : "little")
       << "-endian, " << to_string(header.precision) << "\n  lattice     " << to_string(header.extents)
       << "  (X x Y x Z x T)\n  vectors     " << header.n_vectors
@@ -117,8 +117,8 @@ void print_text(std::ostream& out, const VectorHeader& header, const std::vector
   print_fields(out, header_fields(header));
 }
 
-void print_json(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
-                const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
+void print_vectors_json(std::ostream& out, const VectorHeader& header, const std::vector<Norms2>& norms,
+                        const VectorContents& contents, const Json& checkpoint, const std::string& fault) {
   Json json{{"file", header.path},
             {"holds", "color vectors"},
             {"format", to_string(header.format)},
@@ -169,7 +169,7 @@ void inspect_vectors(const Communicator& communicator, const VectorHeader& heade
   const Json checkpoint = checkpoint_json(communicator, header);
   const std::string fault =
       fault_of_vectors(communicator, contents.fields, Precision::fp64, header.dataset == "checkpoint");
-  (as_json ? print_json : print_text)(out, header, norms, contents, checkpoint, fault);
+  (as_json ? print_vectors_json : print_vectors_text)(out, header, norms, contents, checkpoint, fault);
   require_no_fault(header.path, fault);
   if (no_verify) return;
   for (const auto& [where, results] : contents.checks) require_verified(where, results);
