@@ -1,4 +1,4 @@
-"""`./dev demo` and `./dev build`: what they ask CMake for, what they show, and how one goes on after the other.
+"""`./dev demo`, `./dev build` and `./dev test`: what they ask CMake for, what they show, and how one goes on after the other.
 
 CMake and nvidia-smi are small scripts here: the first notes how it was called, and "builds" a link to the program under test.
 """
@@ -30,6 +30,13 @@ fi
 """
 
 
+# Has all packages, so that none is installed. What a test does not look at is left out.
+PYTHON = """#!/bin/sh
+case "$LEFT_OUT" in *"$2"*) exit 0 ;; esac
+exec PYTHON "$@"
+"""
+
+
 def script(path: Path, text: str):
     path.write_text(text)
     path.chmod(0o755)
@@ -44,11 +51,10 @@ def project(program, tmp_path):
     for name in ("configs", "python"):
         (folder / name).symlink_to(ROOT / name)
     script(tools / "cmake", CMAKE.replace("PROGRAM", str(program)))
-    # An environment for Python that has all packages, so that none is installed.
-    packages = re.search(r'python_packages="(.*)"', (ROOT / "dev").read_text())[1]
+    packages = [re.search(rf'{name}="(.*)"', (ROOT / "dev").read_text())[1] for name in ("python_packages", "pyquda_package")]
     (folder / ".venv/bin").mkdir(parents=True)
-    script(folder / ".venv/bin/python", f'#!/bin/sh\nexec {sys.executable} "$@"\n')
-    (folder / ".venv/packages").write_text(packages + "\n")
+    script(folder / ".venv/bin/python", PYTHON.replace("PYTHON", sys.executable))
+    (folder / ".venv/packages").write_text(" ".join(packages) + "\n")
     return folder
 
 
@@ -102,7 +108,7 @@ def test_demo_installs_what_draws_pictures_while_it_builds(project, status, show
 
 @pytest.mark.parametrize("jobs, cuda, architectures", [("8", "AUTO", "90-real"), ("2", "OFF", None)])
 def test_demo_builds_for_the_gpu_that_is_there_where_there_are_cores_for_it(project, jobs, cuda, architectures):
-    done = dev(project, "demo", gpu="9.0", STAGHORN_JOBS=jobs)
+    done = dev(project, "demo", gpu="9.0", STAGHORN_JOBS=jobs, LEFT_OUT="staghorn.plot")
     assert done.returncode == 0, done.stderr
     configure = calls(project)[0]
     assert re.findall(r"-DSTAGHORN_CUDA=(\w+)", configure)[-1] == cuda
@@ -112,7 +118,7 @@ def test_demo_builds_for_the_gpu_that_is_there_where_there_are_cores_for_it(proj
 
 
 def test_build_adds_the_rest_and_a_later_demo_takes_nothing_away(project):
-    dev(project, "demo")
+    dev(project, "demo", LEFT_OUT="staghorn.plot")
     assert (project / STAMP).exists()
     calls(project)
     assert dev(project, "build").returncode == 0
@@ -123,11 +129,30 @@ def test_build_adds_the_rest_and_a_later_demo_takes_nothing_away(project):
     assert "-DSTAGHORN_PYTHON=ON" in configure and "--target" not in build
     assert not (project / STAMP).exists()
 
-    assert dev(project, "demo").returncode == 0
+    assert dev(project, "demo", LEFT_OUT="staghorn.plot").returncode == 0
     configure, build = calls(project)
     assert "STAGHORN_CUDA" not in configure and "INSTRUCTION" not in configure and "--target staghorn" in build
     assert dev(project, "build").returncode == 0
     assert "-U" not in calls(project)[0]
+
+
+@pytest.mark.parametrize("gpu, architectures", [(None, "90-real"), ("8.0", "80-real;90-real")])
+def test_tests_are_built_in_less_time_where_there_is_no_build(project, gpu, architectures):
+    def test() -> tuple[str, str]:
+        """How CMake was called, and what was said; pytest is left out."""
+        done = dev(project, "test", gpu=gpu, LEFT_OUT="pytest")
+        assert done.returncode == 0 and "installing" not in done.stdout, done.stderr
+        assert re.search(r"dev: processor time: [\d.]+ minutes until all was built, [\d.]+ with the tests", done.stdout)
+        return calls(project)[0], done.stdout
+
+    short = [f"-DSTAGHORN_CUDA_ARCHITECTURES={architectures}", "-DSTAGHORN_FOLDERS_TOGETHER=ON"]
+    configure, said = test()
+    assert configure.endswith(" ".join(short)) and f"GPU code for {architectures} only" in said
+    assert dev(project, "build").returncode == 0
+    configure = calls(project)[0]
+    assert "-U STAGHORN_CUDA_ARCHITECTURES" in configure and "-U STAGHORN_FOLDERS_TOGETHER" in configure and short[1] not in configure
+    configure, said = test()  # what ./dev build made stays
+    assert not any(option in configure for option in short) and "-U" not in configure and "only" not in said
 
 
 def test_a_build_that_fails_says_why(project):
@@ -147,7 +172,7 @@ def test_where_nothing_can_be_installed_a_build_goes_on_without_an_mpi_only(proj
             if entry.name not in missing | {"apt-get", "sudo"}:
                 (tools / entry.name).unlink(missing_ok=True)
                 (tools / entry.name).symlink_to(entry.path)
-    done = dev(project, "demo", PATH=f"{project.parent / 'tools'}:{tools}")
+    done = dev(project, "demo", PATH=f"{project.parent / 'tools'}:{tools}", LEFT_OUT="staghorn.plot")
     if missing == {"mpicxx", "mpirun"}:
         assert done.returncode == 0, done.stderr
         assert "no MPI (libopenmpi-dev openmpi-bin), and no apt-get: the build is for one process" in done.stdout
