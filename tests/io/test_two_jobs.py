@@ -9,12 +9,12 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 
 import pairs
 import pytest
 from lock_files import lock
 from program_under_test import built_program
+from running_jobs import wait_until
 
 
 SOLVE = "solve --gauge G --mass 0.5 --color 0"
@@ -71,9 +71,7 @@ def test_of_two_jobs_the_first_ends_well(staghorn, launch, expect_error, folder)
     """The first is stopped while it solves; the second hears of it, and the first goes on."""
     job = ["solve", "--gauge", folder / "G", "--mass", "0.002", "--source", "z2:1", "--output", folder / "x.h5", "--report", folder / "r.json"]
     first = launch(*job, "--checkpoint", folder / "state.h5", "--checkpoint-every", 0)
-    deadline = time.monotonic() + 60
-    while not (folder / "state.h5").exists() and first.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.002)
+    wait_until(lambda: (folder / "state.h5").exists() or first.poll() is not None)
     first.send_signal(signal.SIGSTOP)
     try:
         assert first.poll() is None
@@ -82,7 +80,7 @@ def test_of_two_jobs_the_first_ends_well(staghorn, launch, expect_error, folder)
             expect_error(result, 1, name, f"process {first.pid} on ", "--mass 0.002")
     finally:
         first.send_signal(signal.SIGCONT)
-    _, error = first.communicate(timeout=120)
+    _, error = first.communicate(timeout=180)
     assert first.returncode == 0, error
     staghorn("inspect", "x.h5", cwd=folder, check=True)
     assert not list(folder.glob(".*"))
