@@ -35,6 +35,7 @@ DECOMPOSITIONS = [
 ]
 # Ranks, ranks a host (pretended), grid, mapping asked for, mapping in use, share of face area within hosts: of the
 # local lattice 4x4x6x8 (4x8x6x8) a face across x, y, z, t has 192, 192, 128, 96 (384, -, 256, 192) sites.
+# Sixteen ranks wait for each other most of the time: they solve one request.
 MAPPINGS = [
     (8, 4, "2,1,2,2", "host", "host", (384 + 256) / (384 + 256 + 192)),
     (8, 4, "2,1,2,2", "reversed", "reversed", (192 + 256) / (384 + 256 + 192)),
@@ -67,16 +68,16 @@ def gauge(staghorn, tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def solve_all(run_built, gauge):
-    """solve_all(folder, *options, ranks=, threads=, env=) -> name of a request -> its report and the bytes of its solution; all
-    in one job, one after the other."""
+    """solve_all(folder, *options, names=REQUESTS, ranks=, threads=, env=) -> name of a request -> its report and the bytes of its
+    solution; all in one job, one after the other."""
 
-    def run(folder: Path, *options, **how) -> dict[str, tuple[dict, bytes]]:
+    def run(folder: Path, *options, names=tuple(REQUESTS), **how) -> dict[str, tuple[dict, bytes]]:
         lines = [["--gauge", gauge, *request, *options, "--output", folder / f"{name}.h5", "--report", folder / f"{name}.json"]
-                 for name, request in REQUESTS.items()]
+                 for name, request in REQUESTS.items() if name in names]
         (folder / "lines").write_text("".join("\t".join(map(str, line)) + "\n" for line in lines))
         result = run_built("many_solves", folder / "lines", **how)
-        assert result.returncode == 0 and result.stdout.count("exit status 0") == len(REQUESTS), result.stdout + result.stderr
-        return {name: (json.loads((folder / f"{name}.json").read_text()), solution_bytes(folder / f"{name}.h5")) for name in REQUESTS}
+        assert result.returncode == 0 and result.stdout.count("exit status 0") == len(names), result.stdout + result.stderr
+        return {name: (json.loads((folder / f"{name}.json").read_text()), solution_bytes(folder / f"{name}.h5")) for name in names}
 
     return run
 
@@ -107,7 +108,8 @@ def test_solutions_have_the_bits_of_one_rank(solve_all, one_rank, tmp_path, deco
 
 @pytest.mark.parametrize("ranks, per_host, grid, mapping, used, share", MAPPINGS)
 def test_solutions_do_not_depend_on_who_holds_which_part(solve_all, one_rank, tmp_path, ranks, per_host, grid, mapping, used, share):
-    found = solve_all(tmp_path, "--grid", grid, "--mapping", mapping, ranks=ranks, env={"STAGHORN_RANKS_PER_HOST": str(per_host)})
+    found = solve_all(tmp_path, "--grid", grid, "--mapping", mapping, names=("full-fp64-8", "even-fp32-12")[ranks // 16:], ranks=ranks,
+                      env={"STAGHORN_RANKS_PER_HOST": str(per_host)})
     for name, (report, solution) in found.items():
         expected_report, expected_bytes = one_rank[name]
         assert (report["mapping"], report["hosts"]) == (used, -(-ranks // per_host)), name

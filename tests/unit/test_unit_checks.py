@@ -1,7 +1,7 @@
 """Single C++ functions, and the kernels against the plain operator: each check of the program unit_checks is one test.
 
 The program itself lists its checks. The hop checks run every precision, link form, 1 to 5 right-hand sides and all subsets of
-cut directions in one go."""
+cut directions in one go; on the largest lattices each subset has one number of right-hand sides."""
 
 from __future__ import annotations
 
