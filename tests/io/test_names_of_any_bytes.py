@@ -96,6 +96,19 @@ def test_a_campaign_knows_its_files_again(staghorn, latin, tmp_path):
     (tmp_path / "page.html").read_text("utf-8")
 
 
+def test_a_long_campaign_keeps_lines_with_such_names(staghorn, latin, tmp_path):
+    """A report beyond 256 KiB is not written anew for each configuration: what has changed is added in lines."""
+    folder, report = os.path.dirname(latin), tmp_path / "r.json"
+    for k in range(3):
+        shutil.copy(latin, os.path.join(os.fsencode(folder), b"l\xe4_%d.h5" % k))
+    staghorn("solve", "--gauge", os.path.join(folder, "*.h5"), "--mass", 20, "--source", "z2:1", "--noise-vectors", 400, "--report", report,
+             check=True)
+    made = json.loads(report.read_text())
+    assert report.stat().st_size > 3 << 18 and made["outcome"] == "certified"
+    assert sorted(read_back(part["gauge"]) for part in made["configurations"]) == sorted(
+        os.path.join(os.fsencode(folder), name) for name in os.listdir(os.fsencode(folder)))
+
+
 def test_a_checkpoint_of_a_source_of_any_name_is_gone_on_from(staghorn, latin, tmp_path):
     source, state = os.path.join(os.path.dirname(latin), os.fsdecode(b"s\xe4.h5")), tmp_path / "state.h5"
     staghorn("solve", "--gauge", latin, *POINT, "--output", source, check=True)

@@ -70,7 +70,8 @@ void CampaignRecord::go_on_from(const std::string& path, const std::string& text
     std::size_t end = later.find('\n');
     if (end == std::string::npos || later.substr(0, end + 1) != request_line()) return;
     for (std::size_t begin = end + 1; (end = later.find('\n', begin)) != std::string::npos; begin = end + 1)
-      take(Json::parse(later.substr(begin, end - begin)));  // a line without an end was not written wholly
+      take(json_of_text(path, later.substr(begin, end - begin),
+                        "lines of a report"));  // a line without an end was not written wholly
   } catch (const nlohmann::json::exception&) {
     throw FileError(path + " exists already, and is no report of several configurations; `force` replaces it");
   }
@@ -139,12 +140,12 @@ std::string CampaignRecord::words(std::size_t part) const {
   return text;
 }
 
-std::string CampaignRecord::line(std::size_t part) const { return parts_[part].dump() + "\n"; }
+std::string CampaignRecord::line(std::size_t part) const { return text_of_json(parts_[part], -1) + "\n"; }
 
 std::string CampaignRecord::request_line() const {
   Json line;
   line["unfinished_report_of"] = request_;
-  return line.dump() + "\n";
+  return text_of_json(std::move(line), -1) + "\n";
 }
 
 std::string CampaignRecord::text() const {
