@@ -11,7 +11,7 @@ from staghorn.reference import StaggeredOperator
 
 staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
-EXTENTS = (4, 2, 6, 4)
+EXTENTS = (4, 2, 6, 8)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def operator(links):
     return StaggeredOperator(links)
 
 
-POINT = np.zeros((4, 6, 2, 4, 3), complex)  # on one even site
+POINT = np.zeros((8, 6, 2, 4, 3), complex)  # on one even site
 POINT[0, 2, 0, 0, 1] = 1
 SOURCES = {"even": POINT, "odd": np.roll(POINT, 1, axis=0), "noise": reference.random_vector(EXTENTS, 62),
            "hardly-odd": POINT + 1e-9 * np.roll(POINT, 1, axis=0)}
@@ -120,7 +120,7 @@ def test_advice_can_be_followed(links, asked, mass, way, source):
         found = {"tolerance": rhs["residual_true"], "tolerance_hq": rhs["residual_hq"]}
         missing = {name for name in found if found[name] > asked.get(name, 1)}
         if "below 1 is within reach" in said:
-            assert any(f"`{name}`" in said and found[name] >= 0.5 for name in found)
+            assert any(f"`{name}`" in said and found[name] >= 0.25 for name in found)
             return
         advice = {name: float(value) for name, value in ADVICE.findall(said)}
         assert set(advice) == missing and all(0 < value < 1 for value in advice.values())
