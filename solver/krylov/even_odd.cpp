@@ -12,6 +12,8 @@ namespace {
 
 // From here on |b'|^2 has all the bits of a double on a grid for numbers near 1.
 constexpr double small_two_m = 0x1p-15;
+// Beyond it A b' could leave the range of fp32.
+constexpr double large_two_m = 0x1p30;
 
 }  // namespace
 
@@ -46,6 +48,11 @@ void EvenOddPass::begin(double mass, System system) {
 }
 
 void EvenOddPass::set_source(int rhs, const VectorField& b, double norm) {
+  if (system_ == System::full && (2 * mass_ < small_two_m || 2 * mass_ > large_two_m)) {  // of 2m b_e - D_eo b_o
+    constexpr double largest_hop = 8;
+    const double odd = std::sqrt(norm2(d_.communicator(), b, opposite(parity_)));
+    norm = std::max(2 * mass_ * norm, std::min(largest_hop * odd, norm));
+  }
   const double scale = std::ldexp(1.0, -std::ilogb(norm));
   scale_[std::size_t(rhs)] = scale;
   has_source_[std::size_t(rhs)] = 1;

@@ -28,7 +28,8 @@ class EvenOddPass {
   void begin(double mass, System system);
 
   // Takes a source of norm |b|, scales it to about 1 by a power of two (which changes no bit of a mantissa) and rounds
-  // it to the precision of the operator. A right-hand side without a source stays zero. Local.
+  // it to the precision of the operator. A right-hand side without a source stays zero. With a tiny or huge mass it is
+  // the source of A x = b that is scaled to about 1. Collective.
   void set_source(int rhs, const VectorField& b, double norm);
   // Solves from a zero guess until |b - M x| <= target_norm (absolute) for every right-hand side. Collective.
   // `interrupted`, `keeper`, `deflation`: see CgStop.

@@ -39,25 +39,31 @@ std::string about_attainable(const RhsReport& rhs) {
   return " Rounding in fp64 leaves about " + number(rhs.attainable) + " for a solution as large as this one.";
 }
 
-// The tolerance that would have been met, where there is one.
-std::string within_reach(const char* name, double residual) {
-  if (!(2 * residual < 1)) return std::string("; no `") + name + "` below 1 is within reach";
-  return std::string(": `") + name + "` " + number(2 * residual) + " is within reach";
+// Tolerances that would be met, of those that are missing: above what was reached, as another solve may end elsewhere
+// in the noise of rounding.
+std::string within_reach(const SolveReport& report, const RhsReport& rhs) {
+  std::string reached, not_reached;
+  const auto add = [&](const char* name, double safe) {
+    std::string& list = safe < 1 ? reached : not_reached;
+    list += (list.empty() ? "`" : " and `") + std::string(name) + "`" + (safe < 1 ? " " + number(safe) : "");
+  };
+  const std::optional<double>& tolerance_hq = report.request.tolerance_hq;
+  if (rhs.residual_true > report.tolerance) add("tolerance", 2 * std::max(rhs.residual_true, rhs.attainable));
+  if (tolerance_hq && rhs.residual_hq > *tolerance_hq) add("tolerance_hq", 4 * rhs.residual_hq);
+  if (!not_reached.empty()) return "; no " + not_reached + " below 1 is within reach";
+  return ": " + reached + " is within reach";
 }
 
 // Why the residual that is missing falls no further.
 std::string about_stagnation(const SolveReport& report, const RhsReport& rhs) {
-  const bool only_hq = rhs.residual_true <= report.tolerance;
-  const std::string what = only_hq ? "heavy-quark residual" : "true residual";
-  std::string text =
-      rhs.residual_iterated <= report.tolerance
-          ? " CG converged by its own count, but rounding in " + to_string(report.options.precision) + " keeps the " +
-                what + " from falling further"
-          : " CG took far more iterations without gain than such a matrix should need, as where rounding "
-            "in " +
-                to_string(report.options.precision) + " spoils its search directions";
-  text += only_hq ? within_reach("tolerance_hq", rhs.residual_hq) : within_reach("tolerance", rhs.residual_true);
-  return text + (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
+  const std::string precision = to_string(report.options.precision);
+  std::string text = " CG took far more iterations without gain than such a matrix should need, as where rounding in " +
+                     precision + " spoils its search directions";
+  if (rhs.residual_iterated <= report.tolerance)
+    text = " CG converged by its own count, but rounding in " + precision + " keeps the " +
+           (rhs.residual_true <= report.tolerance ? "heavy-quark" : "true") + " residual from falling further";
+  return text + within_reach(report, rhs) +
+         (report.options.precision == Precision::fp32 ? ", `precision` fp64 goes further." : ".");
 }
 
 // What CG found out of A, and the iterations that such a matrix may need.

@@ -55,6 +55,9 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
   if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
   // A pass that was asked for `tolerance` and reached it has gained what it was to gain: the next is for the other one.
   const bool reached = rhs.residual_true <= tolerance && memory.previous_residual > tolerance;
+  // Far from the source |r| does not see what a pass gains.
+  if (tolerance_hq && rhs.residual_true <= tolerance && rhs.residual_hq <= least_gain_of_pass * memory.previous_hq)
+    return std::nullopt;
   if (memory.passes == 1 && rhs.residual_true <= left_by_division) return std::nullopt;
   if (!reached && rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
   return std::nullopt;
@@ -115,6 +118,7 @@ bool Passes::certify() {
     if (memory_[i].outcome) continue;
     more = true;
     memory_[i].previous_residual = rhs.residual_true;
+    memory_[i].previous_hq = rhs.residual_hq;
     if (request_.recover) keep_good(i);
     double wanted = aim_of_pass * tolerance_;
     if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike

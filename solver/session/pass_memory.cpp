@@ -14,8 +14,8 @@ constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsRepor
 }  // namespace
 
 void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports) {
-  for (const char* name :
-       {"outcome", "previous", "broke_down", "made", "residual_true", "residual_hq", "residual_iterated", "iterations"})
+  for (const char* name : {"outcome", "previous", "broke_down", "made", "previous_hq", "residual_true", "residual_hq",
+                           "residual_iterated", "iterations"})
     numbers[std::string("passes.") + name].clear();
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RhsReport& rhs = reports[i];
@@ -24,6 +24,7 @@ void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, c
     add("previous", memory[i].previous_residual);
     add("broke_down", memory[i].broke_down);
     add("made", memory[i].passes);
+    add("previous_hq", memory[i].previous_hq);
     add("residual_true", rhs.residual_true);
     add("residual_hq", rhs.residual_hq);
     add("residual_iterated", rhs.residual_iterated);
@@ -42,6 +43,7 @@ void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, s
     memory[i].previous_residual = of_rhs("previous");
     memory[i].broke_down = of_rhs("broke_down") != 0;
     memory[i].passes = int(of_rhs("made"));
+    memory[i].previous_hq = of_rhs("previous_hq");
     rhs.residual_true = of_rhs("residual_true");
     rhs.residual_hq = of_rhs("residual_hq");
     rhs.residual_iterated = of_rhs("residual_iterated");
@@ -57,7 +59,7 @@ void put_reports(SearchNumbers& numbers, const std::string& prefix, std::span<co
   std::vector<PassMemory> memory;
   for (const RhsReport& rhs : reports) memory.push_back({rhs.outcome});
   put_passes(done, memory, {reports.begin(), reports.end()});
-  done["shift_iterations"].clear();
+  for (const char* name : {"shift_iterations", "iterations_more"}) done[name].clear();
   for (const RhsReport& rhs : reports) done["iterations_more"].push_back(double(rhs.iterations_more.value_or(0)));
   for (const RhsReport& rhs : reports) done["shift_iterations"].push_back(double(rhs.shift_iterations));
   for (std::size_t k = 0; k < std::size(more_of_done); ++k) {

@@ -17,6 +17,7 @@ namespace staghorn {
 struct PassMemory {
   std::optional<Outcome> outcome;  // set when the right-hand side is done
   double previous_residual = std::numeric_limits<double>::infinity();
+  double previous_hq = std::numeric_limits<double>::infinity();
   bool broke_down = false;
   int passes = 0;  // that CG has made
 };

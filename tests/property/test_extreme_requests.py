@@ -11,7 +11,7 @@ from staghorn.reference import StaggeredOperator
 
 staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 
-EXTENTS = (4, 2, 6, 4)
+EXTENTS = (4, 2, 6, 8)
 
 
 @pytest.fixture(scope="module")
@@ -24,7 +24,7 @@ def operator(links):
     return StaggeredOperator(links)
 
 
-POINT = np.zeros((4, 6, 2, 4, 3), complex)  # on one even site
+POINT = np.zeros((8, 6, 2, 4, 3), complex)  # on one even site
 POINT[0, 2, 0, 0, 1] = 1
 SOURCES = {"even": POINT, "odd": np.roll(POINT, 1, axis=0), "noise": reference.random_vector(EXTENTS, 62),
            "hardly-odd": POINT + 1e-9 * np.roll(POINT, 1, axis=0)}
@@ -41,9 +41,11 @@ def relative_residual(operator, mass, x, b):
 def test_tiny_masses_are_solved_by_every_solver(links, operator, mass, way):
     session = staghorn.Session(links, **WAYS[way])
     for name, b in SOURCES.items():
-        x, report = session.solve(mass, b, tolerance=1e-10)
+        # x in fp64 and passes in fp32 leave a part of eps eps' / 2m of the odd half
+        tolerance = max(1e-10, 1e-18 / mass) if way == "fp32" else 1e-10
+        x, report = session.solve(mass, b, tolerance=tolerance)
         assert report["outcome"] == "certified", (name, report["explanation"])
-        assert relative_residual(operator, mass, x, b) < 1.01e-10
+        assert relative_residual(operator, mass, x, b) < 1.01 * tolerance
 
 
 @pytest.mark.parametrize("mass", [1e-15, 1e-11, 1e-6])
@@ -74,7 +76,8 @@ def test_huge_masses_are_solved(links, operator, mass, system, way):
         assert relative_residual(operator, mass, x, b) < 1.01e-10
     else:
         even = reference.parity(EXTENTS) == 0
-        assert np.allclose(x[even], b[even] / (4 * mass**2), rtol=64 / mass**2 + 1e-9, atol=0)
+        expected = b[even] / (4 * mass**2)
+        assert np.linalg.norm(x[even] - expected) < (64 / mass**2 + 1e-9) * np.linalg.norm(expected)
 
 
 @pytest.mark.parametrize("system, mass, why", [
@@ -96,7 +99,7 @@ def test_a_parity_system_may_have_any_small_mass(links, operator, mass):
     assert np.linalg.norm(POINT - operator.a(0, x)) < 1.1e-10
 
 
-ADVICE = re.compile(r"`(tolerance|tolerance_hq)` (\S+) is within reach")
+ADVICE = re.compile(r"`(tolerance|tolerance_hq)` ([0-9.e+-]*[0-9])")
 
 
 @pytest.mark.parametrize("asked", [
@@ -108,19 +111,20 @@ ADVICE = re.compile(r"`(tolerance|tolerance_hq)` (\S+) is within reach")
 def test_advice_can_be_followed(links, asked, mass, way, source):
     """What the explanation calls within reach is certified where it is asked for."""
     session = staghorn.Session(links, **WAYS[way])
-    for _ in range(3):  # another residual may be missing next
+    for _ in range(2):
         report = session.solve(mass, SOURCES[source], **asked)[1]
         if report["outcome"] == "certified":
             return
         assert report["outcome"] == "stagnated"
-        advice = ADVICE.search(report["explanation"])
-        rhs = report["rhs"][0]
-        missing = "tolerance" if rhs["residual_true"] > asked["tolerance"] else "tolerance_hq"
-        if advice is None:
-            assert f"no `{missing}` below 1 is within reach" in report["explanation"]
+        rhs, said = report["rhs"][0], re.search(r"(falling further|search directions)(.*)", report["explanation"])[2]
+        found = {"tolerance": rhs["residual_true"], "tolerance_hq": rhs["residual_hq"]}
+        missing = {name for name in found if found[name] > asked.get(name, 1)}
+        if "below 1 is within reach" in said:
+            assert any(f"`{name}`" in said and found[name] >= 0.25 for name in found)
             return
-        assert advice[1] == missing and 0 < float(advice[2].rstrip(",.")) < 1
-        asked = {**asked, advice[1]: float(advice[2].rstrip(",."))}
+        advice = {name: float(value) for name, value in ADVICE.findall(said)}
+        assert set(advice) == missing and all(0 < value < 1 for value in advice.values())
+        asked = {**asked, **advice}
     raise AssertionError(report["explanation"])
 
 
