@@ -24,7 +24,9 @@ set(staghorn_included_headers
     halo/watch/error.hpp
     halo/watch/slow_down.hpp
     lattice_io/files/checksums.hpp
+    lattice_io/files/output_file.hpp
     lattice_io/gauge/gauge_file.hpp
+    lattice_io/names/name_lock.hpp
     solver/krylov/cg_progress.hpp
     solver/report/cg_spectrum.hpp
     solver/report/checkpoint_summary.hpp

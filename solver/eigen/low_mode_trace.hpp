@@ -34,8 +34,8 @@ class LowModeTrace {
   const std::vector<double>& norms2() const { return norms2_; }
   // The part of Tr M^-1 / V, M = 2m + D, that such numbers are worth at the mass m. Local.
   double part(double mass, const std::vector<double>& of_pairs) const;
-  // How far part(mass, norms2()) may be from that of the eigenvalues themselves, which lie within the residuals r of the
-  // pairs: sum of part |1 / (lambda + 4m^2) - 1 / (lambda - r + 4m^2)|, where no eigenvalue is negative. Local.
+  // How far part(mass, norms2()) may be from that of the eigenvalues themselves, which lie within the residuals r of
+  // the pairs: sum of part |1 / (lambda + 4m^2) - 1 / (lambda - r + 4m^2)|, where no eigenvalue is negative. Local.
   double error(double mass) const;
   // What is added to the value of a noise vector. Local.
   double correction(double mass, const std::vector<double>& seen_of_noise) const {

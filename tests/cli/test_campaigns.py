@@ -198,7 +198,7 @@ def test_improved_quarks_and_mixed_precision_do_not_depend_on_earlier_links(stag
     (["--gauge", "q_*.h5", "--mass", 1, "--output", "x_{n}.scidac"], 2, ["--output", "HDF5"]),
     (["--gauge", "q_*.h5", "--mass", 1, "--sources", "point:9,0,0,0"], 1, ["point:9,0,0,0"]),
     (["--gauge", "q_0001.h5", "--mass", 1, "--stop-at-failure"], 2, ["--stop-at-failure", "several"]),
-    (["--gauge", "q_*.h5", "--mass", 1, "--report", "q_0002.h5"], 1, ["q_0002.h5", "exists already"]),
+    (["--gauge", "q_*.h5", "--mass", 1, "--report", "q_0002.h5"], 1, ["q_0002.h5", "expected the report of several configurations"]),
 ])
 def test_what_makes_no_sense_is_refused_before_anything_is_solved(staghorn, links, expect_error, options, status, words):
     expect_error(staghorn("solve", *options, cwd=links), status, *words)

@@ -26,7 +26,7 @@ def test_python_has_the_options_of_the_program_with_the_same_defaults(staghorn):
               **inspect.signature(staghorn_python.Session.solve).parameters}
     named = {name: p.default for name, p in python.items() if p.kind is p.KEYWORD_ONLY}
     assert len(program) > 25
-    assert set(program) - OF_THE_PROGRAM_ALONE - {"mass", "source"} == set(named) - {"guess", "progress"}
+    assert set(program) - OF_THE_PROGRAM_ALONE - {"mass", "source"} == set(named) - {"guess", "progress", "order"}
     assert {name: named[name] for name in ("system", "precision", "links", "max_iterations", "color")} == \
         {"system": "full", "precision": "fp64", "links": "18", "max_iterations": None, "color": "all"}
     assert {name: program[name] or None for name in ("system", "precision", "links", "max_iterations", "color")} == \

@@ -122,7 +122,7 @@ def refused(name, work):
     else:
         raise SystemExit(f"{name} was written")
 links, _ = staghorn.read_gauge("G")
-vector = np.zeros(links.shape[:4] + (3,), complex)
+vector = np.ones(links.shape[:4] + (3,), complex)
 session = staghorn.Session("G")
 solve = dict(checkpoint="L", resume=True)
 refused("L", lambda: staghorn.write_gauge("L", links, format="hdf5", force=True))

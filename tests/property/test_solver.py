@@ -59,7 +59,7 @@ def test_axes_are_not_confused(extents):
     links = reference.random_links(extents, seed=23)
     boundary = (0.25, 1, -0.5, 1 / 3)
     b = reference.random_vector(extents, 24)
-    x, _ = staghorn.solve(links, MASS, b, boundary=boundary, tolerance=1e-10)
+    x, _ = staghorn.solve(links, MASS, b, boundary=boundary, tolerance=1e-10, order="lex")
     assert relative_difference(equation(links, "full", boundary)(x), b) <= 1e-10
 
 
@@ -69,7 +69,7 @@ def test_axes_are_not_confused(extents):
 def test_odd_shapes_run(extents, loopback):
     links = reference.random_links(extents, seed=25)
     b = reference.random_vector(extents, 26)
-    x, _ = staghorn.solve(links, MASS, b, tolerance=1e-10, loopback=loopback)
+    x, _ = staghorn.solve(links, MASS, b, tolerance=1e-10, loopback=loopback, order="lex")
     assert relative_difference(equation(links, "full")(x), b) <= 1e-10
 
 

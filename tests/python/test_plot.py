@@ -124,7 +124,7 @@ def test_reports_may_be_dicts_reports_or_paths(report, tmp_path):
         lines = plot.residuals(form).get_lines()
         assert np.array_equal(lines[0].get_ydata(), report["rhs"][0]["history"])
     (tmp_path / "no.json").write_text("[1]")
-    for bad, words in ((tmp_path / "none.json", "none.json"), (tmp_path / "no.json", "expected a Report, a dict or the path"),
+    for bad, words in ((tmp_path / "none.json", "none.json"), (tmp_path / "no.json", "expected a report in JSON"),
                        ([], "expected a report at least"), (7, "not iterable|expected a Report")):
         with pytest.raises((Error, TypeError), match=words):
             plot.residuals(bad)

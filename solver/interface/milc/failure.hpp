@@ -44,6 +44,8 @@ void guarded(const char* function, const Host& communicator, const Work& work) {
     try {
       work();
       return false;
+    } catch (const Failure& failure) {
+      keep_failure(function, failure.what());
     } catch (const std::exception& failure) {
       keep_failure(function, words_of_failure(failure).text.c_str());
     } catch (...) {
