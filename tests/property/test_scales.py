@@ -12,7 +12,7 @@ from staghorn.reference import StaggeredOperator
 staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python module is not built")
 import staghorn as package  # noqa: E402
 
-EXTENTS = (4, 2, 6, 4)
+EXTENTS = (4, 2, 6, 6)
 MASS = 0.25
 POWERS = [-1000, -900, -490, -401, -250, 250, 401, 490, 900, 1000]
 # By hand: more of them, from other seeds side by side.
@@ -179,7 +179,7 @@ def test_links_beyond_all_precisions_are_refused(links):
 
 def test_no_random_request_is_certified_wrongly():
     """Sources of 2^-1000 to 2^1000, masses, tolerances, systems and limits at random, judged by NumPy."""
-    rng, extents = np.random.default_rng(RANDOM_SEED), (2, 2, 2, 4)
+    rng, extents = np.random.default_rng(RANDOM_SEED), (2, 2, 4, 2)
     outcomes = set()
     for case in range(RANDOM_CASES):
         if case % 100 == 0:
