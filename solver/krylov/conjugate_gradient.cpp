@@ -95,13 +95,14 @@ void put_loop(SearchNumbers& numbers, const CgState& state) {
   numbers["hop_bounds"] = memory.hop_bounds;
   numbers["iterations"] = {double(memory.iterations)};
   std::vector<SolvedRhs> done;
-  for (const char* name : {"active", "smallest", "since_smallest", "root_condition"}) numbers[name].clear();
+  for (const char* name : {"active", "smallest", "since_smallest", "root_condition", "patient"}) numbers[name].clear();
   for (const Running& running : memory.rhs) {
     done.push_back(running.done);
     numbers["active"].push_back(running.active);
     numbers["smallest"].push_back(running.smallest);
     numbers["since_smallest"].push_back(double(running.since_smallest));
     numbers["root_condition"].push_back(running.root_condition);
+    numbers["patient"].push_back(running.patient);
   }
   put(numbers, "loop.", done);
 }
@@ -114,11 +115,13 @@ void get_loop(const SearchNumbers& numbers, CgState& state) {
   memory.hop_bounds = get(numbers, "hop_bounds", n);
   memory.iterations = long(get(numbers, "iterations", 1)[0]);
   const std::vector<double>&active = get(numbers, "active", n), &smallest = get(numbers, "smallest", n),
-        &since_smallest = get(numbers, "since_smallest", n), &root_condition = get(numbers, "root_condition", n);
+        &since_smallest = get(numbers, "since_smallest", n), &root_condition = get(numbers, "root_condition", n),
+        &patient = get(numbers, "patient", n);
   std::vector<SolvedRhs> done = get_rhs(numbers, "loop.", n);
   memory.rhs.clear();
   for (std::size_t i = 0; i < n; ++i)
-    memory.rhs.push_back({std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i]), root_condition[i]});
+    memory.rhs.push_back(
+        {std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i]), root_condition[i], patient[i] != 0});
 }
 
 CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,

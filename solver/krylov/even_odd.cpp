@@ -40,6 +40,7 @@ void EvenOddPass::begin(double mass, System system) {
   other_has_source_ = false;
   has_source_.assign(scale_.size(), 0);
   source_norm2_.clear();
+  patient_ = false;
   if (system != System::full) return;
   if (other_)
     other_->set_zero();
@@ -107,6 +108,7 @@ CgResult EvenOddPass::solve(std::vector<double> target_norm, long max_iterations
   stop.keeper = keeper;
   stop.deflation = deflation;
   stop.source_norm2 = source_norm2_;
+  stop.patient = patient_;
   for (std::size_t i = 0; i < target_norm.size(); ++i) stop.target_norm.push_back(target_norm[i] * norm_of_cg(int(i)));
   CgResult result = solver_->solve(parity_system(d_, parity_, mass_), x_, b_, stop, show);
   complete(result);

@@ -43,6 +43,9 @@ class EvenOddPass {
   ColorVectorField& x() { return x_; }
   const ColorVectorField& b() const { return b_; }
   // |r| of A x = b is this times |b - M x|.
+  // Whether the next `solve` is patient (CgStop); `begin` ends that. Local.
+  void be_patient(bool patient) { patient_ = patient; }
+  bool is_patient() const { return patient_; }
   // About |b|^2 of each right-hand side of A x = b, for the grid of its exact sum; empty: about 1. Of a full system
   // with a small mass, whose b' = 2m b_e can be tiny. After `prepare`.
   std::span<const double> source_norm2() const { return source_norm2_; }
@@ -73,7 +76,8 @@ class EvenOddPass {
   ColorVectorField x_, b_;                 // on parity_
   std::optional<ColorVectorField> other_;  // on the other parity: b_o, then x_o; once the full system was asked for
   bool other_has_source_ = false;          // some b_o is not 0, here
-  std::vector<char> has_source_;           // of each right-hand side
+  bool patient_ = false;
+  std::vector<char> has_source_;  // of each right-hand side
   std::vector<double> source_norm2_;
 };
 

@@ -42,9 +42,10 @@ struct CgStop {
   std::vector<long> most_iterations{};
   // About |b|^2 of each right-hand side, for the grid of its exact sum. Empty: about 1.
   std::vector<double> source_norm2{};
-  // Of the stop rule (stop_rule.hpp), or the iteration bound of the right-hand side (iteration_bound.hpp) where that is
-  // larger. 0: nothing but targets and numbers ends the search.
-  long stagnation_window = 1000;
+  long stagnation_window =
+      1000;  // of the stop rule (stop_rule.hpp); 0: nothing but targets and numbers ends the search
+  // The window is the iteration bound of each right-hand side where that is larger (report/iterations).
+  bool patient = false;
   LoopChoice choice = LoopChoice::automatic;
   long most_of(std::size_t i) const {
     return most_iterations.empty() ? std::numeric_limits<long>::max() : most_iterations[i];

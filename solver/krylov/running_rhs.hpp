@@ -19,11 +19,12 @@ struct Running {
   double smallest = std::numeric_limits<double>::infinity();
   long since_smallest = 0;
   double root_condition = 0;  // at the last look at the coefficients; 0: there was none
+  bool patient = false;       // of the stop
 };
 
 // How many iterations without a smaller residual right-hand side i is given.
 inline long stagnation_window_of(const Running& running, const CgStop& stop, std::size_t i) {
-  if (stop.stagnation_window == 0 || running.root_condition == 0) return stop.stagnation_window;
+  if (!running.patient || stop.stagnation_window == 0 || running.root_condition == 0) return stop.stagnation_window;
   const double share = stop.target_norm[i] / std::sqrt(running.done.history[0]);
   return std::max(stop.stagnation_window, iteration_bound(running.root_condition, share));
 }
@@ -55,6 +56,7 @@ class RunningRhs {
   // below `least`.
   RunningRhs(std::span<const double> r2, const CgStop& stop, double least)
       : stop_(stop), least_(least), rhs_(r2.size()) {
+    for (Running& running : rhs_) running.patient = stop.patient;
     take_residuals(r2);
     least_active_ = least_active(stop.until_first, count_active());
   }
@@ -94,7 +96,7 @@ class RunningRhs {
   // Ends an iteration: records the new |r|^2 of every active right-hand side, and applies the stop rule.
   void take_residuals(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      auto& [done, active, smallest, since_smallest, unused] = rhs_[i];
+      auto& [done, active, smallest, since_smallest, unused_root, unused_patient] = rhs_[i];
       if (!active) continue;
       const long window = stagnation_window_of(rhs_[i], stop_, i);
       done.history.push_back(r2[i]);

@@ -59,7 +59,9 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
   if (tolerance_hq && rhs.residual_true <= tolerance && rhs.residual_hq <= least_gain_of_pass * memory.previous_hq)
     return std::nullopt;
   if (memory.passes == 1 && rhs.residual_true <= left_by_division) return std::nullopt;
-  if (!reached && rhs.residual_true > least_gain_of_pass * memory.previous_residual) return Outcome::stagnated;
+  const bool gains = reached || rhs.residual_true <= least_gain_of_pass * memory.previous_residual;
+  // Where CG gave up, it may stand for longer before it falls: the next pass is patient.
+  if (!gains && (!memory.gave_up || memory.patient)) return Outcome::stagnated;
   return std::nullopt;
 }
 
@@ -117,8 +119,11 @@ bool Passes::certify() {
       memory_[i].outcome = Outcome::out_of_iterations;  // whatever it might have become
     if (memory_[i].outcome) continue;
     more = true;
-    memory_[i].previous_residual = rhs.residual_true;
-    memory_[i].previous_hq = rhs.residual_hq;
+    PassMemory& memory = memory_[i];
+    if (memory.gave_up && rhs.residual_true > least_gain_of_pass * memory.previous_residual) memory.patient = true;
+    if (memory.patient) with_.pass.be_patient(true);
+    memory.previous_residual = rhs.residual_true;
+    memory.previous_hq = rhs.residual_hq;
     if (request_.recover) keep_good(i);
     double wanted = aim_of_pass * tolerance_;
     if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
@@ -159,6 +164,7 @@ void Passes::add(const CgResult& cg, double seconds) {
     record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
     ++memory_[i].passes;
     memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
+    memory_[i].gave_up = cg.rhs[i].outcome == CgOutcome::stagnated;
     if (const SpectrumEstimate found = estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps); found.known())
       done_.spectrum.known() ? done_.spectrum.merge(found) : void(done_.spectrum = found);
     longest = std::max(longest, cg.rhs[i].iterations);

@@ -14,8 +14,8 @@ constexpr double RhsReport::*more_of_done[] = {&RhsReport::attainable, &RhsRepor
 }  // namespace
 
 void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, const std::vector<RhsReport>& reports) {
-  for (const char* name : {"outcome", "previous", "broke_down", "made", "previous_hq", "residual_true", "residual_hq",
-                           "residual_iterated", "iterations"})
+  for (const char* name : {"outcome", "previous", "broke_down", "made", "gave_up", "patient", "previous_hq",
+                           "residual_true", "residual_hq", "residual_iterated", "iterations"})
     numbers[std::string("passes.") + name].clear();
   for (std::size_t i = 0; i < memory.size(); ++i) {
     const RhsReport& rhs = reports[i];
@@ -24,6 +24,8 @@ void put_passes(SearchNumbers& numbers, const std::vector<PassMemory>& memory, c
     add("previous", memory[i].previous_residual);
     add("broke_down", memory[i].broke_down);
     add("made", memory[i].passes);
+    add("gave_up", memory[i].gave_up);
+    add("patient", memory[i].patient);
     add("previous_hq", memory[i].previous_hq);
     add("residual_true", rhs.residual_true);
     add("residual_hq", rhs.residual_hq);
@@ -43,6 +45,8 @@ void get_passes(const SearchNumbers& numbers, std::vector<PassMemory>& memory, s
     memory[i].previous_residual = of_rhs("previous");
     memory[i].broke_down = of_rhs("broke_down") != 0;
     memory[i].passes = int(of_rhs("made"));
+    memory[i].gave_up = of_rhs("gave_up") != 0;
+    memory[i].patient = of_rhs("patient") != 0;
     memory[i].previous_hq = of_rhs("previous_hq");
     rhs.residual_true = of_rhs("residual_true");
     rhs.residual_hq = of_rhs("residual_hq");

@@ -19,7 +19,9 @@ struct PassMemory {
   double previous_residual = std::numeric_limits<double>::infinity();
   double previous_hq = std::numeric_limits<double>::infinity();
   bool broke_down = false;
-  int passes = 0;  // that CG has made
+  int passes = 0;        // that CG has made
+  bool gave_up = false;  // CG stagnated in the last one
+  bool patient = false;  // CG is given longer to stand
 };
 
 // As lists of numbers, with what the reports say so far; and back. `get_passes` fills vectors of the right length, and

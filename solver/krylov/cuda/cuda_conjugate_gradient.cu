@@ -138,12 +138,16 @@ std::vector<SolvedRhs> results(const Scalars& s, const Buffer& history, const Bu
 }
 
 // The memory of a loop after the iterations of `s`, which was `before` at first; `left`: the keeper wants it.
-LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, const LoopMemory& before, bool left) {
+LoopMemory memory_of(const Scalars& s, std::vector<SolvedRhs> done, const LoopMemory& before, bool patient, bool left) {
   LoopMemory memory{left, before.iterations + long(s.iteration), {}, {}};
   for (std::size_t i = 0; i < done.size(); ++i) {
-    const double root_condition = before.rhs.empty() ? 0 : before.rhs[i].root_condition;
+    Running running{std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i]), 0, patient};
+    if (!before.rhs.empty()) {
+      running.root_condition = before.rhs[i].root_condition;
+      running.patient = before.rhs[i].patient;
+    }
     memory.hop_bounds.push_back(s.bound[cuda::hop_step][i]);
-    memory.rhs.push_back({std::move(done[i]), s.active[i], s.smallest[i], long(s.since_smallest[i]), root_condition});
+    memory.rhs.push_back(std::move(running));
   }
   return memory;
 }
@@ -242,7 +246,7 @@ CgResult loop_without_looks(const ParitySystem& system, CgState& state, const Cg
   CgResult result{results(*seen, loop->history, loop->steps, state), form.form(), {}, nullptr};
   const std::size_t n = state.r2.size();
   leaves = leaves && !seen->done;
-  memory = memory_of(*seen, result.rhs, memory, leaves);
+  memory = memory_of(*seen, result.rhs, memory, stop.patient, leaves);
   state.r2.assign(seen->r2, seen->r2 + n);
   state.p2.assign(seen->p2, seen->p2 + n);
   if (seen->iteration > 0 && !(leaves && form.makes_next_direction())) {  // p as the search goes on, what x lacks

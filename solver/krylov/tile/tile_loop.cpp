@@ -21,7 +21,7 @@ TileLoop::TileLoop(StaggeredOperator& d, LoopChoice choice, bool restarted) : x_
 }
 
 void TileLoop::begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
-                     long most_iterations) {
+                     long most_iterations, bool patient) {
   const auto i = std::size_t(column);
   x_.clear_rhs(column);
   work_.r.copy_rhs(column, r, 0);
@@ -35,6 +35,7 @@ void TileLoop::begin(int column, const ColorVectorField& r, double r2, bool keep
   CgStop alone = stop_;
   alone.target_norm = {target_norm};
   alone.most_iterations = {most_iterations};
+  alone.patient = patient;
   memory_.rhs[i] = RunningRhs(std::span(&r2, 1), alone, 0).memory()[0];
   memory_.hop_bounds[i] = sum_near(p2_[i]).grid().bound;
 }
@@ -59,7 +60,8 @@ SearchNumbers TileLoop::numbers(int column) const {
                            {"active", {double(running.active)}},
                            {"smallest", {running.smallest}},
                            {"since_smallest", {double(running.since_smallest)}},
-                           {"root_condition", {running.root_condition}}};
+                           {"root_condition", {running.root_condition}},
+                           {"patient", {double(running.patient)}}};
   put(numbers, "loop.", {running.done});
   return numbers;
 }
@@ -70,8 +72,8 @@ void TileLoop::resume(int column, const SearchNumbers& numbers, double target_no
   r2_[i] = number("r2");
   p2_[i] = number("p2");
   memory_.hop_bounds[i] = number("hop_bound");
-  memory_.rhs[i] = {get_rhs(numbers, "loop.", 1)[0], number("active") != 0, number("smallest"),
-                    long(number("since_smallest")), number("root_condition")};
+  memory_.rhs[i] = {get_rhs(numbers, "loop.", 1)[0], number("active") != 0,    number("smallest"),
+                    long(number("since_smallest")),  number("root_condition"), number("patient") != 0};
   stop_.target_norm[i] = target_norm;
   stop_.most_iterations[i] = most_iterations;
 }

@@ -16,7 +16,7 @@ class TileLoop {
   // A column begins from x = 0 with the residual r, a field of one right-hand side, and |r|^2. Its direction is r, or,
   // with `keeps_direction`, the one that it had. Local.
   void begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
-             long most_iterations);
+             long most_iterations, bool patient = false);
   void clear(int column);  // the column is free. Local.
 
   // The state of a column, as TileSolver has it. Local.

@@ -25,7 +25,7 @@ class PlainTile final : public TileSolver {
   void begin(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal) override {
     std::vector<ExactSum> sums(1, sum_near(goal.source_norm2));
     const double r2 = with_.single.norm2(b, sums)[0];
-    loop_.begin(column, b, r2, false, goal.target_norm, goal.max_iterations);
+    loop_.begin(column, b, r2, false, goal.target_norm, goal.max_iterations, goal.patient);
     x_[std::size_t(column)] = &x;
   }
   void advance(const ShowProgress& show, const bool* interrupted) override {
@@ -230,6 +230,7 @@ class MixedTile final : public TileSolver {
     c.done.residual_norm = std::sqrt(c.r2);
     if (left <= 0 || !(std::isfinite(c.r2) && c.r2 > 0)) return;
     CgStop stop{{c.goal.target_norm}, left};
+    stop.patient = c.goal.patient;
     stop.choice = choice_;
     ColorVectorField p = system_.d.make_vector();
     p.copy_from(r_);

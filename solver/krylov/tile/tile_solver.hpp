@@ -26,6 +26,7 @@ struct TileOperators {
 struct ColumnGoal {
   double target_norm = 0;  // stop where |r| <= target_norm (absolute)
   long max_iterations = no_limit;
+  bool patient = false;     // see CgStop
   double source_norm2 = 1;  // about |b|^2, for the grid of its exact sum
 };
 

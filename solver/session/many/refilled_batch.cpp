@@ -115,7 +115,7 @@ void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
   EvenOddPass& pass = column.pass;
   pass.prepare();
   const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left(),
-                        pass.source_norm2().empty() ? 1 : pass.source_norm2()[0]};
+                        pass.is_patient(), pass.source_norm2().empty() ? 1 : pass.source_norm2()[0]};
   if (resumed)
     tile_->resume(int(at), pass.x(), pass.b(), goal, *resumed);
   else

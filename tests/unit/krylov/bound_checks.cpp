@@ -17,6 +17,7 @@ template <class Norm2>
 Running run(double least, long most, const Norm2& r2) {
   CgStop stop;
   stop.target_norm = {target};
+  stop.patient = true;
   RunningRhs running(std::vector<double>{1}, stop, least);
   long iteration = 0;
   while (running.go_on(iteration + 1) && iteration < most) {
