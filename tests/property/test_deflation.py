@@ -45,7 +45,7 @@ def files(tmp_path_factory, links, pairs):
 
 @pytest.fixture(scope="module")
 def sessions(links, files):
-    return {storage: staghorn_python.Session(links, eigenvectors=path) for storage, path in files.items()}
+    return {storage: staghorn_python.Session(links, order="lex", eigenvectors=path) for storage, path in files.items()}
 
 
 def plain_iterations(sessions, b, **options) -> list[int]:
@@ -72,7 +72,7 @@ def test_source_in_the_space_of_the_vectors_needs_no_iteration(sessions, operato
 @pytest.mark.parametrize("storage", STORAGES)
 def test_iterations_are_those_of_the_rest_of_the_spectrum(links, files, operator, sessions, pairs, storage, options):
     b = reference.keep_parity(reference.random_vector(EXTENTS, 92), 0)
-    session = staghorn_python.Session(links, eigenvectors=files[storage], **options)
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files[storage], **options)
     tolerance = 1e-9
     x, report = session.solve(MASS, b, system="even", tolerance=tolerance)
     assert report["outcome"] == "certified" and report["deflation"]["precision"] == storage
@@ -105,9 +105,9 @@ def test_rounding_to_16_bits_is_damped_on_odd_sites(links, files, sessions, opti
     """Odd sites take few more iterations than from vectors in fp64, as long as the polynomial is there; each of many masses has
     the bits that it has alone; and no bit depends on earlier solves of the session."""
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in (115, 116)])
-    session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp16"], **options)
     first, report = session.solve(0.001, b, system="odd")
-    precise = staghorn_python.Session(links, eigenvectors=files["fp64"], **options)
+    precise = staghorn_python.Session(links, order="lex", eigenvectors=files["fp64"], **options)
     for rhs, wanted in zip(report["rhs"], precise.solve(0.001, b, system="odd")[1]["rhs"]):
         assert rhs["outcome"] == "certified" and rhs["iterations"] < 1.4 * wanted["iterations"]
     x, masses = session.solve(None, b, masses=[0.01, 0.001], system="odd")
@@ -128,7 +128,7 @@ def test_rounding_to_16_bits_is_damped_on_odd_sites(links, files, sessions, opti
 def test_damped_projections_follow_falls_of_the_residual(links, files, options, mass, tolerance, most):
     """There is one for each fall, for all right-hand sides together and however small the residual is."""
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in range(115, 123)])
-    session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp16"], **options)
     _, report = session.solve(mass, b, system="odd", tolerance=tolerance)
     assert report["outcome"] == "certified" and 3 < report["deflation"]["projections"] <= most
 
@@ -144,7 +144,7 @@ def test_right_hand_sides_have_the_bits_that_they_have_alone(sessions, storage):
 
 def test_block_cg_starts_without_the_vectors(links, files, sessions):
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in (98, 99, 100)])
-    session = staghorn_python.Session(links, eigenvectors=files["fp64"], solver="block")
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp64"], solver="block")
     _, report = session.solve(MASS, b, system="even")
     _, plain = session.solve(MASS, b, system="even", deflate=False)
     assert report["outcome"] == "certified" and report["loop"] == "block"
@@ -210,23 +210,23 @@ def refused(call) -> str:
     ({"action": "hisq"}, ["action", "hisq", "naive"]),
 ], ids=str)
 def test_pairs_of_another_operator_are_refused_by_name(links, files, options, words):
-    message = refused(lambda: staghorn_python.Session(links, eigenvectors=files["fp64"], **options))
+    message = refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=files["fp64"], **options))
     assert "fp64.h5" in message and all(word in message for word in words)
 
 
 @pytest.mark.parametrize("name, value", [("naik_epsilon", -0.1), ("unitarize", "su3")])
 def test_pairs_of_other_hisq_quarks_are_refused_by_name(tmp_path, links, pairs, name, value):
     path = write_eigenpairs(tmp_path / "hisq.h5", *pairs, links, action="hisq", naik_epsilon="0", unitarize="u3")
-    message = refused(lambda: staghorn_python.Session(links, eigenvectors=path, action="hisq", **{name: value}))
+    message = refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=path, action="hisq", **{name: value}))
     assert f"hisq.h5: {name} that" in message and f"expected {value}, found" in message
 
 
 def test_pairs_of_other_links_are_refused(links, files):
-    message = refused(lambda: staghorn_python.Session(reference.random_links(EXTENTS, seed=5), eigenvectors=files["fp64"]))
+    message = refused(lambda: staghorn_python.Session(reference.random_links(EXTENTS, seed=5), order="lex", eigenvectors=files["fp64"]))
     assert "links_hash" in message and "with links of 12 or 8 reals they are projected" in message
-    message = refused(lambda: staghorn_python.Session(links, eigenvectors=files["fp64"], links=12))
+    message = refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=files["fp64"], links=12))
     assert "links_hash" in message and "here of links projected onto SU(3)" in message
-    message = refused(lambda: staghorn_python.Session(reference.random_links((4, 4, 4, 4), seed=5), eigenvectors=files["fp64"]))
+    message = refused(lambda: staghorn_python.Session(reference.random_links((4, 4, 4, 4), seed=5), order="lex", eigenvectors=files["fp64"]))
     assert "4x4x4x4" in message and "4x6x4x4" in message
 
 
@@ -235,13 +235,13 @@ def test_numbers_that_are_no_eigenpairs_are_refused_by_the_certificate(tmp_path,
     wrong = values.copy()
     wrong[7] *= 1 + 1e-6
     path = write_eigenpairs(tmp_path / "value.h5", wrong, vectors, links)
-    assert "of eigenpair 7" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    assert "of eigenpair 7" in refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=path))
     twice = vectors.copy()
     twice[3] = vectors[4]
     path = write_eigenpairs(tmp_path / "twice.h5", np.full(PAIRS, values[4]), twice, links, residual=1)
-    assert "V^+ V - 1" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    assert "V^+ V - 1" in refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=path))
     path = write_eigenpairs(tmp_path / "order.h5", values[::-1].copy(), vectors[::-1], links)
-    assert "eigenvalue 1" in refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    assert "eigenvalue 1" in refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=path))
 
 
 def test_every_flipped_byte_of_the_numbers_is_refused(tmp_path, links, pairs, files):
@@ -256,7 +256,7 @@ def test_every_flipped_byte_of_the_numbers_is_refused(tmp_path, links, pairs, fi
             damaged = bytearray(whole)
             damaged[offset + at] ^= 16
             (tmp_path / "damaged.h5").write_bytes(damaged)
-            message = refused(lambda: staghorn_python.Session(links, eigenvectors=tmp_path / "damaged.h5"))
+            message = refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=tmp_path / "damaged.h5"))
             assert "damaged.h5" in message and name in message
 
 
@@ -264,7 +264,7 @@ def test_a_file_that_is_cut_short_is_called_truncated(tmp_path, links, files):
     whole = files["fp16"].read_bytes()
     path = tmp_path / "cut.h5"
     path.write_bytes(whole[:-1000])
-    message = refused(lambda: staghorn_python.Session(links, eigenvectors=path))
+    message = refused(lambda: staghorn_python.Session(links, order="lex", eigenvectors=path))
     assert f"cut.h5 is truncated: expected {len(whole)} bytes, found {len(whole) - 1000}" in message
 
 
@@ -273,7 +273,7 @@ def test_every_reliable_update_takes_the_vectors_out(links, files, sessions, slo
     """Of all right-hand sides. At a small mass what rounding leaves would else cost many iterations of those that were left out."""
     mass = 1e-3
     b = np.array([reference.keep_parity(reference.random_vector(EXTENTS, seed), 0) for seed in range(121, 127)])
-    session = staghorn_python.Session(links, eigenvectors=files["fp16"], sloppy=sloppy)
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp16"], sloppy=sloppy)
     _, report = session.solve(mass, b, system="even")
     _, precise = sessions["fp64"].solve(mass, b, system="even")
     assert report["outcome"] == "certified"
@@ -314,7 +314,7 @@ def test_rounded_vectors_leave_most_of_each_mass_to_polishing(sessions):
 
 @pytest.mark.parametrize("options", [{}, {"sloppy": "fp32"}], ids=str)
 def test_memory_is_as_predicted(links, files, options):
-    session = staghorn_python.Session(links, eigenvectors=files["fp16"], **options)
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp16"], **options)
     _, report = session.solve(MASS, reference.random_vector(EXTENTS, 113))
     there, predicted = report["memory_bytes"], report["predicted_memory_bytes"]
     assert there["eigenvectors"] == predicted["eigenvectors"]
@@ -361,7 +361,7 @@ class SmallLattice:
         identity = {} if self.action == "naive" else {"action": "hisq", "naik_epsilon": "0", "unitarize": "u3"}
         path = write_eigenpairs(self.folder / f"{self.action}{n}{storage}.h5", self.values[:n], self.vectors[:n], self.links,
                                 storage, residual=1e-2 if storage == "fp16" else 1e-5 if storage == "fp32" else 1e-9, **identity)
-        return staghorn_python.Session(self.links, eigenvectors=path, action=self.action)
+        return staghorn_python.Session(self.links, order="lex", eigenvectors=path, action=self.action)
 
     @functools.cache
     def propagator(self, mass: float) -> np.ndarray:

@@ -23,7 +23,7 @@ def links():
 
 @pytest.fixture(scope="module")
 def session(links):
-    return staghorn.Session(links)
+    return staghorn.Session(links, order="lex")
 
 
 @pytest.mark.parametrize("system", ["even", "odd"])
@@ -80,7 +80,7 @@ def test_sources_have_the_bits_that_they_have_alone(session):
 
 
 def test_fp32_reaches_the_tolerance_by_polishing(links):
-    session = staghorn.Session(links, precision="fp32")
+    session = staghorn.Session(links, order="lex", precision="fp32")
     _, report = session.solve(None, reference.random_vector(EXTENTS, 80), masses=[0.3, 0.1], tolerance=1e-9)
     assert report["outcome"] == "certified" and all(rhs["shift_iterations"] < rhs["iterations"] for rhs in report["rhs"])
 
@@ -91,8 +91,8 @@ def test_mixed_precision_reaches_the_tolerance_of_fp64(links, masses, system, co
     """Shifts of masses far apart soon go on in fp32, and the smallest mass is polished for about the iterations that it would have
     had to go. Those of close masses go on in fp32 late, and leave next to nothing to polish. In all each takes about the
     iterations of a solve of its own."""
-    session = staghorn.Session(links, sloppy="fp32", sloppy_links=18)
-    precise = staghorn.Session(links)
+    session = staghorn.Session(links, order="lex", sloppy="fp32", sloppy_links=18)
+    precise = staghorn.Session(links, order="lex")
     b = np.array([reference.random_vector(EXTENTS, 83), reference.random_vector(EXTENTS, 84)])
     x, report = session.solve(None, b, masses=masses, system=system)
     assert report["outcome"] == "certified"
@@ -128,7 +128,7 @@ def test_shifts_run_in_fp64_where_fp32_would_exhaust_the_spectrum():
 
 
 def test_a_loose_tolerance_leaves_nothing_to_polish(links):
-    session = staghorn.Session(links, sloppy="fp32")
+    session = staghorn.Session(links, order="lex", sloppy="fp32")
     _, report = session.solve(None, reference.random_vector(EXTENTS, 86), masses=[0.2, 0.21, 0.22, 0.23], tolerance=1e-4)
     assert report["outcome"] == "certified"
     assert report["multi_shift"]["sloppy_iterations"] > 0.5 * report["multi_shift"]["iterations"]
@@ -143,7 +143,7 @@ def test_out_of_iterations_is_told_of_every_mass(session):
 
 
 def test_hisq_quarks_have_many_masses_too(links):
-    session = staghorn.Session(links, action="hisq")
+    session = staghorn.Session(links, order="lex", action="hisq")
     b = reference.random_vector(EXTENTS, 82)
     x, report = session.solve(None, b, masses=[0.4, 0.2])
     assert report["outcome"] == "certified"
@@ -153,7 +153,7 @@ def test_hisq_quarks_have_many_masses_too(links):
 
 def test_masses_of_several_epsilons_have_the_bits_of_links_of_each(links):
     b = reference.random_vector(EXTENTS, 85)
-    session = staghorn.Session(links, action="hisq", naik_epsilon=-0.1, keep_thin_links=True)
+    session = staghorn.Session(links, order="lex", action="hisq", naik_epsilon=-0.1, keep_thin_links=True)
     before, _ = session.solve(0.4, b)
     x, report = session.solve(None, b, masses=["0.9:-0.3", "0.4", "0.7:0", "0.5:-0.3", "0.3:-0.1"])
     assert report["outcome"] == "certified" and report["masses"] == [0.9, 0.4, 0.7, 0.5, 0.3]
@@ -165,7 +165,7 @@ def test_masses_of_several_epsilons_have_the_bits_of_links_of_each(links):
     for memory in (report["memory_bytes"], report["predicted_memory_bytes"]):
         assert memory["sources_solutions"] == 6 * b.nbytes
     for epsilon, masses, places in [(-0.1, [0.4, 0.3], [1, 4]), (-0.3, [0.9, 0.5], [0, 3]), (0, [0.7], [2])]:
-        of_epsilon = staghorn.Session(links, action="hisq", naik_epsilon=epsilon)
+        of_epsilon = staghorn.Session(links, order="lex", action="hisq", naik_epsilon=epsilon)
         expected, alone = of_epsilon.solve(None, b, masses=masses)
         assert np.array_equal(x[places], expected)
         assert [report["rhs"][k]["residual_true"] for k in places] == [rhs["residual_true"] for rhs in alone["rhs"]]
@@ -180,7 +180,7 @@ def test_masses_of_several_epsilons_have_the_bits_of_links_of_each(links):
 ])
 def test_epsilons_that_links_cannot_have_are_refused(links, options, masses, words):
     with pytest.raises(staghorn.Error) as error:
-        staghorn.Session(links, **options).solve(None, reference.random_vector(EXTENTS, 1), masses=masses)
+        staghorn.Session(links, order="lex", **options).solve(None, reference.random_vector(EXTENTS, 1), masses=masses)
     assert not [word for word in words if word not in str(error.value)], str(error.value)
 
 
@@ -240,13 +240,13 @@ def test_rational_functions_have_the_epsilon_that_their_file_names(links, tmp_pa
     function = "order_MD 1\nres_MD 1\nres_MD 2\npole_MD 99.9\npole_MD 0.3\n"
     file.write_text(f"naik_term_epsilon 0\n{function}naik_term_epsilon -0.2\n{function}")
     b = reference.random_vector(EXTENTS, 87)
-    session = staghorn.Session(links, action="hisq", keep_thin_links=True)
+    session = staghorn.Session(links, order="lex", action="hisq", keep_thin_links=True)
     light, report = session.solve(None, b, rational=f"{file}:MD", system="even")
     assert report["rational"]["naik_epsilon"] == 0 and "groups" not in report["multi_shift"]
     heavy, report = session.solve(None, b, rational=f"{file}:MD:2", system="even")
     assert report["outcome"] == "certified" and report["rational"]["naik_epsilon"] == -0.2
     assert [group["naik_epsilon"] for group in report["multi_shift"]["groups"]] == [-0.2]
-    own, _ = staghorn.Session(links, action="hisq", naik_epsilon=-0.2).solve(None, b, rational=f"{file}:MD:2", system="even")
+    own, _ = staghorn.Session(links, order="lex", action="hisq", naik_epsilon=-0.2).solve(None, b, rational=f"{file}:MD:2", system="even")
     assert np.array_equal(heavy, own) and not np.array_equal(heavy, light)
     run, outputs = request.getfixturevalue("staghorn"), []
     for name, epsilon in [("made", 0), ("own", -0.2)]:  # the program keeps the thin links that it needs
@@ -257,7 +257,7 @@ def test_rational_functions_have_the_epsilon_that_their_file_names(links, tmp_pa
     for options, words in [({"action": "hisq"}, "that of the links, 0, or links with `keep_thin_links`, found -0.2"),
                            ({"action": "asqtad"}, "expected 0, for only HISQ links")]:
         with pytest.raises(staghorn.Error, match=f"naik_term_epsilon: .*{words}"):
-            staghorn.Session(links, **options).solve(None, b, rational=f"{file}:MD:2", system="even")
+            staghorn.Session(links, order="lex", **options).solve(None, b, rational=f"{file}:MD:2", system="even")
 
 
 @pytest.mark.parametrize("options, words", [
@@ -277,4 +277,4 @@ def test_requests_that_make_no_sense_are_refused(session, options, words):
 
 def test_block_cg_of_several_masses_is_refused(links):
     with pytest.raises(staghorn.Error, match="solver: expected another one with several masses, found block"):
-        staghorn.Session(links, solver="block").solve(None, reference.random_vector(EXTENTS, 1), masses=MASSES)
+        staghorn.Session(links, order="lex", solver="block").solve(None, reference.random_vector(EXTENTS, 1), masses=MASSES)

@@ -40,7 +40,7 @@ def assert_took_turns(report, batch, n=12):
 @pytest.mark.parametrize("batch", [1, 3, 8])
 @pytest.mark.parametrize("precision, system, tolerance", [("fp64", "full", 1e-11), ("fp64", "odd", 1e-10), ("fp32", "full", 1e-9)])
 def test_sources_that_take_turns_have_the_bits_of_solves_alone(links, precision, system, tolerance, batch):
-    session = staghorn_py.Session(links, precision=precision)
+    session = staghorn_py.Session(links, order="lex", precision=precision)
     alone = dict(tolerance=tolerance, system=system)
     sources = [name for name in SOURCES if system == "full" or name != "even-wall:3"]
     n_rhs = 12 if system == "full" else 9
@@ -95,7 +95,7 @@ def test_sloppy_iterations_that_can_do_no_more_leave_the_others_alone():
 
 @pytest.mark.parametrize("sloppy", [None, "fp32"])
 def test_each_source_has_its_own_iterations(links, sloppy):
-    session = staghorn_py.Session(links, sloppy=sloppy)
+    session = staghorn_py.Session(links, order="lex", sloppy=sloppy)
     x, report = session.solve(0.01, sources=SOURCES, batch=4, max_iterations=37)
     assert report["outcome"] == "out_of_iterations"
     assert [rhs["iterations"] for rhs in report["rhs"]] == [37] * 12
@@ -104,7 +104,7 @@ def test_each_source_has_its_own_iterations(links, sloppy):
 
 
 def test_arrays_take_turns_too(links):
-    session = staghorn_py.Session(links)
+    session = staghorn_py.Session(links, order="lex")
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in range(70)])  # more than one batch may hold
     x, report = session.solve(0.5, b, batch=16)
     assert_took_turns(report, 16, 70)
@@ -115,7 +115,7 @@ def test_arrays_take_turns_too(links):
 
 
 def test_phases_of_milc_are_those_of_each_source(links):
-    session = staghorn_py.Session(links)
+    session = staghorn_py.Session(links, order="lex")
     x, report = session.solve(0.2, sources=SOURCES[:3], batch=2, phases="milc")
     assert x[0].tobytes() == session.solve(0.2, SOURCES[0], phases="milc")[0].tobytes()
     assert report["sources"][1]["pion_correlator"] == session.solve(0.2, SOURCES[1], phases="milc")[1]["pion_correlator"]
@@ -128,7 +128,7 @@ def test_batch_is_nearly_full_while_sources_wait():
 
 
 def test_memory_bounds_the_batch_and_not_the_job(links):
-    session = staghorn_py.Session(links)
+    session = staghorn_py.Session(links, order="lex")
     few, many = (session.solve(0.5, sources="z2:3", noise_vectors=n, batch=4)[1] for n in (5, 50))
     for report in (few, many):
         taken = {name: size for name, size in report["memory_bytes"].items() if name != "peak_resident"}
@@ -232,18 +232,18 @@ def test_vectors_that_would_end_the_job_are_refused_before_it(solve_file, expect
 
 @pytest.mark.parametrize("sloppy", [None, "fp32"])
 def test_block_solver_takes_batch_after_batch(links, sloppy):
-    session = staghorn_py.Session(links, solver="block", sloppy=sloppy)
+    session = staghorn_py.Session(links, order="lex", solver="block", sloppy=sloppy)
     x, report = session.solve(0.2, sources="z2:5", noise_vectors=12, batch=5, system="even")
     assert report["outcome"] == "certified" and report["solver"] == "block" and len(report["rhs"]) == 12
     assert report["batch"]["columns"] == 4 and not report["batch"]["refills"]  # three of four, rather than 5, 5 and 2
-    plain, one = staghorn_py.Session(links).solve(0.2, "z2:5", noise_vectors=12, system="even")
+    plain, one = staghorn_py.Session(links, order="lex").solve(0.2, "z2:5", noise_vectors=12, system="even")
     assert max(rhs["iterations"] for rhs in report["rhs"]) < min(rhs["iterations"] for rhs in one["rhs"])
     for found, expected in zip(x, plain):
         assert np.linalg.norm(found - expected) <= 1e-8 * np.linalg.norm(expected)
 
 
 def test_masses_take_batch_after_batch(links):
-    session = staghorn_py.Session(links)
+    session = staghorn_py.Session(links, order="lex")
     x, report = session.solve(None, sources=SOURCES[:4], masses=[0.2, 0.5], batch=3)
     assert x.shape == (2, 8, 10, 8, 6, 4, 3) and not report["batch"]["refills"]
     assert [rhs["mass"] for rhs in report["rhs"]] == [0.2] * 8 + [0.5] * 8
