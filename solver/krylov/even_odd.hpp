@@ -42,13 +42,13 @@ class EvenOddPass {
   void complete(CgResult& result);
   ColorVectorField& x() { return x_; }
   const ColorVectorField& b() const { return b_; }
-  // |r| of A x = b is this times |b - M x|.
   // Whether the next `solve` is patient (CgStop); `begin` ends that. Local.
   void be_patient(bool patient) { patient_ = patient; }
   bool is_patient() const { return patient_; }
   // About |b|^2 of each right-hand side of A x = b, for the grid of its exact sum; empty: about 1. Of a full system
   // with a small mass, whose b' = 2m b_e can be tiny. After `prepare`.
   std::span<const double> source_norm2() const { return source_norm2_; }
+  // |r| of A x = b is this times |b - M x|.
   double norm_of_cg(int rhs) const { return scale_[std::size_t(rhs)] * (system_ == System::full ? 2 * mass_ : 1); }
 
   // x += the solution, in double precision. Local.
