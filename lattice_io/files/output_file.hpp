@@ -4,8 +4,7 @@
 // where the file it names does not exist yet: that file is written in its own folder, and the link stays.
 #pragma once
 
-#include <signal.h>
-
+#include <csignal>
 #include <filesystem>
 #include <functional>
 #include <memory>

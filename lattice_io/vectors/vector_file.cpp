@@ -139,15 +139,18 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
 
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
-                   const std::map<std::string, std::string>& attributes, const Replacing& how, VectorFormat format) {
+                   const std::map<std::string, std::string>& attributes, const Replacing& how, VectorFormat format,
+                   bool may_be_zero) {
   if (fields.empty()) throw Error(path, "at least one colour vector to write", 0);
   const NewVectorFile file{name, precision, attributes};
   if (format == VectorFormat::fnal) require_vectors_of_a_propagator(path, std::int64_t(fields.size()));
   if (format == VectorFormat::fnal && precision != Precision::fp32)
     throw Error(path + ": FNAL propagator", "precision fp32 (it has no other)",
                 to_string(precision) + "; `precision` fp32 rounds the vectors to it");
-  if (const std::string fault = fault_of_vectors(communicator, fields, precision); !fault.empty())
-    throw Error(path, "vectors to write that are finite in " + to_string(precision) + " and not zero", fault);
+  if (const std::string fault = fault_of_vectors(communicator, fields, precision, may_be_zero); !fault.empty())
+    throw Error(path,
+                "vectors to write that are finite in " + to_string(precision) + (may_be_zero ? "" : " and not zero"),
+                fault);
   FilesTogether pair(communicator);
   const Replacing together(how.force, how.with ? how.with : &pair);
   std::string info;

@@ -75,11 +75,11 @@ std::vector<VectorField> read_vectors(const Communicator& communicator, const st
 // Writes all fields in fp64 or fp32: as dataset `name` of HDF5, as one field of SciDAC with fields.size() vectors a
 // site, as an array of NumPy, or three of them as a propagator of FNAL with its PATH.info. `attributes` become
 // attributes, or lines of the record's XML; the others have no room. A propagator and its PATH.info get their names
-// together. Throws Error where a vector is not finite in that precision, or zero. Temporary name, then rename. The
-// bytes do not depend on the process grid. Collective.
+// together. Throws Error where a vector is not finite in that precision, or is zero and must not be: the solution of a
+// solve that failed may be. Temporary name, then rename. The bytes do not depend on the process grid. Collective.
 void write_vectors(const Communicator& communicator, const std::string& path, const std::string& name,
                    std::span<const VectorField> fields, Precision precision,
                    const std::map<std::string, std::string>& attributes, const Replacing& how,
-                   VectorFormat format = VectorFormat::hdf5);
+                   VectorFormat format = VectorFormat::hdf5, bool may_be_zero = false);
 
 }  // namespace staghorn

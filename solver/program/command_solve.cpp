@@ -237,7 +237,7 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   report.explanation = in_words_of_the_program(report.explanation);
   const auto write = [&, &solved = solutions](const Replacing& how) {
     write_vectors(session.communicator(), *command.output, "solution", solved, usual_precision(command.output_format),
-                  solution_attributes(report), how, command.output_format);
+                  solution_attributes(report), how, command.output_format, /*may_be_zero=*/true);
   };
   write_results(session, command, write, report, out);
   return report;

@@ -57,6 +57,8 @@ LoopForm choose_form(StaggeredOperator& d, LoopChoice choice) {
   return d.faces().nccl() ? LoopForm::nccl : LoopForm::two_kernels;
 }
 
+int window_of_device(long window) { return int(std::min<long>(window, std::numeric_limits<int>::max())); }
+
 Scalars starting_scalars(const ParitySystem& system, const CgState& state, const CgStop& stop) {
   StaggeredOperator& d = system.d;
   Scalars s = {};
@@ -81,18 +83,19 @@ Scalars starting_scalars(const ParitySystem& system, const CgState& state, const
     s.target[i] = stop.target_norm[std::size_t(i)];
     s.smallest[i] = std::numeric_limits<double>::infinity();
     s.outcome[i] = CgOutcome::out_of_iterations;
-    s.stagnation_window[i] = stop.stagnation_window;
+    s.stagnation_window[i] = window_of_device(stop.stagnation_window);
     s.bound[cuda::hop_step][i] = s.bound[cuda::direction_step][i] = sum_near(p2).grid().bound;
     if (state.begun()) {
       const Running& running = state.memory->rhs[std::size_t(i)];
-      s.stagnation_window[i] = stagnation_window_of(running, stop, std::size_t(i));
+      s.stagnation_window[i] = window_of_device(stagnation_window_of(running, stop, std::size_t(i)));
       s.smallest[i] = running.smallest;
       s.since_smallest[i] = running.since_smallest;
       s.outcome[i] = running.done.outcome;
       s.active[i] = running.active;
       s.bound[cuda::hop_step][i] = state.memory->hop_bounds[std::size_t(i)];
     } else {
-      s.active[i] = !is_done(r2, s.target[i], s.stagnation_window[i], s.smallest[i], s.since_smallest[i], s.outcome[i]);
+      s.active[i] = !is_done<long long>(r2, s.target[i], s.stagnation_window[i], s.smallest[i], s.since_smallest[i],
+                                        s.outcome[i]);
     }
     s.most_iterations[i] = stop.most_of(std::size_t(i));
     if (state.begun() && !stop.most_iterations.empty())

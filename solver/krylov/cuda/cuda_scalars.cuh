@@ -23,7 +23,7 @@ struct Scalars {
   double bound[n_steps][max_rhs];  // bounds of the sums
   PendingSolution pending;
   long long iterations[max_rhs], since_smallest[max_rhs], most_iterations[max_rhs];  // of this loop
-  long long stagnation_window[max_rhs];
+  int stagnation_window[max_rhs];                                                    // 64 bits would be spilled
   CgOutcome outcome[max_rhs];
   bool active[max_rhs];
   double* history;  // [iteration][rhs] |r|^2
@@ -83,7 +83,7 @@ __device__ inline void apply_stop_rule(Scalars& s, int i, bool historian) {
     s.history[s.iterations[i] * s.n_rhs + i] = r2;
     s.steps[s.iterations[i] * s.n_rhs + i] = s.alpha[i];
   }
-  if (is_done(r2, s.target[i], s.stagnation_window[i], s.smallest[i], s.since_smallest[i], s.outcome[i]) ||
+  if (is_done<long long>(r2, s.target[i], s.stagnation_window[i], s.smallest[i], s.since_smallest[i], s.outcome[i]) ||
       s.iterations[i] >= s.most_iterations[i])
     s.active[i] = false;
 }
