@@ -1,4 +1,4 @@
-// The names of the kinds of errors, as reports and Python have them (docs/guide/errors.md). Local.
+// The names of the kinds of errors in reports and Python (docs/guide/troubleshooting.md). Local.
 #pragma once
 
 #include "halo/watch/error.hpp"

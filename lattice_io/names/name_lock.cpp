@@ -16,6 +16,7 @@
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/names/owner.hpp"
+#include "lattice_io/names/small_file.hpp"
 
 namespace staghorn {
 
@@ -126,14 +127,9 @@ class Attempt {
 
   // "" where it is gone.
   std::string text_at(const std::string& lock) const {
-    const int descriptor = ::open(lock.c_str(), O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0 && errno != ENOENT && errno != ESTALE) fail(("the lock '" + lock + "' cannot be read").c_str());
-    if (descriptor < 0) return "";
-    std::string text(4096, '\0');
-    const ssize_t n = ::read(descriptor, text.data(), text.size());
-    ::close(descriptor);
-    text.resize(n > 0 ? std::size_t(n) : 0);
-    return text;
+    const std::optional<std::string> text = small_file(lock);
+    if (!text && errno != ENOENT && errno != ESTALE) fail(("the lock '" + lock + "' cannot be read").c_str());
+    return text.value_or("");
   }
 
   // Removes `lock`, whose owner is over and whose text is `seen`, unless another does.
@@ -164,13 +160,7 @@ NameLock::NameLock(const std::string& path, const std::string& target)
 NameLock::~NameLock() {
   if (text_.empty() || process_ != getpid()) return;
   // Who has removed it by hand may have let in another.
-  const int descriptor = ::open(file_.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return;
-  std::string found(text_.size() + 1, '\0');
-  const ssize_t n = ::read(descriptor, found.data(), found.size());
-  ::close(descriptor);
-  found.resize(n > 0 ? std::size_t(n) : 0);
-  if (found == text_) ::unlink(file_.c_str());
+  if (small_file(file_) == text_) ::unlink(file_.c_str());
 }
 
 NameLock::NameLock(NameLock&& other) noexcept

@@ -1,6 +1,5 @@
 #include "lattice_io/names/owner.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,20 +14,14 @@
 #include <sstream>
 #include <vector>
 
+#include "lattice_io/names/small_file.hpp"
+
 namespace staghorn {
 
 namespace {
 
 // "" where the file cannot be read: the process that it is about may end at this moment.
-std::string content(const std::string& file) {
-  const int descriptor = ::open(file.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return "";
-  std::string text(4096, '\0');
-  const ssize_t n = ::read(descriptor, text.data(), text.size());
-  ::close(descriptor);
-  text.resize(n > 0 ? std::size_t(n) : 0);
-  return text;
-}
+std::string content(const std::string& file) { return small_file(file).value_or(""); }
 
 std::string first_word(const std::string& file) {
   std::istringstream words(content(file));

@@ -80,7 +80,7 @@ class InternalError(Error):
     """A fault of Staghorn: please report it."""
 
 
-# Category -> class. docs/guide/errors.md is the table for users.
+# Category -> class. docs/guide/troubleshooting.md is the table for users.
 CLASSES: dict[str, type[Error]] = {
     "argument": ArgumentError, "layout": LayoutError, "value": InputError, "file": FileError, "memory": OutOfMemoryError,
     "device": DeviceError, "mpi": MpiError, "state": StateError, "unsupported": UnsupportedError, "internal": InternalError,

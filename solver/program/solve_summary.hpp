@@ -20,7 +20,8 @@ void print_certificate(std::ostream& out, const SolveReport& report);
 // What checkpoints did; `counted` is what was counted before the run went on. Local.
 void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, const char* counted);
 
-// The JSON of a solve that ended with an error, in place of a report; `category` is a word of docs/guide/errors.md.
+// The JSON of a solve that ended with an error, in place of a report. `category` is one of those of
+// docs/guide/troubleshooting.md.
 std::string report_of_error(const Error& error);
 
 }  // namespace staghorn

@@ -10,7 +10,7 @@ import pytest
 from program_under_test import ROOT
 from staghorn import errors
 
-PAGE = (ROOT / "docs" / "guide" / "errors.md").read_text()
+PAGE = (ROOT / "docs" / "guide" / "troubleshooting.md").read_text()
 
 
 def text_of(path: str) -> str:

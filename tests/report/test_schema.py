@@ -65,7 +65,7 @@ def test_seconds_are_whole_nanoseconds(made):
 
 
 def test_categories_of_the_schema_are_those_of_errors():
-    named = set(re.findall(r"^\| `(\w+)` \|.*STAGHORN_E_", (ROOT / "docs/guide/errors.md").read_text(), re.MULTILINE))
+    named = set(re.findall(r"^\| `(\w+)` \|.*STAGHORN_E_", (ROOT / "docs/guide/troubleshooting.md").read_text(), re.MULTILINE))
     parts = report_page.schema()["$defs"]
     of_part = parts["campaign"]["properties"]["configurations"]["items"]["properties"]["category"]["enum"]
     assert set(parts["error"]["properties"]["category"]["enum"]) == set(of_part) - {None} == named and len(named) == 10
