@@ -16,12 +16,6 @@ Coordinates unravel(std::int64_t index, const Extents& e) {
   return x;
 }
 
-bool divides_evenly(const Extents& global, const Extents& grid) {
-  for (int mu = 0; mu < 4; ++mu)
-    if (grid[mu] < 1 || global[mu] % (2 * grid[mu]) != 0) return false;
-  return true;
-}
-
 std::string to_string(const Extents& e) {
   return std::to_string(e[0]) + "x" + std::to_string(e[1]) + "x" + std::to_string(e[2]) + "x" + std::to_string(e[3]);
 }
@@ -89,16 +83,6 @@ std::int64_t Lattice::global_site_index(const Coordinates& x) const {
 
 Coordinates Lattice::to_global(const Coordinates& x) const {
   return {origin_[0] + x[0], origin_[1] + x[1], origin_[2] + x[2], origin_[3] + x[3]};
-}
-
-bool Lattice::owns(const Coordinates& x) const {
-  for (int mu = 0; mu < 4; ++mu)
-    if (x[mu] < origin_[mu] || x[mu] >= origin_[mu] + local_[mu]) return false;
-  return true;
-}
-
-Coordinates Lattice::to_local(const Coordinates& x) const {
-  return {x[0] - origin_[0], x[1] - origin_[1], x[2] - origin_[2], x[3] - origin_[3]};
 }
 
 }  // namespace staghorn

@@ -23,8 +23,6 @@ std::string to_string(const Extents& extents);  // "8x8x8x16"
 
 // Coordinates of an index that runs through `extents`, x fastest.
 Coordinates unravel(std::int64_t index, const Extents& extents);
-// Whether `grid` cuts `global` into equal local lattices of even extents.
-bool divides_evenly(const Extents& global, const Extents& grid);
 
 class Lattice {
  public:
@@ -67,8 +65,6 @@ class Lattice {
   // The same index and its inverse for global coordinates.
   std::int64_t global_site_index(const Coordinates& global_x) const;
   Coordinates to_global(const Coordinates& x) const;
-  bool owns(const Coordinates& global_x) const;
-  Coordinates to_local(const Coordinates& global_x) const;  // if owns(global_x)
 
   static Parity parity_of(const Coordinates& x) { return Parity((x[0] + x[1] + x[2] + x[3]) & 1); }
 

@@ -47,9 +47,6 @@ void project(Links& links) {
   for (Matrix& u : links) project_su3(u);
 }
 
-STAGHORN_FMA_CLONES
-void transform(Matrix& u, const Matrix& g, const Matrix& g_ahead) { u = g * (u * adjoint(g_ahead)); }
-
 // How many sites a thread works on at a time: few enough for balance, many enough to cost nothing.
 constexpr std::int64_t sites_at_a_time = 256;
 
@@ -132,14 +129,6 @@ void reunitarize(LinkField& links) {
   if (links.space() == MemorySpace::cuda) return cuda_reunitarize(links);
 #pragma omp parallel for
   for (std::int64_t x = 0; x < links.size(); ++x) project(links[x]);
-}
-
-void gauge_transform(const Communicator& communicator, LinkField& links, const MatrixField& g) {
-  for (int mu = 0; mu < 4; ++mu) {
-    const NeighbourSites<Matrix> ahead(communicator, g, mu, +1);
-#pragma omp parallel for
-    for (std::int64_t x = 0; x < links.size(); ++x) transform(links[x][mu], g[x], ahead[x]);
-  }
 }
 
 #ifndef STAGHORN_CUDA

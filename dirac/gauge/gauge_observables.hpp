@@ -34,7 +34,4 @@ UnitarityCheck check_unitarity(const Communicator& communicator, const LinkField
 // Projects every link onto SU(3): Gram-Schmidt on the first two rows, third row their conjugate cross product. Local.
 void reunitarize(LinkField& links);
 
-// U_mu(x) -> g(x) U_mu(x) g(x+mu)^dagger. Collective.
-void gauge_transform(const Communicator& communicator, LinkField& links, const MatrixField& g);
-
 }  // namespace staghorn

@@ -154,12 +154,6 @@ NcclCommunicator::NcclCommunicator(const Communicator& communicator) {
 
 NcclCommunicator::~NcclCommunicator() = default;
 
-std::string NcclCommunicator::version() const {
-  int version = 0;
-  STAGHORN_NCCL_CHECK(*state_, get_version(&version));
-  return version_text(version);
-}
-
 void NcclCommunicator::exchange(std::span<const FaceChannel> channels, void* stream) const {
   // NCCL matches what two ranks send and receive in the order of the calls.
   std::vector<FaceChannel> in_order(channels.begin(), channels.end());

@@ -22,8 +22,6 @@ class NcclCommunicator {
   NcclCommunicator(const NcclCommunicator&) = delete;
   NcclCommunicator& operator=(const NcclCommunicator&) = delete;
 
-  std::string version() const;  // "2.27.3"
-
   // exchange and sum queue on a cudaStream_t and return at once. The first call of each may wait for other ranks to
   // connect: before it stands Communicator::enter(). All ranks call them in the same order. They throw Error if NCCL
   // refuses.

@@ -42,8 +42,5 @@ SignalWatch::~SignalWatch() {
 
 bool signal_asked_to_end() noexcept { return ending_signal != 0; }
 int times_asked_to_save() noexcept { return saves; }
-const char* signal_that_ended() noexcept {
-  return ending_signal == SIGTERM ? "SIGTERM" : ending_signal == SIGINT ? "SIGINT" : "";
-}
 
 }  // namespace staghorn

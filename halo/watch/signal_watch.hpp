@@ -21,8 +21,7 @@ class SignalWatch {
 };
 
 // What signals have asked for since the watch began; nothing without a watch. By any thread.
-bool signal_asked_to_end() noexcept;       // SIGTERM or SIGINT came
-int times_asked_to_save() noexcept;        // how often SIGUSR1 came
-const char* signal_that_ended() noexcept;  // "SIGTERM", "SIGINT", or "" without one
+bool signal_asked_to_end() noexcept;  // SIGTERM or SIGINT came
+int times_asked_to_save() noexcept;   // how often SIGUSR1 came
 
 }  // namespace staghorn

@@ -76,13 +76,6 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
   return solved;
 }
 
-SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
-                            const std::function<void(const CgProgress&)>& progress) {
-  return solve_sources(session, request,
-                       make_sources(session.communicator(), session.lattice(), source, session.options().no_verify), {},
-                       progress);
-}
-
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks) {
   return {source.n_rhs(), request.system, std::max(1, int(request.masses.size())),
           most_masses_together(request, quarks.naik_epsilon.value_or(0)),

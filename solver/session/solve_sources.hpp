@@ -37,10 +37,6 @@ SolvedSources solve_rational(Session& session, const SolveRequest& request, cons
 // What low modes see of a noise vector in the phases of the request. Collective.
 std::vector<double> seen_by_low_modes(const LowModeTrace& low_modes, const SolveRequest& request, VectorField noise);
 
-// The same for a source in words, from zero. Collective.
-SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceRequest& source,
-                            const std::function<void(const CgProgress&)>& progress = {});
-
 // What such a solve will ask of the memory of a session with links of these quarks. Local.
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks);
 

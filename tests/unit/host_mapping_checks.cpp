@@ -18,6 +18,13 @@ constexpr Case cases[] = {{{16, 4, 2, 2}, {8, 2, 1, 1}},  {{8, 8, 12, 16}, {2, 2
                           {{8, 8, 12, 16}, {1, 4, 2, 2}}, {{16, 16, 16, 32}, {2, 2, 2, 4}},
                           {{24, 4, 8, 12}, {6, 1, 2, 3}}, {{4, 6, 8, 10}, {1, 3, 2, 5}}};
 
+// Whether `grid` cuts `global` into equal local lattices of even extents.
+bool cuts_evenly(const Extents& global, const Extents& grid) {
+  for (int mu = 0; mu < 4; ++mu)
+    if (global[mu] % (2 * grid[mu]) != 0) return false;
+  return true;
+}
+
 std::vector<int> consecutive(std::int64_t ranks, int per_host) {
   std::vector<int> hosts(std::size_t(ranks), 0);
   for (std::size_t rank = 0; rank < hosts.size(); ++rank) hosts[rank] = int(rank) / per_host;
@@ -128,7 +135,7 @@ bool process_grid_leaves_least_area_between_hosts() {
           for (int y = 1; x * y <= ranks; ++y)
             for (int z = 1; x * y * z <= ranks; ++z) {
               const Extents grid{x, y, z, ranks / (x * y * z)};
-              if (volume(grid) != ranks || !divides_evenly(global, grid)) continue;
+              if (volume(grid) != ranks || !cuts_evenly(global, grid)) continue;
               const auto other = between(grid);
               if (other.first == found.first && !CHECK(other.second >= found.second - 1e-9)) return false;
             }

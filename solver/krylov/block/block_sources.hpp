@@ -15,7 +15,6 @@ class BlockSources {
   BlockSources(const BlockAlgebra& algebra, const ColorVectorField& b);
 
   bool any_dependent() const { return !dependent_.empty(); }
-  bool all_zero() const { return all_zero_; }
   // b_j = sum_i b_i c_ij; for those that stand for themselves column j is that of the unit matrix.
   const ComplexMatrix& composition() const { return composition_; }
   // Puts noise into the places of dependent right-hand sides: the same numbers at each call and on every process grid.

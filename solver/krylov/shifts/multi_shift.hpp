@@ -48,8 +48,6 @@ struct LeftShifts {
 
 class MultiShiftCg {
  public:
-  static constexpr int most_shifts = max_shifts + 1;
-
   // Makes the vectors, of d.n_rhs() right-hand sides each. `d`, in fp64 or fp32, must outlive the object. Local.
   MultiShiftCg(StaggeredOperator& d, int n_shifts);
 
