@@ -48,6 +48,7 @@ DIGITS = "tests/io/test_eigenvector_files.py::test_no_digit_of_a_text_without_ch
 GIVEN = ["tests/unit/test_unit_checks.py::test_unit_check[one_wrong_sign_is_refused_by_name]"]
 
 SCALES = "tests/property/test_scales.py::"
+ARCHIVE = "tests/unit/test_unit_checks.py::test_unit_check"
 
 MUTATIONS = [
     # the answer
@@ -154,11 +155,19 @@ MUTATIONS = [
     Mutation("a checkpoint of another solve is refused",
              "found != printable(expected))", "found.empty())",
              ["tests/cli/test_checkpoints.py::test_state_of_another_solve_is_refused"]),
-    Mutation("a checkpoint whose numbers are damaged is refused",
-             "stored && !same_hexadecimal(stored.mapped(), crc_of_text(text))", "stored && stored.mapped().empty()",
+    Mutation("a checkpoint whose state is damaged is refused",
+             "!same_hexadecimal(stored, crc_of_text(text))", "stored.empty()",
              ["tests/cli/test_checkpoints.py::test_damaged_state_is_noticed_and_the_one_before_used[number]"]),
-    Mutation("a checkpoint of eigenpairs keeps what scales of the basis were",
-             "scales_[tile].push_back(int(scale));", "scales_[tile].push_back(0);",
+    Mutation("a checkpoint of another version is refused by name",
+             "found != version)", "found > version)",
+             ["tests/cli/test_checkpoints.py::test_state_of_another_version_is_refused_by_name"]),
+    Mutation("a list of another length is refused",
+             "if (list.size() != length) here.fail(", "if (list.size() > length) here.fail(", [ARCHIVE + "[what_does_not_fit_is_named]"]),
+    Mutation("a checkpoint keeps all bits of a number",
+             '"%016llx", static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(number))',
+             '"%016llx", static_cast<unsigned long long>(std::bit_cast<std::uint64_t>(number + 0))', [ARCHIVE + "[all_types_come_back_with_all_bits]"]),
+    Mutation("a checkpoint of eigenpairs keeps the projected matrix",
+             'archive("h", h, h.size());', "",
              ["tests/mpi/test_eigen_checkpoints.py::test_search_goes_on_with_more_calls"]),
     Mutation("a checkpoint keeps the direction of mixed precision",
              "stop.keeper->restore({&x, &sloppy.p});", "stop.keeper->restore({&x, &sloppy.r});",

@@ -1,4 +1,4 @@
-// One checkpoint in an HDF5 file: texts, lists of numbers, and vectors one after the other. Collective throughout.
+// One checkpoint in an HDF5 file: texts, the values of a state, and vectors one after the other. Collective throughout.
 #pragma once
 
 #include <functional>
@@ -7,14 +7,29 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
-#include "solver/krylov/kept_rhs.hpp"
+#include "solver/search/archive.hpp"
 
 namespace staghorn {
 
+// How far the search of a state has come, in all.
+struct Reached {
+  long count = 0;
+  std::string counted;  // "iterations"
+  void visit(const Archive& archive);
+};
+inline std::string to_string(const Reached& reached) { return std::to_string(reached.count) + " " + reached.counted; }
+
 struct CheckpointContents {
   std::map<std::string, std::string> texts;  // what the solve is
-  SearchNumbers numbers;                     // kept to the last bit
+  Archive state;
   std::int64_t n_vectors = 0;
+  Reached reached{};
+};
+
+// The file is of a version of Staghorn that keeps states in another way.
+class OtherCheckpointVersion : public FileError {
+ public:
+  using FileError::FileError;
 };
 
 // Writes `path`: beside it, flushed to the disk, then renamed. With `keep_previous` a file that was there is kept as
@@ -26,7 +41,8 @@ std::int64_t write_checkpoint(const Communicator& communicator, const std::strin
 
 std::string previous_checkpoint(const std::string& path);  // "PATH.1", beside the file that a link leads to
 
-// All but the vectors. Throws Error where the file is no whole checkpoint.
+// All but the vectors. Throws Error where the file is no whole checkpoint, OtherCheckpointVersion where it is of
+// another version.
 CheckpointContents read_checkpoint(const Communicator& communicator, const std::string& path);
 
 // Reads the vectors one after the other into `space`; `take(k)` is called when vector k is there. Throws Error where a

@@ -5,6 +5,7 @@
 #include "halo/watch/activity.hpp"
 #include "halo/watch/signal_watch.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -44,6 +45,8 @@ void CheckpointSeries::find_state() {
       read_checkpoint_vectors(communicator_, path, space, {});
     } catch (const LocalError&) {
       throw;
+    } catch (const OtherCheckpointVersion&) {
+      throw;
     } catch (const Error& error) {
       summary_.notes.push_back(error.what());
       newest_is_damaged_ = newest_is_damaged_ || path == path_;
@@ -52,6 +55,7 @@ void CheckpointSeries::find_state() {
     for (const auto& [name, expected] : identity_)
       if (const std::string& found = contents.texts[name]; found != printable(expected))  // as attributes are read
         throw FileError("checkpoint " + path + ": " + name, expected, found.empty() ? "none" : found);
+    summary_.resumed_iterations = contents.reached.count;
     found_ = std::move(contents);
     summary_.resumed_from = path;
     return;
@@ -66,15 +70,15 @@ bool CheckpointSeries::is_due() {
   return due_ != Due::no;
 }
 
-void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
-                             const std::function<const VectorField&(std::int64_t)>& vector,
-                             const std::string& reached) {
+void CheckpointSeries::write(const Archive& state, Reached reached, std::int64_t n_vectors,
+                             const std::function<const VectorField&(std::int64_t)>& vector) {
   const Activity activity("checkpoint");
   const Stopwatch writing;
   saves_seen_ = times_asked_to_save();
+  state("reached", reached);
   try {
-    summary_.bytes = double(write_checkpoint(communicator_, path_, lattice_, {identity_, std::move(numbers), n_vectors},
-                                             vector, !newest_is_damaged_));
+    summary_.bytes = double(
+        write_checkpoint(communicator_, path_, lattice_, {identity_, state, n_vectors}, vector, !newest_is_damaged_));
     newest_is_damaged_ = false;
     ++summary_.written;
   } catch (const LocalError&) {
@@ -86,7 +90,7 @@ void CheckpointSeries::write(SearchNumbers numbers, std::int64_t n_vectors,
   summary_.seconds += writing.seconds();
   since_last_ = Stopwatch();
   if (due_ == Due::end)
-    throw EndedWithCheckpoint("ended by a signal after " + reached + "; `resume` goes on from " + path_);
+    throw EndedWithCheckpoint("ended by a signal after " + to_string(reached) + "; `resume` goes on from " + path_);
 }
 
 CheckpointSummary CheckpointSeries::summary() const {

@@ -35,19 +35,17 @@ class CheckpointSeries {
   CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
                    std::map<std::string, std::string> identity);
 
-  // What the solve goes on from, and its file; nothing where it begins. `iterations_in` of the constructor's solve is
-  // told afterwards.
+  // What the solve goes on from, and its file; nothing where it begins.
   const std::optional<CheckpointContents>& found() const { return found_; }
   const std::string& found_path() const { return summary_.resumed_from; }
-  void set_resumed_iterations(long iterations) { summary_.resumed_iterations = iterations; }
   void note(const std::string& text) { summary_.notes.push_back(text); }
 
   // Every `place.every` seconds, and when a signal asks for it (halo/watch/signal_watch.hpp).
   bool is_due();
-  // Writes numbers and n_vectors vectors, `vector(k)` as write_checkpoint has it. A disk that is full is noted, and the
-  // solve goes on. Throws EndedWithCheckpoint where a signal asked for the end; `reached` is for its message.
-  void write(SearchNumbers numbers, std::int64_t n_vectors,
-             const std::function<const VectorField&(std::int64_t)>& vector, const std::string& reached);
+  // Writes a state, which has come so far, and n_vectors vectors, `vector(k)` as write_checkpoint has it. A disk that
+  // is full is noted, and the solve goes on. Throws EndedWithCheckpoint where a signal asked for the end.
+  void write(const Archive& state, Reached reached, std::int64_t n_vectors,
+             const std::function<const VectorField&(std::int64_t)>& vector);
 
   CheckpointSummary summary() const;
 

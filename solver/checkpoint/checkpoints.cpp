@@ -12,54 +12,43 @@ namespace {
 std::size_t fields_of(std::size_t n_vectors) { return (n_vectors + 1) / 2; }
 constexpr Parity places[] = {Parity::even, Parity::odd};
 
-long iterations_in(const SearchNumbers& numbers) {
-  long most = 0;
-  for (const auto& [name, list] : numbers)
-    if (name == "iterations" || name == "mixed.rounds" || name == "block.rounds" || name == "deflated.rounds" ||
-        name == "passes.cg_iterations" || name == "lanczos.counts")
-      most += list.empty() ? 0 : long(list[0]);
-  return most;
-}
-
-std::string reached(const SearchNumbers& numbers) {
-  if (const auto counts = numbers.find("lanczos.counts"); counts != numbers.end())
-    return std::to_string(long(counts->second.at(0))) + " operator calls";
-  return std::to_string(iterations_in(numbers)) + " iterations of this pass";
-}
-
 }  // namespace
 
 Checkpoints::Checkpoints(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
                          std::map<std::string, std::string> identity)
-    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, place, std::move(identity)) {
-  if (series_.found()) series_.set_resumed_iterations(iterations_in(series_.found()->numbers));
+    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, place, std::move(identity)) {}
+
+void Checkpoints::Counts::visit(const Archive& archive) {
+  archive("solutions", solutions);
+  archive("vectors", vectors);
 }
 
-void Checkpoints::surround(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions) {
-  numbers_around_ = std::move(numbers);
+Checkpoints::Counts Checkpoints::counts() const {
+  Counts counts;
+  series_.found()->state("fields", counts);
+  return counts;
+}
+
+void Checkpoints::surround(VisitState visit, std::span<VectorField> solutions) {
+  visit_surroundings_ = std::move(visit);
   solutions_ = solutions;
+  if (!kept()) return;
+  if (enclosures_.empty()) read_solutions(solutions_, 0, solutions_.size());
+  visit_surroundings_(*kept());
 }
 
-const SearchNumbers* Checkpoints::restore_surroundings() {
-  if (kept() && enclosures_.empty()) read_solutions(solutions_, 0, solutions_.size());
-  return kept();
-}
-
-void Checkpoints::enclose(std::function<SearchNumbers()> numbers, std::span<VectorField> solutions, std::size_t first) {
-  numbers_around_ = {};
+void Checkpoints::enclose(VisitState visit, std::span<VectorField> solutions, std::size_t first) {
+  visit_surroundings_ = {};
   if (!enclosures_.empty()) first += enclosures_.back().first;
-  enclosures_.push_back({std::move(numbers), solutions, first});
+  enclosures_.push_back({std::move(visit), solutions, first});
+  if (!kept()) return;
+  read_solutions(solutions, first, enclosures_.front().solutions.size());
+  enclosures_.back().visit(*kept());
 }
 
 void Checkpoints::end_enclosure() {
-  numbers_around_ = {};
+  visit_surroundings_ = {};
   enclosures_.pop_back();
-}
-
-const SearchNumbers* Checkpoints::restore_enclosure() {
-  if (kept())
-    read_solutions(enclosures_.back().solutions, enclosures_.back().first, enclosures_.front().solutions.size());
-  return kept();
 }
 
 std::vector<const VectorField*> Checkpoints::solutions_so_far() const {
@@ -74,7 +63,7 @@ std::vector<const VectorField*> Checkpoints::solutions_so_far() const {
 }
 
 void Checkpoints::read_solutions(std::span<VectorField> solutions, std::size_t first, std::size_t all) {
-  const auto n_solutions = std::int64_t(get_number(series_.found()->numbers, "keeper.solutions"));
+  const auto n_solutions = std::int64_t(counts().solutions);
   if (n_solutions != 0 && n_solutions != std::int64_t(all))
     throw FileError("checkpoint " + series_.found_path(), std::to_string(all) + " solutions", n_solutions);
   for (VectorField& x : solutions)
@@ -95,12 +84,12 @@ void Checkpoints::keep(const SearchState& state) {
   const bool has_solutions = std::any_of(solutions.begin(), solutions.end(),
                                          [&](const VectorField* x) { return !is_zero(communicator_, *x); });
   const std::size_t n_solutions = has_solutions ? solutions.size() : 0;
-  SearchNumbers numbers = state.numbers;
-  if (numbers_around_) numbers.merge(numbers_around_());
-  for (const Enclosure& enclosure : enclosures_) numbers.merge(enclosure.numbers());
-  if (numbers_of_job_) numbers.merge(numbers_of_job_());
-  numbers["keeper.solutions"] = {double(n_solutions)};
-  numbers["keeper.vectors"] = {double(state.vectors.size())};
+  Archive archive;
+  state.visit(archive);
+  if (visit_surroundings_) visit_surroundings_(archive);
+  for (const Enclosure& enclosure : enclosures_) enclosure.visit(archive);
+  if (visit_job_) visit_job_(archive);
+  archive("fields", Counts{n_solutions, state.vectors.size()});
   VectorField space(lattice_);
   const auto vector = [&](std::int64_t k) -> const VectorField& {
     const auto at = std::size_t(k);
@@ -113,23 +102,19 @@ void Checkpoints::keep(const SearchState& state) {
         clear_parity(space, places[half]);
     return space;
   };
-  series_.write(std::move(numbers), std::int64_t(n_solutions + n_rhs * fields), vector, reached(state.numbers));
+  series_.write(archive, {archive.counted(), state.counted}, std::int64_t(n_solutions + n_rhs * fields), vector);
 }
 
-const SearchNumbers* Checkpoints::kept_numbers() { return kept(); }
-
 void Checkpoints::restore(const std::vector<ColorVectorField*>& vectors) {
-  const auto n_solutions = std::size_t(get(series_.found()->numbers, "keeper.solutions", 1)[0]);
+  const auto [n_solutions, n_vectors] = counts();
   const std::size_t fields = fields_of(vectors.size()), n_rhs = std::size_t(vectors.front()->n_rhs());
-  if (get(series_.found()->numbers, "keeper.vectors", 1)[0] != double(vectors.size()) ||
-      series_.found()->n_vectors != std::int64_t(n_solutions + n_rhs * fields))
+  if (n_vectors != vectors.size() || series_.found()->n_vectors != std::int64_t(n_solutions + n_rhs * fields))
     throw FileError("checkpoint " + series_.found_path(),
-                    std::to_string(vectors.size()) + " vectors of each right-hand side",
-                    get(series_.found()->numbers, "keeper.vectors", 1)[0]);
+                    std::to_string(vectors.size()) + " vectors of each right-hand side", n_vectors);
   VectorField space(lattice_);
-  read_checkpoint_vectors(communicator_, series_.found_path(), space, [&](std::int64_t k) {
-    if (std::size_t(k) < n_solutions) return;
-    const std::size_t rhs = (std::size_t(k) - n_solutions) / fields, field = (std::size_t(k) - n_solutions) % fields;
+  read_checkpoint_vectors(communicator_, series_.found_path(), space, [&, first = n_solutions](std::int64_t k) {
+    if (std::size_t(k) < first) return;
+    const std::size_t rhs = (std::size_t(k) - first) / fields, field = (std::size_t(k) - first) % fields;
     for (std::size_t half = 0; half < 2 && 2 * field + half < vectors.size(); ++half)
       vectors[2 * field + half]->pack_exactly(places[half], int(rhs), space);
   });

@@ -53,18 +53,9 @@ std::int64_t LanczosBasis::bytes() const {
   return std::int64_t(vectors_.size() + spare_.size()) * (vectors_.empty() ? 0 : vectors_[0].bytes());
 }
 
-void LanczosBasis::put_into(SearchNumbers& numbers) const {
-  numbers["basis.drawn"] = {double(drawn_)};
-  for (std::size_t tile = 0; tile < scales_.size(); ++tile)  // the last bits of products depend on them
-    numbers["basis.scales" + std::to_string(tile)].assign(scales_[tile].begin(), scales_[tile].end());
-}
-
-void LanczosBasis::take_from(const SearchNumbers& numbers) {
-  drawn_ = std::uint32_t(get_number(numbers, "basis.drawn"));
-  for (std::size_t tile = 0; tile < scales_.size(); ++tile) {
-    scales_[tile].clear();
-    for (const double scale : get(numbers, "basis.scales" + std::to_string(tile))) scales_[tile].push_back(int(scale));
-  }
+void LanczosBasis::visit(const Archive& archive) {
+  archive("drawn", drawn_);
+  archive("scales", scales_, scales_.size());  // the last bits of products depend on them
 }
 
 ComplexMatrix LanczosBasis::take_out(int first, int last, int n, int count) {

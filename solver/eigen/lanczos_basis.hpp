@@ -51,9 +51,7 @@ class LanczosBasis {
   void scatter(const ColorVectorField& block, int first, int count);
   void release_spare() { spare_.clear(); }
 
-  // What there is to know besides the vectors, as lists whose names begin with `basis.`, and back. Local.
-  void put_into(SearchNumbers& numbers) const;
-  void take_from(const SearchNumbers& numbers);
+  void visit(const Archive& archive);  // what there is to know besides the vectors
 
  private:
   // c_ij = (v_i, v_{n+j}) for first <= i < last and j < count; v_{n+j} -= sum_i c_ij v_i.

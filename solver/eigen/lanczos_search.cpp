@@ -62,7 +62,7 @@ LanczosSearch::LanczosSearch(StaggeredOperator& d, StaggeredOperator& d_of_block
       basis_(d, parity, basis_size(aim.pairs, range.dimension) + block_.n_rhs(), aim.seed),
       h_(basis_.size(), basis_.size()) {
   counts_.calls = range.calls;
-  if (const SearchNumbers* const kept = aim.keeper ? aim.keeper->kept_numbers() : nullptr)
+  if (const Archive* const kept = aim.keeper ? aim.keeper->kept() : nullptr)
     take_state(*kept);
   else
     begin_anew();

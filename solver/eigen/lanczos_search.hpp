@@ -52,6 +52,7 @@ struct LanczosCounts {
   int random_vectors = 0;  // drawn where the vectors so far reached no further, and to probe
   int probes = 0, found_missing = 0;
   int converged = 0;  // pairs whose residual estimate reaches the aim
+  void visit(const Archive& archive);
 };
 
 class LanczosSearch {
@@ -86,6 +87,7 @@ class LanczosSearch {
   const LanczosCounts& counts() const { return counts_; }
   double lowest_of_probe() const { return lowest_of_probe_; }  // Ritz value of K in the last probe
   std::int64_t bytes() const { return bytes_; }                // of vectors at the peak, this rank
+  void visit(const Archive& archive);                          // the state, but for the range and the vectors
 
  private:
   struct Ritz {
@@ -112,8 +114,9 @@ class LanczosSearch {
   enum class Probe { complete, missing, out_of_calls };
   Probe end_probe();
 
+  std::vector<ColorVectorField*> vectors_of_state();
   void keep_state();
-  void take_state(const SearchNumbers& numbers);
+  void take_state(const Archive& state);
 
   StaggeredOperator &d_, &d_of_block_;
   const Parity parity_;
@@ -133,6 +136,7 @@ class LanczosSearch {
     bool missing = false;                         // a probe has found pairs
     int probed = -1;                              // pairs that stayed where a probe is under way, else -1
     double last = 0;                              // the last of the pairs that are probed
+    void visit(const Archive& archive);
   } stage_;
   LanczosCounts counts_;
   std::function<void(const LanczosCounts&)> show_;

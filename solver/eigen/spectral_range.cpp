@@ -26,16 +26,13 @@ double SpectralRange::bound_of(double count) const {
   return upper_end();
 }
 
-void put_range(SearchNumbers& numbers, const SpectralRange& range) {
-  numbers["range.ends"] = {range.largest, range.residual, double(range.calls), double(range.dimension)};
-  numbers["range.nodes"] = range.nodes;
-  numbers["range.below"] = range.below;
-}
-
-SpectralRange get_range(const SearchNumbers& numbers) {
-  const std::vector<double>& ends = get(numbers, "range.ends", 4);
-  return {
-      ends[0], ends[1], long(ends[2]), std::int64_t(ends[3]), get(numbers, "range.nodes"), get(numbers, "range.below")};
+void SpectralRange::visit(const Archive& archive) {
+  archive("largest", largest);
+  archive("residual", residual);
+  archive("calls", calls);
+  archive("dimension", dimension);
+  archive("nodes", nodes);
+  archive("below", below, nodes.size());
 }
 
 SpectralRange find_spectral_range(StaggeredOperator& d, Parity parity, std::uint64_t seed, long max_calls) {

@@ -25,11 +25,8 @@ struct SpectralRange {
   double bound_of(double count) const;
   // No eigenvalue is expected above.
   double upper_end() const { return largest + residual; }
+  void visit(const Archive& archive);
 };
-
-// All of it as lists whose names begin with `range.`, and back. Local.
-void put_range(SearchNumbers& numbers, const SpectralRange& range);
-SpectralRange get_range(const SearchNumbers& numbers);
 
 // At least 64 steps, then until the largest eigenvalue is known to about 1e-10 of itself, at most 320 steps, or
 // `max_calls`. Makes three vectors. Each step is one application of K and one more pass over a vector. Collective.

@@ -81,58 +81,32 @@ CgResult ConjugateGradient::solve(const ParitySystem& system, ColorVectorField& 
   const std::vector<double> r2 = system.d.norm2(r, sums);
   LoopMemory memory;
   CgState state{x, r, p, tmp, r2, r2, &loop, &memory};
-  if (const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr) {
-    get_loop(*resumed, state);
+  if (const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr) {
+    (*kept)("loop", state);
     stop.keeper->restore({&x, &r, &p});
   }
   return kept_loop(system, state, stop, show);
 }
 
-void put_loop(SearchNumbers& numbers, const CgState& state) {
-  const LoopMemory& memory = *state.memory;
-  numbers["r2"] = state.r2;
-  numbers["p2"] = state.p2;
-  numbers["hop_bounds"] = memory.hop_bounds;
-  numbers["iterations"] = {double(memory.iterations)};
-  std::vector<SolvedRhs> done;
-  for (const char* name : {"active", "smallest", "since_smallest", "root_condition", "patient"}) numbers[name].clear();
-  for (const Running& running : memory.rhs) {
-    done.push_back(running.done);
-    numbers["active"].push_back(running.active);
-    numbers["smallest"].push_back(running.smallest);
-    numbers["since_smallest"].push_back(double(running.since_smallest));
-    numbers["root_condition"].push_back(running.root_condition);
-    numbers["patient"].push_back(running.patient);
-  }
-  put(numbers, "loop.", done);
-}
-
-void get_loop(const SearchNumbers& numbers, CgState& state) {
-  LoopMemory& memory = *state.memory;
-  const std::size_t n = state.r2.size();
-  state.r2 = get(numbers, "r2", n);
-  state.p2 = get(numbers, "p2", n);
-  memory.hop_bounds = get(numbers, "hop_bounds", n);
-  memory.iterations = long(get(numbers, "iterations", 1)[0]);
-  const std::vector<double>&active = get(numbers, "active", n), &smallest = get(numbers, "smallest", n),
-        &since_smallest = get(numbers, "since_smallest", n), &root_condition = get(numbers, "root_condition", n),
-        &patient = get(numbers, "patient", n);
-  std::vector<SolvedRhs> done = get_rhs(numbers, "loop.", n);
-  memory.rhs.clear();
-  for (std::size_t i = 0; i < n; ++i)
-    memory.rhs.push_back(
-        {std::move(done[i]), active[i] != 0, smallest[i], long(since_smallest[i]), root_condition[i], patient[i] != 0});
+void CgState::visit(const Archive& archive) {
+  const std::size_t n = r2.size();
+  archive("r2", r2, n);
+  archive("p2", p2, n);
+  archive("hop_bounds", memory->hop_bounds, n);
+  archive.count("iterations", memory->iterations);
+  archive("rhs", memory->rhs, n);
 }
 
 CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
-                   const std::function<void(SearchState&)>& more) {
+                   const VisitState& more) {
+  const auto visit = [&](const Archive& archive) {
+    archive("loop", state);
+    if (more) more(archive);
+  };
   for (;;) {
     CgResult result = conjugate_gradient_loop(system, state, stop, show);
     if (!state.memory || !state.memory->left) return result;
-    SearchState kept{{&state.x, &state.r, &state.p}, {}};
-    put_loop(kept.numbers, state);
-    if (more) more(kept);
-    stop.keeper->keep(kept);
+    stop.keeper->keep({{&state.x, &state.r, &state.p}, visit});
   }
 }
 

@@ -29,11 +29,8 @@ struct CgState {
   std::shared_ptr<CudaLoop>* loop = nullptr;  // if set: empty at first, then kept between loops of the same operator
   LoopMemory* memory = nullptr;               // if set: the loop may be left, and goes on from there
   bool begun() const { return memory && !memory->rhs.empty(); }
+  void visit(const Archive& archive);  // all but vectors; `memory` must be set
 };
-
-// All of the state but vectors as lists of numbers, and back. `get_loop` throws Error where one is missing. Local.
-void put_loop(SearchNumbers& numbers, const CgState& state);
-void get_loop(const SearchNumbers& numbers, CgState& state);
 
 // The loop alone. Each right-hand side has the bits that it would have alone. Where `state.memory` then
 // says that the loop was left, the result is not complete. Collective.
@@ -49,10 +46,10 @@ using AfterResidual =
 CgResult loop_on_the_host(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
                           const AfterResidual& after_residual);
 
-// The loop until it ends: whenever stop.keeper wants the state, it gets vectors and numbers of `state`, and whatever
-// `more` adds. state.memory must be set if there is a keeper. Collective.
+// The loop until it ends: whenever stop.keeper wants the state, it gets vectors and values of `state`, and whatever
+// `more` writes. state.memory must be set if there is a keeper. Collective.
 CgResult kept_loop(const ParitySystem& system, CgState& state, const CgStop& stop, const ShowProgress& show,
-                   const std::function<void(SearchState&)>& more = {});
+                   const VisitState& more = {});
 
 // The vectors of CG besides x and b.
 struct CgVectors {

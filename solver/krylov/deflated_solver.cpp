@@ -81,17 +81,12 @@ class Rounds {
     return longest > 0 && any_active();
   }
 
-  // All that it remembers, and back.
-  void put_into(SearchNumbers& numbers) const {
-    put(numbers, "deflated.", rhs_);
-    numbers["deflated.active"].assign(active_.begin(), active_.end());
-    numbers["deflated.rounds"] = {double(iterations_)};
-  }
-  void take_from(const SearchNumbers& numbers) {
-    rhs_ = get_rhs(numbers, "deflated.", rhs_.size());
-    const std::vector<double>& active = get(numbers, "deflated.active", rhs_.size());
-    for (std::size_t i = 0; i < rhs_.size(); ++i) active_[i] = active[i] != 0;
-    iterations_ = long(get_number(numbers, "deflated.rounds"));
+  void visit(const Archive& archive) {
+    std::vector<bool> active(active_.begin(), active_.end());
+    archive("rhs", rhs_, rhs_.size());
+    archive("active", active, active.size());
+    archive.count("iterations", iterations_);
+    active_.assign(active.begin(), active.end());
   }
 
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
@@ -133,19 +128,16 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
   Rounds rounds(stop, d.norm2(r_, sums));
   CgResult result;
   std::optional<NestedKeeper> keeper;
-  if (stop.keeper)
-    keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{&x, &r_}, [&](SearchNumbers& numbers) {
-      rounds.put_into(numbers);
-      numbers["deflated.bounds"] = bounds_of(sums);
-      put_text(numbers, "deflated.took_over", result.took_over);
-    });
-  bool in_round = false;  // a state of the solver is there, from which it goes on
-  if (const SearchNumbers* const resumed = keeper ? keeper->kept_numbers() : nullptr) {
-    rounds.take_from(*resumed);
-    sums = sums_within(get(*resumed, "deflated.bounds", n));
-    result.took_over = get_text(*resumed, "deflated.took_over");
-    in_round = true;
-  }
+  const auto visit_rounds = [&](const Archive& archive) {
+    archive("rounds", rounds);
+    archive_sums(archive, "bounds", sums);
+    archive("took_over", result.took_over);
+  };
+  const auto visit = [&](const Archive& archive) { archive("deflated", visit_rounds); };
+  if (stop.keeper) keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{&x, &r_}, visit);
+  const Archive* const kept = keeper ? keeper->kept() : nullptr;
+  if (kept) visit(*kept);
+  bool in_round = kept != nullptr;  // a state of the solver is there, from which it goes on
   for (bool more = true; more;) {
     if (!std::exchange(in_round, false)) {
       // x += what the eigenvectors say of r;  r = b - A x

@@ -1,4 +1,4 @@
-// What right-hand sides have done, for states that are kept (solver/search/search_keeper.hpp).
+// What right-hand sides have done, for states that are kept (solver/search/archive.hpp).
 #pragma once
 
 #include <string>
@@ -9,9 +9,7 @@
 
 namespace staghorn {
 
-// As lists whose names begin with `prefix`, and back. `get_rhs` throws Error where a list is absent or has another
-// length. Local.
-void put(SearchNumbers& numbers, const std::string& prefix, const std::vector<SolvedRhs>& rhs);
-std::vector<SolvedRhs> get_rhs(const SearchNumbers& numbers, const std::string& prefix, std::size_t n_rhs);
+// Running sums, one for each right-hand side: their bounds, which set their last bits. Local.
+void archive_sums(const Archive& archive, const char* name, std::vector<ExactSum>& sums);
 
 }  // namespace staghorn

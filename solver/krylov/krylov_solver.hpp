@@ -18,6 +18,7 @@
 
 namespace staghorn {
 
+class Archive;
 class Deflation;
 class SearchKeeper;
 
@@ -72,6 +73,9 @@ inline std::vector<ExactSum> sums_of_sources(const CgStop& stop) {
   return sums;
 }
 
+std::string to_string(CgOutcome outcome);
+void parse(const std::string& text, CgOutcome& outcome);  // throws Error naming the choices
+
 struct SolvedRhs {  // one right-hand side
   CgOutcome outcome = CgOutcome::out_of_iterations;
   long iterations = 0;
@@ -79,6 +83,7 @@ struct SolvedRhs {  // one right-hand side
   std::vector<double> history;  // |r|^2 before the first and after each iteration
   std::vector<double> steps;    // alpha of each iteration; empty where a solver does not keep them
   std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
+  void visit(const Archive& archive);
 };
 
 struct CgResult {

@@ -29,6 +29,7 @@ constexpr NamedChoice<LoopChoice, 4> choices{"STAGHORN_CG_KERNELS",
 }  // namespace
 
 std::string to_string(LoopForm form) { return forms.name(form); }
+void parse(const std::string& text, LoopForm& form) { form = forms.parse(text); }
 
 LoopChoice default_loop_choice() {
   const char* text = environment_variable("STAGHORN_CG_KERNELS");

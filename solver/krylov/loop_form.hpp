@@ -16,7 +16,8 @@ namespace staghorn {
 //   cublas       the baseline: each vector operation is a call of cuBLAS
 //   block        block CG: small dense matrices on the host
 enum class LoopForm { host, two_kernels, one_kernel, wide_kernel, nccl, cublas, block };
-std::string to_string(LoopForm form);  // "host", "two kernels", "one kernel", ..., "block"
+std::string to_string(LoopForm form);                 // "host", "two kernels", "one kernel", ..., "block"
+void parse(const std::string& text, LoopForm& form);  // throws Error naming the choices
 
 // What is asked for on a GPU. Where one kernel cannot run, two kernels do, and the report says so.
 // wide: one kernel, and wide whatever the number of sites.

@@ -144,17 +144,10 @@ class UpdatedRhs {
     }
   }
 
-  // All that it remembers, and back.
-  void put_into(SearchNumbers& numbers) const {
-    put(numbers, "mixed.", rhs_);
-    numbers["mixed.active"].assign(active_.begin(), active_.end());
-    numbers["mixed.deflated_at"] = deflated_at_;
-  }
-  void take_from(const SearchNumbers& numbers) {
-    rhs_ = get_rhs(numbers, "mixed.", rhs_.size());
-    const std::vector<double>& active = get(numbers, "mixed.active", rhs_.size());
-    deflated_at_ = get(numbers, "mixed.deflated_at", rhs_.size());
-    for (std::size_t i = 0; i < rhs_.size(); ++i) active_[i] = active[i] != 0;
+  void visit(const Archive& archive) {
+    archive("rhs", rhs_, rhs_.size());
+    archive("active", active_, active_.size());
+    archive("deflated_at", deflated_at_, deflated_at_.size());
   }
 
   std::vector<SolvedRhs> results() { return std::move(rhs_); }
@@ -254,38 +247,28 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     return d.update_residual(r_, x, tmp_, parity, shift, one, grids);
   };
 
-  // The state between two updates is x, the sloppy direction, and numbers; of plain CG it is that of its loop.
-  const auto put_updates = [&](SearchState& kept) {
-    rhs.put_into(kept.numbers);
-    kept.numbers["mixed.r2"] = r2;
-    kept.numbers["mixed.rounds"] = {double(iterations)};
-    kept.numbers["mixed.in_rest"] = {double(in_rest)};
+  // The state between two updates is x, the sloppy direction, and these values; of plain CG it is that of its loop.
+  const auto visit_updates = [&](const Archive& archive) {
+    archive("rhs", rhs);
+    archive("r2", r2, n);
+    archive.count("iterations", iterations);
+    archive("in_rest", in_rest);
+    if (in_rest) return;
+    archive("p2", sloppy.p2, n);
+    archive_sums(archive, "bounds", sums);
+    archive_sums(archive, "sloppy_bounds", sloppy_sums);
   };
-  const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
-  if (resumed) {
-    rhs.take_from(*resumed);
-    r2 = get(*resumed, "mixed.r2", n);
-    iterations = long(get(*resumed, "mixed.rounds", 1)[0]);
-    in_rest = get(*resumed, "mixed.in_rest", 1)[0] != 0;
-  }
-  if (resumed && !in_rest) {
+  const auto visit = [&](const Archive& archive) { archive("mixed", visit_updates); };
+  const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
+  if (kept) visit(*kept);
+  if (kept && !in_rest) {
     stop.keeper->restore({&x, &sloppy.p});
-    sloppy.p2 = get(*resumed, "mixed.p2", n);
     std::vector<ExactSum> unused = sums_of_sources(stop);
     true_residual(unused);
-    sums = sums_within(get(*resumed, "mixed.bounds", n));
-    sloppy_sums = sums_within(get(*resumed, "mixed.sloppy_bounds", n));
     updated = true;
   }
   while (!in_rest && rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
-    if (updated && stop.keeper && stop.keeper->is_due()) {
-      SearchState kept{{&x, &sloppy.p}, {}};
-      put_updates(kept);
-      kept.numbers["mixed.p2"] = sloppy.p2;
-      kept.numbers["mixed.bounds"] = bounds_of(sums);
-      kept.numbers["mixed.sloppy_bounds"] = bounds_of(sloppy_sums);
-      stop.keeper->keep(kept);
-    }
+    if (updated && stop.keeper && stop.keeper->is_due()) stop.keeper->keep({{&x, &sloppy.p}, visit});
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
       const bool damps = stop.deflation->damps(parity);
       const std::vector<char> deflated = rhs.to_deflate(r2, damps ? Deflation::damped_drop : 1);
@@ -338,10 +321,10 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     CgState precise{x, r_, p, tmp_, r2, r2, nullptr, &memory};
     if (in_rest) {
       stop.keeper->restore({&x, &r_, &p});
-      get_loop(*resumed, precise);
+      (*kept)("loop", precise);
     }
     in_rest = true;
-    const CgResult found = kept_loop(system, precise, *rest, show, put_updates);
+    const CgResult found = kept_loop(system, precise, *rest, show, visit);
     result.precise_form = found.form;
     rhs.record_rest(*rest, found.rhs);
     updated = false;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/search/archive.hpp"
 
 namespace staghorn {
 
@@ -20,6 +21,14 @@ struct Running {
   long since_smallest = 0;
   double root_condition = 0;  // at the last look at the coefficients; 0: there was none
   bool patient = false;       // of the stop
+  void visit(const Archive& archive) {
+    archive("done", done);
+    archive("active", active);
+    archive("smallest", smallest);
+    archive("since_smallest", since_smallest);
+    archive("root_condition", root_condition);
+    archive("patient", patient);
+  }
 };
 
 // How many iterations without a smaller residual right-hand side i is given.

@@ -50,24 +50,20 @@ Json solution_json(const std::map<std::string, std::string>& fields) {
 Json checkpoint_json(const Communicator& communicator, const VectorHeader& header) {
   if (header.dataset != "checkpoint") return nullptr;
   const CheckpointContents contents = read_checkpoint(communicator, header.path);
-  const auto numbers = [&](const char* name) {
-    const auto found = contents.numbers.find(name);
-    return found == contents.numbers.end() ? std::vector<double>() : found->second;
-  };
   Json json = Json::object();
   for (const char* name : {"system", "mass", "solver", "numbers", "tolerance", "boundary", "staghorn_version"})
     json[name] = contents.texts.count(name) ? Json(contents.texts.at(name)) : Json(nullptr);
-  const std::vector<double> iterations = numbers("iterations");
-  json["iterations"] = iterations.empty() ? Json(nullptr) : Json(std::int64_t(iterations.front()));
-  json["sources_done"] = contents.numbers.count("many.done") ? Json(numbers("many.done").size()) : Json(nullptr);
+  const Reached& reached = contents.reached;
+  json["iterations"] = reached.counted == "iterations" ? Json(reached.count) : Json(nullptr);
+  json["sources_done"] = contents.state.has("sources") ? Json(contents.state.size("sources")) : Json(nullptr);
   return json;
 }
 
-// Attributes of a checkpoint that hold its numbers in hexadecimal are no header.
+// Attributes of a checkpoint that hold its state are no header.
 std::map<std::string, std::string> header_fields(const VectorHeader& header) {
   std::map<std::string, std::string> fields = header.fields;
   if (header.dataset == "checkpoint")
-    std::erase_if(fields, [](const auto& f) { return f.first.starts_with("numbers_"); });
+    std::erase_if(fields, [](const auto& f) { return f.first.starts_with("state_"); });
   return fields;
 }
 

@@ -2,6 +2,7 @@
 
 #include "halo/named_choice.hpp"
 #include "lattice_io/files/header_text.hpp"
+#include "solver/search/archive.hpp"
 
 namespace staghorn {
 
@@ -16,6 +17,39 @@ constexpr NamedChoice<Outcome, 4> outcomes{"outcome",
 }  // namespace
 
 std::string to_string(Outcome outcome) { return outcomes.name(outcome); }
+void parse(const std::string& text, Outcome& outcome) { outcome = outcomes.parse(text); }
+
+void RhsReport::visit(const Archive& archive) {
+  archive("source", source);
+  archive("color", color);
+  archive("mass", mass);
+  archive("naik_epsilon", naik_epsilon);
+  archive("outcome", outcome);
+  archive("iterations", iterations);
+  archive("iterations_more", iterations_more);
+  archive("shift_iterations", shift_iterations);
+  archive("residual_iterated", residual_iterated);
+  archive("residual_true", residual_true);
+  archive("residual_parity", residual_parity);
+  archive("residual_hq", residual_hq);
+  archive("attainable", attainable);
+  archive("norm2", norm2);
+  archive("norm2_even", norm2_even);
+  archive("norm2_odd", norm2_odd);
+  archive("digits_lost", digits_lost);
+  archive("earlier_solutions", earlier_solutions);
+  archive("updates", updates);
+  archive("history", history);
+}
+
+void MultiShiftSummary::Group::visit(const Archive& archive) {
+  archive("naik_epsilon", naik_epsilon);
+  archive("masses", masses);
+  archive("iterations", iterations);
+  archive("sloppy_iterations", sloppy_iterations);
+  archive("columns", columns);
+  archive("precision", precision);
+}
 
 std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";

@@ -14,9 +14,12 @@
 
 namespace staghorn {
 
+class Archive;
+
 // Typed outcome of the whole request: the worst of its right-hand sides.
 enum class Outcome { certified, out_of_iterations, stagnated, breakdown };
 std::string to_string(Outcome outcome);
+void parse(const std::string& text, Outcome& outcome);  // throws Error naming the choices
 
 struct RhsReport {
   std::string source{};                  // of many sources, which; else ""
@@ -39,6 +42,7 @@ struct RhsReport {
   int earlier_solutions = 0;    // that its guess was made from
   std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
   std::vector<double> history;  // relative |r| before the first and after each iteration
+  void visit(const Archive& archive);
 };
 
 // Of a solve for several masses.
@@ -54,6 +58,7 @@ struct MultiShiftSummary {
     long iterations = 0, sloppy_iterations = 0;
     int columns = 0;
     Precision precision = Precision::fp64;
+    void visit(const Archive& archive);
   };
   std::vector<Group> groups{};
 };

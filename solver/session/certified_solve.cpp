@@ -93,8 +93,7 @@ Passes::Passes(const CertifiedWork& with, const SolveRequest& request, std::span
     if (b2[i] == 0) solve_zero_source(i);
   if (!with.checkpoints) return;
   before_ = memory_;
-  with.checkpoints->surround([this] { return numbers(); }, solutions);
-  if (const SearchNumbers* kept = with.checkpoints->restore_surroundings()) take(*kept);
+  with.checkpoints->surround([this](const Archive& archive) { archive("passes", *this); }, solutions);
 }
 
 // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
@@ -243,24 +242,25 @@ void Passes::keep_good(std::size_t i) {
     good_[i] = solutions_[i];
 }
 
-// What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
-// computes that certificate again.
-SearchNumbers Passes::numbers() const {
-  SearchNumbers numbers;
-  put_passes(numbers, before_, done_.rhs);
-  numbers["passes.spectrum"] = {done_.spectrum.smallest, done_.spectrum.largest};
-  numbers["passes.cg_iterations"] = {double(done_.cg_iterations)};
-  put_text(numbers, "passes.loop", done_.loop);
-  put_text(numbers, "passes.took_over", done_.took_over);
-  return numbers;
+void PassMemory::visit(const Archive& archive) {
+  archive("outcome", outcome);
+  archive("previous_residual", previous_residual);
+  archive("previous_hq", previous_hq);
+  archive("broke_down", broke_down);
+  archive("passes", passes);
+  archive("gave_up", gave_up);
+  archive("patient", patient);
 }
-void Passes::take(const SearchNumbers& numbers) {
-  get_passes(numbers, memory_, done_.rhs);
-  const std::vector<double>& spectrum = get(numbers, "passes.spectrum", 2);
-  done_.spectrum = {spectrum[0], spectrum[1]};
-  done_.cg_iterations = long(get(numbers, "passes.cg_iterations", 1)[0]);
-  done_.loop = get_text(numbers, "passes.loop");
-  done_.took_over = get_text(numbers, "passes.took_over");
+
+void Passes::visit(const Archive& archive) {
+  archive("memory", before_, memory_.size());
+  archive("rhs", done_.rhs, memory_.size());
+  archive("smallest", done_.spectrum.smallest);
+  archive("largest", done_.spectrum.largest);
+  archive.count("cg_iterations", done_.cg_iterations);
+  archive("loop", done_.loop);
+  archive("took_over", done_.took_over);
+  if (archive.reads()) memory_ = before_;
 }
 
 // The relative residual that rounding leaves in fp64, where b - M x is computed: eps (|M| |x| + |b|) / |b|.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <functional>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -14,7 +15,6 @@
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
 #include "solver/session/injected_bits.hpp"
-#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -50,6 +50,18 @@ struct CertifiedSolve {
   std::optional<CheckpointSummary> checkpoint;
 };
 
+// What the passes remember of one right-hand side.
+struct PassMemory {
+  std::optional<Outcome> outcome;  // set when the right-hand side is done
+  double previous_residual = std::numeric_limits<double>::infinity();
+  double previous_hq = std::numeric_limits<double>::infinity();
+  bool broke_down = false;
+  int passes = 0;        // that CG has made
+  bool gave_up = false;  // CG stagnated in the last one
+  bool patient = false;  // CG is given longer to stand
+  void visit(const Archive& archive);
+};
+
 // The passes of one solve: certify and iterate take turns until certify finds nothing left.
 class Passes {
  public:
@@ -72,10 +84,9 @@ class Passes {
   // Outcomes and norms of all right-hand sides, once none is left. Collective.
   CertifiedSolve result();
 
-  // What the passes knew before the certificate of the pass that runs, for a checkpoint, and back. A solve that goes on
-  // computes that certificate again. Local.
-  SearchNumbers numbers() const;
-  void take(const SearchNumbers& numbers);
+  // What the passes knew before the certificate of the pass that runs. A solve that goes on computes that certificate
+  // again. Local.
+  void visit(const Archive& archive);
 
  private:
   void judge(std::size_t i);

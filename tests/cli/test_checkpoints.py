@@ -10,6 +10,7 @@ import time
 from pathlib import Path
 
 import h5py
+import numpy as np
 import pytest
 from running_jobs import ranks_below
 
@@ -239,9 +240,9 @@ def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
     flipped, number = bytearray(whole), bytearray(whole)
     flipped[len(whole) // 3] ^= 4
     with h5py.File(kept.checkpoint) as file:
-        numbers = bytes(file["checkpoint"].attrs["numbers_000000"]).strip()  # 16 hexadecimal digits each, in a text
-    place = whole.index(numbers) + len(numbers) - 2
-    assert whole.count(numbers) == 1 and chr(whole[place]) in "0123456789abcdef"
+        state = bytes(file["checkpoint"].attrs["state_000000"])
+    place = whole.index(state) + state.index(b'"r2":"') + 20  # the last digits of a double
+    assert whole.count(state) == 1 and chr(whole[place]) in "0123456789abcdef"
     number[place] = ord("1" if whole[place] != ord("1") else "2")
     if damage == "absent":
         kept.checkpoint.unlink()
@@ -253,6 +254,19 @@ def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
     assert len(checkpoint["notes"]) == (damage != "absent")
     assert damage == "absent" or (str(kept.checkpoint) in checkpoint["notes"][0] and "warning: " in result.stdout)
     kept.assert_same("resumed")
+
+
+@pytest.mark.parametrize("version, found", [(None, "1"), ("3", "3")])
+def test_state_of_another_version_is_refused_by_name(kept, expect_error, version, found):
+    """The one before it is not used in its place: it is of that version too."""
+    with h5py.File(kept.checkpoint, "r+") as file:
+        attributes = file["checkpoint"].attrs
+        assert bytes(attributes["checkpoint_version"]).strip() == b"2"
+        del attributes["checkpoint_version"]
+        if version:
+            attributes["checkpoint_version"] = np.bytes_(version)
+    expect_error(kept.run("resumed", *kept.with_checkpoint("--resume"), check=False), 1,
+                 f"checkpoint {kept.checkpoint}: checkpoint_version: expected 2, found {found}: finish the solve with the Staghorn")
 
 
 def test_a_damaged_state_does_not_take_the_place_of_the_whole_one_before(long_solve):

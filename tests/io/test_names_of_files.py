@@ -126,7 +126,7 @@ def test_inspect_explains_a_checkpoint(staghorn, small_gauge, tmp_path):
     text = staghorn("inspect", state, check=True).stdout
     for words in ("system full, m = 0.5, solver cg", "to 1e-10", "iterations; --resume goes on from it", "suma        match"):
         assert words in text, text
-    assert "numbers_0" not in text and len(text) < 4000
+    assert "state_0" not in text and len(text) < 4000
     found = json.loads(staghorn("inspect", state, "--json", check=True).stdout)
     assert found["dataset"] == "checkpoint" and found["checkpoint"]["iterations"] > 3 and found["checkpoint"]["mass"] == "0.5"
     content = bytearray(state.read_bytes())

@@ -15,6 +15,7 @@ int main(int argc, char** argv) {
       {"random_checks", random_checks()},
       {"su3_checks", su3_checks()},
       {"text_checks", text_checks()},
+      {"archive_checks", archive_checks()},
       {"improved_link_checks", improved_link_checks()},
       {"exact_sum_checks", exact_sum_checks()},
       {"plain_operator_checks", plain_operator_checks()},

@@ -35,6 +35,7 @@ struct UnitCheck {
 std::vector<UnitCheck> random_checks();
 std::vector<UnitCheck> su3_checks();
 std::vector<UnitCheck> text_checks();
+std::vector<UnitCheck> archive_checks();
 std::vector<UnitCheck> improved_link_checks();
 std::vector<UnitCheck> exact_sum_checks();
 std::vector<UnitCheck> plain_operator_checks();

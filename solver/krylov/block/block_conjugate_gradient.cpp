@@ -21,21 +21,21 @@ class BlockConjugateGradient final : public KrylovSolver {
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {
     const auto& [d, parity, shift] = system;
-    const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
-    if (resumed) stop.keeper->restore({&x, &block_.y(), &block_.p()});
-    const bool in_batch = resumed && get_number(*resumed, "block.in_batch") != 0;
+    const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
+    if (kept) stop.keeper->restore({&x, &block_.y(), &block_.p()});
     const BlockSources sources(algebra_, b);
     BlockProgress progress(stop, sources.composition(), shift);
-    if (resumed) progress.take_from(*resumed);
-    const auto put_progress = [&](SearchNumbers& numbers, bool batch) {
-      progress.put_into(numbers);
-      numbers["block.in_batch"] = {double(batch)};
+    bool in_batch = false;  // the batch goes on in the place of the block
+    const auto visit_block = [&](const Archive& archive) {
+      archive("progress", progress);
+      archive("in_batch", in_batch);
+      if (!in_batch) archive("iteration", block_);
     };
+    const auto visit = [&](const Archive& archive) { archive("block", visit_block); };
+    if (kept) visit(*kept);
     if (!in_batch) {
       const Activity activity("iterations of block CG");
-      if (resumed) {
-        block_.take_from(*resumed);
-      } else {
+      if (!kept) {
         block_.y().copy_from(b);
         sources.put_noise(d.communicator(), parity, block_.y());
         block_.begin(identity(b.n_rhs()));
@@ -43,12 +43,8 @@ class BlockConjugateGradient final : public KrylovSolver {
       }
       bool positive = true;
       while (!progress.met() && positive && !progress.stagnates() && progress.may_go_on()) {
-        if (progress.may_be_left() && stop.keeper && stop.keeper->is_due()) {
-          SearchState kept{{&x, &block_.y(), &block_.p()}, {}};
-          block_.put_into(kept.numbers);
-          put_progress(kept.numbers, false);
-          stop.keeper->keep(kept);
-        }
+        if (progress.may_be_left() && stop.keeper && stop.keeper->is_due())
+          stop.keeper->keep({{&x, &block_.y(), &block_.p()}, visit});
         positive = block_.advance(system, x);
         progress.take(block_.s());
         if (show) show({progress.iterations(), progress.worst()});
@@ -75,13 +71,13 @@ class BlockConjugateGradient final : public KrylovSolver {
     }
     LoopMemory memory;
     CgState state{x, r, p, tmp, r2, r2, nullptr, &memory};
-    if (in_batch) get_loop(*resumed, state);
+    if (in_batch) (*kept)("loop", state);
+    in_batch = true;
     CgStop rest = stop;
     rest.max_iterations -= progress.iterations();
     result.took_over = "cg after " + std::to_string(progress.iterations()) + " iterations, where block CG " +
                        (progress.stagnates() ? "stagnated" : "broke down");
-    const CgResult found =
-        kept_loop(system, state, rest, show, [&](SearchState& kept) { put_progress(kept.numbers, true); });
+    const CgResult found = kept_loop(system, state, rest, show, visit);
     progress.append(found.rhs);
     result.rhs = progress.results();
     return result;

@@ -16,19 +16,16 @@ constexpr double good_pivot = 1e-6;
 constexpr double most_drift = 1e-12, of_rounding = 1e-15;
 constexpr double least_foreseen_pivot = 1e-3;
 
-void put(SearchNumbers& numbers, const std::string& name, const ComplexMatrix& matrix) {
-  std::vector<double>& list = numbers[name] = {double(matrix.rows), double(matrix.columns)};
-  for (const Complex<double>& c : matrix.elements) list.insert(list.end(), {c.re, c.im});
-}
-
-ComplexMatrix get_matrix(const SearchNumbers& numbers, const std::string& name) {
-  const std::vector<double>& list = get(numbers, name);
-  if (list.size() < 2) throw Error("checkpoint: " + name, "a matrix", list.size());
-  const int rows = int(list[0]), columns = int(list[1]);
-  ComplexMatrix matrix(rows, columns);
-  get(numbers, name, 2 + 2 * matrix.elements.size());
-  for (std::size_t i = 0; i < matrix.elements.size(); ++i) matrix.elements[i] = {list[2 + 2 * i], list[3 + 2 * i]};
-  return matrix;
+void archive_matrix(const Archive& archive, const char* name, ComplexMatrix& matrix) {
+  std::vector<double> reals;
+  for (const Complex<double>& c : matrix.elements) reals.insert(reals.end(), {c.re, c.im});
+  archive(name, [&](const Archive& here) {
+    here("rows", matrix.rows);
+    here("columns", matrix.columns);
+    here("elements", reals, 2 * std::size_t(matrix.rows) * std::size_t(matrix.columns));
+  });
+  matrix.elements.resize(reals.size() / 2);
+  for (std::size_t i = 0; i < matrix.elements.size(); ++i) matrix.elements[i] = {reals[2 * i], reals[2 * i + 1]};
 }
 
 }  // namespace
@@ -69,39 +66,19 @@ void BlockIteration::begin(const ComplexMatrix& s, bool keep_directions) {
   kept_directions_ = keep_directions;
 }
 
-void BlockIteration::put_into(SearchNumbers& numbers) const {
-  put(numbers, "block.w", w_);
-  put(numbers, "block.s", s_);
-  put(numbers, "block.p_p", p_p_);
-  numbers["block.kept"].assign(kept_.begin(), kept_.end());
-  numbers["block.y_scales"].assign(y_scales_.begin(), y_scales_.end());
-  numbers["block.p_scales"].assign(p_scales_.begin(), p_scales_.end());
-  numbers["block.tmp_scales"].assign(tmp_scales_.begin(), tmp_scales_.end());
-  numbers["block.hop_scales"].assign(hop_scales_.begin(), hop_scales_.end());
-  numbers["block.drift"] = {drift_, double(was_foreseen_)};
-  numbers["block.since_refresh"] = {double(since_refresh_)};
-  numbers["block.kept_directions"] = {double(kept_directions_)};
-}
-
-void BlockIteration::take_from(const SearchNumbers& numbers) {
-  w_ = get_matrix(numbers, "block.w");
-  s_ = get_matrix(numbers, "block.s");
-  p_p_ = get_matrix(numbers, "block.p_p");
-  const std::vector<double>& kept = get(numbers, "block.kept");
-  kept_.clear();
-  for (const double is_kept : kept) kept_.push_back(is_kept != 0);
-  const auto take_scales = [&](const char* name, ColumnScales& scales) {
-    scales.clear();
-    for (const double scale : get(numbers, name)) scales.push_back(int(scale));
-  };
-  take_scales("block.y_scales", y_scales_);
-  take_scales("block.p_scales", p_scales_);
-  take_scales("block.tmp_scales", tmp_scales_);
-  take_scales("block.hop_scales", hop_scales_);
-  const std::vector<double>& drift = get(numbers, "block.drift", 2);
-  drift_ = drift[0], was_foreseen_ = drift[1] != 0;
-  since_refresh_ = long(get_number(numbers, "block.since_refresh"));
-  kept_directions_ = get_number(numbers, "block.kept_directions") != 0;
+void BlockIteration::visit(const Archive& archive) {
+  archive_matrix(archive, "w", w_);
+  archive_matrix(archive, "s", s_);
+  archive_matrix(archive, "p_p", p_p_);
+  archive("kept", kept_);
+  archive("y_scales", y_scales_);
+  archive("p_scales", p_scales_);
+  archive("tmp_scales", tmp_scales_);
+  archive("hop_scales", hop_scales_);
+  archive("drift", drift_);
+  archive("was_foreseen", was_foreseen_);
+  archive("since_refresh", since_refresh_);
+  archive("kept_directions", kept_directions_);
 }
 
 std::optional<BlockFactor> BlockIteration::foresee(const ComplexMatrix& al, const ComplexMatrix& A_p_A_p) {

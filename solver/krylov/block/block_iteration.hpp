@@ -37,9 +37,7 @@ class BlockIteration {
   // positive there, or a number overflowed. Collective.
   bool advance(const ParitySystem& system, ColorVectorField& x);
 
-  // All that it knows besides y() and p(), as lists whose names begin with `block.`, and back. Local.
-  void put_into(SearchNumbers& numbers) const;
-  void take_from(const SearchNumbers& numbers);
+  void visit(const Archive& archive);  // all that it knows besides y() and p()
 
   const ComplexMatrix& s() const { return s_; }  // B - A X = Q S
   long foreseen() const { return foreseen_; }    // iterations whose W was foreseen

@@ -73,17 +73,12 @@ class BlockProgress {
     return std::move(rhs_);
   }
 
-  // All that it remembers, and back.
-  void put_into(SearchNumbers& numbers) const {
-    put(numbers, "block.", rhs_);
-    numbers["block.rounds"] = {double(iterations_), double(since_smallest_)};
-    numbers["block.ratios"] = {worst_, smallest_};
-  }
-  void take_from(const SearchNumbers& numbers) {
-    rhs_ = get_rhs(numbers, "block.", rhs_.size());
-    const std::vector<double>&rounds = get(numbers, "block.rounds", 2), &ratios = get(numbers, "block.ratios", 2);
-    iterations_ = long(rounds[0]), since_smallest_ = long(rounds[1]);
-    worst_ = ratios[0], smallest_ = ratios[1];
+  void visit(const Archive& archive) {
+    archive("rhs", rhs_, rhs_.size());
+    archive.count("iterations", iterations_);
+    archive("since_smallest", since_smallest_);
+    archive("worst", worst_);
+    archive("smallest", smallest_);
   }
 
   // The batch went on from here and did this.

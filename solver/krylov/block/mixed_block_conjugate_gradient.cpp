@@ -45,12 +45,11 @@ class GainWatch {
     return worst <= 0.9 * start_ ? "" : "gained nothing between updates";
   }
 
-  void put_into(SearchNumbers& numbers) const {
-    numbers["block.watch"] = {double(begin_), double(longest_), start_, double(falls_)};
-  }
-  void take_from(const SearchNumbers& numbers) {
-    const std::vector<double>& watch = get(numbers, "block.watch", 4);
-    begin_ = long(watch[0]), longest_ = long(watch[1]), start_ = watch[2], falls_ = int(watch[3]);
+  void visit(const Archive& archive) {
+    archive("begin", begin_);
+    archive("longest", longest_);
+    archive("start", start_);
+    archive("falls", falls_);
   }
 
  private:
@@ -76,18 +75,19 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {
-    const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
-    if (resumed && get_number(*resumed, "block.in_batch") != 0) {
+    const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
+    bool in_batch = false;  // the batch goes on in the place of the block
+    if (kept) (*kept)("block", [&](const Archive& archive) { archive("in_batch", in_batch); });
+    if (in_batch) {
       const ComplexMatrix unused = identity(b.n_rhs());
       BlockProgress progress(stop, unused, system.shift);
-      progress.take_from(*resumed);
-      return go_on_by_batch(system, x, b, stop, show, progress, get_text(*resumed, "block.trouble"));
+      return go_on_by_batch(system, x, b, stop, show, progress, "", kept);
     }
     if (batch_) {
       batch_.reset();
       block_.emplace(d_, sloppy_);
     }
-    return solve_by_block(system, x, b, stop, show, resumed);
+    return solve_by_block(system, x, b, stop, show, kept);
   }
 
  private:
@@ -102,11 +102,11 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
   };
 
   CgResult solve_by_block(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
-                          const CgStop& stop, const ShowProgress& show, const SearchNumbers* resumed) {
+                          const CgStop& stop, const ShowProgress& show, const Archive* kept) {
     const auto& [d, parity, shift] = system;
     const ParitySystem sloppy_system{sloppy_, parity, shift};
     auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
-    if (resumed) stop.keeper->restore({&x, &inner.y(), &inner.p()});
+    if (kept) stop.keeper->restore({&x, &inner.y(), &inner.p()});
     const BlockSources sources(algebra, b);
     BlockProgress progress(stop, sources.composition(), shift);
     const std::vector<double> one(stop.target_norm.size(), 1);
@@ -118,15 +118,19 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
       const Activity activity("iterations of block CG");
       BlockFactor factor{ComplexMatrix(0, 0), ComplexMatrix(0, 0), {}};
       double until = 0;
-      bool in_fall = resumed != nullptr;
-      if (resumed) {
-        progress.take_from(*resumed);
-        watch.take_from(*resumed);
-        inner.take_from(*resumed);
+      bool in_fall = kept != nullptr, in_batch = false;
+      const auto visit_block = [&](const Archive& archive) {
+        archive("in_batch", in_batch);
+        archive("progress", progress);
+        archive("iteration", inner);
+        archive("watch", watch);
+        archive("until", until);
+        archive("updated", updated);
+        archive_sums(archive, "bounds", sums);
+      };
+      if (kept) {
+        (*kept)("block", visit_block);
         sloppy_x.set_zero();
-        until = get_number(*resumed, "block.until");
-        updated = get_number(*resumed, "block.updated") != 0;
-        sums = sums_within(get(*resumed, "block.bounds", one.size()));
       } else {
         r.copy_from(b);
         sources.put_noise(d.communicator(), parity, r);
@@ -144,16 +148,9 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
           sloppy_x.set_zero();
         }
         while (!(progress.worst() <= until) && trouble.empty() && progress.may_go_on()) {
-          if (progress.may_be_left() && stop.keeper && stop.keeper->is_due()) {  // the sloppy x is zero
-            SearchState kept{{&x, &inner.y(), &inner.p()}, {}};
-            inner.put_into(kept.numbers);
-            put_progress(kept.numbers, progress, false);
-            watch.put_into(kept.numbers);
-            kept.numbers["block.until"] = {until};
-            kept.numbers["block.updated"] = {double(updated)};
-            kept.numbers["block.bounds"] = bounds_of(sums);
-            stop.keeper->keep(kept);
-          }
+          if (progress.may_be_left() && stop.keeper && stop.keeper->is_due())  // the sloppy x is zero
+            stop.keeper->keep(
+                {{&x, &inner.y(), &inner.p()}, [&](const Archive& archive) { archive("block", visit_block); }});
           if (!inner.advance(sloppy_system, sloppy_x)) trouble = "broke down";
           progress.take(inner.s());
           if (progress.iterations() % iterations_to_add_x == 0) add_sloppy_x(d, x);
@@ -183,23 +180,28 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
       return result;
     }
     if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
-    return go_on_by_batch(system, x, b, stop, show, progress, trouble);
+    return go_on_by_batch(system, x, b, stop, show, progress, trouble, nullptr);
   }
 
-  // The batch goes on from x, in the memory of the block.
+  // The batch goes on from x, in the memory of the block, because of `trouble`; or from `kept`.
   CgResult go_on_by_batch(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
-                          const CgStop& stop, const ShowProgress& show, BlockProgress& progress,
-                          const std::string& trouble) {
+                          const CgStop& stop, const ShowProgress& show, BlockProgress& progress, std::string trouble,
+                          const Archive* kept) {
+    bool in_batch = true;
+    const auto visit_batch = [&](const Archive& archive) {
+      archive("in_batch", in_batch);
+      archive("progress", progress);
+      archive("trouble", trouble);
+    };
+    const auto visit = [&](const Archive& archive) { archive("block", visit_batch); };
+    if (kept) visit(*kept);
     block_.reset();
     batch_.emplace(d_, sloppy_);
     CgStop rest = stop;
     rest.max_iterations -= progress.iterations();
     std::optional<NestedKeeper> keeper;
     if (stop.keeper) {
-      keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{}, [&](SearchNumbers& numbers) {
-        put_progress(numbers, progress, true);
-        put_text(numbers, "block.trouble", trouble);
-      });
+      keeper.emplace(*stop.keeper, std::vector<ColorVectorField*>{}, visit);
       rest.keeper = &*keeper;
     }
     CgResult result{{}, LoopForm::block, {}, nullptr};
@@ -211,11 +213,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     result.precise_form = found.precise_form;
     result.hop_of_x = found.hop_of_x;
     return result;
-  }
-
-  static void put_progress(SearchNumbers& numbers, const BlockProgress& progress, bool batch) {
-    progress.put_into(numbers);
-    numbers["block.in_batch"] = {double(batch)};
   }
 
   // X += what the sloppy iterations found.

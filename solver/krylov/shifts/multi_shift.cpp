@@ -17,6 +17,12 @@ constexpr double goes_on = -1;  // a target that no residual meets
 
 }  // namespace
 
+std::optional<long> iterations_before(const Archive& archive) {
+  std::optional<long> before;
+  if (archive.has("shifts")) archive("shifts", [&](const Archive& shifts) { shifts("iterations_before", before); });
+  return before;
+}
+
 MultiShiftCg::MultiShiftCg(StaggeredOperator& d, int n_shifts)
     : d_(d), seed_x_(d.make_vector()), work_(d), shifted_(d, n_shifts - 1) {}
 
@@ -38,11 +44,13 @@ ShiftedResult MultiShiftCg::go_on(Parity parity, std::span<const double> shifts,
     work_.p.convert_from(ColorVectorField(std::move(vectors[1])));
     shifted_.begin(std::span(vectors).subspan(2));
   }
-  return iterate(parity, shifts, get(left.numbers, "r2", stop.target_norm[0].size()), &left.numbers, stop, show);
+  std::vector<double> r2;
+  left.archive("loop", [&](const Archive& loop) { loop("r2", r2, stop.target_norm[0].size()); });
+  return iterate(parity, shifts, r2, &left.archive, stop, show);
 }
 
 LeftShifts MultiShiftCg::take_left() {
-  LeftShifts left{std::move(numbers_), shifted_.take_p()};
+  LeftShifts left{left_, shifted_.take_p()};
   left.vectors.insert(left.vectors.begin(), std::move(work_.p));
   left.vectors.insert(left.vectors.begin(), std::move(work_.r));
   return left;
@@ -52,7 +60,7 @@ LeftShifts MultiShiftCg::take_left() {
 // each iteration and site of the parity, besides that of CG, in groups of max_shifted_steps = 4 iterations: 6 reals of
 // each active shift (x, x, p, p in every fourth iteration), and 15 for the residuals of a group.
 ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shifts, std::span<const double> r2,
-                                    const SearchNumbers* from, const ShiftedStop& stop, const ShowProgress& show) {
+                                    const Archive* from, const ShiftedStop& stop, const ShowProgress& show) {
   const Activity activity("multi-shift CG");
   auto& [r, p, tmp, unused] = work_;
   const std::size_t n = r2.size();
@@ -71,29 +79,27 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   std::vector<double> alpha_before, beta_before;
   LoopMemory memory;
   CgState state{seed_x_, r, p, tmp, {r2.begin(), r2.end()}, {r2.begin(), r2.end()}, nullptr, &memory};
-  const auto take_numbers = [&](const SearchNumbers& numbers) {
-    get_loop(numbers, state);
-    shifted.take_from(numbers);
-    alpha_before = get(numbers, "shifts.alpha", n);
-    beta_before = get(numbers, "shifts.beta", n);
+  std::optional<long> before;  // iterations before
+  const auto visit_shifts = [&](const Archive& archive) {
+    archive("rhs", shifted);
+    archive("alpha", alpha_before, n);
+    archive("beta", beta_before, n);
+    archive("iterations_before", before);
   };
-  SearchState kept{{&seed_x_, &r, &p}, {}};
-  for (ColorVectorField* const vector : shifted_.vectors()) kept.vectors.push_back(vector);
-  if (const SearchNumbers* const resumed = stop.keeper ? stop.keeper->kept_numbers() : nullptr) {
-    take_numbers(*resumed);
-    if (from) kept.numbers[shifts_went_on] = get(*resumed, shifts_went_on, 1);
-    stop.keeper->restore(kept.vectors);
+  const auto visit = [&](const Archive& archive) {
+    archive("loop", state);
+    archive("shifts", visit_shifts);
+  };
+  std::vector<ColorVectorField*> vectors{&seed_x_, &r, &p};
+  for (ColorVectorField* const vector : shifted_.vectors()) vectors.push_back(vector);
+  if (const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr) {
+    visit(*kept);
+    stop.keeper->restore(vectors);
   } else if (from) {
-    take_numbers(*from);
+    visit(*from);
     shifted.begin_solutions();
-    kept.numbers[shifts_went_on] = {double(memory.iterations)};
+    before = memory.iterations;
   }
-  const auto put_numbers = [&] {
-    put_loop(kept.numbers, state);
-    shifted.put_into(kept.numbers);
-    kept.numbers["shifts.alpha"] = alpha_before;
-    kept.numbers["shifts.beta"] = beta_before;
-  };
   set_targets();
   bool ends = false, leaves = false;
   of_seed.interrupted = &ends;
@@ -121,8 +127,7 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
     seed = loop_on_the_host({d_, parity, shifts[0]}, state, of_seed, show ? show_all : ShowProgress(), step);
     shifted_.finish();  // steps that wait are the last ones of all shifts: a loop is left after whole groups of them
     if (!memory.left) break;
-    put_numbers();
-    stop.keeper->keep(kept);
+    stop.keeper->keep({vectors, visit});
   }
 
   ShiftedResult result;
@@ -130,10 +135,11 @@ ShiftedResult MultiShiftCg::iterate(Parity parity, std::span<const double> shift
   result.left =
       leaves && std::any_of(memory.rhs.begin(), memory.rhs.end(), [](const Running& rhs) { return rhs.active; });
   if (result.left) {
-    put_numbers();
-    numbers_ = std::move(kept.numbers);
+    left_ = Archive();
+    visit(left_);
+    left_ = left_.reader();
   }
-  if (from) result.iterations_before = long(get_number(kept.numbers, shifts_went_on));
+  result.iterations_before = before;
   for (const SolvedRhs& rhs : seed.rhs) result.iterations = std::max(result.iterations, rhs.iterations);
   result.shift = shifted.results(std::move(seed.rhs));
   return result;

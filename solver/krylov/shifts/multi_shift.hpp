@@ -14,8 +14,8 @@
 
 namespace staghorn {
 
-// A state that is kept has this number where it is one of MultiShiftCg::go_on: the iterations before.
-inline const std::string shifts_went_on = "shifts.went_on";
+// Of a state that is one of MultiShiftCg::go_on: the iterations before. Local.
+std::optional<long> iterations_before(const Archive& archive);
 
 struct ShiftedStop {
   std::vector<std::vector<double>> target_norm;  // [shift][right-hand side]: |r| to reach, absolute. 0, not of the
@@ -42,7 +42,7 @@ struct ShiftedResult {
 // What a loop that was left needs to go on, in any precision: scalars, and r, p and p of each shift, none of a
 // solution.
 struct LeftShifts {
-  SearchNumbers numbers;
+  Archive archive;
   std::vector<ColorVectorField> vectors;
 };
 
@@ -72,11 +72,11 @@ class MultiShiftCg {
   static int vectors(int n_shifts) { return 4 + (n_shifts > 1 ? ShiftedUpdate::fields(n_shifts - 1) : 0); }
 
  private:
-  ShiftedResult iterate(Parity parity, std::span<const double> shifts, std::span<const double> r2,
-                        const SearchNumbers* from, const ShiftedStop& stop, const ShowProgress& show);
+  ShiftedResult iterate(Parity parity, std::span<const double> shifts, std::span<const double> r2, const Archive* from,
+                        const ShiftedStop& stop, const ShowProgress& show);
 
   StaggeredOperator& d_;
-  SearchNumbers numbers_;  // of a loop that was left
+  Archive left_;  // of a loop that was left
   ColorVectorField seed_x_;
   CgVectors work_;
   ShiftedUpdate shifted_;

@@ -106,10 +106,10 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
     }
   };
   ShiftedResult found;
-  LeftShifts left;
-  const SearchNumbers* const kept = stop.keeper ? stop.keeper->kept_numbers() : nullptr;
+  std::optional<LeftShifts> left;
+  const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
   if (kept && went_on(*kept)) {
-    left.numbers = *kept;
+    left = {*kept, {}};
   } else {
     if (stop.deflation) {  // b -= V V^+ b
       low = stop.deflation->coefficients(d_, parity_, fields_[0]);
@@ -124,7 +124,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
     add_solutions(*cg_, found);
     if (found.left) left = cg_->take_left();
   }
-  if (!left.numbers.empty()) {
+  if (left) {
     low.reset();
     part.reset();
     fields_.clear();
@@ -134,7 +134,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
     of_columns.leave_at.reset();
     for (std::vector<double>& targets : of_columns.target_norm)
       for (double& target : targets) target = sloppy_aim(target);
-    found = cg.go_on(parity_, shifts, std::move(left), of_columns, show);
+    found = cg.go_on(parity_, shifts, std::move(*left), of_columns, show);
     add_solutions(cg, found);
   }
 

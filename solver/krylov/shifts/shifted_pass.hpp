@@ -52,7 +52,7 @@ class ShiftedPass {
               StaggeredOperator* later = nullptr, const ChangeOfPrecision& change = {});
 
   // Whether a state that was kept is one of iterations on `later`. There are solutions then to go on from.
-  static bool went_on(const SearchNumbers& numbers) { return numbers.count(shifts_went_on) > 0; }
+  static bool went_on(const Archive& state) { return iterations_before(state).has_value(); }
 
   // Solves for every mass and source from zero, as far as rounding in the precision of `d` allows; b2 holds |b|^2 of
   // each source. Adds the solutions to `solutions`, mass by mass, source by source: of the full system their even

@@ -14,6 +14,14 @@ namespace staghorn {
 // Rounding of A x by so much of |x| is borne where this many times the rounding is below the target (decision 032).
 constexpr double rounding_adds_up = 8;
 
+inline void visit_members(const Archive& archive, ShiftState& state) {
+  archive("rho", state.rho);
+  archive("zeta", state.zeta);
+  archive("x2", state.x2);
+  archive("x_p", state.x_p);
+  archive("p2", state.p2);
+}
+
 class ShiftedRhs {
  public:
   // `stop`, `shifts` as in MultiShiftCg::solve; r2 = |b|^2 of each right-hand side.
@@ -114,33 +122,9 @@ class ShiftedRhs {
     for (Shift& shift : rhs_) shift.state.x2 = shift.state.x_p = 0;
   }
 
-  // All that it remembers, and back.
-  void put_into(SearchNumbers& numbers) const {
-    std::vector<SolvedRhs> done;
-    numbers["shifts.active"].clear();
-    numbers["shifts.states"].clear();
-    const auto add = [&](const ShiftState& s) {
-      std::vector<double>& states = numbers["shifts.states"];
-      states.insert(states.end(), {s.rho, s.zeta, s.x2, s.x_p, s.p2});
-    };
-    for (const Shift& shift : rhs_) {
-      done.push_back(shift.done);
-      numbers["shifts.active"].push_back(shift.active);
-      add(shift.state);
-    }
-    for (const ShiftState& state : seed_) add(state);
-    put(numbers, "shifts.", done);
-  }
-  void take_from(const SearchNumbers& numbers) {
-    std::vector<SolvedRhs> done = get_rhs(numbers, "shifts.", rhs_.size());
-    const std::vector<double>&active = get(numbers, "shifts.active", rhs_.size()),
-          &states = get(numbers, "shifts.states", 5 * (rhs_.size() + seed_.size()));
-    const auto state = [&](std::size_t i) {
-      const double* const s = &states[5 * i];
-      return ShiftState{s[0], s[1], s[2], s[3], s[4]};
-    };
-    for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i] = {std::move(done[i]), state(i), active[i] != 0, 0};
-    for (std::size_t i = 0; i < seed_.size(); ++i) seed_[i] = state(rhs_.size() + i);
+  void visit(const Archive& archive) {
+    archive("shifts", rhs_, rhs_.size());
+    archive("seed", seed_, seed_.size());
   }
 
  private:
@@ -149,6 +133,11 @@ class ShiftedRhs {
     ShiftState state;
     bool active = true;
     double ratio = 0;  // of the last iteration, for progress
+    void visit(const Archive& archive) {
+      archive("done", done);
+      archive("state", state);
+      archive("active", active);
+    }
   };
 
   double wanted(std::size_t pair) const { return stop_.target_norm[pair / n_rhs_ + 1][pair % n_rhs_]; }

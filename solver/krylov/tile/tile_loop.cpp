@@ -51,31 +51,18 @@ void TileLoop::clear(int column) {
   stop_.target_norm[i] = 1;
 }
 
-SearchNumbers TileLoop::numbers(int column) const {
+void TileLoop::visit(const Archive& archive, int column) {
   const auto i = std::size_t(column);
-  const Running& running = memory_.rhs[i];
-  SearchNumbers numbers = {{"r2", {r2_[i]}},
-                           {"p2", {p2_[i]}},
-                           {"hop_bound", {memory_.hop_bounds[i]}},
-                           {"active", {double(running.active)}},
-                           {"smallest", {running.smallest}},
-                           {"since_smallest", {double(running.since_smallest)}},
-                           {"root_condition", {running.root_condition}},
-                           {"patient", {double(running.patient)}}};
-  put(numbers, "loop.", {running.done});
-  return numbers;
+  archive("r2", r2_[i]);
+  archive("p2", p2_[i]);
+  archive("hop_bound", memory_.hop_bounds[i]);
+  archive("rhs", memory_.rhs[i]);
 }
 
-void TileLoop::resume(int column, const SearchNumbers& numbers, double target_norm, long most_iterations) {
-  const auto i = std::size_t(column);
-  const auto number = [&](const char* name) { return get(numbers, name, 1)[0]; };
-  r2_[i] = number("r2");
-  p2_[i] = number("p2");
-  memory_.hop_bounds[i] = number("hop_bound");
-  memory_.rhs[i] = {get_rhs(numbers, "loop.", 1)[0], number("active") != 0,    number("smallest"),
-                    long(number("since_smallest")),  number("root_condition"), number("patient") != 0};
-  stop_.target_norm[i] = target_norm;
-  stop_.most_iterations[i] = most_iterations;
+void TileLoop::resume(int column, const Archive& archive, double target_norm, long most_iterations) {
+  visit(archive, column);
+  stop_.target_norm[std::size_t(column)] = target_norm;
+  stop_.most_iterations[std::size_t(column)] = most_iterations;
 }
 
 void TileLoop::advance(const ParitySystem& system, const ShowProgress& show, const bool* interrupted) {

@@ -20,9 +20,9 @@ class TileLoop {
   void clear(int column);  // the column is free. Local.
 
   // The state of a column, as TileSolver has it. Local.
-  SearchNumbers numbers(int column) const;
+  void visit(const Archive& archive, int column);
   std::vector<ColumnVector> vectors(int column) { return {{&x_, column}, {&work_.r, column}, {&work_.p, column}}; }
-  void resume(int column, const SearchNumbers& numbers, double target_norm, long most_iterations);
+  void resume(int column, const Archive& archive, double target_norm, long most_iterations);
 
   // Up to cg_refresh_interval iterations. x, r and p of every column are then complete. Collective.
   void advance(const ParitySystem& system, const ShowProgress& show, const bool* interrupted);

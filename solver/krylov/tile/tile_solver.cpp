@@ -40,11 +40,11 @@ class PlainTile final : public TileSolver {
     return solved;
   }
 
-  SearchNumbers numbers(int column) const override { return loop_.numbers(column); }
+  void visit(const Archive& archive, int column) override { loop_.visit(archive, column); }
   std::vector<ColumnVector> vectors(int column) override { return loop_.vectors(column); }
   void resume(int column, ColorVectorField& x, const ColorVectorField&, const ColumnGoal& goal,
-              const SearchNumbers& numbers) override {
-    loop_.resume(column, numbers, goal.target_norm, goal.max_iterations);
+              const Archive& archive) override {
+    loop_.resume(column, archive, goal.target_norm, goal.max_iterations);
     x_[std::size_t(column)] = &x;
   }
 
@@ -115,15 +115,9 @@ class MixedTile final : public TileSolver {
     return solved;
   }
 
-  SearchNumbers numbers(int column) const override {
-    const Column& c = columns_[std::size_t(column)];
-    SearchNumbers numbers = loop_.numbers(column);
-    put(numbers, "mixed.", {c.done});
-    numbers["mixed.r2"] = {c.r2};
-    numbers["mixed.update_norm"] = {c.update_norm};
-    numbers["mixed.bounds"] = bounds_of(c.sums);
-    numbers["mixed.sloppy_bounds"] = bounds_of(c.sloppy_sums);
-    return numbers;
+  void visit(const Archive& archive, int column) override {
+    loop_.visit(archive, column);
+    archive("mixed", columns_[std::size_t(column)]);
   }
   std::vector<ColumnVector> vectors(int column) override {
     std::vector<ColumnVector> vectors = loop_.vectors(column);
@@ -131,18 +125,14 @@ class MixedTile final : public TileSolver {
     return vectors;
   }
   void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
-              const SearchNumbers& numbers) override {
+              const Archive& archive) override {
     Column& c = columns_[std::size_t(column)];
     c = Column();
     c.x = &x;
     c.b = &b;
     c.goal = goal;
-    c.done = get_rhs(numbers, "mixed.", 1)[0];
-    c.r2 = get(numbers, "mixed.r2", 1)[0];
-    c.update_norm = get(numbers, "mixed.update_norm", 1)[0];
-    c.sums = sums_within(get(numbers, "mixed.bounds", 1));
-    c.sloppy_sums = sums_within(get(numbers, "mixed.sloppy_bounds", 1));
-    loop_.resume(column, numbers, least_share * c.update_norm, most_left(c));
+    archive("mixed", c);
+    loop_.resume(column, archive, least_share * c.update_norm, most_left(c));
   }
 
   long iterations() const override { return loop_.iterations(); }
@@ -164,6 +154,13 @@ class MixedTile final : public TileSolver {
     double update_norm = 0;  // the sloppy |r| that asks for an update
     std::vector<ExactSum> sums{ExactSum(1)}, sloppy_sums{ExactSum(1)};
     double root_condition = 0;  // 0: not known yet
+    void visit(const Archive& archive) {
+      archive("done", done);
+      archive("r2", r2);
+      archive("update_norm", update_norm);
+      archive_sums(archive, "bounds", sums);
+      archive_sums(archive, "sloppy_bounds", sloppy_sums);
+    }
   };
 
   // From r_ = b - A x: ends the column, or begins its next sloppy iterations.

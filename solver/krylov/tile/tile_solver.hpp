@@ -50,12 +50,12 @@ class TileSolver {
   // Takes a column out: x is the solution. An occupied column that is not done is out of iterations. Collective.
   virtual SolvedRhs finish(int column) = 0;
 
-  // The state of an occupied column: numbers, and vectors on the parity of the system. It goes on with no bit changed
-  // where `resume` gets these numbers in the place of `begin`, and the vectors then get what they were. Local.
-  virtual SearchNumbers numbers(int column) const = 0;
+  // The state of an occupied column: values, and vectors on the parity of the system. It goes on with no bit changed
+  // where `resume` gets these values in the place of `begin`, and the vectors then get what they were. Local.
+  virtual void visit(const Archive& archive, int column) = 0;
   virtual std::vector<ColumnVector> vectors(int column) = 0;
   virtual void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
-                      const SearchNumbers& numbers) = 0;
+                      const Archive& archive) = 0;
 
   // Iterations of the tile so far, and of all its columns together: `columns` times as many if the tile was full.
   // Local.

@@ -123,14 +123,12 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
 
   watch = Stopwatch();
   const Parity parity = Parity::even;
-  const SearchNumbers* const kept = checkpoints ? checkpoints->found() : nullptr;
-  const SpectralRange range = kept ? get_range(*kept) : find_spectral_range(d, parity, request.seed, request.max_calls);
-  if (checkpoints)
-    checkpoints->add_job([&] {
-      SearchNumbers numbers;
-      put_range(numbers, range);
-      return numbers;
-    });
+  SpectralRange range;
+  if (const Archive* const kept = checkpoints ? checkpoints->found() : nullptr)
+    (*kept)("range", range);
+  else
+    range = find_spectral_range(d, parity, request.seed, request.max_calls);
+  if (checkpoints) checkpoints->add_job([&](const Archive& archive) { archive("range", range); });
   report.largest_eigenvalue = range.largest;
   report.largest_residual = range.residual;
   report.range_calls = range.calls;

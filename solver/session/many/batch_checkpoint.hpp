@@ -30,6 +30,7 @@ struct BatchesSoFar {
   // In multi-shift CG, of each batch that is done.
   std::vector<double> shift_iterations, sloppy_shift_iterations, shift_columns;
   std::string took_over;
+  void visit(const Archive& archive);  // all but rhs and is_done
 };
 
 class BatchCheckpoint {
@@ -49,8 +50,6 @@ class BatchCheckpoint {
   Checkpoints& of_searches() { return checkpoints_; }
 
  private:
-  SearchNumbers numbers();
-
   KeptSolutions solutions_;
   BatchesSoFar& so_far_;
   Checkpoints checkpoints_;

@@ -3,13 +3,28 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/site_hash.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/session/pass_memory.hpp"
+#include "solver/search/archive.hpp"
 
 namespace staghorn {
 
+namespace {
+
+struct KeptSolution {
+  std::size_t number = 0;
+  std::uint64_t hash = 0;
+  RhsReport report;
+  void visit(const Archive& archive) {
+    archive("number", number);
+    archive("hash", hash);
+    archive("report", report);
+  }
+};
+
+}  // namespace
+
 KeptSolutions::KeptSolutions(const Communicator& communicator, const Lattice& lattice, SolutionSink* solutions,
-                             Names names)
-    : communicator_(communicator), lattice_(lattice), solutions_(solutions), names_(std::move(names)) {
+                             std::string each)
+    : communicator_(communicator), lattice_(lattice), solutions_(solutions), each_(std::move(each)) {
   if (!solutions || !solutions->can_go_on())
     throw Error("`checkpoint`", "an `output` file of HDF5, which keeps the solutions of sources that are done", "none");
 }
@@ -18,41 +33,28 @@ void KeptSolutions::remember(std::size_t number, const VectorField& x) {
   hashes_[number] = site_hash(communicator_, x);
 }
 
-// Hashes are two lists, of 32 bits each.
-void KeptSolutions::put(SearchNumbers& numbers, const std::vector<RhsReport>& rhs, const std::vector<bool>& is_done) {
+void KeptSolutions::write(const Archive& archive, const std::vector<RhsReport>& rhs, const std::vector<bool>& is_done) {
   solutions_->flush();
-  std::vector<double>&done = numbers[names_.lists + "done"], &high = numbers[names_.lists + "hash_high"],
-  &low = numbers[names_.lists + "hash_low"];
-  std::vector<RhsReport> reports;
-  for (std::size_t number = 0; number < is_done.size(); ++number) {
-    if (!is_done[number]) continue;
-    const std::uint64_t hash = hashes_.at(number);
-    done.push_back(double(number));
-    high.push_back(double(hash >> 32));
-    low.push_back(double(hash & 0xffffffff));
-    reports.push_back(rhs[number]);
-  }
-  put_reports(numbers, names_.reports, reports);
+  std::vector<KeptSolution> kept;
+  for (std::size_t number = 0; number < is_done.size(); ++number)
+    if (is_done[number]) kept.push_back({number, hashes_.at(number), rhs[number]});
+  archive(each_ + "s", kept);
 }
 
-void KeptSolutions::take_back(const SearchNumbers& numbers, std::vector<RhsReport>& rhs, std::vector<bool>& is_done,
+void KeptSolutions::take_back(const Archive& archive, std::vector<RhsReport>& rhs, std::vector<bool>& is_done,
                               const TakeSolution& again, const std::function<void(const std::string&)>& note) {
-  const std::vector<double>& done = get(numbers, names_.lists + "done");
-  const std::vector<double>&high = get(numbers, names_.lists + "hash_high", done.size()),
-        &low = get(numbers, names_.lists + "hash_low", done.size());
-  std::vector<RhsReport> reports = get_reports(numbers, names_.reports, done.size());
+  std::vector<KeptSolution> all;
+  archive(each_ + "s", all);
   VectorField x(lattice_);
-  for (std::size_t i = 0; i < done.size(); ++i) {
-    const auto number = std::size_t(done[i]);
-    const std::uint64_t hash = std::uint64_t(high[i]) << 32 | std::uint64_t(low[i]);
-    if (!read_back(number, hash, x)) {
-      note(names_.each + " " + std::to_string(number) + " is solved again: its solution is not in the unfinished file");
+  for (KeptSolution& kept : all) {
+    if (!read_back(kept.number, kept.hash, x)) {
+      note(each_ + " " + std::to_string(kept.number) + " is solved again: its solution is not in the unfinished file");
       continue;
     }
-    again(number, x);
-    hashes_[number] = hash;
-    rhs[number] = std::move(reports[i]);
-    is_done[number] = true;
+    again(kept.number, x);
+    hashes_[kept.number] = kept.hash;
+    rhs.at(kept.number) = std::move(kept.report);
+    is_done.at(kept.number) = true;
   }
 }
 

@@ -16,25 +16,19 @@ namespace staghorn {
 
 class KeptSolutions {
  public:
-  // How lists of a state are called: numbers and hashes of solutions begin with `lists`, their reports with `reports`.
-  // each: what a number is, in notes.
-  struct Names {
-    std::string lists, reports, each;
-  };
-
-  // `solutions` keeps them. All but `names` must outlive this. Throws Error where a job cannot go on from `solutions`.
-  // Local.
-  KeptSolutions(const Communicator& communicator, const Lattice& lattice, SolutionSink* solutions, Names names);
+  // `solutions` keeps them. each: what a number is, in notes: "source" or "solution"; states hold "sources" or
+  // "solutions". All but `each` must outlive this. Throws Error where a job cannot go on from `solutions`. Local.
+  KeptSolutions(const Communicator& communicator, const Lattice& lattice, SolutionSink* solutions, std::string each);
 
   // There is no state: all begin. Collective.
   void begin_anew() { solutions_->begin_anew(); }
   // A solution was taken. Collective.
   void remember(std::size_t number, const VectorField& x);
   // Adds those that are done, once they are on the disk. Collective.
-  void put(SearchNumbers& numbers, const std::vector<RhsReport>& rhs, const std::vector<bool>& is_done);
+  void write(const Archive& archive, const std::vector<RhsReport>& rhs, const std::vector<bool>& is_done);
   // Takes back those of a state that are in the file with the hash that they had: `again` takes each, on the host. The
   // others are solved again, as `note` says. Collective.
-  void take_back(const SearchNumbers& numbers, std::vector<RhsReport>& rhs, std::vector<bool>& is_done,
+  void take_back(const Archive& archive, std::vector<RhsReport>& rhs, std::vector<bool>& is_done,
                  const TakeSolution& again, const std::function<void(const std::string&)>& note);
 
  private:
@@ -43,7 +37,7 @@ class KeptSolutions {
   const Communicator& communicator_;
   const Lattice& lattice_;
   SolutionSink* solutions_;
-  const Names names_;
+  const std::string each_;
   std::map<std::size_t, std::uint64_t> hashes_;
 };
 

@@ -13,7 +13,24 @@ namespace {
 constexpr Parity places[] = {Parity::even, Parity::odd};
 std::size_t fields_of(std::size_t n_vectors) { return (n_vectors + 1) / 2; }
 
-std::string name_of_column(std::size_t column) { return "column." + std::to_string(column) + "."; }
+// A column in flight, beside the state of its passes and of its search.
+struct KeptColumn {
+  std::size_t source = 0, vectors = 0;
+  bool has_solution = false;
+  void visit(const Archive& archive) {
+    archive("source", source);
+    archive("vectors", vectors);
+    archive("has_solution", has_solution);
+  }
+};
+
+std::string name_of_column(std::size_t column) { return "column_" + std::to_string(column); }
+
+void visit(const Archive& archive, SpectrumEstimate& spectrum, BatchUse& use) {
+  archive("use", use);
+  archive("smallest", spectrum.smallest);
+  archive("largest", spectrum.largest);
+}
 
 }  // namespace
 
@@ -21,7 +38,7 @@ ManyCheckpoint::ManyCheckpoint(const Communicator& communicator, const Lattice& 
                                std::map<std::string, std::string> identity, SolutionSink* solutions)
     : communicator_(communicator),
       lattice_(lattice),
-      solutions_(communicator, lattice, solutions, {"many.", "done.", "source"}),
+      solutions_(communicator, lattice, solutions, "source"),
       series_(communicator, lattice, checkpoint_place(request), std::move(identity)) {}
 
 std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vector<bool>& is_done, RefilledBatch& batch,
@@ -31,27 +48,25 @@ std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vecto
     solutions_.begin_anew();
     return {};
   }
-  const SearchNumbers& numbers = series_.found()->numbers;
-  const std::vector<double>& spectrum = get(numbers, "many.spectrum", 2);
-  whole.spectrum = {spectrum[0], spectrum[1]};
-  solutions_.take_back(numbers, whole.rhs, is_done, again, [this](const std::string& text) { series_.note(text); });
-  const std::vector<double>& use = get(numbers, "many.use", 4);
-  batch.set_use_before({batch.columns(), long(use[0]), long(use[1]), long(use[2]), long(use[3])});
-  series_.set_resumed_iterations(long(use[0]));
+  const Archive& state = series_.found()->state;
+  solutions_.take_back(state, whole.rhs, is_done, again, [this](const std::string& text) { series_.note(text); });
+  BatchUse use{batch.columns()};
+  visit(state, whole.spectrum, use);
+  batch.set_use_before(use);
   return take_columns(batch, make);
 }
 
 std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
                                                       const std::function<VectorField(std::size_t)>& make) {
-  const SearchNumbers& numbers = series_.found()->numbers;
-  const std::vector<double>&sources = get(numbers, "many.columns"),
-        &begun = get(numbers, "many.has_solution", sources.size()),
-        &vectors = get(numbers, "many.vectors", sources.size());
-  const std::size_t n = std::min(sources.size(), std::size_t(batch.columns()));
+  const Archive& state = series_.found()->state;
+  std::vector<KeptColumn> columns;
+  state("columns", columns);
+  const std::size_t n = std::min(columns.size(), std::size_t(batch.columns()));
   std::vector<std::size_t> in_flight;
   // The solutions so far, then the vectors of one column after the other.
   std::vector<VectorField> so_far;
-  const std::int64_t n_solutions = std::int64_t(std::count(begun.begin(), begun.end(), 1.0));
+  const std::int64_t n_solutions =
+      std::count_if(columns.begin(), columns.end(), [](const KeptColumn& c) { return c.has_solution; });
   VectorField space(lattice_);
   const std::string& path = series_.found_path();
   read_checkpoint_vectors(communicator_, path, space, [&](std::int64_t k) {
@@ -61,12 +76,13 @@ std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
   std::size_t at = 0;
   std::vector<std::int64_t> first_of(n);
   for (std::size_t column = 0; column < n; ++column) {
+    const auto& [source, vectors, has_solution] = columns[column];
     first_of[column] = first;
-    first += std::int64_t(fields_of(std::size_t(vectors[column])));
-    const SearchNumbers state = below(numbers, name_of_column(column));
-    const auto source = std::size_t(sources[column]);
-    batch.resume(source, make(source), begun[column] == 1 ? &so_far[at++] : nullptr, state);
-    in_flight.push_back(std::size_t(sources[column]));
+    first += std::int64_t(fields_of(vectors));
+    const VectorField* const solution = has_solution ? &so_far[at++] : nullptr;
+    state(name_of_column(column),
+          [&, source = source](const Archive& kept) { batch.resume(source, make(source), solution, kept); });
+    in_flight.push_back(source);
   }
   read_checkpoint_vectors(communicator_, path, space, [&](std::int64_t k) {
     for (std::size_t column = 0; column < n; ++column) {
@@ -82,27 +98,24 @@ std::vector<std::size_t> ManyCheckpoint::take_columns(RefilledBatch& batch,
 }
 
 void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& is_done, RefilledBatch& batch) {
-  SearchNumbers numbers;
-  solutions_.put(numbers, whole.rhs, is_done);
-  numbers["many.spectrum"] = {whole.spectrum.smallest, whole.spectrum.largest};
-  const BatchUse& use = batch.use();
-  numbers["many.use"] = {double(use.iterations), double(use.column_iterations), double(use.iterations_waited),
-                         double(use.column_iterations_waited)};
-
-  for (const char* name : {"many.columns", "many.has_solution", "many.vectors"}) numbers[name] = {};
+  const Archive state;
+  solutions_.write(state, whole.rhs, is_done);
+  SpectrumEstimate spectrum = whole.spectrum;
+  BatchUse use = batch.use();
+  visit(state, spectrum, use);
+  std::vector<KeptColumn> columns;
   std::vector<const VectorField*> so_far;
   std::vector<std::vector<ColumnVector>> parts;
   for (std::size_t column = 0; column < std::size_t(batch.columns()); ++column) {
     if (!batch.is_occupied(column)) continue;
     const VectorField& x = batch.solution_so_far(column);
     const bool begun = !is_zero(communicator_, x);
-    numbers["many.has_solution"].push_back(begun);
     if (begun) so_far.push_back(&x);
-    put_below(numbers, name_of_column(parts.size()), batch.numbers(column));
+    state(name_of_column(parts.size()), [&](const Archive& kept) { batch.visit(kept, column); });
     parts.push_back(batch.vectors(column));
-    numbers["many.columns"].push_back(double(batch.source(column)));
-    numbers["many.vectors"].push_back(double(parts.back().size()));
+    columns.push_back({batch.source(column), parts.back().size(), begun});
   }
+  state("columns", columns);
   std::int64_t n_vectors = std::int64_t(so_far.size());
   std::vector<std::pair<std::size_t, std::size_t>> fields;  // column and field of each vector of the file
   for (std::size_t column = 0; column < parts.size(); ++column)
@@ -121,7 +134,7 @@ void ManyCheckpoint::keep(const CertifiedSolve& whole, const std::vector<bool>& 
         clear_parity(space, places[half]);
     return space;
   };
-  series_.write(std::move(numbers), n_vectors, vector, std::to_string(use.iterations) + " iterations of this pass");
+  series_.write(state, {use.iterations, "iterations"}, n_vectors, vector);
 }
 
 }  // namespace staghorn

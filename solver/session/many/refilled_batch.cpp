@@ -76,18 +76,24 @@ void RefilledBatch::begin(std::size_t source, VectorField b) {
   count_bytes();
 }
 
-void RefilledBatch::resume(std::size_t source, VectorField b, const VectorField* so_far, const SearchNumbers& numbers) {
+void RefilledBatch::resume(std::size_t source, VectorField b, const VectorField* so_far, const Archive& state) {
   const std::size_t at = place(source, std::move(b));
   if (so_far) columns_[at]->x[0] = *so_far;
-  columns_[at]->passes->take(numbers);
-  certify(at, &numbers);
+  state("passes", *columns_[at]->passes);
+  certify(at, &state);
   count_bytes();
 }
 
-SearchNumbers RefilledBatch::numbers(std::size_t column) const {
-  SearchNumbers numbers = columns_[column]->passes->numbers();
-  numbers.merge(tile_->numbers(int(column)));
-  return numbers;
+void RefilledBatch::visit(const Archive& archive, std::size_t column) {
+  archive("passes", *columns_[column]->passes);
+  tile_->visit(archive, int(column));
+}
+
+void BatchUse::visit(const Archive& archive) {
+  archive("iterations", iterations);
+  archive("column_iterations", column_iterations);
+  archive("iterations_waited", iterations_waited);
+  archive("column_iterations_waited", column_iterations_waited);
 }
 
 BatchUse RefilledBatch::use() const {
@@ -108,7 +114,7 @@ void RefilledBatch::count_bytes() {
 }
 
 // Certifies what the column has, and hands it to the tile where it needs another pass.
-void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
+void RefilledBatch::certify(std::size_t at, const Archive* kept) {
   BatchColumn& column = *columns_[at];
   column.is_solved = !column.passes->certify();
   if (column.is_solved) return;
@@ -116,8 +122,8 @@ void RefilledBatch::certify(std::size_t at, const SearchNumbers* resumed) {
   pass.prepare();
   const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left(),
                         pass.is_patient(), pass.source_norm2().empty() ? 1 : pass.source_norm2()[0]};
-  if (resumed)
-    tile_->resume(int(at), pass.x(), pass.b(), goal, *resumed);
+  if (kept)
+    tile_->resume(int(at), pass.x(), pass.b(), goal, *kept);
   else
     tile_->begin(int(at), pass.x(), pass.b(), goal);
 }

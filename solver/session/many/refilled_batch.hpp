@@ -19,6 +19,7 @@ struct BatchUse {
   long column_iterations = 0;  // of all right-hand sides together
   // The same while sources were waiting for a column.
   long iterations_waited = 0, column_iterations_waited = 0;
+  void visit(const Archive& archive);  // all but the columns
 };
 
 // One source in a column: its fields, where the certificate runs, and its passes.
@@ -51,13 +52,13 @@ class RefilledBatch {
   // `advance`.
   void begin(std::size_t source, VectorField b);
   // The same for a source that was in flight when a state was kept: `so_far` is its solution in the space of the host,
-  // nullptr for zero; `numbers` are those of that column. The vectors of the column are filled afterwards.
-  void resume(std::size_t source, VectorField b, const VectorField* so_far, const SearchNumbers& numbers);
+  // nullptr for zero; `state` is that of the column. The vectors of the column are filled afterwards.
+  void resume(std::size_t source, VectorField b, const VectorField* so_far, const Archive& state);
   // The state of a column. Local.
   bool is_occupied(std::size_t column) const { return columns_[column] != nullptr; }
   std::size_t source(std::size_t column) const { return columns_[column]->source; }
   const VectorField& solution_so_far(std::size_t column) const { return columns_[column]->x[0]; }
-  SearchNumbers numbers(std::size_t column) const;
+  void visit(const Archive& archive, std::size_t column);
   std::vector<ColumnVector> vectors(std::size_t column) { return tile_->vectors(int(column)); }
   void set_use_before(const BatchUse& use) { before_ = use; }
 
@@ -76,7 +77,7 @@ class RefilledBatch {
 
  private:
   std::size_t place(std::size_t source, VectorField b);  // in a free column; returns which
-  void certify(std::size_t column, const SearchNumbers* resumed = nullptr);
+  void certify(std::size_t column, const Archive* kept = nullptr);
   void count_bytes();
 
   const Gauge::BatchParts& parts_;

@@ -10,7 +10,6 @@
 #include "solver/krylov/cg_progress.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/gauge.hpp"
-#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -59,34 +58,12 @@ struct EpsilonsSoFar {
   std::vector<MultiShiftSummary::Group> groups;
   std::string explanation;
 
-  SearchNumbers numbers() const {
-    SearchNumbers numbers;
-    put_reports(numbers, "epsilons.", rhs);
-    put_text(numbers, "epsilons.explanation", explanation);
-    std::vector<double>& of_groups = numbers["epsilons.groups"];
-    for (const auto& group : groups)
-      of_groups.insert(of_groups.end(), {double(group.iterations), double(group.sloppy_iterations),
-                                         double(group.columns), double(group.precision)});
-    return numbers;
-  }
-  void take_from(const SearchNumbers& numbers, const std::vector<EpsilonGroup>& all, const SolveRequest& request,
-                 std::size_t n_rhs) {
-    const std::vector<double>& of_groups = get(numbers, "epsilons.groups");
-    if (of_groups.size() % 4 != 0 || of_groups.size() / 4 >= all.size())
-      throw Error("checkpoint: epsilons.groups", "less than " + std::to_string(all.size()) + " groups of 4 numbers",
-                  of_groups.size());
-    std::size_t n_done = 0;
-    for (std::size_t g = 0; g < of_groups.size() / 4; ++g) {
-      const double* const of_group = &of_groups[4 * g];
-      groups.push_back({all[g].epsilon, request_of(request, all[g]).masses, long(of_group[0]), long(of_group[1]),
-                        int(of_group[2]), Precision(int(of_group[3]))});
-      n_done += all[g].masses.size() * n_rhs;
-    }
-    rhs = get_reports(numbers, "epsilons.", n_done);
-    std::size_t j = 0;
-    for (const auto& group : groups)
-      for (std::size_t i = 0; i < group.masses.size() * n_rhs; ++i) rhs[j++].naik_epsilon = group.naik_epsilon;
-    explanation = get_text(numbers, "epsilons.explanation");
+  void visit(const Archive& archive, std::size_t n_rhs) {
+    archive("groups", groups);
+    std::size_t n_masses = 0;
+    for (const auto& group : groups) n_masses += group.masses.size();
+    archive("rhs", rhs, n_masses * n_rhs);
+    archive("explanation", explanation);
   }
   void add(const EpsilonGroup& group, const SolveRequest& of_group, SolveReport& report) {
     for (RhsReport& done : report.rhs) {
@@ -132,11 +109,10 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
   EpsilonsSoFar so_far;
   {
     GroupedSolutions grouped(solutions, groups, n_rhs);
-    if (Checkpoints* const kept = of_groups.checkpoints) {
-      kept->enclose([&] { return so_far.numbers(); }, grouped.fields());
-      if (const SearchNumbers* const numbers = kept->restore_enclosure())
-        so_far.take_from(*numbers, groups, request, n_rhs);
-    }
+    const auto visit = [&](const Archive& archive) {
+      archive("epsilons", [&](const Archive& epsilons) { so_far.visit(epsilons, n_rhs); });
+    };
+    if (of_groups.checkpoints) of_groups.checkpoints->enclose(visit, grouped.fields());
     const auto solve_group = [&](const EpsilonGroup& group) {
       const Stopwatch making;
       set_epsilon(group.epsilon);

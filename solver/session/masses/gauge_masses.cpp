@@ -23,7 +23,6 @@
 #include "solver/session/certificate/scaled_sources.hpp"
 #include "solver/session/certified_solve.hpp"
 #include "solver/session/gauge.hpp"
-#include "solver/session/pass_memory.hpp"
 
 namespace staghorn {
 
@@ -96,32 +95,18 @@ struct MassesSoFar {
   CertifiedSolve whole;       // of the masses that are done
   bool in_polishing = false;  // the pass is over
 
-  SearchNumbers numbers() const {
-    SearchNumbers numbers;
-    numbers["masses.in_polishing"] = {double(in_polishing)};
-    if (!in_polishing) return numbers;
-    numbers["masses.pass"] = {double(found.iterations), double(found.sloppy_iterations), double(found.form),
-                              double(found.precision),  double(whole.cg_iterations),     double(whole.rhs.size())};
-    for (std::size_t k = 0; k < found.mass.size(); ++k)
-      put(numbers, "masses." + std::to_string(k) + ".", found.mass[k]);
-    put_reports(numbers, "masses.done.", whole.rhs);
-    put_text(numbers, "masses.precise_loop", whole.precise_loop);
-    return numbers;
-  }
-
-  void take_from(const SearchNumbers& numbers, std::size_t n_masses, std::size_t n_rhs) {
-    in_polishing = get_number(numbers, "masses.in_polishing") != 0;
+  void visit(const Archive& archive, std::size_t n_masses, std::size_t n_rhs) {
+    archive("in_polishing", in_polishing);
     if (!in_polishing) return;
-    const std::vector<double>& pass = get(numbers, "masses.pass", 6);
-    found.iterations = long(pass[0]);
-    found.sloppy_iterations = long(pass[1]);
-    found.form = LoopForm(int(pass[2]));
-    found.precision = Precision(int(pass[3]));
-    for (std::size_t k = 0; k < n_masses; ++k)
-      found.mass.push_back(get_rhs(numbers, "masses." + std::to_string(k) + ".", n_rhs));
-    whole.cg_iterations = long(pass[4]);
-    whole.rhs = get_reports(numbers, "masses.done.", std::size_t(pass[5]));
-    whole.precise_loop = get_text(numbers, "masses.precise_loop");
+    found.mass.resize(n_masses);
+    for (std::size_t k = 0; k < n_masses; ++k) archive("mass_" + std::to_string(k), found.mass[k], n_rhs);
+    archive("iterations", found.iterations);
+    archive("sloppy_iterations", found.sloppy_iterations);
+    archive("form", found.form);
+    archive("precision", found.precision);
+    archive("rhs", whole.rhs);
+    archive("cg_iterations", whole.cg_iterations);
+    archive("precise_loop", whole.precise_loop);
   }
 };
 
@@ -217,7 +202,7 @@ ShiftedPassResult Gauge::run_shifted_pass(ShiftedBatch& batch, const SolveReques
   ShiftedPassResult found;
   found.mass.assign(n_masses, std::vector<SolvedRhs>(n_rhs));
   found.precision = options_.precision;
-  const SearchNumbers* const kept = checkpoints ? checkpoints->found() : nullptr;
+  const Archive* const kept = checkpoints ? checkpoints->found() : nullptr;
   if (!kept || !ShiftedPass::went_on(*kept)) clear_solutions(request.system, solutions);
   if (!batch.pass) return found;
   const double tolerance = tolerance_in_force(request, options_.precision);
@@ -273,10 +258,10 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
     brought_solutions = certificate_.bring_solutions(solutions);
   });
   MassesSoFar so_far;
-  if (checkpoints) {
-    checkpoints->enclose([&] { return so_far.numbers(); }, brought_solutions, habits.first_solution);
-    if (const SearchNumbers* const kept = checkpoints->restore_enclosure()) so_far.take_from(*kept, n_masses, n_rhs);
-  }
+  const auto visit = [&](const Archive& archive) {
+    archive("masses", [&](const Archive& masses) { so_far.visit(masses, n_masses, n_rhs); });
+  };
+  if (checkpoints) checkpoints->enclose(visit, brought_solutions, habits.first_solution);
   CertifiedSolve& whole = so_far.whole;
   const Stopwatch solving;
   if (!so_far.in_polishing) {
