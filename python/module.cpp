@@ -14,6 +14,7 @@
 #include "python/file_functions.hpp"
 #include "python/native_session.hpp"
 #include "python/text_caster.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/report/html/html_report.hpp"
 #include "solver/request/option_table.hpp"
 
@@ -86,7 +87,7 @@ NB_MODULE(_native, m) {
       [](const std::vector<std::pair<std::string, std::string>>& named) {
         std::vector<NamedReport> reports;
         for (const auto& [name, json] : named) reports.push_back({name, json});
-        return html_report(reports);
+        return html_report(reports, observable_kinds());
       },
       nb::arg("reports"));
 

@@ -240,6 +240,15 @@ double parity_residual(const Communicator& communicator, const OperatorLinks& li
   return norm2(communicator, r, parity);
 }
 
+void apply_milc_signs(VectorField& x) {
+  if (x.space() == MemorySpace::cuda) return cuda_apply_milc_signs(x);
+#pragma omp parallel for schedule(static)
+  for (std::int64_t site = 0; site < x.size(); ++site) {
+    if (milc_phase_sign(x.lattice().to_global(x.lattice().site_coordinates(site))) > 0) continue;
+    for (Complex<double>& c : x[site].c) c = {-c.re, -c.im};
+  }
+}
+
 #ifndef STAGHORN_CUDA
 namespace {
 [[noreturn]] void refuse() { throw Error("this build of Staghorn has no plain operator on GPUs"); }

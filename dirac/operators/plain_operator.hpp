@@ -42,6 +42,9 @@ double full_residual(const Communicator& communicator, const OperatorLinks& link
 double parity_residual(const Communicator& communicator, const OperatorLinks& links, const Boundary& boundary,
                        double mass, Parity parity, const VectorField& x, const VectorField& b, VectorField& r);
 
+// x -> S x, S = (-1)^(t(x+y+z)): from MILC's phases to those of CPS and back. Local.
+void apply_milc_signs(VectorField& x);
+
 // exp(i pi theta): exactly +1, -1, +i, -i where theta is a multiple of 1/2. Local.
 Complex<double> boundary_phase(double theta);
 

@@ -4,6 +4,7 @@
 
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/program/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/html/html_report.hpp"
@@ -50,7 +51,7 @@ int run_report(const Communicator& communicator, const std::vector<std::string>&
   if (output != "-") names.claim(output, force);
   std::vector<NamedReport> reports;
   for (const std::string& file : files) reports.push_back({file, read_text_file(communicator, file)});
-  const std::string page = html_report(reports);
+  const std::string page = html_report(reports, observable_kinds());
   if (output == "-") {
     out << page;
     return exit_certified;

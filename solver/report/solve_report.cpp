@@ -51,6 +51,12 @@ void MultiShiftSummary::Group::visit(const Archive& archive) {
   archive("precision", precision);
 }
 
+std::size_t SolveReport::count_kinds() const {
+  return std::size_t(std::count_if(observables.begin(), observables.end(), [](const Observable& observable) {
+    return observable.mass == 0 && observable.source == 0;
+  }));
+}
+
 std::string equation(System system) {
   return system == System::full ? "M x = b, M = 2m + D" : "A x = b, A = 4m^2 - D^2 on " + to_string(system) + " sites";
 }

@@ -8,6 +8,7 @@
 
 #include "solver/report/cg_spectrum.hpp"
 #include "solver/report/checkpoint_summary.hpp"
+#include "solver/report/observable.hpp"
 #include "solver/report/run_setting.hpp"
 #include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
@@ -78,23 +79,10 @@ struct DeflationSummary {
   double seconds = 0;                     // of this solve: the slowest rank, in these
 };
 
-struct CondensateEstimate {
-  double value = 0;  // estimate of Tr M^-1 / V, colours summed
-  double error = 0;  // standard error over the noise vectors; 0 with fewer than two
-  int n_vectors = 0;
-  std::vector<double> values{};  // of each noise vector
-  // With `exact_low_modes`: the part of low modes, which each value holds in place of what its noise sees of them.
-  std::optional<double> low_part{};
-  std::optional<double> low_part_error{};  // at most: what the residuals of the pairs leave open of their eigenvalues
-};
-
 // One of many sources: a point or wall with its colours, noise with its vectors, a file.
 struct SourceSummary {
   std::string name;
-  int first = 0, n_rhs = 0;                      // its entries in SolveReport::rhs
-  std::vector<double> pion_correlator;           // as below
-  std::vector<double> pion_low_part;             // as below
-  std::optional<CondensateEstimate> condensate;  // as below
+  int first = 0, n_rhs = 0;  // its entries in SolveReport::rhs
 };
 
 // Of many sources: how they took turns.
@@ -137,14 +125,9 @@ struct SolveReport : RunSetting {
   std::vector<SourceSummary> sources;            // likewise
   std::optional<MultiShiftSummary> multi_shift;  // request.masses: rhs are masses times sources, mass by mass
   std::optional<RationalFunction> rational;      // whose poles the masses stand for
-  // Of each mass, in place of those without s; empty if not applicable.
-  std::vector<std::vector<double>> pion_correlators, pion_low_parts;
-  std::vector<CondensateEstimate> condensates;
-  std::vector<double> pion_correlator;  // C(t) = sum_x |G(x,t)|^2, one per time slice; empty if not applicable
-  // With `exact_low_modes`: the mean part of low modes over all translates of the source, which the correlator holds in
-  // place of their part from the source; else empty.
-  std::vector<double> pion_low_part;
-  std::optional<CondensateEstimate> condensate;
+  // Of each mass, each source and each kind, in this order. Of a solve on which nothing is measured one of each kind.
+  std::vector<Observable> observables;
+  std::size_t count_kinds() const;  // of observables
   // read, setup, convert (sources into the form of the kernels, solutions back), solve, certify, write, and of `solve`
   // hop_pack, hop_interior, hop_wait, hop_boundary, hop_sums
   std::map<std::string, double> seconds;

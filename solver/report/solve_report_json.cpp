@@ -62,13 +62,42 @@ Json rhs_json(const SolveReport& report, const RhsReport& rhs) {
   return json;
 }
 
-Json condensate_json(const CondensateEstimate& condensate) {
-  return {{"value", condensate.value},
-          {"error", condensate.error},
-          {"n_vectors", condensate.n_vectors},
-          {"values", condensate.values},
-          {"low_part", or_null(condensate.low_part)},
-          {"low_part_error", or_null(condensate.low_part_error)}};
+Json observable_json(const Observable& observable) {
+  if (observable.kind->form == ObservableKind::curve) return observable.values;
+  if (observable.values.empty()) return nullptr;
+  const MeanAndError mean = mean_of(observable.values);
+  return {{"value", mean.value},
+          {"error", mean.error},
+          {"n_vectors", observable.values.size()},
+          {"values", observable.values},
+          {"low_part", observable.low_part.empty() ? Json(nullptr) : Json(observable.low_part[0])},
+          {"low_part_error", or_null(observable.low_part_error)}};
+}
+
+void add_observable(Json& json, const Observable& observable) {
+  json[observable.kind->name] = observable_json(observable);
+  if (*observable.kind->low_part) json[observable.kind->low_part] = observable.low_part;
+}
+
+// Of one source and one mass, or of several masses as lists. Of many sources each has its own (add_batch).
+void add_observables(Json& json, const SolveReport& report) {
+  const bool lists = report.multi_shift && report.sources.empty();
+  const bool one = !lists && report.observables.size() == report.count_kinds();
+  for (const Observable& observable : report.observables)
+    if (observable.mass == 0 && observable.source == 0)
+      add_observable(json, one ? observable : Observable{observable.kind});
+  if (!report.multi_shift) return;
+  for (const Observable& of_kind : report.observables) {
+    if (of_kind.mass > 0 || of_kind.source > 0) continue;
+    Json values = Json::array(), low_parts = Json::array();
+    for (const Observable& observable : report.observables) {
+      if (!lists || observable.kind != of_kind.kind || observable.values.empty()) continue;
+      values.push_back(observable_json(observable));
+      if (!observable.low_part.empty()) low_parts.push_back(observable.low_part);
+    }
+    json[of_kind.kind->name + std::string("s")] = std::move(values);
+    if (*of_kind.kind->low_part) json[of_kind.kind->low_part + std::string("s")] = std::move(low_parts);
+  }
 }
 
 // Of many sources: how they took turns, and what is known of each.
@@ -80,14 +109,13 @@ void add_batch(Json& json, const SolveReport& report) {
                    {"filled", report.batch->filled},
                    {"filled_while_waiting", report.batch->filled_while_waiting}};
   json["sources"] = Json::array();
-  for (const SourceSummary& source : report.sources)
-    json["sources"].push_back(
-        {{"name", source.name},
-         {"first", source.first},
-         {"n_rhs", source.n_rhs},
-         {"pion_correlator", source.pion_correlator},
-         {"pion_low_part", source.pion_low_part},
-         {"condensate", source.condensate ? condensate_json(*source.condensate) : Json(nullptr)}});
+  const std::size_t n_kinds = report.count_kinds();
+  for (std::size_t i = 0; i < report.sources.size(); ++i) {
+    const SourceSummary& source = report.sources[i];
+    Json entry{{"name", source.name}, {"first", source.first}, {"n_rhs", source.n_rhs}};
+    for (std::size_t k = 0; k < n_kinds; ++k) add_observable(entry, report.observables[i * n_kinds + k]);
+    json["sources"].push_back(std::move(entry));
+  }
 }
 
 }  // namespace
@@ -168,17 +196,7 @@ std::string to_json(const SolveReport& report) {
   json["gauge"] = gauge_json(report.gauge);
   json["rhs"] = Json::array();
   for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
-  json["pion_correlator"] = report.pion_correlator;
-  json["pion_low_part"] = report.pion_low_part;
-  json["condensate"] = nullptr;
-  if (report.condensate) json["condensate"] = condensate_json(*report.condensate);
-  if (report.multi_shift) {
-    json["pion_correlators"] = report.pion_correlators;
-    json["pion_low_parts"] = report.pion_low_parts;
-    json["condensates"] = Json::array();
-    for (const CondensateEstimate& of_mass : report.condensates)
-      json["condensates"].push_back(condensate_json(of_mass));
-  }
+  add_observables(json, report);
   add_batch(json, report);
   json["spectrum"] = spectrum_json(report.spectrum);
   json["faults"] = nullptr;

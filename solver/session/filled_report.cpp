@@ -6,6 +6,7 @@
 
 #include "solver/krylov/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/report/iterations/iterations_more.hpp"
 #include "solver/report/provenance.hpp"
@@ -97,6 +98,7 @@ void Gauge::fill_memory(SolveReport& report, const SolveShape& shape, double vec
 SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds) const {
   SolveReport report;
   report.rhs = done.rhs;
+  report.observables = nothing_observed();
   report.checkpoint = done.checkpoint;
   if (request.recover || !request.inject.empty()) report.faults = done.faults;
   if (done.spectrum.known()) report.spectrum = done.spectrum;

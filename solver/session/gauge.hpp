@@ -17,8 +17,7 @@
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
-#include "solver/eigen/low_mode_correlator.hpp"
-#include "solver/eigen/low_mode_trace.hpp"
+#include "solver/eigen/low_modes.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/solve_report.hpp"
@@ -41,13 +40,6 @@ struct LinkOrigin {
   std::string format = "memory";
   GaugeChecks checks;
   double seconds = 0;
-};
-
-// What the eigenpairs of a gauge say of observables; absent where nothing asks for it.
-struct LowModes {
-  std::optional<LowModeTrace> trace;
-  std::optional<LowModeCorrelator> correlator;
-  double seconds = 0;  // of the slowest rank, to find them
 };
 
 // What links must be. `special_unitary`: in SU(3), within the limits of report/gauge_summary.hpp. `finite`: anything

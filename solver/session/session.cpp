@@ -4,7 +4,7 @@
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/fields/site_hash.hpp"
-#include "dirac/operators/cuda_plain_operator.hpp"
+#include "dirac/operators/plain_operator.hpp"
 #include "halo/cuda/cuda_start.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
@@ -43,15 +43,6 @@ const SessionOptions& cut_already(const SessionOptions& options) {
 }
 
 }  // namespace
-
-void apply_milc_signs(VectorField& v) {
-  if (v.space() == MemorySpace::cuda) return cuda_apply_milc_signs(v);
-#pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < v.size(); ++site) {
-    if (milc_phase_sign(v.lattice().to_global(v.lattice().site_coordinates(site))) > 0) continue;
-    for (Complex<double>& c : v[site].c) c = {-c.re, -c.im};
-  }
-}
 
 struct Session::State {
   Context context;

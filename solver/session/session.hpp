@@ -20,9 +20,6 @@ class Checkpoints;
 class Context;
 class Gauge;
 
-// x -> S x, S = (-1)^(t(x+y+z)): from MILC's phases to those of CPS and back. On the host or on a GPU. Local.
-void apply_milc_signs(VectorField& v);
-
 class Session {
  public:
   // Reads `gauge_file` (any format lattice_io knows), verifies every checksum and header value (unless

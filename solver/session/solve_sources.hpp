@@ -34,9 +34,6 @@ SolveRequest request_of_poles(const SolveRequest& request, const RationalFunctio
 SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
                              const std::function<void(const CgProgress&)>& progress);
 
-// What low modes see of a noise vector in the phases of the request. Collective.
-std::vector<double> seen_by_low_modes(const LowModeTrace& low_modes, const SolveRequest& request, VectorField noise);
-
 // What such a solve will ask of the memory of a session with links of these quarks. Local.
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks);
 

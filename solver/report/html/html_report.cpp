@@ -233,7 +233,7 @@ std::string without_code(const std::string& words) {
   return words.starts_with('[') && end != std::string::npos ? words.substr(end + 2) : words;
 }
 
-std::string page_of(const Reports& reports) {
+std::string page_of(const Reports& reports, std::span<const ObservableKind> kinds) {
   const Reports solves = of_kind(reports, Kind::solve), eigens = of_kind(reports, Kind::eigen),
                 benches = of_kind(reports, Kind::bench);
   Reports with_links = solves;
@@ -260,7 +260,7 @@ std::string page_of(const Reports& reports) {
   if (!solves.empty()) page += section("Speed", speed(solves, benches));
   if (!benches.empty()) page += section("Kernels under the roof of the memory", roofline(benches));
   if (!with_links.empty()) page += section("Memory, summed over ranks", side_by_side(with_links, memory));
-  if (!solves.empty()) page += section("Observables", observables(solves));
+  if (!solves.empty()) page += section("Observables", observables(solves, kinds));
   if (!with_links.empty()) page += section("Links", links(with_links));
   Reports with_machine = with_links;
   with_machine.insert(with_machine.end(), benches.begin(), benches.end());
@@ -272,14 +272,14 @@ std::string page_of(const Reports& reports) {
 
 }  // namespace
 
-std::string html_report(const std::vector<NamedReport>& reports) {
+std::string html_report(const std::vector<NamedReport>& reports, std::span<const ObservableKind> kinds) {
   if (reports.empty()) throw Error("report", "a report at least", "none");
   Reports read;
   for (const NamedReport& report : reports) read.push_back(read_report(report));
   try {
     for (const ReadReport& campaign : of_kind(read, Kind::campaign))
       for (ReadReport& part : parts_of(campaign)) read.push_back(std::move(part));
-    return page_of(read);
+    return page_of(read, kinds);
   } catch (const Json::exception& error) {  // a value of another type than the schema says
     throw Error("report", "the values of docs/guide/report.schema.json", without_code(error.what()));
   }

@@ -10,79 +10,87 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// What one source gave for one mass. Values that there are none of are null or empty.
+// One observable of one source and mass.
 struct Observed {
   std::string of;  // ", z2:7, m = 0.1": what tells it from others of the same report
-  Json correlator, condensate;
+  Json value;      // null or empty: none
 };
 
 std::string of_mass(const Json& mass) { return mass.is_null() ? "" : ", m = " + words_of(mass); }
 
-std::vector<Observed> observed_in(const Json& solve) {
+std::vector<Observed> observed_in(const Json& solve, const std::string& name) {
   std::vector<Observed> found;
   if (const Json sources = at(solve, "sources");
       sources.is_array()) {  // those of a mass follow those of the one before
     for (const Json& source : sources) {
       const Json& rhs = solve["rhs"].at(at(source, "first").get<std::size_t>());
-      found.push_back({", " + words_of(at(source, "name")) + of_mass(at(rhs, "mass")), at(source, "pion_correlator"),
-                       at(source, "condensate")});
+      found.push_back({", " + words_of(at(source, "name")) + of_mass(at(rhs, "mass")), at(source, name)});
     }
     return found;
   }
-  const Json masses = at(solve, "masses"), correlators = at(solve, "pion_correlators"),
-             condensates = at(solve, "condensates");
-  if (!masses.is_array()) return {{"", at(solve, "pion_correlator"), at(solve, "condensate")}};
+  const Json masses = at(solve, "masses"), values = at(solve, name + "s");
+  if (!masses.is_array()) return {{"", at(solve, name)}};
   for (std::size_t k = 0; k < masses.size(); ++k)
-    found.push_back({of_mass(masses[k]), k < correlators.size() ? correlators[k] : Json(nullptr),
-                     k < condensates.size() ? condensates[k] : Json(nullptr)});
+    found.push_back({of_mass(masses[k]), k < values.size() ? values[k] : Json(nullptr)});
   return found;
 }
 
 // "0.5527 +- 0.0021", without an error where there is one noise vector.
-std::string with_error(const Json& condensate) {
-  const std::string value = words_of(at(condensate, "value"));
-  return at(condensate, "n_vectors") == 1 ? value : value + " +- " + words_of(at(condensate, "error"));
+std::string with_error(const Json& mean) {
+  const std::string value = words_of(at(mean, "value"));
+  return at(mean, "n_vectors") == 1 ? value : value + " +- " + words_of(at(mean, "error"));
 }
 
-// Rows of one quantity: one for each source and mass that has a condensate in some report.
-std::vector<Row> rows_of_condensates(const Reports& solves, const std::string& head,
-                                     std::string (*words)(const Json&)) {
+// Rows of one mean: one for each source and mass that has it in some report.
+std::vector<Row> rows_of_means(const Reports& solves, const std::string& name, const std::string& head,
+                               std::string (*words)(const Json&)) {
   std::vector<Row> rows;
   for (const ReadReport& solve : solves)
-    for (const Observed& observed : observed_in(solve.json)) {
+    for (const Observed& observed : observed_in(solve.json, name)) {
       const std::string of = observed.of;
       const bool known = std::any_of(rows.begin(), rows.end(), [&](const Row& row) { return row.head == head + of; });
-      if (!observed.condensate.is_object() || known) continue;
-      rows.push_back({head + of, [of, words](const Json& json) {
-                        for (const Observed& candidate : observed_in(json))
-                          if (candidate.of == of && candidate.condensate.is_object())
-                            return words(candidate.condensate);
+      if (!observed.value.is_object() || known) continue;
+      rows.push_back({head + of, [of, name, words](const Json& json) {
+                        for (const Observed& candidate : observed_in(json, name))
+                          if (candidate.of == of && candidate.value.is_object()) return words(candidate.value);
                         return std::string("-");
                       }});
     }
   return rows;
 }
 
-}  // namespace
-
-std::string observables(const Reports& solves) {
-  LinePlot plot{"t", "pion correlator", false, true, {}};
+std::string plot_of_curves(const Reports& solves, const ObservableKind& kind) {
+  LinePlot plot{"t", kind.title, false, true, {}};
   for (std::size_t k = 0; k < solves.size(); ++k) {
     std::string label = solves[k].name;
-    for (const Observed& observed : observed_in(solves[k].json)) {
-      if (!observed.correlator.is_array() || observed.correlator.empty()) continue;
+    for (const Observed& observed : observed_in(solves[k].json, kind.name)) {
+      if (!observed.value.is_array() || observed.value.empty()) continue;
       PlotCurve curve{label, {}, int(k) % plot_colors};
       label.clear();
-      for (const Json& value : observed.correlator)
+      for (const Json& value : observed.value)
         curve.points.push_back({double(curve.points.size()), value.get<double>()});
       plot.curves.push_back(std::move(curve));
     }
   }
-  std::vector<Row> rows = rows_of_condensates(solves, "chiral condensate", with_error);
-  for (Row& row : rows_of_condensates(
-           solves, "noise vectors", +[](const Json& condensate) { return words_of(at(condensate, "n_vectors")); }))
-    rows.push_back(std::move(row));
-  return svg_of(plot) + side_by_side(solves, rows);
+  return svg_of(plot);
+}
+
+}  // namespace
+
+std::string observables(const Reports& solves, std::span<const ObservableKind> kinds) {
+  std::string plots;
+  std::vector<Row> rows;
+  for (const ObservableKind& kind : kinds) {
+    if (kind.form == ObservableKind::curve) {
+      plots += plot_of_curves(solves, kind);
+      continue;
+    }
+    for (Row& row : rows_of_means(solves, kind.name, kind.title, with_error)) rows.push_back(std::move(row));
+    for (Row& row : rows_of_means(
+             solves, kind.name, "noise vectors", +[](const Json& mean) { return words_of(at(mean, "n_vectors")); }))
+      rows.push_back(std::move(row));
+  }
+  return plots + side_by_side(solves, rows);
 }
 
 }  // namespace staghorn

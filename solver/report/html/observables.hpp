@@ -1,13 +1,15 @@
-// What solves say of physics: pion correlators as curves, chiral condensates as a table. Local.
+// What solves say of physics: curves as plots, means as a table. Local.
 #pragma once
 
+#include <span>
 #include <string>
 
 #include "solver/report/html/report_tables.hpp"
+#include "solver/report/observable.hpp"
 
 namespace staghorn {
 
-// HTML for each source and mass of each report; "" where no report has a correlator or a condensate.
-std::string observables(const Reports& solves);
+// HTML for each source and mass of each report; "" where no report has an observable of these kinds.
+std::string observables(const Reports& solves, std::span<const ObservableKind> kinds);
 
 }  // namespace staghorn

@@ -1,4 +1,4 @@
-// Correlators and condensates of a campaign: averages for people, and all values in one HDF5 file. Of configurations
+// Observables of a campaign: averages for people, and all values in one HDF5 file. Of configurations
 // that are certified. Private to this folder.
 #pragma once
 
@@ -13,14 +13,12 @@ namespace staghorn {
 // A line for each configuration of this call, then averages with standard errors over all that are certified. Local.
 void print_campaign(std::ostream& out, const CampaignRecord& record);
 
-// Writes the file, for n configurations, m masses, s sources with a correlator, k of noise with v vectors each:
-//   gauge, links_hash     [n]            texts
-//   plaquette, mass       [n], [m]
-//   pion_source           [s]            texts
-//   pion_correlator       [n, m, s, T]
-//   noise_source          [k]            texts
-//   condensate            [n, m, k, v]   Re <eta, M^-1 eta> / V of each noise vector; its mean estimates Tr M^-1 / V
-// What has no source is left out. Collective.
+// Writes the file, for n configurations and m masses, and for each observable that s sources give:
+//   gauge, links_hash        [n]            texts
+//   plaquette, mass          [n], [m]
+//   ObservableKind::sources  [s]            texts, as pion_source
+//   ObservableKind::name     [n, m, s, T]   of a curve; of a mean [n, m, s, vectors]
+// Collective.
 void write_campaign_results(const Communicator& communicator, const std::string& path, const CampaignRecord& record,
                             bool force);
 

@@ -1,0 +1,61 @@
+// The stochastic estimate of Tr M^-1 / V, colours summed: the mean over noise vectors eta of Re <eta, M^-1 eta> / V.
+// The imaginary part vanishes on average, since the spectrum of D is imaginary and symmetric.
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/operators/plain_operator.hpp"
+#include "solver/observables/observable_table.hpp"
+
+namespace staghorn {
+
+namespace {
+
+class ChiralCondensate final : public Measurement {
+ public:
+  explicit ChiralCondensate(const MeasuredSource& source)
+      : source_(source), traces_(source.n_masses() * source.n_vectors), seen_(source.n_vectors) {}
+
+  void take(std::size_t mass, std::size_t k, const VectorField& solution,
+            const std::function<const VectorField&()>& source) override {
+    const VectorField& noise = source();
+    double& trace = traces_[mass * source_.n_vectors + k];
+    trace = dot(source_.communicator, noise, solution).re / double(noise.lattice().global_volume());
+    const auto& low_modes = source_.low_modes.trace;
+    if (!low_modes) return;
+    if (seen_[k].empty()) seen_[k] = seen(*low_modes, noise);
+    trace += low_modes->correction(masses_of(source_.request)[mass], seen_[k]);
+  }
+
+  void put_into(Observable& observable, std::size_t mass) const override {
+    const auto of_mass = std::span(traces_).subspan(mass * source_.n_vectors, source_.n_vectors);
+    observable.values.assign(of_mass.begin(), of_mass.end());
+    const auto& low_modes = source_.low_modes.trace;
+    if (!low_modes) return;
+    const double m = masses_of(source_.request)[mass];
+    observable.low_part = {low_modes->part(m, low_modes->norms2())};
+    observable.low_part_error = low_modes->error(m);
+  }
+
+ private:
+  // What low modes see of noise in the phases of the request.
+  std::vector<double> seen(const LowModeTrace& low_modes, VectorField noise) const {
+    if (source_.request.phases == PhaseConvention::milc) apply_milc_signs(noise);
+    return low_modes.seen(noise);
+  }
+
+  MeasuredSource source_;
+  std::vector<double> traces_;             // [mass][noise vector]
+  std::vector<std::vector<double>> seen_;  // of each noise vector
+};
+
+}  // namespace
+
+ObservableEntry chiral_condensate() {
+  return {{"condensate", "", ObservableKind::mean, "chiral condensate", "Tr M^-1 / V", "noise_source",
+           "Re <eta, M^-1 eta> / V of each noise vector, shape (configurations, masses, sources, vectors); their mean "
+           "estimates Tr M^-1 / V, colours summed"},
+          [](const SourceRequest& source) { return source.spec.is_noise(); },
+          [](const MeasuredSource& source) -> std::unique_ptr<Measurement> {
+            return std::make_unique<ChiralCondensate>(source);
+          }};
+}
+
+}  // namespace staghorn

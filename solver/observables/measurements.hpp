@@ -1,0 +1,31 @@
+// All observables of a list of sources, measured on solutions that come in any order.
+#pragma once
+
+#include <vector>
+
+#include "solver/observables/observable_table.hpp"
+
+namespace staghorn {
+
+class Measurements {
+ public:
+  // `n_vectors` of each source. Of a parity system nothing is measured. References must outlive this. Local.
+  Measurements(const Communicator& communicator, const OperatorLinks& links, const SolveRequest& request,
+               const LowModes& low_modes, std::vector<SourceRequest> sources,
+               const std::vector<std::size_t>& n_vectors);
+  Measurements(const Measurements&) = delete;  // its parts refer to its sources
+  Measurements& operator=(const Measurements&) = delete;
+
+  // As Measurement::take, for the source of this number. Collective.
+  void take(std::size_t source, std::size_t mass, std::size_t k, const VectorField& solution,
+            const std::function<const VectorField&()>& make_source);
+  // Mass by mass, source by source, one of each kind; those without values are not given by their source. Local.
+  std::vector<Observable> results() const;
+
+ private:
+  std::size_t n_masses_;
+  std::vector<SourceRequest> sources_;
+  std::vector<std::unique_ptr<Measurement>> measured_;  // [source][kind]; nullptr: the source does not give it
+};
+
+}  // namespace staghorn

@@ -1,0 +1,44 @@
+// What is measured on solutions, as reports hold it: one list, whatever the observable is. Local.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace staghorn {
+
+// What is known of an observable before it is measured (solver/observables/observable_table.cpp lists all of them).
+struct ObservableKind {
+  enum Form {
+    curve,  // one number for each global time slice
+    mean    // one number for each noise vector; their mean is the estimate
+  };
+  const char* name;      // in reports, with an s for several masses: "pion_correlator"
+  const char* low_part;  // of a curve, the name of its low part there: "pion_low_part"; of a mean ""
+  Form form;
+  const char* title;       // for people: "pion correlator"
+  const char* symbol;      // "C(t)"
+  const char* sources;     // in a file of results, the table of its sources: "pion_source"
+  const char* definition;  // there, with the shape of its values
+};
+
+// One observable of one source and mass.
+struct Observable {
+  const ObservableKind* kind;
+  std::size_t mass = 0, source = 0;  // numbers, of request.masses and of the sources of the report
+  std::vector<double> values{};      // empty: the source does not give it
+  // With `exact_low_modes`: the part of low modes, which the values hold in place of what the source or the noise sees
+  // of them. Of a curve one number for each time slice, of a mean one number.
+  std::vector<double> low_part{};
+  std::optional<double> low_part_error{};  // of a mean, at most: what the residuals of the pairs leave open
+};
+
+struct MeanAndError {
+  double value = 0;
+  double error = 0;  // standard error, sqrt(sum (v_i - mean)^2 / (n (n - 1))); 0 of fewer than two values
+};
+MeanAndError mean_of(std::span<const double> values);
+
+}  // namespace staghorn
