@@ -53,6 +53,7 @@ NOT_RUN = {
     ("docs/development/how-to-add-a-solver.md", ""): "a change of the program's source",
     ("docs/development/how-to-add-a-transport.md", ""): "a change of the program's source",
     ("docs/development/how-to-add-an-operator.md", "./dev test"): "it is how such tests run",
+    ("docs/development/how-to-add-an-observable.md", ""): "a change of the program's source; tests/structure/test_new_parts.py makes one",
     ("docs/development/how-to-add-an-option.md", ""): "a change of the program's source",
 }
 

@@ -49,6 +49,8 @@ def objects(program) -> list[Path]:
 
 def test_every_function_is_called(objects, program):
     kernels = [path for path in program.parent.rglob("*.cu.o") if "staghorn_core.dir" in path.parts]
+    if not kernels:
+        pytest.skip("no CUDA code in this build, which calls some of them")
     uncalled = readable(defined(objects) - referred_to(objects + kernels))
     dead = [name for name in uncalled if not is_constructor(name) and not CALLED_FROM_OUTSIDE.fullmatch(name.split("(")[0])]
     assert not dead, dead
