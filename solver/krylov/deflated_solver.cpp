@@ -94,8 +94,6 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
                                const CgStop& stop, const ShowProgress& show) {
   if (!stop.deflation) return solver_->solve(system, x, b, stop, show);
   const auto& [d, parity, shift] = system;
-  const std::size_t n = stop.target_norm.size();
-  const std::vector<double> one(n, 1);
   const bool precise = stop.deflation->precision() == d.options().precision && parity == stop.deflation->parity();
   const bool damps = stop.deflation->damps(parity);
   const double drop = precise ? 0 : damps ? Deflation::damped_drop : DeflatedSolver::drop;
@@ -121,8 +119,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
       stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
       d.combine(1, e_, 1, x);
       r_.copy_from(b);
-      d.hop(tmp_, x, opposite(parity));
-      if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
+      if (!rounds.take_deflated(subtract_product(system, x, r_, tmp_, sums))) break;
     }
 
     CgStop next = rounds.next(drop);
@@ -142,8 +139,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
     more = rounds.record(next, found.rhs);
     if (!more) break;
     r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
-    d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+    subtract_product(system, x, r_, tmp_, sums);
   }
   result.rhs = rounds.results();
   return result;

@@ -185,12 +185,9 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
 
 CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
-  const auto& [d, parity, shift] = system;
-  const std::vector<double> one(stop.target_norm.size(), 1);
   std::vector<ExactSum> sums = sums_of_sources(stop);
   r_.copy_from(b);  // r = b - A x
-  d.hop(tmp_, x, opposite(parity));
-  const std::vector<double> r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+  const std::vector<double> r2 = subtract_product(system, x, r_, tmp_, sums);
   return iterate(system, x, b, r2, std::move(sums), stop, show);
 }
 
@@ -203,7 +200,6 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
   std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
-  const std::vector<double> one(n, 1);
   const double largest = stop.deflation ? updates_.deflated : largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
@@ -214,8 +210,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
 
   const auto true_residual = [&](std::vector<ExactSum>& grids) {  // r = b - A x in high precision; tmp = D x
     r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
-    return d.update_residual(r_, x, tmp_, parity, shift, one, grids);
+    return subtract_product(system, x, r_, tmp_, grids);
   };
 
   // The state between two updates is x, the sloppy direction, and these values; of plain CG it is that of its loop.

@@ -105,7 +105,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     if (kept) stop.keeper->restore({&x, &inner.y(), &inner.p()});
     const BlockSources sources(algebra, b);
     BlockProgress progress(stop, sources.composition(), shift);
-    const std::vector<double> one(stop.target_norm.size(), 1);
     std::vector<ExactSum> sums = sums_of_sources(stop);
     GainWatch watch;
     std::string trouble;
@@ -158,8 +157,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
         // R = B - A X
         r.copy_from(b);
         sources.put_noise(d.communicator(), parity, r);
-        d.hop(tmp, x, opposite(parity));
-        d.update_residual(r, x, tmp, parity, shift, one, sums);
+        subtract_product(system, x, r, tmp, sums);
         updated = true;
         factor = block_cholesky(algebra.gram(r), least_pivot);
         progress.take_again(factor.rho);

@@ -191,15 +191,12 @@ class MixedTile final : public TileSolver {
   // x += what the sloppy iterations found;  r = b - A x in high precision.
   void update(int column) {
     Column& c = columns_[std::size_t(column)];
-    const auto& [d, parity, shift] = system_;
-    const std::vector<double> one(1, 1);
     sloppy_x_.copy_rhs(0, loop_.x(), column);
     tmp_.convert_from(sloppy_x_);
-    d.combine(1, tmp_, 1, *c.x);
+    system_.d.combine(1, tmp_, 1, *c.x);
     r_.copy_from(*c.b);
-    d.hop(tmp_, *c.x, opposite(parity));
     const double before = c.r2;
-    c.r2 = d.update_residual(r_, *c.x, tmp_, parity, shift, one, c.sums)[0];
+    c.r2 = subtract_product(system_, *c.x, r_, tmp_, c.sums)[0];
     const Running found = loop_.at(column);
     append_leg(c.rhs.done, found.done);
     c.rhs.done.history.back() = c.r2;
