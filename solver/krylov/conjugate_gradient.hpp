@@ -4,7 +4,7 @@
 #include <memory>
 #include <vector>
 
-#include "solver/krylov/kept_rhs.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 #include "solver/krylov/running_rhs.hpp"
 
 namespace staghorn {

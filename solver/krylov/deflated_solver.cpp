@@ -7,33 +7,26 @@
 
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
-#include "solver/krylov/kept_rhs.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
 
 namespace {
 
 // Right-hand sides over the rounds of a solve.
-class Rounds {
+class Rounds : public RhsLedger {
  public:
-  Rounds(const CgStop& stop, std::span<const double> b2) : stop_(stop), rhs_(b2.size()), active_(b2.size(), 1) {
-    for (std::size_t i = 0; i < b2.size(); ++i) rhs_[i].history.push_back(b2[i]);
-  }
-
-  std::span<const char> active() const { return active_; }
+  using RhsLedger::RhsLedger;
   long iterations() const { return iterations_; }
 
   // After eigenvectors were taken out: |r|^2 in the place of what it was. Returns whether there is more to do.
   bool take_deflated(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      if (!active_[i]) continue;
-      rhs_[i].history.back() = r2[i];
-      rhs_[i].residual_norm = std::sqrt(r2[i]);
-      double unused_smallest = met_at_once;
-      long unused_since = 0;
-      if (is_done(r2[i], stop_.target_norm[i], 0L, unused_smallest, unused_since, rhs_[i].outcome)) active_[i] = 0;
+      if (!rhs_[i].active) continue;
+      rhs_[i].done.history.back() = r2[i];
+      rhs_[i].done.residual_norm = std::sqrt(r2[i]);
     }
-    return any_active() && iterations_ < stop_.max_iterations && !stop_.is_interrupted();
+    return apply_stop_rule(r2) && iterations_ < stop_.max_iterations && !stop_.is_interrupted();
   }
 
   // What the solver is asked for next. A target of a right-hand side that is done is met at once.
@@ -42,21 +35,15 @@ class Rounds {
     next.deflation = nullptr;
     next.max_iterations = stop_.max_iterations - iterations_;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      next.target_norm[i] = active_[i] ? std::max(stop_.target_norm[i], drop * rhs_[i].residual_norm) : met_at_once;
+      next.target_norm[i] =
+          rhs_[i].active ? std::max(stop_.target_norm[i], drop * rhs_[i].done.residual_norm) : met_at_once;
     return next;
-  }
-  // The largest ratio of what is asked for to what is wanted in the end.
-  double worst_ratio(const CgStop& next) const {
-    double worst = 0;
-    for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (active_[i]) worst = std::max(worst, next.target_norm[i] / stop_.target_norm[i]);
-    return worst;
   }
 
   // |r|^2 of each right-hand side.
   std::vector<double> norm2() const {
     std::vector<double> norm2;
-    for (const SolvedRhs& rhs : rhs_) norm2.push_back(rhs.residual_norm * rhs.residual_norm);
+    for (const Running& rhs : rhs_) norm2.push_back(rhs.done.residual_norm * rhs.done.residual_norm);
     return norm2;
   }
 
@@ -65,38 +52,28 @@ class Rounds {
   bool record(const CgStop& asked, std::span<const SolvedRhs> found) {
     long longest = 0;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      if (!active_[i]) continue;
-      rhs_[i].iterations += found[i].iterations;
-      rhs_[i].residual_norm = found[i].residual_norm;
-      rhs_[i].outcome = found[i].outcome;
-      if (!found[i].history.empty())
-        rhs_[i].history.insert(rhs_[i].history.end(), found[i].history.begin() + 1, found[i].history.end());
+      if (!rhs_[i].active) continue;
+      SolvedRhs& rhs = rhs_[i].done;
+      append_leg(rhs, found[i]);
+      rhs.steps.clear();  // those of several searches say nothing
+      rhs.residual_norm = found[i].residual_norm;
+      rhs.outcome = found[i].outcome;
       longest = std::max(longest, found[i].iterations);
       if (found[i].outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i])
-        active_[i] = 0;
+        rhs_[i].active = false;
       else
-        rhs_[i].updates.push_back(rhs_[i].iterations);
+        rhs.updates.push_back(rhs.iterations);
     }
     iterations_ += longest;
-    return longest > 0 && any_active();
+    return longest > 0 && count_active() > 0;
   }
 
   void visit(const Archive& archive) {
-    std::vector<bool> active(active_.begin(), active_.end());
-    archive("rhs", rhs_, rhs_.size());
-    archive("active", active, active.size());
+    RhsLedger::visit(archive);
     archive.count("iterations", iterations_);
-    active_.assign(active.begin(), active.end());
   }
 
-  std::vector<SolvedRhs> results() { return std::move(rhs_); }
-
  private:
-  bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
-
-  const CgStop& stop_;
-  std::vector<SolvedRhs> rhs_;
-  std::vector<char> active_;
   long iterations_ = 0;  // the most of any right-hand side in each round, added up
 };
 
@@ -117,8 +94,6 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
                                const CgStop& stop, const ShowProgress& show) {
   if (!stop.deflation) return solver_->solve(system, x, b, stop, show);
   const auto& [d, parity, shift] = system;
-  const std::size_t n = stop.target_norm.size();
-  const std::vector<double> one(n, 1);
   const bool precise = stop.deflation->precision() == d.options().precision && parity == stop.deflation->parity();
   const bool damps = stop.deflation->damps(parity);
   const double drop = precise ? 0 : damps ? Deflation::damped_drop : DeflatedSolver::drop;
@@ -144,15 +119,14 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
       stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
       d.combine(1, e_, 1, x);
       r_.copy_from(b);
-      d.hop(tmp_, x, opposite(parity));
-      if (!rounds.take_deflated(d.update_residual(r_, x, tmp_, parity, shift, one, sums))) break;
+      if (!rounds.take_deflated(subtract_product(system, x, r_, tmp_, sums))) break;
     }
 
     CgStop next = rounds.next(drop);
     // Damped rounds go on to residuals that the grid of sums near 1 does not resolve.
     if (damps) next.source_norm2 = rounds.norm2();
     next.keeper = keeper ? &*keeper : nullptr;
-    const double worst = rounds.worst_ratio(next);
+    const double worst = rounds.worst_target_ratio(next.target_norm);
     const auto show_whole = [&](const CgProgress& at) {
       show({rounds.iterations() + at.iteration, at.worst_ratio * worst, at.iterations_per_e});
     };
@@ -165,8 +139,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
     more = rounds.record(next, found.rhs);
     if (!more) break;
     r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
-    d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+    subtract_product(system, x, r_, tmp_, sums);
   }
   result.rhs = rounds.results();
   return result;

@@ -5,6 +5,7 @@
 #include <functional>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -31,6 +32,14 @@ struct ParitySystem {
 // The system of a mass: shift = 4 m^2.
 inline ParitySystem parity_system(StaggeredOperator& d, Parity parity, double mass) {
   return {d, parity, 4 * mass * mass};
+}
+
+// r -= A x for each right-hand side, with tmp = D x; returns |r|^2. Collective.
+inline std::vector<double> subtract_product(const ParitySystem& system, const ColorVectorField& x, ColorVectorField& r,
+                                            ColorVectorField& tmp, std::span<ExactSum> sums) {
+  const auto& [d, parity, shift] = system;
+  d.hop(tmp, x, opposite(parity));
+  return d.update_residual(r, x, tmp, parity, shift, std::vector<double>(sums.size(), 1), sums);
 }
 
 // A target norm that every residual meets: its right-hand side stays as it is.

@@ -15,28 +15,15 @@ namespace {
 constexpr double largest_growth = 3;
 
 // The right-hand sides of a solve, by their residuals in high precision.
-class UpdatedRhs {
+class UpdatedRhs : public RhsLedger {
  public:
   // `shift`: of the system.
   UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift)
-      : stop_(stop),
-        shift_(shift),
-        rhs_(r2.size()),
-        active_(r2.size(), true),
-        deflated_at_(r2.size(), met_at_once),
-        root_condition_(r2.size()) {
-    for (std::size_t i = 0; i < r2.size(); ++i) rhs_[i].history.push_back(r2[i]);
-  }
+      : RhsLedger(stop, r2), shift_(shift), deflated_at_(r2.size(), met_at_once) {}
 
-  // Ends right-hand sides that are done by their |r|^2 in high precision. Returns whether any is left.
   bool apply_stop_rule(std::span<const double> r2) {
-    for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      rhs_[i].residual_norm = std::sqrt(r2[i]);
-      double smallest = met_at_once;
-      long since_smallest = 0;  // stagnation is judged by what an update gains
-      if (active_[i]) active_[i] = !is_done(r2[i], stop_.target_norm[i], 0L, smallest, since_smallest, rhs_[i].outcome);
-    }
-    return std::any_of(active_.begin(), active_.end(), [](bool active) { return active; });
+    for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i].done.residual_norm = std::sqrt(r2[i]);
+    return RhsLedger::apply_stop_rule(r2);
   }
 
   // The right-hand sides whose residual loses eigenvectors now: all that are active, once one of them has fallen by
@@ -44,8 +31,7 @@ class UpdatedRhs {
   std::vector<char> to_deflate(std::span<const double> r2, double drop) {
     std::vector<char> deflated(rhs_.size());
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (active_[i] && std::sqrt(r2[i]) <= 1.05 * drop * deflated_at_[i])
-        deflated.assign(active_.begin(), active_.end());
+      if (rhs_[i].active && std::sqrt(r2[i]) <= 1.05 * drop * deflated_at_[i]) deflated = active();
     for (std::size_t i = 0; i < rhs_.size(); ++i)
       if (deflated[i]) deflated_at_[i] = std::sqrt(r2[i]);
     return deflated;
@@ -57,7 +43,7 @@ class UpdatedRhs {
     bool grown = false;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (!deflated[i]) continue;
-      rhs_[i].history.back() = r2[i];
+      rhs_[i].done.history.back() = r2[i];
       grown = grown || std::sqrt(r2[i]) > largest_growth * deflated_at_[i];
       deflated_at_[i] = std::max(deflated_at_[i], std::sqrt(r2[i]));
     }
@@ -69,20 +55,12 @@ class UpdatedRhs {
     const auto aim = [&](std::size_t i) { return sloppy_aim(stop_.target_norm[i]); };
     double rest = 1;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (active_[i]) rest = std::min(rest, aim(i) / rhs_[i].residual_norm);
+      if (rhs_[i].active) rest = std::min(rest, aim(i) / rhs_[i].done.residual_norm);
     const double fall = next_fall(largest_fall, rest);
     std::vector<double> targets;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      targets.push_back(active_[i] ? std::max(fall * rhs_[i].residual_norm, aim(i)) : met_at_once);
+      targets.push_back(rhs_[i].active ? std::max(fall * rhs_[i].done.residual_norm, aim(i)) : met_at_once);
     return targets;
-  }
-
-  // The largest target of an active right-hand side relative to its target in the end.
-  double worst_target_ratio(std::span<const double> targets) const {
-    double worst = 0;
-    for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (active_[i]) worst = std::max(worst, targets[i] / stop_.target_norm[i]);
-    return worst;
   }
 
   // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2` instead of `before`. Returns the
@@ -90,17 +68,17 @@ class UpdatedRhs {
   long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> before) {
     long longest = 0;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      SolvedRhs& rhs = rhs_[i];
+      SolvedRhs& rhs = rhs_[i].done;
       rhs.residual_norm = std::sqrt(r2[i]);
-      if (!active_[i]) continue;
+      if (!rhs_[i].active) continue;
       longest = std::max(longest, found[i].iterations);
-      append_history(rhs, found[i]);
+      append_leg(rhs, found[i]);
       rhs.history.back() = r2[i];
       rhs.updates.push_back(rhs.iterations);
       if (found[i].iterations == 0 || r2[i] > largest_share_left * largest_share_left * before[i] ||
           rhs.iterations >= most_iterations(i)) {
         rhs.outcome = found[i].outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
-        active_[i] = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule then says that it is converged
+        rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule then says that it is converged
       }
     }
     return longest;
@@ -110,11 +88,13 @@ class UpdatedRhs {
   long iterations_left() {
     long left = no_limit;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (active_[i]) left = std::min(left, most_iterations(i) - rhs_[i].iterations);
+      if (rhs_[i].active) left = std::min(left, most_iterations(i) - rhs_[i].done.iterations);
     return left;
   }
   double iterations_per_e() const {
-    return staghorn::iterations_per_e(*std::max_element(root_condition_.begin(), root_condition_.end()));
+    double largest = 0;
+    for (const Running& running : rhs_) largest = std::max(largest, running.root_condition);
+    return staghorn::iterations_per_e(largest);
   }
 
   // What plain CG in high precision is asked for after all this, nothing if it has nothing to do: right-hand sides that
@@ -123,8 +103,9 @@ class UpdatedRhs {
     CgStop rest = stop_;
     bool any = false;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      const bool gave_up = rhs_[i].outcome == CgOutcome::stagnated || rhs_[i].outcome == CgOutcome::breakdown;
-      rest.max_iterations = std::min(rest.max_iterations, stop_.max_iterations - rhs_[i].iterations);
+      const SolvedRhs& rhs = rhs_[i].done;
+      const bool gave_up = rhs.outcome == CgOutcome::stagnated || rhs.outcome == CgOutcome::breakdown;
+      rest.max_iterations = std::min(rest.max_iterations, stop_.max_iterations - rhs.iterations);
       if (gave_up && std::isfinite(r2[i]) && r2[i] > 0)
         any = true;
       else
@@ -138,34 +119,26 @@ class UpdatedRhs {
   void record_rest(const CgStop& rest, std::span<const SolvedRhs> found) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (rest.target_norm[i] == met_at_once) continue;
-      rhs_[i].outcome = found[i].outcome;
-      rhs_[i].residual_norm = found[i].residual_norm;
-      append_history(rhs_[i], found[i]);
+      SolvedRhs& rhs = rhs_[i].done;
+      rhs.outcome = found[i].outcome;
+      rhs.residual_norm = found[i].residual_norm;
+      append_leg(rhs, found[i]);
     }
   }
 
   void visit(const Archive& archive) {
-    archive("rhs", rhs_, rhs_.size());
-    archive("active", active_, active_.size());
+    RhsLedger::visit(archive);
     archive("deflated_at", deflated_at_, deflated_at_.size());
   }
 
-  std::vector<SolvedRhs> results() { return std::move(rhs_); }
-
  private:
-  // Of right-hand side i on the sloppy operator: far more than such a matrix allows.
   long most_iterations(std::size_t i) {
-    if (root_condition_[i] == 0) root_condition_[i] = root_condition_of_updates(rhs_[i], shift_);
-    const long bound = iteration_bound(root_condition_[i], stop_.target_norm[i] / std::sqrt(rhs_[i].history[0]));
-    return bound == 0 || stop_.stagnation_window == 0 ? no_limit : most_bounds * bound;
+    const long most = most_sloppy_iterations(rhs_[i], stop_.target_norm[i], shift_);
+    return stop_.stagnation_window == 0 ? no_limit : most;
   }
 
-  const CgStop& stop_;
   double shift_;
-  std::vector<SolvedRhs> rhs_;
-  std::vector<bool> active_;
-  std::vector<double> deflated_at_;     // the larger |r| of before and after the last projection; infinite at first
-  std::vector<double> root_condition_;  // 0: not known yet
+  std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
 };
 
 }  // namespace
@@ -190,18 +163,16 @@ double next_fall(double largest, double rest) {
   return std::pow(rest, 1 / std::max(1.0, std::ceil(std::log(rest) / std::log(largest) - 0.1)));
 }
 
-double root_condition_of_updates(const SolvedRhs& done, double shift) {
-  if (done.iterations < first_look) return 0;
-  const std::span history(done.history), steps(done.steps);
-  const SpectrumEstimate found = estimate_spectrum(history.first(std::min<std::size_t>(first_look + 1, history.size())),
-                                                   steps.first(std::min<std::size_t>(first_look, steps.size())));
-  return root_condition_of_shift(found.largest, shift);
-}
-
-void append_history(SolvedRhs& to, const SolvedRhs& from) {
-  to.iterations += from.iterations;
-  to.history.insert(to.history.end(), from.history.begin() + 1, from.history.end());
-  to.steps.insert(to.steps.end(), from.steps.begin(), from.steps.end());
+long most_sloppy_iterations(Running& rhs, double target_norm, double shift) {
+  const std::span history(rhs.done.history), steps(rhs.done.steps);
+  if (rhs.root_condition == 0 && rhs.done.iterations >= first_look) {
+    const SpectrumEstimate found =
+        estimate_spectrum(history.first(std::min<std::size_t>(first_look + 1, history.size())),
+                          steps.first(std::min<std::size_t>(first_look, steps.size())));
+    rhs.root_condition = root_condition_of_shift(found.largest, shift);
+  }
+  const long bound = iteration_bound(rhs.root_condition, target_norm / std::sqrt(history[0]));
+  return bound == 0 ? no_limit : most_bounds * bound;
 }
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
@@ -214,12 +185,9 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
 
 CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
-  const auto& [d, parity, shift] = system;
-  const std::vector<double> one(stop.target_norm.size(), 1);
   std::vector<ExactSum> sums = sums_of_sources(stop);
   r_.copy_from(b);  // r = b - A x
-  d.hop(tmp_, x, opposite(parity));
-  const std::vector<double> r2 = d.update_residual(r_, x, tmp_, parity, shift, one, sums);
+  const std::vector<double> r2 = subtract_product(system, x, r_, tmp_, sums);
   return iterate(system, x, b, r2, std::move(sums), stop, show);
 }
 
@@ -232,7 +200,6 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
   std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
-  const std::vector<double> one(n, 1);
   const double largest = stop.deflation ? updates_.deflated : largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
@@ -243,8 +210,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
 
   const auto true_residual = [&](std::vector<ExactSum>& grids) {  // r = b - A x in high precision; tmp = D x
     r_.copy_from(b);
-    d.hop(tmp_, x, opposite(parity));
-    return d.update_residual(r_, x, tmp_, parity, shift, one, grids);
+    return subtract_product(system, x, r_, tmp_, grids);
   };
 
   // The state between two updates is x, the sloppy direction, and these values; of plain CG it is that of its loop.

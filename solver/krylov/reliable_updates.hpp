@@ -2,6 +2,7 @@
 // [Clark et al. 2009, "Solving Lattice QCD systems of equations using mixed precision solvers on GPUs"].
 #pragma once
 
+#include "solver/krylov/aims.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 
 namespace staghorn {
@@ -19,23 +20,16 @@ struct ReliableUpdates {
                                          // CG most near its exact end
 };
 
-// An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
-constexpr double largest_share_left = 0.9;
-
 // The factor by which the residual may fall until an update, for the system of this shift. Local.
 double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift);
 // The factor by which it falls until the next update. All falls that are left are alike, `rest` in all; each may be a
 // little more than the largest, which saves an update. Local.
 double next_fall(double largest, double rest);
-// Where sloppy iterations stop: slightly below the target, since the sloppy residual is not quite the true one.
-constexpr double sloppy_aim(double target_norm) { return 0.95 * target_norm; }
 
-// The sqrt(kappa) that bounds the iterations of `done` on the sloppy operator, once it has had first_look iterations; 0
-// before. Updates spoil what coefficients say of small eigenvalues: these are taken to be as small as `shift` allows.
-double root_condition_of_updates(const SolvedRhs& done, double shift);
-
-// All that `from` did after its first residual follows what `to` did.
-void append_history(SolvedRhs& to, const SolvedRhs& from);
+// The most iterations of `rhs` on the sloppy operator, once it has had first_look of them: far more than such a matrix
+// allows; no_limit before. Updates spoil what coefficients say of small eigenvalues: these are taken to be as small as
+// `shift` allows. Sets the root condition. Local.
+long most_sloppy_iterations(Running& rhs, double target_norm, double shift);
 
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
 // residual that is compared with a target have the precision and the links of `d`; the search direction is kept across

@@ -3,33 +3,13 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
 
-#include "solver/krylov/krylov_solver.hpp"
-#include "solver/search/archive.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
-
-// A right-hand side of a loop, and what the stop rule remembers of it.
-struct Running {
-  SolvedRhs done;
-  bool active = true;
-  double smallest = std::numeric_limits<double>::infinity();
-  long since_smallest = 0;
-  double root_condition = 0;  // at the last look at the coefficients; 0: there was none
-  bool patient = false;       // of the stop
-  void visit(const Archive& archive) {
-    archive("done", done);
-    archive("active", active);
-    archive("smallest", smallest);
-    archive("since_smallest", since_smallest);
-    archive("root_condition", root_condition);
-    archive("patient", patient);
-  }
-};
 
 // How many iterations without a smaller residual right-hand side i is given.
 inline long stagnation_window_of(const Running& running, const CgStop& stop, std::size_t i) {
@@ -59,19 +39,19 @@ inline double iterations_per_e(std::span<const Running> rhs) {
   return largest;
 }
 
-class RunningRhs {
+class RunningRhs : public RhsLedger {
  public:
   // Takes |r|^2 at the start; a right-hand side that has reached its target never runs. The matrix has no eigenvalue
   // below `least`.
   RunningRhs(std::span<const double> r2, const CgStop& stop, double least)
-      : stop_(stop), least_(least), rhs_(r2.size()) {
+      : RhsLedger(stop, std::vector<Running>(r2.size())), least_(least) {
     for (Running& running : rhs_) running.patient = stop.patient;
     take_residuals(r2);
     least_active_ = least_active(stop.until_first, count_active());
   }
   // Goes on from what memory() returned.
   RunningRhs(std::vector<Running> rhs, const CgStop& stop, double least)
-      : stop_(stop), least_(least), rhs_(std::move(rhs)) {
+      : RhsLedger(stop, std::move(rhs)), least_(least) {
     least_active_ = least_active(stop.until_first, count_active());
   }
   const std::vector<Running>& memory() const { return rhs_; }
@@ -126,20 +106,8 @@ class RunningRhs {
   }
   CgProgress progress(long iteration) const { return {iteration, worst_ratio(), iterations_per_e(rhs_)}; }
 
-  std::vector<SolvedRhs> results() {
-    std::vector<SolvedRhs> results;
-    for (Running& running : rhs_) results.push_back(std::move(running.done));
-    return results;
-  }
-
  private:
-  int count_active() const {
-    return int(std::count_if(rhs_.begin(), rhs_.end(), [](const Running& running) { return running.active; }));
-  }
-
-  const CgStop& stop_;
   double least_;
-  std::vector<Running> rhs_;
   int least_active_ = 1;
 };
 

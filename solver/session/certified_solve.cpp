@@ -17,6 +17,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/aims.hpp"
 #include "solver/krylov/even_odd.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/certificate/scaled_sources.hpp"
@@ -29,12 +30,6 @@ double epsilon_of(Precision precision) {
   return precision == Precision::fp64 ? std::numeric_limits<double>::epsilon()
                                       : double(std::numeric_limits<float>::epsilon());
 }
-
-// A pass for Fermilab's residual aims lower than `aim_of_pass`, as that does not fall quite as the usual one.
-constexpr double aim_hq = 0.5;
-
-// A pass that does not halve the true residual will not be followed by one that does.
-constexpr double least_gain_of_pass = 0.5;
 
 // Of a full system: what the first pass may leave through x_o = (b_o - D x_e) / 2m, where b_o and D x_e cancel but for
 // a share of 2m. The next pass has a source whose odd part is as small as that, and takes it out.

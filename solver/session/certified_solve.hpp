@@ -35,9 +35,6 @@ struct CertifiedWork {
 // The largest factor by which one pass is asked to reduce the residual. Rounding in its precision does not allow more.
 double reduction_per_pass(Precision precision);
 
-// CG aims a little lower than the tolerance, so that rounding does not cost a second pass.
-constexpr double aim_of_pass = 0.999;
-
 struct CertifiedSolve {
   std::string loop, precise_loop, took_over;  // as in the report
   std::vector<RhsReport> rhs;                 // complete but for the colour of the source

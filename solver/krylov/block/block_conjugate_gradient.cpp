@@ -64,9 +64,8 @@ class BlockConjugateGradient final : public KrylovSolver {
     if (!in_batch) {
       if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
       std::vector<ExactSum> sums = sums_of_sources(stop);
-      d.hop(tmp, x, opposite(parity));
       r.copy_from(b);
-      r2 = d.update_residual(r, x, tmp, parity, shift, std::vector<double>(n, 1), sums);
+      r2 = subtract_product(system, x, r, tmp, sums);
       p.copy_from(r);
     }
     LoopMemory memory;

@@ -5,8 +5,8 @@
 
 #include "dirac/algebra/block_cholesky.hpp"
 #include "solver/krylov/block/block_algebra.hpp"
-#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
 

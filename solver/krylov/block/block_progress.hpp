@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "dirac/algebra/block_cholesky.hpp"
-#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
 
@@ -86,8 +86,8 @@ class BlockProgress {
     for (std::size_t j = 0; j < rhs_.size(); ++j) {
       SolvedRhs& rhs = rhs_[j];
       for (const long update : found[j].updates) rhs.updates.push_back(rhs.iterations + update);
-      rhs.iterations += found[j].iterations;
-      rhs.history.insert(rhs.history.end(), found[j].history.begin() + 1, found[j].history.end());
+      append_leg(rhs, found[j]);
+      rhs.steps.clear();  // those of the batch alone say nothing of the whole
       rhs.residual_norm = found[j].residual_norm;
       rhs.outcome = found[j].outcome;
     }

@@ -10,17 +10,13 @@
 #include "solver/krylov/block/block_progress.hpp"
 #include "solver/krylov/block/block_sources.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
-#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/reliable_updates.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// R = B - A X is computed anew whenever the residual has fallen by this factor.
-constexpr double fall_to_update = 0.3;
-// Slightly below the target, since the sloppy residual is not quite the true one.
-constexpr double aim = 0.95;
 // The sloppy x is added to X so often. Its rounding would reach R, and Q with it: Q magnifies what differs little
 // between columns.
 constexpr long iterations_to_add_x = iterations_between_states;
@@ -42,7 +38,7 @@ class GainWatch {
   // After a fall, with R computed anew.
   std::string end_fall(long iteration, double worst) {
     if (++falls_ <= first_falls) longest_ = std::max(longest_, iteration - begin_);
-    return worst <= 0.9 * start_ ? "" : "gained nothing between updates";
+    return worst <= largest_share_left * start_ ? "" : "gained nothing between updates";
   }
 
   void visit(const Archive& archive) {
@@ -109,7 +105,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     if (kept) stop.keeper->restore({&x, &inner.y(), &inner.p()});
     const BlockSources sources(algebra, b);
     BlockProgress progress(stop, sources.composition(), shift);
-    const std::vector<double> one(stop.target_norm.size(), 1);
     std::vector<ExactSum> sums = sums_of_sources(stop);
     GainWatch watch;
     std::string trouble;
@@ -140,7 +135,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
       while (in_fall || (!progress.met() && trouble.empty() && progress.may_go_on())) {
         // R = Q S in high precision; later directions go on from where they were
         if (!std::exchange(in_fall, false)) {
-          until = std::max(fall_to_update * progress.worst(), aim);
+          until = std::max(fall_of_block * progress.worst(), sloppy_aim(1));
           watch.begin_fall(progress.iterations(), progress.worst());
           algebra.combine({{r, factor.inverse}}, tmp);
           inner.y().convert_from(tmp);
@@ -162,8 +157,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
         // R = B - A X
         r.copy_from(b);
         sources.put_noise(d.communicator(), parity, r);
-        d.hop(tmp, x, opposite(parity));
-        d.update_residual(r, x, tmp, parity, shift, one, sums);
+        subtract_product(system, x, r, tmp, sums);
         updated = true;
         factor = block_cholesky(algebra.gram(r), least_pivot);
         progress.take_again(factor.rho);

@@ -86,7 +86,7 @@ class MixedTile final : public TileSolver {
     c.goal = goal;
     c.sums = c.sloppy_sums = {sum_near(goal.source_norm2)};
     c.r2 = with_.single.norm2(b, c.sums)[0];
-    c.done.history.push_back(c.r2);
+    c.rhs.done.history.push_back(c.r2);
     r_.copy_from(b);
     go_on(column, false);
   }
@@ -96,20 +96,20 @@ class MixedTile final : public TileSolver {
     loop_.advance(sloppy_system_, show ? to_the_end : ShowProgress(), interrupted);
     for (int column = 0; column < loop_.columns(); ++column) {
       const Column& c = columns_[std::size_t(column)];
-      if (!c.x || c.is_done) continue;
+      if (!c.x || !c.rhs.active) continue;
       const Running& running = loop_.at(column);
       if (!running.active || running.done.residual_norm <= c.update_norm) update(column);
     }
   }
 
   bool is_done(int column) const override {
-    return columns_[std::size_t(column)].x && columns_[std::size_t(column)].is_done;
+    return columns_[std::size_t(column)].x && !columns_[std::size_t(column)].rhs.active;
   }
 
   SolvedRhs finish(int column) override {
     Column& c = columns_[std::size_t(column)];
-    if (!c.is_done) update(column);
-    SolvedRhs solved = std::move(c.done);
+    if (c.rhs.active) update(column);
+    SolvedRhs solved = std::move(c.rhs.done);
     c = Column();
     loop_.clear(column);
     return solved;
@@ -132,7 +132,7 @@ class MixedTile final : public TileSolver {
     c.b = &b;
     c.goal = goal;
     archive("mixed", c);
-    loop_.resume(column, archive, least_share * c.update_norm, most_left(c));
+    loop_.resume(column, archive, least_share_of_update * c.update_norm, most_left(c));
   }
 
   long iterations() const override { return loop_.iterations(); }
@@ -148,14 +148,12 @@ class MixedTile final : public TileSolver {
     ColorVectorField* x = nullptr;  // nullptr: free
     const ColorVectorField* b = nullptr;
     ColumnGoal goal;
-    bool is_done = false;
-    SolvedRhs done;
+    Running rhs;
     double r2 = 0;           // |b - A x|^2 in high precision
     double update_norm = 0;  // the sloppy |r| that asks for an update
     std::vector<ExactSum> sums{ExactSum(1)}, sloppy_sums{ExactSum(1)};
-    double root_condition = 0;  // 0: not known yet
     void visit(const Archive& archive) {
-      archive("done", done);
+      archive("rhs", rhs);
       archive("r2", r2);
       archive("update_norm", update_norm);
       archive_sums(archive, "bounds", sums);
@@ -166,65 +164,56 @@ class MixedTile final : public TileSolver {
   // From r_ = b - A x: ends the column, or begins its next sloppy iterations.
   void go_on(int column, bool keeps_direction) {
     Column& c = columns_[std::size_t(column)];
-    c.done.residual_norm = std::sqrt(c.r2);
-    double smallest = c.r2;
-    long since_smallest = 0;  // stagnation is judged by what an update gains
-    c.is_done = is_done_by_rule(c, smallest, since_smallest) || c.done.iterations >= c.goal.max_iterations;
-    if (c.is_done) return loop_.clear(column);
-    const double aim = sloppy_aim(c.goal.target_norm), norm = c.done.residual_norm;
+    c.rhs.done.residual_norm = std::sqrt(c.r2);
+    c.rhs.active = !staghorn::is_done(c.r2, c.goal.target_norm, c.rhs.done.outcome) &&
+                   c.rhs.done.iterations < c.goal.max_iterations;
+    if (!c.rhs.active) return loop_.clear(column);
+    const double aim = sloppy_aim(c.goal.target_norm), norm = c.rhs.done.residual_norm;
     c.update_norm = std::max(next_fall(largest_fall_, aim / norm) * norm, aim);
     sloppy_r_.convert_from(r_);
     const double sloppy_r2 = sloppy_single_.norm2(sloppy_r_, c.sloppy_sums)[0];
     // The loop itself stops far below only: where it stops, the direction is lost.
-    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share * c.update_norm, most_left(c));
+    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share_of_update * c.update_norm, most_left(c));
   }
 
   // The iterations that are left to a column on the sloppy operator: up to far more in all than such a matrix allows.
   long most_left(Column& c) const {
-    if (c.root_condition == 0) c.root_condition = root_condition_of_updates(c.done, system_.shift);
-    const long bound = iteration_bound(c.root_condition, c.goal.target_norm / std::sqrt(c.done.history[0]));
-    return std::min(c.goal.max_iterations, bound == 0 ? no_limit : most_bounds * bound) - c.done.iterations;
+    const long most = most_sloppy_iterations(c.rhs, c.goal.target_norm, system_.shift);
+    return std::min(c.goal.max_iterations, most) - c.rhs.done.iterations;
   }
   double per_e() const {
     double largest = 0;
     for (const Column& c : columns_)
-      if (c.x && !c.is_done) largest = std::max(largest, iterations_per_e(c.root_condition));
+      if (c.x && c.rhs.active) largest = std::max(largest, iterations_per_e(c.rhs.root_condition));
     return largest;
-  }
-
-  static bool is_done_by_rule(Column& c, double& smallest, long& since_smallest) {
-    return staghorn::is_done(c.r2, c.goal.target_norm, 0L, smallest, since_smallest, c.done.outcome);
   }
 
   // x += what the sloppy iterations found;  r = b - A x in high precision.
   void update(int column) {
     Column& c = columns_[std::size_t(column)];
-    const auto& [d, parity, shift] = system_;
-    const std::vector<double> one(1, 1);
     sloppy_x_.copy_rhs(0, loop_.x(), column);
     tmp_.convert_from(sloppy_x_);
-    d.combine(1, tmp_, 1, *c.x);
+    system_.d.combine(1, tmp_, 1, *c.x);
     r_.copy_from(*c.b);
-    d.hop(tmp_, *c.x, opposite(parity));
     const double before = c.r2;
-    c.r2 = d.update_residual(r_, *c.x, tmp_, parity, shift, one, c.sums)[0];
+    c.r2 = subtract_product(system_, *c.x, r_, tmp_, c.sums)[0];
     const Running found = loop_.at(column);
-    append_history(c.done, found.done);
-    c.done.history.back() = c.r2;
-    c.done.updates.push_back(c.done.iterations);
+    append_leg(c.rhs.done, found.done);
+    c.rhs.done.history.back() = c.r2;
+    c.rhs.done.updates.push_back(c.rhs.done.iterations);
     const bool gained =
         found.done.iterations > 0 && c.r2 <= largest_share_left * largest_share_left * before && most_left(c) > 0;
     if (gained || std::sqrt(c.r2) <= c.goal.target_norm) return go_on(column, found.active);
-    c.done.outcome = found.done.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
+    c.rhs.done.outcome = found.done.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
     iterate_precisely(c);
-    c.is_done = true;
+    c.rhs.active = false;
     loop_.clear(column);
   }
 
   // The sloppy operator can do no more: plain CG goes on from r_, while the other columns wait.
   void iterate_precisely(Column& c) {
-    const long left = c.goal.max_iterations - c.done.iterations;
-    c.done.residual_norm = std::sqrt(c.r2);
+    const long left = c.goal.max_iterations - c.rhs.done.iterations;
+    c.rhs.done.residual_norm = std::sqrt(c.r2);
     if (left <= 0 || !(std::isfinite(c.r2) && c.r2 > 0)) return;
     CgStop stop{{c.goal.target_norm}, left};
     stop.patient = c.goal.patient;
@@ -234,21 +223,19 @@ class MixedTile final : public TileSolver {
     CgState precise{*c.x, r_, p, tmp_, {c.r2}, {c.r2}};
     const CgResult found = conjugate_gradient_loop(system_, precise, stop, {});
     precise_form_ = found.form;
-    c.done.outcome = found.rhs[0].outcome;
-    c.done.residual_norm = found.rhs[0].residual_norm;
-    append_history(c.done, found.rhs[0]);
+    c.rhs.done.outcome = found.rhs[0].outcome;
+    c.rhs.done.residual_norm = found.rhs[0].residual_norm;
+    append_leg(c.rhs.done, found.rhs[0]);
   }
 
   double worst_ratio() const {
     double worst = 0;
     for (int column = 0; column < loop_.columns(); ++column) {
       const Column& c = columns_[std::size_t(column)];
-      if (c.x && !c.is_done) worst = std::max(worst, loop_.at(column).done.residual_norm / c.goal.target_norm);
+      if (c.x && c.rhs.active) worst = std::max(worst, loop_.at(column).done.residual_norm / c.goal.target_norm);
     }
     return worst;
   }
-
-  static constexpr double least_share = 0.1;  // of the residual that asks for an update
 
   TileOperators with_;
   StaggeredOperator& sloppy_single_;

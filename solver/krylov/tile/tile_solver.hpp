@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "dirac/operators/operator_memory.hpp"
-#include "solver/krylov/kept_rhs.hpp"
 #include "solver/krylov/krylov_solver.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 namespace staghorn {
 

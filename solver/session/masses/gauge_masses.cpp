@@ -13,6 +13,7 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
+#include "solver/krylov/aims.hpp"
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"

@@ -1,4 +1,4 @@
-#include "solver/krylov/kept_rhs.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
 
 #include "halo/named_choice.hpp"
 
@@ -24,6 +24,21 @@ void SolvedRhs::visit(const Archive& archive) {
   archive("history", history);
   archive("steps", steps);
   archive("updates", updates);
+}
+
+void Running::visit(const Archive& archive) {
+  archive("done", done);
+  archive("active", active);
+  archive("smallest", smallest);
+  archive("since_smallest", since_smallest);
+  archive("root_condition", root_condition);
+  archive("patient", patient);
+}
+
+void append_leg(SolvedRhs& to, const SolvedRhs& leg) {
+  to.iterations += leg.iterations;
+  if (!leg.history.empty()) to.history.insert(to.history.end(), leg.history.begin() + 1, leg.history.end());
+  to.steps.insert(to.steps.end(), leg.steps.begin(), leg.steps.end());
 }
 
 void archive_sums(const Archive& archive, const char* name, std::vector<ExactSum>& sums) {
