@@ -2,7 +2,6 @@
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
-#include "solver/request/solve_checks.hpp"
 #include "solver/session/solve_sources.hpp"
 
 namespace staghorn {
@@ -24,26 +23,16 @@ SolveRequest request_of_poles(const SolveRequest& request, const RationalFunctio
   return of_poles;
 }
 
-SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
-                             const std::function<void(const CgProgress&)>& progress) {
-  check_request(request, session.options().precision);
-  const RationalFunction function = read_rational(session.communicator(), *request.rational);
-  SolvedSources solved =
-      solve_sources(session, request_of_poles(request, function, session.options()), sources, {}, progress);
-  solved.report.rational = function;
-  solved.report.request.rational = request.rational;
-  solved.report.request.rational_parts = request.rational_parts;
-  if (request.rational_parts) return solved;
+void sum_poles(SolvedSources& solved, const RationalFunction& function, System system, const SourceSet& sources) {
   const std::size_t n = sources.fields.size();
   for (std::size_t i = 0; i < n; ++i) {
-    VectorField sum(session.lattice());
+    VectorField sum(sources.fields[i].lattice());
     add(sum, function.constant, sources.fields[i]);
-    clear_parity(sum, request.system == System::even ? Parity::odd : Parity::even);
+    clear_parity(sum, system == System::even ? Parity::odd : Parity::even);
     for (std::size_t k = 0; k < function.poles.size(); ++k) add(sum, function.residues[k], solved.solutions[k * n + i]);
     solved.solutions[i] = std::move(sum);
   }
   solved.solutions.erase(solved.solutions.begin() + std::ptrdiff_t(n), solved.solutions.end());
-  return solved;
 }
 
 }  // namespace staghorn

@@ -5,7 +5,7 @@
 #include <functional>
 #include <vector>
 
-#include "solver/eigen/low_mode_trace.hpp"
+#include "solver/request/rational_function.hpp"
 #include "solver/request/sources.hpp"
 #include "solver/session/session.hpp"
 
@@ -13,12 +13,13 @@ namespace staghorn {
 
 struct SolvedSources {
   std::vector<VectorField> solutions;  // one for each source
-  SolveReport report;                  // with the source's name and colours, pion correlator and condensate
+  SolveReport report;                  // with the source's name and colours, and observables
 };
 
 // Solves for all sources at once. `guesses`: one field for each source, or none for zeros; the solutions come out in
-// their memory. The report has the pion correlator of all three colours of a source, and the chiral condensate of a
-// noise source, of the full system. Throws as Session::solve does. Collective.
+// their memory. The report has the observables of the full system. Of request.rational, whose file it reads: the
+// rational function of -D^2 of each source, or with request.rational_parts its terms without their residues, pole by
+// pole. Throws as Session::solve does. Collective.
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
                             std::vector<VectorField> guesses = {},
                             const std::function<void(const CgProgress&)>& progress = {});
@@ -28,11 +29,9 @@ SolvedSources solve_sources(Session& session, const SolveRequest& request, const
 SolveRequest request_of_poles(const SolveRequest& request, const RationalFunction& function,
                               const SessionOptions& options);
 
-// The same for request.rational: y = constant b + sum_k residue_k (-D^2 + pole_k)^-1 b on the sites of the system for
-// each source, or with request.rational_parts the terms without their residues, pole by pole. Reads the file.
-// Collective.
-SolvedSources solve_rational(Session& session, const SolveRequest& request, const SourceSet& sources,
-                             const std::function<void(const CgProgress&)>& progress);
+// From the solutions of all poles, pole by pole, to y = constant b + sum_k residue_k (-D^2 + pole_k)^-1 b on the sites
+// of the system. Local.
+void sum_poles(SolvedSources& solved, const RationalFunction& function, System system, const SourceSet& sources);
 
 // What such a solve will ask of the memory of a session with links of these quarks. Local.
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks);

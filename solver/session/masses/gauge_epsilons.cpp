@@ -10,6 +10,7 @@
 #include "solver/krylov/cg_progress.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/gauge.hpp"
+#include "solver/session/groups/merged_report.hpp"
 
 namespace staghorn {
 
@@ -77,17 +78,6 @@ struct EpsilonsSoFar {
   }
 };
 
-// Adds what a group took to what those before did.
-void add_costs(SolveReport& whole, const SolveReport& of_group) {
-  for (const auto& [phase, seconds] : of_group.seconds)
-    if (phase != "read") whole.seconds[phase] += seconds;
-  for (const auto& [object, bytes] : of_group.memory_bytes)
-    whole.memory_bytes[object] = std::max(whole.memory_bytes[object], bytes);
-  for (const auto& [object, bytes] : of_group.predicted_memory_bytes)
-    whole.predicted_memory_bytes[object] = std::max(whole.predicted_memory_bytes[object], bytes);
-  whole.checkpoint = of_group.checkpoint;
-}
-
 }  // namespace
 
 SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const VectorField> sources,
@@ -124,10 +114,9 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
                                         progress, of_groups);
       report.seconds["setup"] += making_seconds;
       so_far.add(group, of_group, report);
-      if (whole.multi_shift)
-        add_costs(whole, report);
-      else
-        whole = std::move(report);
+      const std::optional<CheckpointSummary> checkpoint = report.checkpoint;
+      merge(whole, std::move(report));
+      whole.checkpoint = checkpoint;
     };
     try {
       for (std::size_t g = so_far.groups.size(); g < groups.size(); ++g) solve_group(groups[g]);
