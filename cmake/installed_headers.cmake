@@ -30,6 +30,7 @@ set(staghorn_included_headers
     solver/krylov/cg_progress.hpp
     solver/report/cg_spectrum.hpp
     solver/report/checkpoint_summary.hpp
+    solver/report/observable.hpp
     solver/report/run_setting.hpp
     solver/report/solve_report.hpp
     solver/report/time_rows.hpp

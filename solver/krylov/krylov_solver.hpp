@@ -1,4 +1,4 @@
-// What a Krylov solver is given, and what it gives back: one interface for all of them (solver_table.hpp lists them).
+// What a Krylov solver is given, and what it gives back: one interface for all of them (table/solver_table.hpp).
 #pragma once
 
 #include <cstdint>
@@ -122,7 +122,7 @@ class KrylovSolver {
   };
   virtual Parts parts() { return {}; }
 
-  // Of its vectors, without x and b; this rank. solver_table.hpp predicts this number.
+  // Of its vectors, without x and b; this rank. table/solver_table.hpp predicts this number.
   virtual std::int64_t bytes() const = 0;
 };
 

@@ -9,9 +9,6 @@ namespace staghorn {
 
 namespace {
 
-// Local volume beyond which one kernel is the wide one (decision 006).
-constexpr std::int64_t most_narrow_sites = 24 * 24 * 24 * 48;
-
 constexpr NamedChoice<LoopForm, 7> forms{"form of the loop",
                                          {{{LoopForm::host, "host"},
                                            {LoopForm::two_kernels, "two kernels"},
@@ -34,18 +31,6 @@ void parse(const std::string& text, LoopForm& form) { form = forms.parse(text); 
 LoopChoice default_loop_choice() {
   const char* text = environment_variable("STAGHORN_CG_KERNELS");
   return text && *text ? choices.parse(text) : LoopChoice::automatic;
-}
-
-bool takes_one_kernel(LoopChoice asked, int n_rhs, std::int64_t local_volume) {
-  // With more sites the sums in a thread would not stay exact. On GPUs with fewer than 128 multiprocessors that begins
-  // with fewer sites; can_be_one_kernel finds it there.
-  constexpr std::int64_t most_exact_sites = 1 << 23;
-  if (asked == LoopChoice::two || n_rhs * local_volume > most_exact_sites) return false;
-  return asked != LoopChoice::automatic || n_rhs == 1;
-}
-
-bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume) {
-  return asked == LoopChoice::wide || local_volume > most_narrow_sites;
 }
 
 }  // namespace staghorn

@@ -25,9 +25,18 @@ enum class LoopChoice { automatic, one, wide, two };
 LoopChoice default_loop_choice();  // STAGHORN_CG_KERNELS: auto (where not set), one, wide, two
 
 // Whether one kernel is taken where the GPUs allow it: a single GPU, or several GPUs of one host by p2p.
-bool takes_one_kernel(LoopChoice asked, int n_rhs, std::int64_t local_volume);
+constexpr bool takes_one_kernel(LoopChoice asked, int n_rhs, std::int64_t local_volume) {
+  // With more sites the sums in a thread would not stay exact. On GPUs with fewer than 128 multiprocessors that begins
+  // with fewer sites; can_be_one_kernel finds it there.
+  constexpr std::int64_t most_exact_sites = 1 << 23;
+  if (asked == LoopChoice::two || n_rhs * local_volume > most_exact_sites) return false;
+  return asked != LoopChoice::automatic || n_rhs == 1;
+}
 
-// Whether that one kernel is the wide one.
-bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume);
+// Whether that one kernel is the wide one (decision 006).
+constexpr bool takes_wide_kernel(LoopChoice asked, std::int64_t local_volume) {
+  constexpr std::int64_t most_narrow_sites = 24 * 24 * 24 * 48;
+  return asked == LoopChoice::wide || local_volume > most_narrow_sites;
+}
 
 }  // namespace staghorn

@@ -11,7 +11,7 @@
 #include "solver/eigen/low_mode_trace.hpp"
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/krylov/tile/tile_solver.hpp"
 #include "solver/request/operator_request.hpp"
 

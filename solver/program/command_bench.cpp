@@ -24,7 +24,7 @@
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/machine/shares/share_choice.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/report/solve_report.hpp"

@@ -6,7 +6,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/gauge_summary.hpp"
 

@@ -10,7 +10,7 @@
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
 #include "solver/program/ranks/chosen_ranks.hpp"

@@ -2,7 +2,7 @@
 #include <ostream>
 
 #include "solver/chain/markov_chain.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 
 namespace staghorn {

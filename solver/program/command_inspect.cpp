@@ -11,7 +11,7 @@
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/inspect_eigenvectors.hpp"
 #include "solver/program/inspect_improved.hpp"

@@ -5,7 +5,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "solver/observables/observable_table.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/html/html_report.hpp"
 

@@ -13,7 +13,7 @@
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/gauge/improved_files.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/gauge_summary.hpp"
 

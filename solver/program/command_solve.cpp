@@ -14,7 +14,7 @@
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
 #include "solver/program/ranks/chosen_ranks.hpp"

@@ -13,7 +13,7 @@
 #include "halo/watch/failure_words.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/content/utf8_text.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/search/search_keeper.hpp"

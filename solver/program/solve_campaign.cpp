@@ -5,7 +5,7 @@
 #include <optional>
 
 #include "halo/watch/signal_watch.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
 #include "solver/program/solve_summary.hpp"

@@ -6,7 +6,7 @@
 #include "halo/watch/error_kind.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/words/formatted.hpp"
 #include "solver/session/campaign/observable_table.hpp"

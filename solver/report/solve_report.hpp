@@ -103,7 +103,7 @@ struct SolveReport : RunSetting {
   std::string source, system;
   std::optional<TransportChoice> sloppy_transports;  // faces of the operator in the lower precision
   std::optional<LaunchTuning> sloppy_tuning;         // launches of the operator in the lower precision
-  std::string solver;                                // the method's name in solver/krylov/solver_table.cpp
+  std::string solver;                                // the method's name in solver/krylov/table/solver_table.cpp
   std::string certificate;                           // where the residuals were computed: host or device
   std::string loop;          // what the iterations of CG ran as (krylov/loop_form.hpp); "" where there were none
   std::string precise_loop;  // mixed precision: what iterations in `precision` ran as; "" where there were none

@@ -6,7 +6,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/shares/share_choice.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"

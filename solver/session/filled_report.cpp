@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/observables/observable_table.hpp"
 #include "solver/report/explanation.hpp"

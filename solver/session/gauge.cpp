@@ -9,7 +9,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/eigen/eigenpair_file.hpp"
 #include "solver/krylov/deflated_solver.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/report/eigen_report.hpp"
 #include "solver/report/gauge_summary.hpp"

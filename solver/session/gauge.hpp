@@ -212,17 +212,17 @@ class Gauge {
 
   // Links of HISQ quarks of this epsilon in place of those that are here, from the thin ones that were kept.
   void set_epsilon(double epsilon);
-  // solve_masses of one epsilon after the other (masses/gauge_epsilons.cpp). The links are those of before in the end.
+  // solve_masses of one epsilon after the other (gauge_epsilons.cpp). The links are those of before in the end.
   SolveReport solve_epsilons(const SolveRequest& request, std::span<const VectorField> sources,
                              std::span<VectorField> solutions, const ShowProgress& progress, const SolveHabits& habits);
 
-  // How many right-hand sides go at once, and the solve of more of them, group after group (groups/gauge_groups.cpp).
+  // How many right-hand sides go at once, and the solve of more of them, group after group (gauge_groups.cpp).
   std::size_t most_at_once(const SolveRequest& request) const;
   SolveReport solve_in_groups(const SolveRequest& request, std::span<const VectorField> sources,
                               std::span<VectorField> solutions, const ShowProgress& progress,
                               const SolveHabits& habits);
 
-  // Steps of solve_masses (masses/gauge_masses.cpp).
+  // Steps of solve_masses (gauge_masses.cpp).
   struct ShiftedBatch;
   // Throws Error where the multi-shift pass does not fit beside what is there. `field_bytes`: the caller's fields.
   void require_memory_of(const SolveShape& shifted, double field_bytes) const;

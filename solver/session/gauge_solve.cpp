@@ -4,7 +4,7 @@
 #include "dirac/fields/site_hash.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/option_text.hpp"

@@ -10,7 +10,7 @@
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
 #include "solver/machine/shares/foreseen_widths.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
 #include "solver/program/plan/search_plan.hpp"

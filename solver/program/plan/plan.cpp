@@ -8,7 +8,7 @@
 #include "halo/communicator.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_check.hpp"
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 #include "solver/request/operator_request.hpp"
 
 namespace staghorn {

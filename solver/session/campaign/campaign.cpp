@@ -12,7 +12,7 @@
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/name_pattern.hpp"
 #include "solver/request/option_text.hpp"

@@ -7,7 +7,7 @@
 #include <optional>
 
 #include "halo/watch/stopwatch.hpp"
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/many/batch_after_batch.hpp"

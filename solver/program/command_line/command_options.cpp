@@ -1,4 +1,4 @@
-#include "solver/program/command_options.hpp"
+#include "solver/program/command_line/command_options.hpp"
 
 #include <algorithm>
 #include <iostream>

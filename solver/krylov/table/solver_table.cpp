@@ -1,4 +1,4 @@
-#include "solver/krylov/solver_table.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 
 #include "halo/watch/error.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
