@@ -29,7 +29,7 @@ path = sys.argv[1]
 
 SESSIONS = HEAD + """
 def solve(mass):
-    x, report = staghorn.Session(path).solve(mass, "point:0,0,0,0")
+    x, report = staghorn.Session(path, device="cpu").solve(mass, "point:0,0,0,0")
     return bits(x), report["outcome"], report["threads"]
 def look(name):
     links, _ = staghorn.read_gauge(path)
@@ -38,7 +38,7 @@ def look(name):
 def solve_in_parents(mass):
     return bits(session.solve(mass, "point:0,0,0,0")[0]), "certified", 2
 
-session = staghorn.Session(path)  # two threads are there from now on
+session = staghorn.Session(path, device="cpu")  # two threads are there from now on
 here = [solve(mass) for mass in (0.5, 0.6)]
 assert {one[1:] for one in here} == {("certified", 2)}, here
 assert in_children(solve, (0.5, 0.6)) == here
