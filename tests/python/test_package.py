@@ -36,6 +36,15 @@ def test_package_has_its_modules_its_types_and_the_program(package):
     assert {"_native", "_interface", "libstaghorn", "bin", "py"} <= files
 
 
+@pytest.mark.skipif(shutil.which("nm") is None, reason="no nm on this machine")
+@pytest.mark.parametrize("module", ["_native", "_interface"])
+def test_a_module_shows_its_entry_alone(package, module):
+    """Parts of a libstdc++ that is linked statically would be shared with that of other modules, as NumPy's: a crash."""
+    (library,) = (package / "staghorn").glob(f"{module}.*.so")
+    lines = subprocess.run(["nm", "-D", "--defined-only", library], capture_output=True, text=True, check=True).stdout.splitlines()
+    assert [line.split()[-1] for line in lines] == [f"PyInit_{module}"]
+
+
 def test_command_is_the_program_in_place_of_python(package):
     entry = re.search(r'^staghorn = "staghorn\.program:main"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)
     assert entry
