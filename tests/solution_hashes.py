@@ -62,6 +62,8 @@ COMMANDS = {
                                 ["rhs", "pion_correlator", "pion_low_part"]),
     "masses": ([*SOLVE, "--masses", "0.1,0.3,0.6", "--source", "wall:0"], ["rhs", "pion_correlators"]),
     "block": ([*SOLVE, "--mass", 0.1, "--source", "gaussian:3", "--noise-vectors", 4, "--solver", "block"], ["rhs", "condensate"]),
+    "preconditioned": ([*SOLVE, "--mass", 0.1, "--source", "gaussian:3", "--preconditioner", "chebyshev:4"], ["rhs"]),
+    "preconditioned in fp16": ([*SOLVE, "--mass", 0.1, "--source", "wall:2", "--preconditioner", "chebyshev:6", "--sloppy", "fp16"], ["rhs"]),
     "turns": ([*SOLVE, "--mass", 0.2, "--sources", "point:0,0,0,0; wall:3; z2:4", "--batch", 2], ["rhs", "sources"]),
     "hisq": ([*SOLVE, "--mass", 0.1, "--action", "hisq", "--source", "wall:2"], ["rhs", "pion_correlator"]),
     "smeared": (["smear", "--gauge", "q.h5", "--action", "asqtad", "--fat", "fat.h5", "--long", "long.h5"], ["fat.h5", "long.h5"]),

@@ -97,6 +97,7 @@ void HopData::reload(const Communicator& communicator, const OperatorLinks& othe
   Packing(communicator, other.near, LinkSet::near, *this, from).put_into(links, *this, pieces);
   if (naik) Packing(communicator, *other.naik, LinkSet::naik, *this, from).put_into(*naik, *this, pieces);
   naik_scale = other.naik_scale;
+  ++filling;
 }
 
 bool HopData::serves(const OperatorOptions& other) const {

@@ -34,6 +34,7 @@ struct HopData {
   KernelLinks links;                     // thin or fat
   std::optional<KernelLinks> naik;       // improved quarks
   double naik_scale = 0;                 // c_N, which is in no stored link
+  long filling = 0;                      // how often links were put in: who keeps what follows from them compares
 
   const KernelLinks& of(LinkSet set) const { return set == LinkSet::naik ? *naik : links; }
 };

@@ -277,8 +277,8 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
 
 std::vector<double> StaggeredOperator::State::hop_and_sums(Parity target, HopCall call, const ColorVectorField& out,
                                                            std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
+  std::vector<SumGrid> grids = grids_of(sums, out.n_rhs());
+  std::vector<ExactPartial> partials(grids.size());
   call.grids = grids.data();
   call.sums = partials.data();
   hop(target, call);
@@ -306,6 +306,7 @@ void StaggeredOperator::State::norm2(const ColorVectorField& v, const std::vecto
 
 std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
                                                       const ColorVectorField& v, std::span<ExactSum> sums) {
+  if (sums.empty()) return {};
   ScopedTimer timer(times.sums);
   std::vector<double> values(partials.size());
   bool overflow = false;
@@ -324,9 +325,9 @@ std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>&
   return values;
 }
 
-std::vector<SumGrid> grids_of(std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids;
-  for (const ExactSum& sum : sums) grids.push_back(sum.grid());
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums, int n_rhs) {
+  std::vector<SumGrid> grids(std::size_t(n_rhs), ExactSum(1).grid());
+  for (std::size_t i = 0; i < sums.size(); ++i) grids[i] = sums[i].grid();
   return grids;
 }
 

@@ -37,7 +37,7 @@ struct StaggeredOperator::State {
   void norm2(const ColorVectorField& v, const std::vector<SumGrid>& grids, std::vector<ExactPartial>& partials);
 
   // Returns the exact sums of what a kernel has just added up. If a contribution did not fit its grid, |v|^2 is summed
-  // again on larger grids until all fit.
+  // again on larger grids until all fit. Without sums nothing is asked of other ranks.
   std::vector<double> collect(std::vector<ExactPartial>& partials, std::vector<SumGrid>& grids,
                               const ColorVectorField& v, std::span<ExactSum> sums);
 
@@ -71,6 +71,7 @@ struct StaggeredOperator::State {
   void damage_ghosts();
 };
 
-std::vector<SumGrid> grids_of(std::span<ExactSum> sums);
+// Of each right-hand side; without sums any grids, for kernels that add up all the same.
+std::vector<SumGrid> grids_of(std::span<ExactSum> sums, int n_rhs);
 
 }  // namespace staghorn

@@ -116,8 +116,8 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
                                                         const ColorVectorField& r, Parity parity,
                                                         std::span<const double> alpha, std::span<const double> beta,
                                                         std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
-  std::vector<ExactPartial> partials(sums.size());
+  std::vector<SumGrid> grids = grids_of(sums, p.n_rhs());
+  std::vector<ExactPartial> partials(grids.size());
   {
     const SlowDown slow(state_->kernels.space == MemorySpace::cuda ? 1 : state_->slowness());
     state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(),
@@ -127,7 +127,7 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
 }
 
 std::vector<double> StaggeredOperator::norm2(const ColorVectorField& v, std::span<ExactSum> sums) {
-  std::vector<SumGrid> grids = grids_of(sums);
+  std::vector<SumGrid> grids = grids_of(sums, v.n_rhs());
   std::vector<ExactPartial> partials(sums.size());
   state_->norm2(v, grids, partials);
   return state_->collect(partials, grids, v, sums);

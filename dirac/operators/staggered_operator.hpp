@@ -68,7 +68,8 @@ class StaggeredOperator {
   ColorVectorField make_solution() const;  // n_rhs zero vectors for x, which fp16 keeps in fp32
 
   // All below are collective; every returned vector holds one exact norm per right-hand side, |.|^2 over the global
-  // lattice. `sums` has one running grid per right-hand side.
+  // lattice. `sums` has one running grid per right-hand side; where it is empty, nothing is summed over ranks or
+  // returned.
 
   // out(target) = D in, where `in` lives on the opposite parity. Flops and bytes: hop_cost.hpp.
   void hop(ColorVectorField& out, const ColorVectorField& in, Parity target);

@@ -40,7 +40,8 @@ SpectralRange find_spectral_range(StaggeredOperator& d, Parity parity, std::uint
   SpectralRange range;
   range.dimension = 3 * d.lattice().global_volume() / 2;
   ColorVectorField v = d.make_vector(), before = d.make_vector(), other = d.make_vector();
-  std::vector<ExactSum> hop_sums(1, ExactSum(1)), sums(1, ExactSum(1));
+  const std::size_t n_rhs = std::size_t(v.n_rhs());  // all but the first are zero
+  std::vector<ExactSum> hop_sums(n_rhs, ExactSum(1)), sums = hop_sums;
   draw_gaussian(d, v, parity, seed, number_of_start);
   d.combine(0, before, 1 / std::sqrt(d.norm2(v, sums)[0]), v);
 
@@ -50,7 +51,8 @@ SpectralRange find_spectral_range(StaggeredOperator& d, Parity parity, std::uint
     // alpha = (v, K v) = |D v|^2;  w = K v - alpha v - beta v_before, which is -beta times what update_residual leaves
     alpha.push_back(d.hop_and_norm2(other, v, opposite(parity), hop_sums)[0]);
     const double scale = beta.empty() ? 1 : beta.back(), step = 1 / scale;
-    const double left = std::sqrt(d.update_residual(before, v, other, parity, -alpha.back(), {&step, 1}, sums)[0]);
+    const double left =
+        std::sqrt(d.update_residual(before, v, other, parity, -alpha.back(), std::vector(n_rhs, step), sums)[0]);
     beta.push_back(scale * left);
     made_progress();
     ++range.calls;

@@ -72,7 +72,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       {"links", fast.links},
       {"sloppy_links", sloppy.links},
       {"halo", fast.halo + sloppy.halo},
-      {"vectors", (full ? 3 : 2) * fast.vector + solver_for(shape.options).predicted_bytes(fast, sloppy)},
+      {"vectors", (full ? 3 : 2) * fast.vector + predicted_solver_bytes(shape.options, fast, sloppy)},
       {"certificate_links", plain_links + (improved && shape.options.keep_thin_links ? sites * sizeof(Links) : 0)},
       {"certificate_vectors", certified_there ? 0 : field},
       {"device_certificate", certified_there ? plain_links + field * (1 + 2 * shape.n_rhs) : 0},
@@ -105,7 +105,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
   }
   if (shape.eigenpairs > 0) {
     const SolverEntry& solver = solver_for(shape.options);
-    if (!solver.deflates) estimate.objects["vectors"] += DeflatedSolver::vectors * fast.vector;
+    if (!solver.can.deflate) estimate.objects["vectors"] += DeflatedSolver::vectors * fast.vector;
     OperatorOptions of_pairs = operator_options(shape.options, 1, cuda_device);
     of_pairs.precision = shape.eigenvector_precision;
     const double vector = predict_operator_bytes(lattice, of_pairs).vector;

@@ -253,8 +253,15 @@ std::vector<Option> make_table() {
           parse_tuning, &O::session, &SessionOptions::tuning),
       row(machine, "solver", "NAME",
           "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
-          "also with `sloppy` fp32) or cublas (with `blas` cublas); auto: cg, mixed or cublas",
+          "also with `sloppy` fp32), flexible (with `preconditioner`) or cublas (with `blas` cublas); auto: the one "
+          "that "
+          "the other options ask for",
           parse_text, &O::session, &SessionOptions::solver),
+      row(machine, "preconditioner", "none|chebyshev:N",
+          "chebyshev:N: each iteration of CG contains N products with A that need no global sum, in the sloppy "
+          "precision "
+          "if there is one; the iterations are some N + 1 times fewer. For many ranks, where sums are slow",
+          parse_text, &O::session, &SessionOptions::preconditioner),
       row(machine, "blas", "fused|cublas",
           "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU "
           "only; alone without the promise of the same bits everywhere)",

@@ -75,7 +75,8 @@ struct SessionOptions {
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
   CertificatePlace certificate = CertificatePlace::automatic;
-  std::string solver = "auto";  // auto, or a name of solver/krylov/table/solver_table.cpp
+  std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
+  std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;

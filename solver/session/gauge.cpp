@@ -423,8 +423,9 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
   context_.communicator().agree([&] {
     if (!pass_) {
       const SolverEntry& entry = solver_for(options_);
-      std::unique_ptr<KrylovSolver> solver = entry.make({*precise_, sloppy_.get(), context_.cublas()});
-      if (deflation_ && !entry.deflates) solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
+      std::unique_ptr<KrylovSolver> solver =
+          entry.make({*precise_, sloppy_.get(), context_.cublas(), options_.preconditioner});
+      if (deflation_ && !entry.can.deflate) solver = std::make_unique<DeflatedSolver>(*precise_, std::move(solver));
       pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context_.loop());
     }
     certificate_.make(certificate, lattice());

@@ -17,6 +17,7 @@
 #include "solver/krylov/deflated_solver.hpp"
 #include "solver/krylov/shifts/shifted_pass.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/request/operator_request.hpp"
@@ -234,7 +235,8 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (std::any_of(b2.begin(), b2.end(), is_out_of_range))
     return solve_scaled(request, sources, b2, solutions, progress, habits);
   if (!request.naik_epsilons.empty()) return solve_epsilons(request, sources, solutions, progress, habits);
-  if (options_.solver == "block") throw Error("solver", "another one with several masses", options_.solver);
+  if (const SolverEntry& solver = solver_for(options_); !solver.can.shift)
+    throw Error("solver", "another one with several masses", solver.name);
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
   std::optional<Checkpoints> own_checkpoints;

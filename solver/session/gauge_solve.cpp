@@ -29,8 +29,8 @@ std::string Gauge::hashes_of(std::span<const VectorField> sources) const {
 std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& request,
                                                       const std::string& sources_hash) const {
   const Communicator& all = context_.communicator();
-  const std::string solver = solver_for(options_).name;
-  if (solver == "cublas") throw Error("`checkpoint`", "another solver", solver);
+  const SolverEntry& solver = solver_for(options_);
+  if (!solver.can.resume) throw Error("`checkpoint`", "another solver", solver.name);
   std::map<std::string, std::string> identity = {
       {"staghorn_version", version()},
       {"lattice", to_string(lattice().global())},
@@ -38,7 +38,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
       {"sources_hash", sources_hash},
       {"boundary", to_string(options_.boundary)},
       {"numbers", describe_numbers(options_)},
-      {"solver", solver},
+      {"solver", solver.name},
       {"system", to_string(request.system)},
       {"tolerance", option_text(tolerance_in_force(request, options_.precision))},
       {"max_iterations", limit_text(request)}};
@@ -49,6 +49,7 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
     identity["naik_epsilons"] += epsilon ? option_text(*epsilon) + " " : "own ";
   for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
   if (deflation(request)) identity["eigenvectors"] = eigenvectors_;
+  if (solver.can.precondition) identity["preconditioner"] = options_.preconditioner;
   if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
   if (improved_) {
     identity["naik_links_hash"] = hash_text(site_hash(all, improved_->naik));
@@ -72,7 +73,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   // The sums of block CG are Gram matrices, which do not pass through the operator.
   for (const Injection& injection : request.inject)
-    if (injection.what == Injection::sum && options_.solver == "block")
+    if (injection.what == Injection::sum && !solver_for(options_).can.sum_in_hops)
       throw Error("inject", "link, vector or halo with solver block", to_string(injection));
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
 

@@ -12,6 +12,8 @@ CHOICES = {
     "fp64": [],
     "fp32, 12 reals": ["--precision", "fp32", "--links", 12],
     "mixed": ["--sloppy", "fp32"],
+    "preconditioned": ["--preconditioner", "chebyshev:3"],
+    "preconditioned in fp16": ["--preconditioner", "chebyshev:3", "--sloppy", "fp16"],
     "one parity": ["--system", "even"],
     "cut": ["--loopback", "zt"],
     "phases": ["--boundary", "0.3,antiperiodic,periodic,0.5"],

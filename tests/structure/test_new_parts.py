@@ -1,4 +1,4 @@
-"""What the how-to pages promise: a new observable is one file and one row, and everything that shows observables shows it."""
+"""What the how-to pages promise: a new observable or preconditioner is one file and one row, and all the rest knows it."""
 
 from __future__ import annotations
 
@@ -98,3 +98,42 @@ def test_a_new_observable_is_a_file_and_a_row(with_norm, small_gauge, tmp_path):
     assert subprocess.run(many, capture_output=True).returncode == 0
     sources = json.loads((tmp_path / "r.json").read_text())["sources"]
     assert [len(source["norm"]) for source in sources] == [0, report["lattice"][3]] * 2
+
+
+IDENTITY = """
+#include "solver/krylov/preconditioned/preconditioner.hpp"
+
+namespace staghorn {
+
+class Identity final : public Preconditioner {
+ public:
+  void apply(const ParitySystem&, ColorVectorField& z, const ColorVectorField& r) override { z.copy_from(r); }
+  std::int64_t bytes() const override { return 0; }
+};
+
+std::unique_ptr<Preconditioner> make_identity() { return std::make_unique<Identity>(); }
+
+}  // namespace staghorn
+"""
+ROW_OF_IDENTITY = """    {"identity", "for nothing", 1, 1, [](StaggeredOperator&, StaggeredOperator*, int) { return make_identity(); },
+     [](const OperatorBytes&, const OperatorBytes*) { return 0.0; }},
+"""
+
+
+def test_a_new_preconditioner_is_a_file_and_a_row(program, small_gauge, tmp_path):
+    table = (ROOT / "solver/krylov/preconditioned/preconditioner_table.cpp").read_text()
+    table = table.replace("namespace {\n", "std::unique_ptr<Preconditioner> make_identity();\n\nnamespace {\n", 1)
+    table = table.replace("preconditioners[] = {\n", "preconditioners[] = {\n" + ROW_OF_IDENTITY)
+    assert table.count("make_identity()") == 2
+    (tmp_path / "preconditioner_table.cpp").write_text(table)
+    (tmp_path / "identity.cpp").write_text(IDENTITY)
+    linked_with(program.parent, [tmp_path / "preconditioner_table.cpp", tmp_path / "identity.cpp"], tmp_path / "staghorn")
+    solve = ["solve", "--gauge", small_gauge, "--device", "cpu", "--mass", "0.2", "--color", "0", "--report", tmp_path / "r.json", "--force"]
+    iterations = []
+    for options in ([], ["--preconditioner", "identity:1"]):
+        done = subprocess.run([tmp_path / "staghorn", *solve, *options], capture_output=True, text=True)
+        assert done.returncode == 0, done.stderr
+        iterations.append(json.loads((tmp_path / "r.json").read_text())["rhs"][0]["iterations"])
+    assert abs(iterations[1] - iterations[0]) <= 2  # CG itself
+    refused = subprocess.run([tmp_path / "staghorn", *solve, "--preconditioner", "identity:2"], capture_output=True, text=True)
+    assert refused.returncode == 1 and "identity:N with 1 to 1 for nothing" in refused.stderr

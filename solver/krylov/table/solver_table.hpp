@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
 #include "dirac/operators/operator_memory.hpp"
 #include "solver/krylov/krylov_solver.hpp"
@@ -17,6 +18,7 @@ struct SolverParts {
   StaggeredOperator& d;                 // in the precision of the answer
   StaggeredOperator* sloppy = nullptr;  // in lower precision, if the request has mixed precision
   const Cublas* cublas = nullptr;       // the library, if the request has it
+  std::string preconditioner = "none";  // SessionOptions::preconditioner
 };
 
 enum class SolverNeeds { nothing, sloppy, cublas };
@@ -24,15 +26,25 @@ enum class SolverNeeds { nothing, sloppy, cublas };
 struct SolverEntry {
   const char* name;
   SolverNeeds needs;  // which of the parts, besides d
-  bool deflates;      // takes eigenvectors out of its residual itself; else deflated_solver.hpp does
+  struct Can {
+    bool precondition = false;  // it needs a preconditioner; others take none
+    bool deflate = false;       // takes eigenvectors out of its residual itself; else deflated_solver.hpp does
+    bool shift = false;         // several masses: multi-shift CG stands for it
+    bool refill = false;        // sources take turns in its batch (tile/tile_solver.hpp)
+    bool resume = false;        // it can be left and taken up again
+    bool sum_in_hops = true;    // its sums are those of the operator, where a fault can be injected
+  } can;
   // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
   std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);
-  // KrylovSolver::bytes() before anything is made, from the bytes of the operators' vectors.
+  // KrylovSolver::bytes() before anything is made, but for a preconditioner; from the bytes of the operators' vectors.
   double (*predicted_bytes)(const OperatorBytes& precise, const OperatorBytes& sloppy);
 };
 
-// The solver that a session takes. Its options `sloppy` and `blas` say which parts there are; the solver needs just
-// these. `solver` names one of those solvers; auto takes the first in the table. Throws Error naming the choices.
+// The solver that a session takes. Its options `sloppy`, `blas` and `preconditioner` say which parts there are; the
+// solver needs just these. `solver` names one of those solvers; auto takes the first in the table. Throws Error naming
+// the choices.
 const SolverEntry& solver_for(const SessionOptions& options);
+// Of all its vectors, those of a preconditioner included.
+double predicted_solver_bytes(const SessionOptions& options, const OperatorBytes& precise, const OperatorBytes& sloppy);
 
 }  // namespace staghorn

@@ -125,10 +125,9 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
   const Context::Scope scope(session.context());
   check_request(request, session.options().precision);
   check_many(request);
-  const std::string solver = solver_for(session.options()).name;
   // Eigenvectors are taken out of a whole batch.
   const bool deflated = session.options().eigenvectors && request.deflate;
-  const bool in_turns = request.masses.empty() && !deflated && (solver == "cg" || solver == "mixed");
+  const bool in_turns = request.masses.empty() && !deflated && solver_for(session.options()).can.refill;
   ManyObservables observables(session, sources, request);
   double write_seconds = 0;
   const auto done = [&](std::size_t number, const VectorField& x) {
