@@ -12,6 +12,7 @@
 #include "solver/krylov/block/block_iteration.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/preconditioned/flexible_cg.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -271,6 +272,37 @@ bool block_cg_ends_where_no_target_can_be_met() {
   return true;
 }
 
+// The interval of the polynomial is that of the links that the operator has now, not of those it had before.
+bool preconditioner_follows_other_links() {
+  const Problem problem(0.3);
+  LinkField larger = problem.links;
+  for (std::int64_t site = 0; site < larger.size(); ++site)
+    for (int mu = 0; mu < 4; ++mu)
+      for (auto& row : larger[site][mu].e)
+        for (Complex<double>& u : row) u = {3 * u.re, 3 * u.im};
+  OperatorOptions options;
+  options.boundary = problem.boundary;
+  StaggeredOperator d(problem.communicator, problem.links, options), fresh(problem.communicator, larger, options);
+  const auto make = [&](StaggeredOperator& of) {
+    const auto [entry, n] = preconditioner_of("chebyshev:6");
+    return FlexibleCg(of, entry->make(of, nullptr, n));
+  };
+  FlexibleCg solver = make(d), of_fresh = make(fresh);
+  const auto solve = [&](FlexibleCg& cg, StaggeredOperator& of) {
+    ColorVectorField x = of.make_solution(), b = of.make_vector();
+    b.pack(parity, 0, problem.columns[0].r0);
+    CgStop stop;
+    stop.target_norm = {1e-9};
+    stop.max_iterations = 1000;
+    return cg.solve(parity_system(of, parity, problem.mass), x, b, stop, {}).rhs[0];
+  };
+  const SolvedRhs before = solve(solver, d), expected = solve(of_fresh, fresh);
+  d.reload(larger);
+  const SolvedRhs after = solve(solver, d);
+  return CHECK(before.outcome == CgOutcome::converged) && CHECK(expected.outcome == CgOutcome::converged) &&
+         CHECK(after.history == expected.history) && CHECK(before.history != expected.history);
+}
+
 // In fp64 most blocks are foreseen, some are made anew, and Q S stays b - A x to the end: its norms are those of S.
 bool foreseen_blocks_stay_orthonormal() {
   constexpr int n = 4, iterations = 60;
@@ -308,6 +340,7 @@ bool foreseen_blocks_stay_orthonormal() {
 
 std::vector<UnitCheck> cg_checks() {
   std::vector<UnitCheck> checks = {UNIT_CHECK(block_cg_ends_where_no_target_can_be_met),
+                                   UNIT_CHECK(preconditioner_follows_other_links),
                                    UNIT_CHECK(foreseen_blocks_stay_orthonormal)};
   for (const auto& [where, form] : {std::pair<const char*, LoopForm>{"cpu", LoopForm::host},
                                     {"cuda_one", LoopForm::one_kernel},
