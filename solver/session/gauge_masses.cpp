@@ -29,26 +29,6 @@ namespace staghorn {
 
 namespace {
 
-std::vector<double> relative(const std::vector<double>& history, double norm) {
-  std::vector<double> result;
-  for (const double norm2 : history) result.push_back(std::sqrt(norm2) / norm);
-  return result;
-}
-
-// Puts what multi-shift did in front of what the passes of the certificate did.
-void put_first(RhsReport& rhs, const SolvedRhs& shift, double source_norm) {
-  if (shift.history.empty()) return;  // there was no pass
-  rhs.shift_iterations = shift.iterations;
-  std::vector<double> history = relative(shift.history, source_norm);
-  if (rhs.iterations == 0)
-    rhs.residual_iterated = shift.residual_norm / source_norm;
-  else
-    history.insert(history.end(), rhs.history.begin() + 1, rhs.history.end());
-  for (long& update : rhs.updates) update += shift.iterations;
-  rhs.history = std::move(history);
-  rhs.iterations += shift.iterations;
-}
-
 // x = 0 on the sites of the system.
 void clear_solutions(System system, std::span<VectorField> solutions) {
   for (VectorField& x : solutions)
@@ -129,11 +109,8 @@ void polish_masses(const CertifiedWork& with, const SolveRequest& request, std::
   const std::size_t n_rhs = sources.size();
   for (std::size_t k = so_far.whole.rhs.size() / n_rhs; k < request.masses.size(); ++k) {
     CertifiedSolve of_mass = certified_solve(with, request_of_mass(request, k, found.mass[k]), sources, b2,
-                                             solutions.subspan(k * n_rhs, n_rhs), progress);
-    for (std::size_t i = 0; i < n_rhs; ++i) {
-      of_mass.rhs[i].mass = request.masses[k];
-      if (b2[i] > 0) put_first(of_mass.rhs[i], found.mass[k][i], std::sqrt(b2[i]));
-    }
+                                             solutions.subspan(k * n_rhs, n_rhs), progress, found.mass[k]);
+    for (RhsReport& rhs : of_mass.rhs) rhs.mass = request.masses[k];
     append(so_far.whole, std::move(of_mass));
   }
 }
