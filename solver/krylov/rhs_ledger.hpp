@@ -54,10 +54,14 @@ class RhsLedger {
     return active;
   }
 
-  // Ends right-hand sides that are done by their |r|^2, computed anew. Returns whether any is left.
+  // Ends right-hand sides that are done by their |r|^2, computed anew, or out of iterations. Returns whether any is
+  // left.
   bool apply_stop_rule(std::span<const double> r2) {
-    for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (rhs_[i].active) rhs_[i].active = !is_done(r2[i], stop_.target_norm[i], rhs_[i].done.outcome);
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      SolvedRhs& rhs = rhs_[i].done;
+      rhs_[i].active =
+          rhs_[i].active && !is_done(r2[i], stop_.target_norm[i], rhs.outcome) && rhs.iterations < stop_.max_iterations;
+    }
     return count_active() > 0;
   }
 
