@@ -125,9 +125,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     const std::vector<double> before = r2;
     r2 = true_residual(sums);
     updated = true;
-    const long longest = rhs.record_update(found.rhs, r2, before);
-    iterations += longest;
-    if (longest == 0) break;
+    iterations += rhs.record_update(found.rhs, r2, before);
   }
 
   const Archive* const kept_rest = std::exchange(in_rest, true) ? kept : nullptr;

@@ -83,18 +83,17 @@ class UpdatedRhs : public RhsLedger {
   long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> before) {
     long longest = 0;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      SolvedRhs& rhs = rhs_[i].done;
-      rhs.residual_norm = std::sqrt(r2[i]);
       if (!rhs_[i].active) continue;
+      SolvedRhs& rhs = rhs_[i].done;
       longest = std::max(longest, found[i].iterations);
       append_leg(rhs, found[i]);
       rhs.history.back() = r2[i];
       rhs.updates.push_back(rhs.iterations);
-      if (found[i].iterations == 0 || r2[i] > largest_share_left * largest_share_left * before[i] ||
-          rhs.iterations >= most_iterations(i)) {
-        rhs.outcome = found[i].outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
-        rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule then says that it is converged
-      }
+      const bool gained = found[i].iterations > 0 && !(r2[i] > largest_share_left * largest_share_left * before[i]) &&
+                          rhs.iterations < most_iterations(i);
+      const bool broke_down = found[i].outcome == CgOutcome::breakdown;
+      rhs.outcome = gained ? CgOutcome::out_of_iterations : broke_down ? CgOutcome::breakdown : CgOutcome::stagnated;
+      if (!gained) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule says: it is converged
     }
     return longest;
   }
@@ -126,13 +125,8 @@ class UpdatedRhs : public RhsLedger {
       (*kept)("loop", state);
     }
     const CgResult found = kept_loop(system, state, rest, show, visit);
-    for (std::size_t i = 0; i < rhs_.size(); ++i) {
-      if (rest.target_norm[i] == met_at_once) continue;
-      SolvedRhs& rhs = rhs_[i].done;
-      rhs.outcome = found.rhs[i].outcome;
-      rhs.residual_norm = found.rhs[i].residual_norm;
-      append_leg(rhs, found.rhs[i]);
-    }
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rest.target_norm[i] != met_at_once) append_leg(rhs_[i].done, found.rhs[i]);
     return found.form;
   }
 
