@@ -22,12 +22,6 @@ struct TileOperators {
   StaggeredOperator* sloppy_single{};  // mixed precision: as `iterated`, for one; empty without
 };
 
-// One right-hand side of a field.
-struct ColumnVector {
-  ColorVectorField* field;
-  int rhs;
-};
-
 class TileSolver {
  public:
   virtual ~TileSolver() = default;
