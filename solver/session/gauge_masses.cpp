@@ -215,36 +215,26 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
   std::optional<Checkpoints> own_checkpoints;
-  Checkpoints* checkpoints = habits.checkpoints;
-  if (request.checkpoint && !checkpoints)
-    checkpoints =
-        &own_checkpoints.emplace(all, lattice(), checkpoint_place(request), identity_of(request, hashes_of(sources)));
+  Checkpoints* const checkpoints = checkpoints_of(request, sources, habits, own_checkpoints);
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
   std::optional<ShiftedBatch> batch(std::in_place);
   make_shifted_batch(*batch, request, sources, certificate);
-  precise_->reset_times();
-  if (sloppy_) sloppy_->reset_times();
-  if (deflation_) deflation_->reset_use();
   const double setup_seconds = setting_up.seconds();
 
-  std::span<const VectorField> brought_sources;
-  std::span<VectorField> brought_solutions;
-  all.agree([&] {
-    brought_sources = certificate_.bring_sources(sources);
-    brought_solutions = certificate_.bring_solutions(solutions);
-  });
+  CertificateFields::Brought here;
+  all.agree([&] { here = certificate_.bring(sources, solutions); });
   MassesSoFar so_far;
   const auto visit = [&](const Archive& archive) {
     archive("masses", [&](const Archive& masses) { so_far.visit(masses, n_masses, n_rhs); });
   };
-  if (checkpoints) checkpoints->enclose(visit, brought_solutions, habits.first_solution);
+  if (checkpoints) checkpoints->enclose(visit, here.solutions, habits.first_solution);
   CertifiedSolve& whole = so_far.whole;
   const Stopwatch solving;
   if (!so_far.in_polishing) {
-    so_far.found = run_shifted_pass(*batch, request, brought_sources, b2, brought_solutions, progress,
-                                    habits.interrupted, checkpoints);
+    so_far.found =
+        run_shifted_pass(*batch, request, here.sources, b2, here.solutions, progress, habits.interrupted, checkpoints);
     whole.cg_iterations = so_far.found.iterations;
     so_far.in_polishing = true;
   }
@@ -255,17 +245,8 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const std::int64_t shifted_bytes = batch->bytes();
   batch.reset();  // polishing does not need it
 
-  const CertifiedWork with{all,
-                           plain_links(certificate),
-                           options_.boundary,
-                           options_.precision,
-                           *pass_,
-                           certificate_.residual(),
-                           habits.interrupted,
-                           checkpoints,
-                           deflation(request),
-                           [this] { pack_links(); }};
-  polish_masses(with, request, brought_sources, b2, brought_solutions, progress, so_far);
+  polish_masses(certified_work(request, habits, checkpoints), request, here.sources, b2, here.solutions, progress,
+                so_far);
   if (checkpoints) {
     checkpoints->end_enclosure();
     whole.checkpoint = checkpoints->summary();
