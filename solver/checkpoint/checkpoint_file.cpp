@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <span>
 
+#include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/files/checksums.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -54,6 +55,21 @@ void end_keeping(const std::string& path) {
 void Reached::visit(const Archive& archive) {
   archive("count", count);
   archive("counted", counted);
+}
+
+const VectorField& SharedFields::unpack(std::size_t k, VectorField& field) const {
+  for (const Parity parity : {Parity::even, Parity::odd}) {
+    clear_parity(field, parity);
+    if (const auto& [vector, rhs] = vectors_[2 * k + std::size_t(parity)]; vector)
+      vector->unpack_exactly(parity, rhs, field);
+  }
+  return field;
+}
+
+void SharedFields::pack(std::size_t k, const VectorField& field) const {
+  for (const Parity parity : {Parity::even, Parity::odd})
+    if (const auto& [vector, rhs] = vectors_[2 * k + std::size_t(parity)]; vector)
+      vector->pack_exactly(parity, rhs, field);
 }
 
 std::string previous_checkpoint(const std::string& path) { return written_file(path).string() + ".1"; }

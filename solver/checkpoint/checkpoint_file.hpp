@@ -4,10 +4,12 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "solver/search/archive.hpp"
+#include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
 
@@ -30,6 +32,22 @@ struct CheckpointContents {
 class OtherCheckpointVersion : public FileError {
  public:
   using FileError::FileError;
+};
+
+// Vectors of one parity share fields of a checkpoint by twos: one lives on even sites, the next on odd ones. Local.
+class SharedFields {
+ public:
+  void add(const std::vector<ColumnVector>& of_one_rhs) {
+    vectors_.insert(vectors_.end(), of_one_rhs.begin(), of_one_rhs.end());
+    vectors_.resize(2 * ((vectors_.size() + 1) / 2));  // where their number is odd, the last has a field of its own
+  }
+  std::size_t size() const { return vectors_.size() / 2; }
+  // Field k from its vectors, and back.
+  const VectorField& unpack(std::size_t k, VectorField& field) const;
+  void pack(std::size_t k, const VectorField& field) const;
+
+ private:
+  std::vector<ColumnVector> vectors_;
 };
 
 // Writes `path`: beside it, flushed to the disk, then renamed. With `keep_previous` a file that was there is kept as

@@ -8,9 +8,16 @@ namespace staghorn {
 
 namespace {
 
-// Two vectors of one parity share a field.
-std::size_t fields_of(std::size_t n_vectors) { return (n_vectors + 1) / 2; }
-constexpr Parity places[] = {Parity::even, Parity::odd};
+// Of each right-hand side the vectors of the search, one right-hand side after the other.
+SharedFields fields_of(const std::vector<ColorVectorField*>& vectors) {
+  SharedFields fields;
+  for (int rhs = 0; rhs < vectors.front()->n_rhs(); ++rhs) {
+    std::vector<ColumnVector> of_rhs;
+    for (ColorVectorField* const vector : vectors) of_rhs.push_back({vector, rhs});
+    fields.add(of_rhs);
+  }
+  return fields;
+}
 
 }  // namespace
 
@@ -67,7 +74,7 @@ void Checkpoints::read_solutions(std::span<VectorField> solutions, std::size_t f
   if (n_solutions != 0 && n_solutions != std::int64_t(all))
     throw FileError("checkpoint " + series_.found_path(), std::to_string(all) + " solutions", n_solutions);
   for (VectorField& x : solutions)
-    for (const Parity parity : places)
+    for (const Parity parity : {Parity::even, Parity::odd})
       if (n_solutions == 0) clear_parity(x, parity);
   VectorField space(lattice_);
   if (n_solutions > 0)
@@ -78,8 +85,7 @@ void Checkpoints::read_solutions(std::span<VectorField> solutions, std::size_t f
 }
 
 void Checkpoints::keep(const SearchState& state) {
-  const auto n_rhs = std::size_t(state.vectors.front()->n_rhs());
-  const std::size_t fields = fields_of(state.vectors.size());
+  const SharedFields fields = fields_of(state.vectors);
   const std::vector<const VectorField*> solutions = solutions_so_far();
   const bool has_solutions = std::any_of(solutions.begin(), solutions.end(),
                                          [&](const VectorField* x) { return !is_zero(communicator_, *x); });
@@ -93,30 +99,20 @@ void Checkpoints::keep(const SearchState& state) {
   VectorField space(lattice_);
   const auto vector = [&](std::int64_t k) -> const VectorField& {
     const auto at = std::size_t(k);
-    if (at < n_solutions) return space = *solutions[at], space;
-    const std::size_t rhs = (at - n_solutions) / fields, field = (at - n_solutions) % fields;
-    for (std::size_t half = 0; half < 2; ++half)
-      if (const std::size_t v = 2 * field + half; v < state.vectors.size())
-        state.vectors[v]->unpack_exactly(places[half], int(rhs), space);
-      else
-        clear_parity(space, places[half]);
-    return space;
+    return at < n_solutions ? (space = *solutions[at]) : fields.unpack(at - n_solutions, space);
   };
-  series_.write(archive, {archive.counted(), state.counted}, std::int64_t(n_solutions + n_rhs * fields), vector);
+  series_.write(archive, {archive.counted(), state.counted}, std::int64_t(n_solutions + fields.size()), vector);
 }
 
 void Checkpoints::restore(const std::vector<ColorVectorField*>& vectors) {
   const auto [n_solutions, n_vectors] = counts();
-  const std::size_t fields = fields_of(vectors.size()), n_rhs = std::size_t(vectors.front()->n_rhs());
-  if (n_vectors != vectors.size() || series_.found()->n_vectors != std::int64_t(n_solutions + n_rhs * fields))
+  const SharedFields fields = fields_of(vectors);
+  if (n_vectors != vectors.size() || series_.found()->n_vectors != std::int64_t(n_solutions + fields.size()))
     throw FileError("checkpoint " + series_.found_path(),
                     std::to_string(vectors.size()) + " vectors of each right-hand side", n_vectors);
   VectorField space(lattice_);
   read_checkpoint_vectors(communicator_, series_.found_path(), space, [&, first = n_solutions](std::int64_t k) {
-    if (std::size_t(k) < first) return;
-    const std::size_t rhs = (std::size_t(k) - first) / fields, field = (std::size_t(k) - first) % fields;
-    for (std::size_t half = 0; half < 2 && 2 * field + half < vectors.size(); ++half)
-      vectors[2 * field + half]->pack_exactly(places[half], int(rhs), space);
+    if (std::size_t(k) >= first) fields.pack(std::size_t(k) - first, space);
   });
   handed_over_ = true;
 }

@@ -50,18 +50,15 @@ class Rounds : public RhsLedger {
   // Records what the solver did with `asked`. Returns whether right-hand sides are left that met what was asked for,
   // but not yet their own target.
   bool record(const CgStop& asked, std::span<const SolvedRhs> found) {
+    append_legs(found);
     long longest = 0;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (!rhs_[i].active) continue;
       SolvedRhs& rhs = rhs_[i].done;
-      append_leg(rhs, found[i]);
-      rhs.steps.clear();  // those of several searches say nothing
-      rhs.residual_norm = found[i].residual_norm;
-      rhs.outcome = found[i].outcome;
       longest = std::max(longest, found[i].iterations);
-      if (found[i].outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i])
+      if (rhs.outcome != CgOutcome::converged || asked.target_norm[i] == stop_.target_norm[i])
         rhs_[i].active = false;
-      else
+      else if (rhs.updates.empty() || rhs.updates.back() < rhs.iterations)
         rhs.updates.push_back(rhs.iterations);
     }
     iterations_ += longest;

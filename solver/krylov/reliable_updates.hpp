@@ -22,14 +22,6 @@ struct ReliableUpdates {
 
 // The factor by which the residual may fall until an update, for the system of this shift. Local.
 double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift);
-// The factor by which it falls until the next update. All falls that are left are alike, `rest` in all; each may be a
-// little more than the largest, which saves an update. Local.
-double next_fall(double largest, double rest);
-
-// The most iterations of `rhs` on the sloppy operator, once it has had first_look of them: far more than such a matrix
-// allows; no_limit before. Updates spoil what coefficients say of small eigenvalues: these are taken to be as small as
-// `shift` allows. Sets the root condition. Local.
-long most_sloppy_iterations(Running& rhs, double target_norm, double shift);
 
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
 // residual that is compared with a target have the precision and the links of `d`; the search direction is kept across

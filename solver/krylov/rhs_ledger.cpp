@@ -36,7 +36,10 @@ void Running::visit(const Archive& archive) {
 }
 
 void append_leg(SolvedRhs& to, const SolvedRhs& leg) {
+  for (const long update : leg.updates) to.updates.push_back(to.iterations + update);
   to.iterations += leg.iterations;
+  to.residual_norm = leg.residual_norm;
+  to.outcome = leg.outcome;
   if (!leg.history.empty()) to.history.insert(to.history.end(), leg.history.begin() + 1, leg.history.end());
   to.steps.insert(to.steps.end(), leg.steps.begin(), leg.steps.end());
 }

@@ -32,8 +32,7 @@ inline bool is_done(double r2, double target, CgOutcome& outcome) {
   return is_done(r2, target, 0L, smallest, since_smallest, outcome);
 }
 
-// What the search `leg` did after its first residual follows what `to` did: iterations, history and coefficients.
-// Local.
+// What the search `leg` did after its first residual follows what `to` did, and how it ended counts. Local.
 void append_leg(SolvedRhs& to, const SolvedRhs& leg);
 
 class RhsLedger {
@@ -54,11 +53,24 @@ class RhsLedger {
     return active;
   }
 
-  // Ends right-hand sides that are done by their |r|^2, computed anew. Returns whether any is left.
+  // Ends right-hand sides that are done by their |r|^2, computed anew, or out of iterations. Returns whether any is
+  // left.
   bool apply_stop_rule(std::span<const double> r2) {
-    for (std::size_t i = 0; i < rhs_.size(); ++i)
-      if (rhs_[i].active) rhs_[i].active = !is_done(r2[i], stop_.target_norm[i], rhs_[i].done.outcome);
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      SolvedRhs& rhs = rhs_[i].done;
+      rhs_[i].active =
+          rhs_[i].active && !is_done(r2[i], stop_.target_norm[i], rhs.outcome) && rhs.iterations < stop_.max_iterations;
+    }
     return count_active() > 0;
+  }
+
+  // Active right-hand sides went on by another search. Coefficients of several searches say nothing.
+  void append_legs(std::span<const SolvedRhs> found) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!rhs_[i].active) continue;
+      append_leg(rhs_[i].done, found[i]);
+      rhs_[i].done.steps.clear();
+    }
   }
 
   // The largest target of an active right-hand side relative to its target in the end.

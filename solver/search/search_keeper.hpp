@@ -9,6 +9,12 @@
 
 namespace staghorn {
 
+// One right-hand side of a field.
+struct ColumnVector {
+  ColorVectorField* field = nullptr;
+  int rhs = 0;
+};
+
 // All that a solver needs to go on from where it is. The order of the vectors is the solver's own.
 struct SearchState {
   std::vector<ColorVectorField*> vectors;  // of n_rhs right-hand sides each

@@ -41,13 +41,15 @@ double left_by_division(const SolveRequest& request, Precision precision) {
 // How often a solve goes back after a pass that was worth nothing. More than this is no accident.
 constexpr int most_recoveries = 6;
 
+long iterations_of_passes(const RhsReport& rhs) { return rhs.iterations - rhs.shift_iterations; }
+
 // The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
 std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
                                   std::optional<double> tolerance_hq, long max_iterations, double left_by_division) {
   if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
   if (rhs.residual_true <= tolerance && (!tolerance_hq || rhs.residual_hq <= *tolerance_hq)) return Outcome::certified;
   if (memory.broke_down) return Outcome::breakdown;
-  if (rhs.iterations >= max_iterations) return Outcome::out_of_iterations;
+  if (iterations_of_passes(rhs) >= max_iterations) return Outcome::out_of_iterations;
   // A pass that was asked for `tolerance` and reached it has gained what it was to gain: the next is for the other one.
   const bool reached = rhs.residual_true <= tolerance && memory.previous_residual > tolerance;
   // Far from the source |r| does not see what a pass gains.
@@ -60,20 +62,20 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
   return std::nullopt;
 }
 
-// Adds the iterations of one pass to the report. Residuals are relative to |b|.
-void record(RhsReport& rhs, const SolvedRhs& solved, double source_norm) {
-  rhs.iterations += solved.iterations;
-  rhs.residual_iterated = solved.residual_norm / source_norm;
-  // The first residual of a later pass is the last of the pass before.
-  for (long update : solved.updates) rhs.updates.push_back(rhs.iterations - solved.iterations + update);
-  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < solved.history.size(); ++i)
-    rhs.history.push_back(std::sqrt(solved.history[i]) / source_norm);
+// Adds the iterations of one search to the report. Residuals are relative to |b|; the first of a later search is the
+// last of the search before.
+void append_leg(RhsReport& rhs, const SolvedRhs& leg, double source_norm) {
+  for (const long update : leg.updates) rhs.updates.push_back(rhs.iterations + update);
+  rhs.iterations += leg.iterations;
+  rhs.residual_iterated = leg.residual_norm / source_norm;
+  for (std::size_t i = rhs.history.empty() ? 0 : 1; i < leg.history.size(); ++i)
+    rhs.history.push_back(std::sqrt(leg.history[i]) / source_norm);
 }
 
 }  // namespace
 
 Passes::Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
-               std::span<const double> b2, std::span<VectorField> solutions)
+               std::span<const double> b2, std::span<VectorField> solutions, std::span<const SolvedRhs> shifts)
     : with_(with),
       request_(request),
       tolerance_(tolerance_in_force(request, with.precision)),
@@ -85,7 +87,12 @@ Passes::Passes(const CertifiedWork& with, const SolveRequest& request, std::span
   done_.rhs.resize(sources.size());
   good_.resize(sources.size());
   for (std::size_t i = 0; i < sources.size(); ++i)
-    if (b2[i] == 0) solve_zero_source(i);
+    if (b2[i] == 0) {
+      solve_zero_source(i);
+    } else if (!shifts.empty() && !shifts[i].history.empty()) {
+      append_leg(done_.rhs[i], shifts[i], std::sqrt(b2[i]));
+      done_.rhs[i].shift_iterations = shifts[i].iterations;
+    }
   if (!with.checkpoints) return;
   before_ = memory_;
   with.checkpoints->surround([this](const Archive& archive) { archive("passes", *this); }, solutions);
@@ -125,7 +132,7 @@ bool Passes::certify() {
     const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
     target_[i] = relative_target * std::sqrt(b2_[i]);
     scale_ = std::max(scale_, relative_target / tolerance_);
-    iterations_left_ = std::min(iterations_left_, most_iterations(request_) - rhs.iterations);
+    iterations_left_ = std::min(iterations_left_, most_iterations(request_) - iterations_of_passes(rhs));
     const Stopwatch converting;
     with_.pass.set_source(int(i), from_zero_ ? sources_[i] : with_.residual, std::sqrt(r2_));
     done_.convert_seconds += converting.seconds();
@@ -155,7 +162,7 @@ void Passes::add(const CgResult& cg, double seconds) {
   long longest = 0;
   for (std::size_t i = 0; i < sources_.size(); ++i) {
     if (memory_[i].outcome) continue;
-    record(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
+    append_leg(done_.rhs[i], cg.rhs[i], std::sqrt(b2_[i]));
     ++memory_[i].passes;
     memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
     memory_[i].gave_up = cg.rhs[i].outcome == CgOutcome::stagnated;
@@ -203,7 +210,7 @@ void Passes::judge(std::size_t i) {
     decide();
     if (!memory_[i].outcome) residual_norm2(i);  // that used it up
   }
-  if (!rhs.history.empty() && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
+  if (memory_[i].passes > 0 && !(rhs.residual_true <= 2 * std::max(rhs.residual_iterated, tolerance_)))
     ++done_.faults.noticed;
 }
 
@@ -286,9 +293,9 @@ double reduction_per_pass(Precision precision) { return 100 * epsilon_of(precisi
 
 CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
                                std::span<const VectorField> sources, std::span<const double> b2,
-                               std::span<VectorField> solutions,
-                               const std::function<void(const CgProgress&)>& progress) {
-  Passes passes(with, request, sources, b2, solutions);
+                               std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
+                               std::span<const SolvedRhs> shifts) {
+  Passes passes(with, request, sources, b2, solutions, shifts);
   while (passes.certify()) passes.iterate(progress);
   return passes.result();
 }

@@ -64,7 +64,7 @@ class Passes {
  public:
   // Arguments as those of certified_solve. All must outlive the object. Collective.
   Passes(const CertifiedWork& with, const SolveRequest& request, std::span<const VectorField> sources,
-         std::span<const double> b2, std::span<VectorField> solutions);
+         std::span<const double> b2, std::span<VectorField> solutions, std::span<const SolvedRhs> shifts = {});
 
   // Computes the true residual of every right-hand side that is not done, decides which of them are done now, and hands
   // the residuals of the others to the pass as its sources. Returns whether there are others. Collective.
@@ -115,10 +115,11 @@ class Passes {
 
 // Solves for every source, from the guesses in `solutions`, which hold the solutions afterwards. `b2` holds |b|^2 of
 // every source on the sites of the system; of a source that is zero there the solution is zero, on these sites. Sources
-// and solutions are in CPS phases, and lie where the links of the certificate lie. Collective.
+// and solutions are in CPS phases, and lie where the links of the certificate lie. `shifts`: what multi-shift CG did
+// before for each source. Reports begin with it; the limit of iterations does not count it. Collective.
 CertifiedSolve certified_solve(const CertifiedWork& with, const SolveRequest& request,
                                std::span<const VectorField> sources, std::span<const double> b2,
-                               std::span<VectorField> solutions,
-                               const std::function<void(const CgProgress&)>& progress);
+                               std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
+                               std::span<const SolvedRhs> shifts = {});
 
 }  // namespace staghorn

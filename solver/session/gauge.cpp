@@ -432,6 +432,9 @@ void Gauge::prepare(int n_rhs, System system, MemorySpace certificate) {
     plain_links(certificate);
   });
   if (first && context_.on_gpus()) pass_->rehearse(system);  // hops are collective: all ranks, or none
+  precise_->reset_times();
+  if (sloppy_) sloppy_->reset_times();
+  if (deflation_) deflation_->reset_use();
 }
 
 Gauge::BatchParts Gauge::prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate) {

@@ -29,6 +29,7 @@
 namespace staghorn {
 
 struct CertifiedSolve;
+struct CertifiedWork;
 struct ShiftedPassResult;
 class Checkpoints;
 struct EigenReport;
@@ -197,7 +198,7 @@ class Gauge {
   void check_links();
   void improve_in_place(const LinksTaken& links);
   // Makes what a solve needs and what is not there yet: operators, vectors, fields of the certificate. Throws Error
-  // where that does not fit into memory. `certificate`: where it runs.
+  // where that does not fit into memory. Times of hops count from here. `certificate`: where it runs.
   void prepare(int n_rhs, System system, MemorySpace certificate);
   // Operators for so many right-hand sides. The vectors of those before are gone.
   void make_operators(const SolveShape& shape);
@@ -247,6 +248,10 @@ class Gauge {
 
   // The hashes of sources, for `identity_of`.
   std::string hashes_of(std::span<const VectorField> sources) const;
+  // Those of `habits`, or where the request has one, a solve's own; nullptr without.
+  Checkpoints* checkpoints_of(const SolveRequest& request, std::span<const VectorField> sources,
+                              const SolveHabits& habits, std::optional<Checkpoints>& own) const;
+  CertifiedWork certified_work(const SolveRequest& request, const SolveHabits& habits, Checkpoints* checkpoints);
 
   // The report of a solve (filled_report.cpp). `source_bytes`: this rank's sources and solutions.
   SolveReport filled_report(const SolveRequest& request, const CertifiedSolve& done, double setup_seconds,

@@ -91,9 +91,7 @@ SolveReport Gauge::solve_epsilons(const SolveRequest& request, std::span<const V
     throw Error("masses", "the epsilon of the links, for these have the eigenvectors", groups.back().epsilon);
   SolveHabits of_groups = habits;
   std::optional<Checkpoints> own_checkpoints;
-  if (request.checkpoint && !habits.checkpoints)
-    of_groups.checkpoints = &own_checkpoints.emplace(context_.communicator(), lattice(), checkpoint_place(request),
-                                                     identity_of(request, hashes_of(sources)));
+  of_groups.checkpoints = checkpoints_of(request, sources, habits, own_checkpoints);
 
   SolveReport whole;
   EpsilonsSoFar so_far;

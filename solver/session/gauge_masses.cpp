@@ -30,26 +30,6 @@ namespace staghorn {
 
 namespace {
 
-std::vector<double> relative(const std::vector<double>& history, double norm) {
-  std::vector<double> result;
-  for (const double norm2 : history) result.push_back(std::sqrt(norm2) / norm);
-  return result;
-}
-
-// Puts what multi-shift did in front of what the passes of the certificate did.
-void put_first(RhsReport& rhs, const SolvedRhs& shift, double source_norm) {
-  if (shift.history.empty()) return;  // there was no pass
-  rhs.shift_iterations = shift.iterations;
-  std::vector<double> history = relative(shift.history, source_norm);
-  if (rhs.iterations == 0)
-    rhs.residual_iterated = shift.residual_norm / source_norm;
-  else
-    history.insert(history.end(), rhs.history.begin() + 1, rhs.history.end());
-  for (long& update : rhs.updates) update += shift.iterations;
-  rhs.history = std::move(history);
-  rhs.iterations += shift.iterations;
-}
-
 // x = 0 on the sites of the system.
 void clear_solutions(System system, std::span<VectorField> solutions) {
   for (VectorField& x : solutions)
@@ -130,11 +110,8 @@ void polish_masses(const CertifiedWork& with, const SolveRequest& request, std::
   const std::size_t n_rhs = sources.size();
   for (std::size_t k = so_far.whole.rhs.size() / n_rhs; k < request.masses.size(); ++k) {
     CertifiedSolve of_mass = certified_solve(with, request_of_mass(request, k, found.mass[k]), sources, b2,
-                                             solutions.subspan(k * n_rhs, n_rhs), progress);
-    for (std::size_t i = 0; i < n_rhs; ++i) {
-      of_mass.rhs[i].mass = request.masses[k];
-      if (b2[i] > 0) put_first(of_mass.rhs[i], found.mass[k][i], std::sqrt(b2[i]));
-    }
+                                             solutions.subspan(k * n_rhs, n_rhs), progress, found.mass[k]);
+    for (RhsReport& rhs : of_mass.rhs) rhs.mass = request.masses[k];
     append(so_far.whole, std::move(of_mass));
   }
 }
@@ -240,36 +217,26 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
   std::optional<Checkpoints> own_checkpoints;
-  Checkpoints* checkpoints = habits.checkpoints;
-  if (request.checkpoint && !checkpoints)
-    checkpoints =
-        &own_checkpoints.emplace(all, lattice(), checkpoint_place(request), identity_of(request, hashes_of(sources)));
+  Checkpoints* const checkpoints = checkpoints_of(request, sources, habits, own_checkpoints);
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
   std::optional<ShiftedBatch> batch(std::in_place);
   make_shifted_batch(*batch, request, sources, certificate);
-  precise_->reset_times();
-  if (sloppy_) sloppy_->reset_times();
-  if (deflation_) deflation_->reset_use();
   const double setup_seconds = setting_up.seconds();
 
-  std::span<const VectorField> brought_sources;
-  std::span<VectorField> brought_solutions;
-  all.agree([&] {
-    brought_sources = certificate_.bring_sources(sources);
-    brought_solutions = certificate_.bring_solutions(solutions);
-  });
+  CertificateFields::Brought here;
+  all.agree([&] { here = certificate_.bring(sources, solutions); });
   MassesSoFar so_far;
   const auto visit = [&](const Archive& archive) {
     archive("masses", [&](const Archive& masses) { so_far.visit(masses, n_masses, n_rhs); });
   };
-  if (checkpoints) checkpoints->enclose(visit, brought_solutions, habits.first_solution);
+  if (checkpoints) checkpoints->enclose(visit, here.solutions, habits.first_solution);
   CertifiedSolve& whole = so_far.whole;
   const Stopwatch solving;
   if (!so_far.in_polishing) {
-    so_far.found = run_shifted_pass(*batch, request, brought_sources, b2, brought_solutions, progress,
-                                    habits.interrupted, checkpoints);
+    so_far.found =
+        run_shifted_pass(*batch, request, here.sources, b2, here.solutions, progress, habits.interrupted, checkpoints);
     whole.cg_iterations = so_far.found.iterations;
     so_far.in_polishing = true;
   }
@@ -280,17 +247,8 @@ SolveReport Gauge::solve_masses(const SolveRequest& request, std::span<const Vec
   const std::int64_t shifted_bytes = batch->bytes();
   batch.reset();  // polishing does not need it
 
-  const CertifiedWork with{all,
-                           plain_links(certificate),
-                           options_.boundary,
-                           options_.precision,
-                           *pass_,
-                           certificate_.residual(),
-                           habits.interrupted,
-                           checkpoints,
-                           deflation(request),
-                           [this] { pack_links(); }};
-  polish_masses(with, request, brought_sources, b2, brought_solutions, progress, so_far);
+  polish_masses(certified_work(request, habits, checkpoints), request, here.sources, b2, here.solutions, progress,
+                so_far);
   if (checkpoints) {
     checkpoints->end_enclosure();
     whole.checkpoint = checkpoints->summary();

@@ -58,6 +58,26 @@ std::map<std::string, std::string> Gauge::identity_of(const SolveRequest& reques
   return identity;
 }
 
+Checkpoints* Gauge::checkpoints_of(const SolveRequest& request, std::span<const VectorField> sources,
+                                   const SolveHabits& habits, std::optional<Checkpoints>& own) const {
+  if (habits.checkpoints || !request.checkpoint) return habits.checkpoints;
+  return &own.emplace(context_.communicator(), lattice(), checkpoint_place(request),
+                      identity_of(request, hashes_of(sources)));
+}
+
+CertifiedWork Gauge::certified_work(const SolveRequest& request, const SolveHabits& habits, Checkpoints* checkpoints) {
+  return {context_.communicator(),
+          plain_links(certificate_.space()),
+          options_.boundary,
+          options_.precision,
+          *pass_,
+          certificate_.residual(),
+          habits.interrupted,
+          checkpoints,
+          deflation(request),
+          [this] { pack_links(); }};
+}
+
 SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorField> sources,
                          std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                          const SolveHabits& habits) {
@@ -78,10 +98,7 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
 
   std::optional<Checkpoints> own_checkpoints;
-  Checkpoints* checkpoints = habits.checkpoints;
-  if (request.checkpoint && !checkpoints)
-    checkpoints =
-        &own_checkpoints.emplace(all, lattice(), checkpoint_place(request), identity_of(request, hashes_of(sources)));
+  Checkpoints* const checkpoints = checkpoints_of(request, sources, habits, own_checkpoints);
 
   std::vector<int> guessed(n_rhs, 0);
   if (request.chronological > 0) {
@@ -92,21 +109,12 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
 
   const Stopwatch setting_up;
   prepare(int(n_rhs), request.system, certificate);
-  precise_->reset_times();
-  if (sloppy_) sloppy_->reset_times();
-  if (deflation_) deflation_->reset_use();
   const double setup_seconds = setting_up.seconds();
 
-  std::span<const VectorField> brought_sources;
-  std::span<VectorField> brought_solutions;
-  all.agree([&] {  // there may be no memory for copies
-    brought_sources = certificate_.bring_sources(sources);
-    brought_solutions = certificate_.bring_solutions(solutions);
-  });
-  CertifiedSolve done = certified_solve(
-      {all, plain_links(certificate), options_.boundary, options_.precision, *pass_, certificate_.residual(),
-       habits.interrupted, checkpoints, deflation(request), [this] { pack_links(); }},
-      request, brought_sources, b2, brought_solutions, progress);
+  CertificateFields::Brought here;
+  all.agree([&] { here = certificate_.bring(sources, solutions); });  // there may be no memory for copies
+  CertifiedSolve done = certified_solve(certified_work(request, habits, checkpoints), request, here.sources, b2,
+                                        here.solutions, progress);
   certificate_.give_back(solutions);
   if (!request.inject.empty()) pack_links();
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));

@@ -151,6 +151,15 @@ def test_block_cg_starts_without_the_vectors(links, files, sessions):
     assert report["rhs"][0]["iterations"] < plain["rhs"][0]["iterations"]
 
 
+def test_block_cg_in_mixed_precision_reports_its_updates(links, files):
+    b = np.array([reference.random_vector(EXTENTS, seed) for seed in (98, 99, 100)])
+    session = staghorn_python.Session(links, order="lex", eigenvectors=files["fp64"], solver="block", sloppy="fp32")
+    _, report = session.solve(MASS, b, system="even")
+    updates = report["rhs"][0]["updates"]
+    assert report["outcome"] == "certified" and report["loop"] == "block"
+    assert len(updates) >= 10 and updates == sorted(set(updates)) and updates[-1] <= report["rhs"][0]["iterations"]
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("options", [["--system", "even"], ["--sloppy", "fp16"], ["--system", "odd", "--solver", "block"]],
                          ids=" ".join)

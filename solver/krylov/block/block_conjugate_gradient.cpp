@@ -77,7 +77,7 @@ class BlockConjugateGradient final : public KrylovSolver {
     result.took_over = "cg after " + std::to_string(progress.iterations()) + " iterations, where block CG " +
                        (progress.stagnates() ? "stagnated" : "broke down");
     const CgResult found = kept_loop(system, state, rest, show, visit);
-    progress.append(found.rhs);
+    progress.append_legs(found.rhs);
     result.rhs = progress.results();
     return result;
   }

@@ -16,15 +16,17 @@ namespace staghorn {
 inline constexpr long iterations_between_states = 4;
 
 // The residuals of the right-hand sides, from S, and whether the block should go on.
-class BlockProgress {
+class BlockProgress : public RhsLedger {
  public:
+  using RhsLedger::results;
+
   // `shift`: of the system.
   BlockProgress(const CgStop& stop, const ComplexMatrix& composition, double shift)
-      : stop_(stop), shift_(shift), composition_(composition), rhs_(stop.target_norm.size()) {}
+      : RhsLedger(stop, std::vector<Running>(stop.target_norm.size())), shift_(shift), composition_(composition) {}
 
   // The residuals B - A X = Q S after the next iteration, or before the first.
   void take(const ComplexMatrix& s) {
-    for (SolvedRhs& rhs : rhs_) rhs.history.push_back(0);
+    for (Running& running : rhs_) running.done.history.push_back(0);
     ++iterations_;
     take_again(s);
     since_smallest_ = worst_ < smallest_ ? 0 : since_smallest_ + 1;
@@ -35,17 +37,17 @@ class BlockProgress {
     const ComplexMatrix residuals = product(s, composition_);
     worst_ = 0;
     for (std::size_t j = 0; j < rhs_.size(); ++j) {
-      const double r2 = column_norm2(residuals, int(j));
-      rhs_[j].history.back() = r2;
-      rhs_[j].residual_norm = std::sqrt(r2);
-      rhs_[j].iterations = iterations_;
+      SolvedRhs& rhs = rhs_[j].done;
+      rhs.history.back() = column_norm2(residuals, int(j));
+      rhs.residual_norm = std::sqrt(rhs.history.back());
+      rhs.iterations = iterations_;
       // Finite for a target of 0 too: the block iterates until the ratio has fallen by a factor.
-      const double ratio = rhs_[j].residual_norm / std::max(stop_.target_norm[j], 1e-300);
+      const double ratio = rhs.residual_norm / std::max(stop_.target_norm[j], 1e-300);
       worst_ = ratio <= worst_ ? worst_ : ratio;  // NaN is the worst
     }
   }
   void mark_update() {
-    for (SolvedRhs& rhs : rhs_) rhs.updates.push_back(iterations_);
+    for (Running& running : rhs_) running.done.updates.push_back(iterations_);
   }
 
   double worst() const { return worst_; }  // the largest |r| / target
@@ -60,7 +62,7 @@ class BlockProgress {
     const double root = root_condition_of_shift(largest_of_any, shift_);
     long bound = 0;
     for (std::size_t j = 0; j < rhs_.size(); ++j)
-      bound = std::max(bound, iteration_bound(root, stop_.target_norm[j] / std::sqrt(rhs_[j].history[0])));
+      bound = std::max(bound, iteration_bound(root, stop_.target_norm[j] / std::sqrt(rhs_[j].done.history[0])));
     return iterations_ / most_bounds > bound;
   }
   long iterations() const { return iterations_; }
@@ -69,39 +71,24 @@ class BlockProgress {
 
   std::vector<SolvedRhs> results(CgOutcome otherwise) {
     for (std::size_t j = 0; j < rhs_.size(); ++j)
-      rhs_[j].outcome = rhs_[j].residual_norm <= stop_.target_norm[j] ? CgOutcome::converged : otherwise;
-    return std::move(rhs_);
+      rhs_[j].done.outcome = rhs_[j].done.residual_norm <= stop_.target_norm[j] ? CgOutcome::converged : otherwise;
+    return results();
   }
 
   void visit(const Archive& archive) {
-    archive("rhs", rhs_, rhs_.size());
+    RhsLedger::visit(archive);
     archive.count("iterations", iterations_);
     archive("since_smallest", since_smallest_);
     archive("worst", worst_);
     archive("smallest", smallest_);
   }
 
-  // The batch went on from here and did this.
-  void append(std::span<const SolvedRhs> found) {
-    for (std::size_t j = 0; j < rhs_.size(); ++j) {
-      SolvedRhs& rhs = rhs_[j];
-      for (const long update : found[j].updates) rhs.updates.push_back(rhs.iterations + update);
-      append_leg(rhs, found[j]);
-      rhs.steps.clear();  // those of the batch alone say nothing of the whole
-      rhs.residual_norm = found[j].residual_norm;
-      rhs.outcome = found[j].outcome;
-    }
-  }
-  std::vector<SolvedRhs> results() { return std::move(rhs_); }
-
  private:
   // |D|^2 is at most 64 with links in SU(3); fat and Naik links together are below twice that norm.
   static constexpr double largest_of_any = 256;
 
-  const CgStop& stop_;
   double shift_;
   const ComplexMatrix& composition_;
-  std::vector<SolvedRhs> rhs_;
   long iterations_ = -1, since_smallest_ = 0;
   double worst_ = 0, smallest_ = std::numeric_limits<double>::infinity();
 };

@@ -202,7 +202,7 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
     result.took_over =
         "mixed after " + std::to_string(progress.iterations()) + " iterations, where block CG " + trouble;
     CgResult found = batch_->go_on(system, x, b, rest, show);
-    progress.append(found.rhs);
+    progress.append_legs(found.rhs);
     result.rhs = progress.results();
     result.precise_form = found.precise_form;
     result.hop_of_x = found.hop_of_x;

@@ -63,9 +63,9 @@ class ShiftedRhs {
     for (std::size_t i = 0; i < n_rhs_; ++i)
       if (spoils(i, seed_[i], seed_norm_[i], stop_.target_norm[0][i])) return false;
     for (std::size_t pair = 0; pair < rhs_.size(); ++pair) {
-      const auto& [done, state, active, ratio] = rhs_[pair];
+      const Shift& shift = rhs_[pair];
       const double target = wanted(pair) > 0 ? wanted(pair) : stop_.target_norm[0][pair % n_rhs_];
-      if (active && spoils(pair % n_rhs_, state, done.residual_norm, target)) return false;
+      if (shift.active && spoils(pair % n_rhs_, shift.state, shift.done.residual_norm, target)) return false;
     }
     return true;
   }
@@ -128,15 +128,12 @@ class ShiftedRhs {
   }
 
  private:
-  struct Shift {
-    SolvedRhs done;
+  struct Shift : Running {
     ShiftState state;
-    bool active = true;
     double ratio = 0;  // of the last iteration, for progress
     void visit(const Archive& archive) {
-      archive("done", done);
+      Running::visit(archive);
       archive("state", state);
-      archive("active", active);
     }
   };
 
@@ -154,9 +151,7 @@ class ShiftedRhs {
     shift.done.residual_norm = norm;
     const double target = within_rounding(wanted(pair), shift.state);
     shift.ratio = wanted(pair) > 0 ? norm / target : 0;
-    if (!(norm <= target)) return;
-    shift.done.outcome = CgOutcome::converged;
-    shift.active = false;
+    shift.active = !is_done(norm * norm, target, shift.done.outcome);
   }
 
   std::span<const double> shifts_;

@@ -1,11 +1,11 @@
 #include "solver/krylov/tile/tile_solver.hpp"
 
 #include <algorithm>
-#include <cmath>
 
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/reliable_updates.hpp"
 #include "solver/krylov/tile/tile_loop.hpp"
+#include "solver/krylov/updated_rhs.hpp"
 
 namespace staghorn {
 
@@ -22,10 +22,10 @@ class PlainTile final : public TileSolver {
         loop_(with.iterated, choice, false),
         x_(std::size_t(loop_.columns())) {}
 
-  void begin(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal) override {
-    std::vector<ExactSum> sums(1, sum_near(goal.source_norm2));
+  void begin(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) override {
+    std::vector<ExactSum> sums = sums_of_sources(stop);
     const double r2 = with_.single.norm2(b, sums)[0];
-    loop_.begin(column, b, r2, false, goal.target_norm, goal.max_iterations, goal.patient);
+    loop_.begin(column, b, r2, false, stop.target_norm[0], stop.max_iterations, stop.patient);
     x_[std::size_t(column)] = &x;
   }
   void advance(const ShowProgress& show, const bool* interrupted) override {
@@ -42,9 +42,9 @@ class PlainTile final : public TileSolver {
 
   void visit(const Archive& archive, int column) override { loop_.visit(archive, column); }
   std::vector<ColumnVector> vectors(int column) override { return loop_.vectors(column); }
-  void resume(int column, ColorVectorField& x, const ColorVectorField&, const ColumnGoal& goal,
+  void resume(int column, ColorVectorField& x, const ColorVectorField&, const CgStop& stop,
               const Archive& archive) override {
-    loop_.resume(column, archive, goal.target_norm, goal.max_iterations);
+    loop_.resume(column, archive, stop.target_norm[0], stop.max_iterations);
     x_[std::size_t(column)] = &x;
   }
 
@@ -78,15 +78,10 @@ class MixedTile final : public TileSolver {
         sloppy_x_(sloppy_single_.make_solution()),
         largest_fall_(largest_fall({}, sloppy_single_, system_.shift)) {}
 
-  void begin(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal) override {
-    Column& c = columns_[std::size_t(column)];
-    c = Column();
-    c.x = &x;
-    c.b = &b;
-    c.goal = goal;
-    c.sums = c.sloppy_sums = {sum_near(goal.source_norm2)};
-    c.r2 = with_.single.norm2(b, c.sums)[0];
-    c.rhs.done.history.push_back(c.r2);
+  void begin(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) override {
+    Column& c = occupy(column, x, b, stop);
+    c.r2 = with_.single.norm2(b, c.sums);
+    c.rhs.emplace(c.stop, c.r2, system_.shift);
     r_.copy_from(b);
     go_on(column, false);
   }
@@ -96,21 +91,21 @@ class MixedTile final : public TileSolver {
     loop_.advance(sloppy_system_, show ? to_the_end : ShowProgress(), interrupted);
     for (int column = 0; column < loop_.columns(); ++column) {
       const Column& c = columns_[std::size_t(column)];
-      if (!c.x || !c.rhs.active) continue;
+      if (!c.runs()) continue;
       const Running& running = loop_.at(column);
       if (!running.active || running.done.residual_norm <= c.update_norm) update(column);
     }
   }
 
   bool is_done(int column) const override {
-    return columns_[std::size_t(column)].x && !columns_[std::size_t(column)].rhs.active;
+    return columns_[std::size_t(column)].rhs && !columns_[std::size_t(column)].runs();
   }
 
   SolvedRhs finish(int column) override {
     Column& c = columns_[std::size_t(column)];
-    if (c.rhs.active) update(column);
-    SolvedRhs solved = std::move(c.rhs.done);
-    c = Column();
+    if (c.runs()) update(column);
+    SolvedRhs solved = std::move(c.rhs->results()[0]);
+    c.rhs.reset();
     loop_.clear(column);
     return solved;
   }
@@ -124,15 +119,13 @@ class MixedTile final : public TileSolver {
     vectors.push_back({columns_[std::size_t(column)].x, 0});
     return vectors;
   }
-  void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
+  void resume(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
               const Archive& archive) override {
-    Column& c = columns_[std::size_t(column)];
-    c = Column();
-    c.x = &x;
-    c.b = &b;
-    c.goal = goal;
+    Column& c = occupy(column, x, b, stop);
+    c.r2.assign(1, 0);
+    c.rhs.emplace(c.stop, c.r2, system_.shift);
     archive("mixed", c);
-    loop_.resume(column, archive, least_share_of_update * c.update_norm, most_left(c));
+    loop_.resume(column, archive, least_share_of_update * c.update_norm, c.rhs->iterations_left());
   }
 
   long iterations() const override { return loop_.iterations(); }
@@ -145,47 +138,48 @@ class MixedTile final : public TileSolver {
 
  private:
   struct Column {
-    ColorVectorField* x = nullptr;  // nullptr: free
+    ColorVectorField* x = nullptr;
     const ColorVectorField* b = nullptr;
-    ColumnGoal goal;
-    Running rhs;
-    double r2 = 0;           // |b - A x|^2 in high precision
-    double update_norm = 0;  // the sloppy |r| that asks for an update
-    std::vector<ExactSum> sums{ExactSum(1)}, sloppy_sums{ExactSum(1)};
+    CgStop stop;
+    std::optional<UpdatedRhs> rhs;  // nothing: the column is free
+    std::vector<double> r2;         // |b - A x|^2 in high precision
+    double update_norm = 0;         // the sloppy |r| that asks for an update
+    std::vector<ExactSum> sums, sloppy_sums;
+    bool runs() const { return rhs && rhs->count_active() > 0; }
     void visit(const Archive& archive) {
-      archive("rhs", rhs);
-      archive("r2", r2);
+      archive("rhs", *rhs);
+      archive("r2", r2, 1);
       archive("update_norm", update_norm);
       archive_sums(archive, "bounds", sums);
       archive_sums(archive, "sloppy_bounds", sloppy_sums);
     }
   };
 
+  Column& occupy(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) {
+    Column& c = columns_[std::size_t(column)];
+    c.x = &x;
+    c.b = &b;
+    c.stop = stop;
+    c.stop.choice = choice_;
+    c.sums = c.sloppy_sums = sums_of_sources(stop);
+    return c;
+  }
+
   // From r_ = b - A x: ends the column, or begins its next sloppy iterations.
   void go_on(int column, bool keeps_direction) {
     Column& c = columns_[std::size_t(column)];
-    c.rhs.done.residual_norm = std::sqrt(c.r2);
-    c.rhs.active = !staghorn::is_done(c.r2, c.goal.target_norm, c.rhs.done.outcome) &&
-                   c.rhs.done.iterations < c.goal.max_iterations;
-    if (!c.rhs.active) return loop_.clear(column);
-    const double aim = sloppy_aim(c.goal.target_norm), norm = c.rhs.done.residual_norm;
-    c.update_norm = std::max(next_fall(largest_fall_, aim / norm) * norm, aim);
+    if (!c.rhs->apply_stop_rule(c.r2)) {
+      // Where the sloppy operator can do no more, plain CG goes on, while the other columns wait.
+      const auto form = c.rhs->iterate_rest(system_, *c.x, r_, tmp_, c.r2, {});
+      if (form) precise_form_ = form;
+      return loop_.clear(column);
+    }
+    c.update_norm = c.rhs->targets_of_update(largest_fall_)[0];
     sloppy_r_.convert_from(r_);
     const double sloppy_r2 = sloppy_single_.norm2(sloppy_r_, c.sloppy_sums)[0];
     // The loop itself stops far below only: where it stops, the direction is lost.
-    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share_of_update * c.update_norm, most_left(c));
-  }
-
-  // The iterations that are left to a column on the sloppy operator: up to far more in all than such a matrix allows.
-  long most_left(Column& c) const {
-    const long most = most_sloppy_iterations(c.rhs, c.goal.target_norm, system_.shift);
-    return std::min(c.goal.max_iterations, most) - c.rhs.done.iterations;
-  }
-  double per_e() const {
-    double largest = 0;
-    for (const Column& c : columns_)
-      if (c.x && c.rhs.active) largest = std::max(largest, iterations_per_e(c.rhs.root_condition));
-    return largest;
+    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share_of_update * c.update_norm,
+                c.rhs->iterations_left());
   }
 
   // x += what the sloppy iterations found;  r = b - A x in high precision.
@@ -195,44 +189,24 @@ class MixedTile final : public TileSolver {
     tmp_.convert_from(sloppy_x_);
     system_.d.combine(1, tmp_, 1, *c.x);
     r_.copy_from(*c.b);
-    const double before = c.r2;
-    c.r2 = subtract_product(system_, *c.x, r_, tmp_, c.sums)[0];
-    const Running found = loop_.at(column);
-    append_leg(c.rhs.done, found.done);
-    c.rhs.done.history.back() = c.r2;
-    c.rhs.done.updates.push_back(c.rhs.done.iterations);
-    const bool gained =
-        found.done.iterations > 0 && c.r2 <= largest_share_left * largest_share_left * before && most_left(c) > 0;
-    if (gained || std::sqrt(c.r2) <= c.goal.target_norm) return go_on(column, found.active);
-    c.rhs.done.outcome = found.done.outcome == CgOutcome::breakdown ? CgOutcome::breakdown : CgOutcome::stagnated;
-    iterate_precisely(c);
-    c.rhs.active = false;
-    loop_.clear(column);
+    const std::vector<double> before = c.r2;
+    c.r2 = subtract_product(system_, *c.x, r_, tmp_, c.sums);
+    const Running& found = loop_.at(column);
+    c.rhs->record_update({&found.done, 1}, c.r2, before);
+    go_on(column, found.active);
   }
 
-  // The sloppy operator can do no more: plain CG goes on from r_, while the other columns wait.
-  void iterate_precisely(Column& c) {
-    const long left = c.goal.max_iterations - c.rhs.done.iterations;
-    c.rhs.done.residual_norm = std::sqrt(c.r2);
-    if (left <= 0 || !(std::isfinite(c.r2) && c.r2 > 0)) return;
-    CgStop stop{{c.goal.target_norm}, left};
-    stop.patient = c.goal.patient;
-    stop.choice = choice_;
-    ColorVectorField p = system_.d.make_vector();
-    p.copy_from(r_);
-    CgState precise{*c.x, r_, p, tmp_, {c.r2}, {c.r2}};
-    const CgResult found = conjugate_gradient_loop(system_, precise, stop, {});
-    precise_form_ = found.form;
-    c.rhs.done.outcome = found.rhs[0].outcome;
-    c.rhs.done.residual_norm = found.rhs[0].residual_norm;
-    append_leg(c.rhs.done, found.rhs[0]);
+  double per_e() const {
+    double largest = 0;
+    for (const Column& c : columns_)
+      if (c.runs()) largest = std::max(largest, c.rhs->iterations_per_e());
+    return largest;
   }
-
   double worst_ratio() const {
     double worst = 0;
     for (int column = 0; column < loop_.columns(); ++column) {
       const Column& c = columns_[std::size_t(column)];
-      if (c.x && c.rhs.active) worst = std::max(worst, loop_.at(column).done.residual_norm / c.goal.target_norm);
+      if (c.runs()) worst = std::max(worst, loop_.at(column).done.residual_norm / c.stop.target_norm[0]);
     }
     return worst;
   }

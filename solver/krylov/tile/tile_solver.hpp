@@ -22,27 +22,14 @@ struct TileOperators {
   StaggeredOperator* sloppy_single{};  // mixed precision: as `iterated`, for one; empty without
 };
 
-// What one column is asked for.
-struct ColumnGoal {
-  double target_norm = 0;  // stop where |r| <= target_norm (absolute)
-  long max_iterations = no_limit;
-  bool patient = false;     // see CgStop
-  double source_norm2 = 1;  // about |b|^2, for the grid of its exact sum
-};
-
-// One right-hand side of a field.
-struct ColumnVector {
-  ColorVectorField* field;
-  int rhs;
-};
-
 class TileSolver {
  public:
   virtual ~TileSolver() = default;
 
   // Column `column`, which is free, begins with A x = b from x = 0, which `x` must hold. Both are fields of `single`,
-  // and last until the column is taken out. Collective.
-  virtual void begin(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal) = 0;
+  // and last until the column is taken out. Of `stop` count target, iterations, patience and norm of the source.
+  // Collective.
+  virtual void begin(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) = 0;
   // Runs up to cg_refresh_interval iterations of all columns. Collective.
   virtual void advance(const ShowProgress& show, const bool* interrupted) = 0;
   // Whether the column is occupied and done. Local.
@@ -54,7 +41,7 @@ class TileSolver {
   // where `resume` gets these values in the place of `begin`, and the vectors then get what they were. Local.
   virtual void visit(const Archive& archive, int column) = 0;
   virtual std::vector<ColumnVector> vectors(int column) = 0;
-  virtual void resume(int column, ColorVectorField& x, const ColorVectorField& b, const ColumnGoal& goal,
+  virtual void resume(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                       const Archive& archive) = 0;
 
   // Iterations of the tile so far, and of all its columns together: `columns` times as many if the tile was full.

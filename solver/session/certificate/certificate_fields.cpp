@@ -74,22 +74,16 @@ OperatorLinks CertificateFields::links_on_gpu(const OperatorLinks& links) const 
   return naik_ ? OperatorLinks(near, *naik_, links.naik_scale) : OperatorLinks(near);
 }
 
-std::span<const VectorField> CertificateFields::bring_sources(std::span<const VectorField> given) {
-  if (on_gpu(given[0]) == (space() == MemorySpace::cuda)) {
+CertificateFields::Brought CertificateFields::bring(std::span<const VectorField> sources,
+                                                    std::span<VectorField> solutions) {
+  if (on_gpu(sources[0]) == (space() == MemorySpace::cuda)) {
     sources_.clear();
-    return given;
-  }
-  copy_fields(sources_, given, space());
-  return sources_;
-}
-
-std::span<VectorField> CertificateFields::bring_solutions(std::span<VectorField> given) {
-  if (on_gpu(given[0]) == (space() == MemorySpace::cuda)) {
     solutions_.clear();
-    return given;
+    return {sources, solutions};
   }
-  copy_fields(solutions_, given, space());
-  return solutions_;
+  copy_fields(sources_, sources, space());
+  copy_fields(solutions_, solutions, space());
+  return {sources_, solutions_};
 }
 
 void CertificateFields::give_back(std::span<VectorField> given) const {

@@ -39,9 +39,13 @@ class CertificateFields {
   // `links` on the GPU: themselves or the copies of bring_links.
   OperatorLinks links_on_gpu(const OperatorLinks& links) const;
 
-  // The given fields, or copies of them where the certificate runs. give_back writes solutions to where they came from.
-  std::span<const VectorField> bring_sources(std::span<const VectorField> given);
-  std::span<VectorField> bring_solutions(std::span<VectorField> given);
+  // The given fields, which lie in one space, or copies of them where the certificate runs. give_back writes solutions
+  // to where they came from.
+  struct Brought {
+    std::span<const VectorField> sources;
+    std::span<VectorField> solutions;
+  };
+  Brought bring(std::span<const VectorField> sources, std::span<VectorField> solutions);
   void give_back(std::span<VectorField> given) const;
 
   std::int64_t bytes(MemorySpace space) const;  // held there, this rank; the caller's own fields do not count

@@ -120,12 +120,13 @@ void RefilledBatch::certify(std::size_t at, const Archive* kept) {
   if (column.is_solved) return;
   EvenOddPass& pass = column.pass;
   pass.prepare();
-  const ColumnGoal goal{column.passes->targets()[0] * pass.norm_of_cg(0), column.passes->iterations_left(),
-                        pass.is_patient(), pass.source_norm2().empty() ? 1 : pass.source_norm2()[0]};
+  CgStop stop{{column.passes->targets()[0] * pass.norm_of_cg(0)}, column.passes->iterations_left()};
+  stop.patient = pass.is_patient();
+  stop.source_norm2.assign(pass.source_norm2().begin(), pass.source_norm2().end());
   if (kept)
-    tile_->resume(int(at), pass.x(), pass.b(), goal, *kept);
+    tile_->resume(int(at), pass.x(), pass.b(), stop, *kept);
   else
-    tile_->begin(int(at), pass.x(), pass.b(), goal);
+    tile_->begin(int(at), pass.x(), pass.b(), stop);
 }
 
 void RefilledBatch::advance(const ShowProgress& progress, bool waiting,

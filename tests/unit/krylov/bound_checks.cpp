@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "solver/krylov/running_rhs.hpp"
+#include "solver/krylov/updated_rhs.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -78,12 +79,36 @@ bool residual_may_stand_where_the_matrix_is_ill_conditioned() {
          CHECK(ended.done.outcome == CgOutcome::stagnated) && CHECK(ended.done.iterations < 2000);
 }
 
+// Updates in high precision: whoever gains and uses up its iterations is out of them, and not stagnated.
+bool updates_tell_stagnation_from_the_end_of_iterations() {
+  const auto outcome_after = [](double r2_after_second) {
+    const CgStop stop{{target}, 20};
+    UpdatedRhs rhs(stop, std::vector<double>{1}, 0.01);
+    SolvedRhs ten;
+    ten.outcome = CgOutcome::converged;
+    ten.iterations = 10;
+    ten.history.assign(11, 1e-2);
+    ten.steps.assign(10, 0.25);
+    rhs.record_update({&ten, 1}, std::vector<double>{1e-2}, std::vector<double>{1});
+    bool holds = CHECK(rhs.apply_stop_rule(std::vector<double>{1e-2})) && CHECK(rhs.iterations_left() == 10);
+    rhs.record_update({&ten, 1}, std::vector<double>{r2_after_second}, std::vector<double>{1e-2});
+    holds = holds && CHECK(!rhs.apply_stop_rule(std::vector<double>{r2_after_second}));
+    const SolvedRhs done = rhs.results()[0];
+    holds = holds && CHECK(done.iterations == 20) && CHECK((done.updates == std::vector<long>{10, 20})) &&
+            CHECK(done.history.size() == 21) && CHECK(done.history.back() == r2_after_second);
+    return holds ? std::optional(done.outcome) : std::nullopt;
+  };
+  return CHECK(outcome_after(1e-4) == CgOutcome::out_of_iterations) &&
+         CHECK(outcome_after(0.99e-2) == CgOutcome::stagnated) && CHECK(outcome_after(1e-22) == CgOutcome::converged);
+}
+
 }  // namespace
 
 std::vector<UnitCheck> bound_checks() {
   return {UNIT_CHECK(bound_is_that_of_chebyshev), UNIT_CHECK(looks_are_rare_and_at_ends_of_intervals),
           UNIT_CHECK(search_ends_far_beyond_what_the_shift_allows),
-          UNIT_CHECK(residual_may_stand_where_the_matrix_is_ill_conditioned)};
+          UNIT_CHECK(residual_may_stand_where_the_matrix_is_ill_conditioned),
+          UNIT_CHECK(updates_tell_stagnation_from_the_end_of_iterations)};
 }
 
 }  // namespace staghorn

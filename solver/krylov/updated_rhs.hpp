@@ -1,0 +1,162 @@
+// Right-hand sides whose iterations run in low precision, as their residuals in high precision tell: what they have
+// done, how far they go until the next update, and their rest, where low precision can do no more.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "solver/krylov/aims.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/rhs_ledger.hpp"
+
+namespace staghorn {
+
+class UpdatedRhs : public RhsLedger {
+ public:
+  // |r|^2 = r2 begins each history. `shift`: of the system. `stop` must outlive the object.
+  UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift)
+      : RhsLedger(stop, r2), shift_(shift), deflated_at_(r2.size(), met_at_once) {}
+
+  bool apply_stop_rule(std::span<const double> r2) {
+    for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i].done.residual_norm = std::sqrt(r2[i]);
+    return RhsLedger::apply_stop_rule(r2);
+  }
+
+  // The right-hand sides whose residual loses eigenvectors now: all that are active, once one of them has fallen by
+  // `drop` below what it was when they were last taken out of it, or what they made of it, if that was more.
+  std::vector<char> to_deflate(std::span<const double> r2, double drop) {
+    std::vector<char> deflated(rhs_.size());
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active && std::sqrt(r2[i]) <= 1.05 * drop * deflated_at_[i]) deflated = active();
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (deflated[i]) deflated_at_[i] = std::sqrt(r2[i]);
+    return deflated;
+  }
+
+  // |r|^2 of the same iterations after eigenvectors were taken out. Returns whether some residual has grown so much
+  // that the search direction of before says nothing of it.
+  bool record_deflation(std::span<const char> deflated, std::span<const double> r2) {
+    bool grown = false;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!deflated[i]) continue;
+      rhs_[i].done.history.back() = r2[i];
+      grown = grown || std::sqrt(r2[i]) > largest_growth * deflated_at_[i];
+      deflated_at_[i] = std::max(deflated_at_[i], std::sqrt(r2[i]));
+    }
+    return grown;
+  }
+
+  // Targets of the sloppy iterations until the next update. All falls that are left are alike; each may be a little
+  // more than the largest, which saves an update.
+  std::vector<double> targets_of_update(double largest_fall) const {
+    const auto aim = [&](std::size_t i) { return sloppy_aim(stop_.target_norm[i]); };
+    double rest = 1;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active) rest = std::min(rest, aim(i) / rhs_[i].done.residual_norm);
+    const auto falls = [&] { return std::max(1.0, std::ceil(std::log(rest) / std::log(largest_fall) - 0.1)); };
+    const double fall = rest > 0 ? std::pow(rest, 1 / falls()) : largest_fall;
+    std::vector<double> targets;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      targets.push_back(rhs_[i].active ? std::max(fall * rhs_[i].done.residual_norm, aim(i)) : met_at_once);
+    return targets;
+  }
+
+  // The iterations that some right-hand side may still take on the sloppy operator.
+  long iterations_left() {
+    long left = no_limit;
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rhs_[i].active)
+        left = std::min(left, std::min(stop_.max_iterations, most_iterations(i)) - rhs_[i].done.iterations);
+    return left;
+  }
+  double iterations_per_e() const {
+    double largest = 0;
+    for (const Running& running : rhs_) largest = std::max(largest, running.root_condition);
+    return staghorn::iterations_per_e(largest);
+  }
+
+  // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2` instead of `before`. Returns the
+  // most iterations of any right-hand side.
+  long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> before) {
+    long longest = 0;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      if (!rhs_[i].active) continue;
+      SolvedRhs& rhs = rhs_[i].done;
+      longest = std::max(longest, found[i].iterations);
+      append_leg(rhs, found[i]);
+      rhs.history.back() = r2[i];
+      rhs.updates.push_back(rhs.iterations);
+      const bool gained = found[i].iterations > 0 && !(r2[i] > largest_share_left * largest_share_left * before[i]) &&
+                          rhs.iterations < most_iterations(i);
+      const bool broke_down = found[i].outcome == CgOutcome::breakdown;
+      rhs.outcome = gained ? CgOutcome::out_of_iterations : broke_down ? CgOutcome::breakdown : CgOutcome::stagnated;
+      if (!gained) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule says: it is converged
+    }
+    return longest;
+  }
+
+  // Plain CG in high precision goes on with right-hand sides that stagnated or broke down, from r = b - A x with |r|^2
+  // = r2. `kept`: the state of such a loop, from which it goes on; `visit`: what is kept beside that of the loop.
+  // Returns the form of the loop, nothing where there is nothing to do. Collective.
+  std::optional<LoopForm> iterate_rest(const ParitySystem& system, ColorVectorField& x, ColorVectorField& r,
+                                       ColorVectorField& tmp, const std::vector<double>& r2, const ShowProgress& show,
+                                       const Archive* kept = nullptr, const VisitState& visit = {}) {
+    CgStop rest = stop_;
+    bool any = false;
+    for (std::size_t i = 0; i < rhs_.size(); ++i) {
+      const SolvedRhs& rhs = rhs_[i].done;
+      const bool gave_up = rhs.outcome == CgOutcome::stagnated || rhs.outcome == CgOutcome::breakdown;
+      rest.max_iterations = std::min(rest.max_iterations, stop_.max_iterations - rhs.iterations);
+      if (gave_up && std::isfinite(r2[i]) && r2[i] > 0)
+        any = true;
+      else
+        rest.target_norm[i] = met_at_once;
+    }
+    if (!any || rest.max_iterations <= 0 || stop_.is_interrupted()) return {};
+    ColorVectorField p = system.d.make_vector();
+    p.copy_from(r);
+    LoopMemory memory;
+    CgState state{x, r, p, tmp, r2, r2, nullptr, &memory};
+    if (kept) {
+      stop_.keeper->restore({&x, &r, &p});
+      (*kept)("loop", state);
+    }
+    const CgResult found = kept_loop(system, state, rest, show, visit);
+    for (std::size_t i = 0; i < rhs_.size(); ++i)
+      if (rest.target_norm[i] != met_at_once) append_leg(rhs_[i].done, found.rhs[i]);
+    return found.form;
+  }
+
+  void visit(const Archive& archive) {
+    RhsLedger::visit(archive);
+    archive("deflated_at", deflated_at_, deflated_at_.size());
+  }
+
+ private:
+  // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
+  static constexpr double largest_growth = 3;
+
+  // The most iterations on the sloppy operator, once there were first_look of them: far more than such a matrix allows;
+  // no_limit before. Updates spoil what coefficients say of small eigenvalues: these are taken to be as small as the
+  // shift allows. Sets the root condition.
+  long most_iterations(std::size_t i) {
+    Running& rhs = rhs_[i];
+    const std::span history(rhs.done.history), steps(rhs.done.steps);
+    if (rhs.root_condition == 0 && rhs.done.iterations >= first_look) {
+      const SpectrumEstimate found =
+          estimate_spectrum(history.first(std::min<std::size_t>(first_look + 1, history.size())),
+                            steps.first(std::min<std::size_t>(first_look, steps.size())));
+      rhs.root_condition = root_condition_of_shift(found.largest, shift_);
+    }
+    const long bound = iteration_bound(rhs.root_condition, stop_.target_norm[i] / std::sqrt(history[0]));
+    return bound == 0 || stop_.stagnation_window == 0 ? no_limit : most_bounds * bound;
+  }
+
+  double shift_;
+  std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
+};
+
+}  // namespace staghorn
