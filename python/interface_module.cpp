@@ -183,7 +183,7 @@ std::pair<int, std::vector<staghorn_result>> solved(staghorn_request request, nb
   return {status, std::move(results)};
 }
 
-auto solve(const Gauge& gauge, const staghorn_request& request, const staghorn_vectors& vectors, const Addresses& b,
+auto solve(const Gauge& gauge, const Request& request, const staghorn_vectors& vectors, const Addresses& b,
            const Addresses& x, const Addresses& dx, nb::object progress) {
   ++gauge.context->calls;
   const auto sources = pointers<const void*>(b);
@@ -194,7 +194,7 @@ auto solve(const Gauge& gauge, const staghorn_request& request, const staghorn_v
   });
 }
 
-auto multishift(const Gauge& gauge, const staghorn_request& request, const staghorn_vectors& vectors,
+auto multishift(const Gauge& gauge, const Request& request, const staghorn_vectors& vectors,
                 const std::vector<double>& shifts, const std::vector<double>& tolerances,
                 const std::vector<double>& alphas, std::uintptr_t b, const Addresses& x, const Addresses& dx,
                 nb::object progress) {

@@ -78,9 +78,12 @@ void bind_structs(nb::module_& m) {
       .def_rw("memory", &staghorn_vectors::memory)
       .def_rw("phases", &staghorn_vectors::phases)
       .def_rw("half", &staghorn_vectors::half);
-  nb::class_<staghorn_request>(m, "Request")
-      .def("__init__",
-           [](staghorn_request* self) { new (self) staghorn_request(defaults<staghorn_request, STAGHORN_REQUEST>()); })
+  nb::class_<Request>(m, "Request")
+      .def(nb::init<>())
+      .def("set",
+           [](Request& self, const std::string& name, const std::string& value) {
+             checked([&] { return staghorn_request_set(&self, name.c_str(), value.c_str()); });
+           })
       .def_rw("system", &staghorn_request::system)
       .def_rw("sign", &staghorn_request::sign)
       .def_rw("halved", &staghorn_request::halved)

@@ -36,6 +36,14 @@ Struct defaults() {
   return value;
 }
 
+// A request that gives back what was set by name.
+struct Request : staghorn_request {
+  Request() : staghorn_request(defaults<staghorn_request, STAGHORN_REQUEST>()) {}
+  ~Request() { staghorn_request_release(this); }
+  Request(const Request&) = delete;
+  Request& operator=(const Request&) = delete;
+};
+
 // The structs as classes: made with the library's defaults, fields by their names in C.
 void bind_structs(nanobind::module_& m);
 // Dictionaries from the words of Python to the constants of the header: ORDERS, PHASES and so on.

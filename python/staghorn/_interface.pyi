@@ -67,6 +67,7 @@ class Request:
     tolerance: float
     tolerance_hq: float
     max_iterations: int
+    def set(self, name: str, value: str) -> None: ...
 
 class Result:
     status: int

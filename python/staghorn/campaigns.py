@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from .errors import Error
 from .paths import PATHS, PathLike, file_name, read_json, shown
 from .progress import ProgressLine
-from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_texts
+from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_text, option_texts
 
 Numbers = NDArray[np.float64]
 
@@ -114,10 +114,9 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
         raise Error(f"source: expected one, or None with `sources`, found {'none' if source is None else 'both'}", "argument")
     if not isinstance(options.get("sources", ""), (str, type(None))):
         options = {**options, "sources": ";".join(map(str, options["sources"]))}
-    of_session = {name: value for name, value in options.items() if name in SESSION_OPTIONS}
-    texts = option_texts("session", of_session)
-    texts.update(option_texts("solve", {**{name: value for name, value in options.items() if name not in of_session},
-                                        "mass": None if mass is None else float(mass)}))
+    texts = option_texts({**SOLVE_OPTIONS, **SESSION_OPTIONS}, options)
+    if mass is not None:
+        texts["mass"] = option_text(float(mass))
     if source is not None:
         texts["source"] = source
     gauges = os.fsdecode(gauge) if isinstance(gauge, PATHS) else ";".join(map(os.fsdecode, gauge))

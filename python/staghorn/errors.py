@@ -15,6 +15,7 @@ _NAMES = {
     "links.generation": "version",
     "links.boundary_in": "boundary_in_links",
     "request.sloppy_reals": "sloppy_links",
+    "request.words": "options",
     "vectors.precision": "dtype",
     "geometry.global": "lattice",
 }

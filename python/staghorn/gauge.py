@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .compiled_modules import loading
 from .errors import Error, choice
@@ -96,7 +96,7 @@ class Gauge:
               system: str = "full", order: str = "lex", phases: str = "none", tolerance: float = 1e-10,
               tolerance_hq: float = 0.0, max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,
               sloppy_links: int | None = None, stop: str = "system", sign: int = 1, halved: bool = False, chronological: int = 0,
-              progress: Progress | bool | None = None) -> tuple[Array, Report]:
+              progress: Progress | bool | None = None, **options: Any) -> tuple[Array, Report]:
         """Solves M x = b, or A x = b on the sites of one parity, for 1 to 64 sources at once. Returns x and the report.
 
         mass            lattice mass a m; above 0 for the full system
@@ -115,11 +115,12 @@ class Gauge:
         sign            -1: 2m - D; halved: m + D/2 and m^2 - D^2/4
         chronological   guess from up to so many earlier solutions
         progress        called as progress(iteration, residual_over_tolerance); something true stops the solve. True: a line
+        options         others of Session.solve by their names, as `checkpoint`, and `solver`
 
         A solve that does not converge is a result (`report.outcome`). Collective. Raises Error, and what `progress` raises.
         """
         request = request_of(mass, system, tolerance, tolerance_hq, max_iterations, precision, sloppy, sloppy_links, stop, sign,
-                           halved, chronological)
+                           halved, chronological, options)
         if guess and out is None:
             raise Error("guess: expected the guess in `out`, found no `out`", "argument")
         request.guess = int(guess)
@@ -135,7 +136,8 @@ class Gauge:
     def multishift(self, shifts: Sequence[float], source: Array, *, mass: float, out: Array | None = None, system: str = "full",
                    order: str = "lex", phases: str = "none", tolerance: float | Sequence[float] = 1e-10,
                    max_iterations: int | None = None, precision: str = "fp64", sloppy: str | None = None,
-                   sloppy_links: int | None = None, progress: Progress | bool | None = None) -> tuple[Array, Report]:
+                   sloppy_links: int | None = None, progress: Progress | bool | None = None,
+                   **options: Any) -> tuple[Array, Report]:
         """Solves (A + shift) x = b for all shifts at once; of the full system M x = b with the masses sqrt(m^2 + shift / 4).
 
         One source, without leading axes. `tolerance` may be one number for each shift. The result has an axis of shifts in
@@ -145,7 +147,7 @@ class Gauge:
         if tolerances and len(tolerances) != len(shifts):
             raise Error(f"tolerance: expected one number, or {len(shifts)}, one for each shift, found {len(tolerances)}", "argument")
         request = request_of(mass, system, min(tolerances) if tolerances else float(tolerance), 0.0,  # type: ignore[arg-type]
-                           max_iterations, precision, sloppy, sloppy_links, "system", 1, False, 0)
+                           max_iterations, precision, sloppy, sloppy_links, "system", 1, False, 0, options)
         layout = vector_layout(order, phases)
         b = self._vectors("source", source, layout, order)
         if b.leading or not len(shifts):

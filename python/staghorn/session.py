@@ -60,7 +60,7 @@ class Session:
     """
 
     def __init__(self, gauge: PathLike | ArrayLike | None = None, *, order: str | None = None, **options: Any) -> None:
-        texts = option_texts("session", options)
+        texts = option_texts(SESSION_OPTIONS, options)
         if gauge is None:
             if not {"fat", "long"} <= set(texts):
                 raise Error("gauge: expected a file, links, or `fat` and `long`, found none of them", "argument")
@@ -120,7 +120,9 @@ class Session:
         if many and not isinstance(options["sources"], str):
             options = {**options, "sources": ";".join(map(str, options["sources"]))}
         source = "" if source is None else os.fsdecode(source) if isinstance(source, bytes) else source
-        texts = option_texts("solve", {**options, "mass": None if mass is None else float(mass)})
+        texts = option_texts(SOLVE_OPTIONS, options)
+        if mass is not None:
+            texts["mass"] = option_text(float(mass))
         single = False
         if not isinstance(source, str):
             source = complex_array(source, "source", (3,), (0, 1))
@@ -183,10 +185,9 @@ SESSION_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] ==
 SOLVE_OPTIONS = {row["name"]: row for row in _native.options() if row["of"] == "solve" and row["name"] not in ("mass", "source")}
 
 
-def option_texts(of: str, options: dict[str, Any]) -> dict[str, str]:
-    """The values of `options` as the texts that the table parses, without those that are None. Unknown names raise TypeError."""
-    tables: dict[str, dict[str, Any]] = {"session": SESSION_OPTIONS, "solve": {**SOLVE_OPTIONS, "mass": None}}
-    known = tables[of]
+def option_texts(known: dict[str, Any], options: dict[str, Any]) -> dict[str, str]:
+    """The values of `options` as the texts that the table parses, without those that are None. Names that are not in `known` raise
+    TypeError."""
     for name in options:
         if name not in known:
             raise TypeError(f"unexpected keyword argument {name!r}{did_you_mean(name, known)}")

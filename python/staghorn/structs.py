@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Union
+from typing import Any, Union
 
 from .compiled_modules import loading
 from .errors import Error, choice
@@ -57,7 +57,9 @@ def vector_layout(order: str, phases: str) -> native.Vectors:
 
 
 def request_of(mass: float, system: str, tolerance: float, tolerance_hq: float, max_iterations: int | None, precision: str,
-             sloppy: str | None, sloppy_links: int | None, stop: str, sign: int, halved: bool, chronological: int) -> native.Request:
+             sloppy: str | None, sloppy_links: int | None, stop: str, sign: int, halved: bool, chronological: int,
+             options: dict[str, Any]) -> native.Request:
+    """The arguments of Gauge.solve as the library has them; `options` by their names in the table of options."""
     request = native.Request()
     request.mass, request.tolerance, request.tolerance_hq = mass, tolerance, tolerance_hq
     request.sign, request.halved = sign, int(halved)
@@ -72,4 +74,9 @@ def request_of(mass: float, system: str, tolerance: float, tolerance_hq: float, 
     request.sloppy_reals = sloppy_links or 0
     request.stop = choice("stop", stop, native.STOPS)
     request.chronological = chronological
+    if options:
+        from .session import SESSION_OPTIONS, SOLVE_OPTIONS, option_texts
+
+        for name, text in option_texts({**SOLVE_OPTIONS, **SESSION_OPTIONS}, options).items():
+            request.set(name, text)
     return request

@@ -68,6 +68,10 @@ HandleTable<staghorn_gauge, HeldGauge>& gauges() {
   static auto* table = new HandleTable<staghorn_gauge, HeldGauge>("gauge", 24);
   return *table;
 }
+HandleTable<staghorn_words, HeldWords>& words() {
+  static auto* table = new HandleTable<staghorn_words, HeldWords>("request.words", 20);
+  return *table;
+}
 
 // A context of several ranks that this thread may enter. Those of other threads are none of its business. Local.
 bool can_be_entered(const HeldContext& held) {
@@ -163,12 +167,15 @@ auto found_together(const Handle* handle) {
 
 staghorn_context* make_handle(std::shared_ptr<HeldContext> held) { return contexts().add(std::move(held)); }
 staghorn_gauge* make_handle(std::shared_ptr<HeldGauge> held) { return gauges().add(std::move(held)); }
+staghorn_words* make_handle(std::shared_ptr<HeldWords> held) { return words().add(std::move(held)); }
 std::shared_ptr<HeldContext> held_by(const staghorn_context* handle) { return contexts().find(handle); }
 std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle) { return gauges().find(handle); }
+std::shared_ptr<HeldWords> held_by(const staghorn_words* handle) { return words().find(handle); }
 std::shared_ptr<HeldContext> held_together(const staghorn_context* handle) { return found_together(handle); }
 std::shared_ptr<HeldGauge> held_together(const staghorn_gauge* handle) { return found_together(handle); }
 void drop_handle(const staghorn_context* handle) { contexts().drop(handle); }
 void drop_handle(const staghorn_gauge* handle) { gauges().drop(handle); }
+void drop_handle(const staghorn_words* handle) { words().drop(handle); }
 
 void HeldGauge::make_fields(std::size_t n_sources, std::size_t n_solutions, MemorySpace space) {
   const Lattice& lattice = context->context->lattice();

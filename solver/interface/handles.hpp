@@ -7,6 +7,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -53,14 +54,22 @@ struct HeldGauge {
   void await_host() const;
 };
 
+// What staghorn_request_set has set.
+struct HeldWords {
+  std::map<std::string, std::string> texts;  // by name
+};
+
 // New handles, handles looked up, handles given back. Looking up throws Error: kind `argument` for NULL, `state` for
 // what is not a handle (any more). Giving back returns what the handle stood for. Local.
 staghorn_context* make_handle(std::shared_ptr<HeldContext> held);
 staghorn_gauge* make_handle(std::shared_ptr<HeldGauge> held);
+staghorn_words* make_handle(std::shared_ptr<HeldWords> held);
 std::shared_ptr<HeldContext> held_by(const staghorn_context* handle);
 std::shared_ptr<HeldGauge> held_by(const staghorn_gauge* handle);
+std::shared_ptr<HeldWords> held_by(const staghorn_words* handle);
 void drop_handle(const staghorn_context* handle);
 void drop_handle(const staghorn_gauge* handle);
+void drop_handle(const staghorn_words* handle);
 
 // The same in a collective call. A rank whose handle is none has no group; others, whose handles are good, may wait for
 // it. So it looks for Alarm::seconds_for_others whether they do, in the contexts of its thread. If so, all of them

@@ -63,7 +63,7 @@ module staghorn
     type(c_funptr) :: progress
     type(c_ptr) :: progress_data
     type(c_funptr) :: withhold
-    type(c_ptr) :: withhold_data
+    type(c_ptr) :: withhold_data, words
   end type
   type, bind(C) :: staghorn_result
     integer(c_int32_t) :: struct_size, status
@@ -200,6 +200,16 @@ module staghorn
       type(staghorn_vectors), intent(in) :: vectors
       integer(c_int), value :: target_sites, n
       type(c_ptr), intent(in) :: in(*), out(*)
+    end function
+    ! name, value: end in c_null_char
+    integer(c_int) function staghorn_request_set(request, name, value) bind(C)
+      import
+      type(staghorn_request), intent(inout) :: request
+      character(kind=c_char), intent(in) :: name(*), value(*)
+    end function
+    integer(c_int) function staghorn_request_release(request) bind(C)
+      import
+      type(staghorn_request), intent(inout) :: request
     end function
     integer(c_int) function staghorn_solve(gauge, request, vectors, n, b, x, dx, results) bind(C)
       import

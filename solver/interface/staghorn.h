@@ -59,6 +59,7 @@ extern "C" {
 
 typedef struct staghorn_context staghorn_context;
 typedef struct staghorn_gauge staghorn_gauge;
+typedef struct staghorn_words staghorn_words; /* options of a request by name */
 
 enum staghorn_status {
   STAGHORN_OK = 0,
@@ -235,6 +236,7 @@ typedef struct {
    * not after an error. Not 0 on any rank: nothing is written. NULL: none */
   int (*withhold)(void *data);
   void *withhold_data;
+  staghorn_words *words; /* what staghorn_request_set has set; it goes before the fields above. NULL: nothing */
 } staghorn_request;
 
 /* What came out, for one right-hand side. Residuals are relative. A source of zeros has x = 0 and residuals 0. */
@@ -357,6 +359,15 @@ STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge);                
  * With half vectors `in` holds the other parity. Collective. */
 STAGHORN_API int staghorn_hop(staghorn_gauge *gauge, const staghorn_vectors *vectors, int target, int n,
                               const void *const *in, void *const *out);
+/* Sets an option of a solve by its name, from a text: an option of `staghorn solve --help`, with underscores, and what
+ * may stand behind it there; "on" or "off" for a switch. Copies of the request share what is set. STAGHORN_E_ARGUMENT
+ * and the place to look at: options of links and machine, which belong to context and gauge, and what the arguments of
+ * a call say, such as sources. Local. */
+STAGHORN_API int staghorn_request_set(staghorn_request *request, const char *name, const char *value);
+/* Forgets all that was set by name and sets request->words to NULL; the other fields stay. NULL there is fine. Local.
+ */
+STAGHORN_API int staghorn_request_release(staghorn_request *request);
+
 /* Solves for n sources b[i], 1 to 64. Parity systems leave the other sites of full fields x[i] alone. dx[i], unless dx
  * is NULL: D x[i] of the solution; half vectors: on the sites of the other parity. results: n of them. Returns the
  * worst outcome. Collective. */

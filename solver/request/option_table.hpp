@@ -1,5 +1,5 @@
 // One table of all options of a session and of a solve: name, help, default, parser. The command line, .ini files and
-// Python read it, and C and Fortran will. A new option is a field of an options struct and a row of this table
+// Python, C and Fortran read it. A new option is a field of an options struct and a row of this table
 // (docs/development/how-to-add-an-option.md). Local.
 #pragma once
 

@@ -312,22 +312,24 @@ LowModes Gauge::low_modes(const SolveRequest& request, std::span<const SourceReq
   return found;
 }
 
-void Gauge::set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links) {
+void Gauge::set_numbers(const SessionOptions& asked) {
   SessionOptions wanted = options_;
-  wanted.precision = precision;
-  wanted.sloppy = sloppy;
-  wanted.sloppy_links.reset();
-  wanted.sloppy_naik_links.reset();
-  (improved_ ? wanted.sloppy_naik_links : wanted.sloppy_links) = sloppy_links;
+  wanted.precision = asked.precision;
+  wanted.sloppy = asked.sloppy;
+  wanted.sloppy_links = asked.sloppy_links;
+  wanted.sloppy_naik_links = asked.sloppy_naik_links;
+  wanted.solver = asked.solver;
   if (improved_) choose_naik_forms(improved_->summary, wanted);
   check_options(wanted);
-  if (!improved_ && demand_ == LinkDemand::finite && sloppy) {
-    if (!sloppy_links) wanted.sloppy_links = Reconstruct::none18;
+  solver_for(wanted);  // throws if there is none
+  if (!improved_ && demand_ == LinkDemand::finite && wanted.sloppy) {
+    if (!wanted.sloppy_links) wanted.sloppy_links = Reconstruct::none18;
     if (wanted.sloppy_links != Reconstruct::none18)
       throw Error("reals of a link", "18, for these links are not in SU(3)", "fewer");
   }
   if (wanted.precision == options_.precision && wanted.sloppy == options_.sloppy &&
-      wanted.sloppy_links == options_.sloppy_links && wanted.sloppy_naik_links == options_.sloppy_naik_links)
+      wanted.sloppy_links == options_.sloppy_links && wanted.sloppy_naik_links == options_.sloppy_naik_links &&
+      wanted.solver == options_.solver)
     return;
   forget_operators();
   options_ = wanted;

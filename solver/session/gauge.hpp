@@ -149,10 +149,10 @@ class Gauge {
   // exact. Throws Error where there are no pairs, or none of these sources. Collective.
   LowModes low_modes(const SolveRequest& request, std::span<const SourceRequest> sources);
 
-  // Precisions of the next solves, and reals of a link in the iterations of mixed precision, of improved quarks of a
-  // Naik link: nothing happens if they are as they were. Throws Error where they do not go together, or ask for fewer
-  // reals than these links have. Local.
-  void set_numbers(Precision precision, std::optional<Precision> sloppy, std::optional<Reconstruct> sloppy_links);
+  // What solves of one gauge may differ in, from now on: precisions, reals of a link in the iterations of mixed
+  // precision, solver. Nothing happens if they are as they were. Throws Error where they do not go together, or ask for
+  // fewer reals than these links have. Local.
+  void set_numbers(const SessionOptions& asked);
 
   // Solves for every source; `solutions` come in as initial guesses (zero fields for none) and go out as solutions. Of
   // a parity system the other sites of solutions stay as they are. Sources and solutions are in CPS phases. They lie on

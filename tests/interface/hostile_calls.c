@@ -242,10 +242,25 @@ static void find_pairs(void) {
   plain.max_calls = 300;
   if (gauge) staghorn_eigenpairs_compute(gauge, &plain, NULL, NULL);
 }
-static int solve(void) {
+static int request_set(void) {
+  static const char *const names[] = {"mass",    "tolerance", "system", "sloppy", "solver",
+                                      "deflate", "boundary",  "",       NULL},
+                           *const values[] = {"0.3", "1e-3", "odd", "fp32", "block", "off", "nan", "-1", "", NULL};
+  return staghorn_request_set(or_null(&S(STAGHORN_REQUEST)), names[one_of(9)], values[one_of(10)]);
+}
+static int request_release(void) { return staghorn_request_release(or_null(&S(STAGHORN_REQUEST))); }
+static int set_and_release(void) {
+  const int status = request_set();
+  staghorn_request_release(&S(STAGHORN_REQUEST).request);
+  return status;
+}
+static int set_and_solve(void) {
   if (one_of(50) == 0) find_pairs();
-  return staghorn_solve(a_gauge(), or_null(&S(STAGHORN_REQUEST)), vectors_given(), a_number(), or_null(in),
-                        or_null(out), one_of(2) ? NULL : hops, or_null(&S(STAGHORN_RESULT)));
+  for (int times = one_of(2) ? 0 : one_of(6); times > 0; --times) request_set();
+  const int status = staghorn_solve(a_gauge(), or_null(&S(STAGHORN_REQUEST)), vectors_given(), a_number(), or_null(in),
+                                    or_null(out), one_of(2) ? NULL : hops, or_null(&S(STAGHORN_RESULT)));
+  staghorn_request_release(&S(STAGHORN_REQUEST).request);
+  return status;
 }
 static int multishift(void) {
   const double shifts[4] = {one_of(9) ? 0.1 : hostile_double(), 0.2, 0, one_of(9) ? 3 : hostile_double()},
@@ -321,7 +336,9 @@ static struct {
                  {"staghorn_gauge_get", gauge_get, 20, 0, 0},
                  {"staghorn_gauge_destroy", gauge_destroy, 4, 0, 0},
                  {"staghorn_hop", hop, 40, 0, 0},
-                 {"staghorn_solve", solve, 80, 0, 0},
+                 {"staghorn_request_set", set_and_release, 10, 0, 0},
+                 {"staghorn_request_release", request_release, 4, 0, 0},
+                 {"staghorn_solve", set_and_solve, 80, 0, 0},
                  {"staghorn_multishift", multishift, 60, 0, 0},
                  {"staghorn_eigenpairs_compute", eigenpairs_compute, 20, 0, 0},
                  {"staghorn_eigenpairs_read", eigenpairs_read, 10, 0, 0},

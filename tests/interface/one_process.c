@@ -254,6 +254,74 @@ static void withheld_solutions_are_not_written(void) {
   tear_down(&t);
 }
 
+static int set(bench *t, const char *name, const char *value) {
+  return staghorn_request_set(&t->s.request, name, value);
+}
+
+static void options_are_set_by_name(void) {
+  bench t = set_up();
+  t.s.request.tolerance = 1e-6;
+  t.s.request.sloppy = STAGHORN_FP32;
+  t.s.request.system = STAGHORN_ODD;
+  t.s.request.halved = 1;
+  t.s.request.tolerance_hq = 1e-7;
+  CHECK(solve(&t, t.b, t.y, NULL) == STAGHORN_OK);
+  const staghorn_result known = t.s.result;
+  t.s.request = default_structs().request;
+  t.s.request.halved = 1;
+  t.s.request.mass = 7; /* what is set by name goes before it */
+  CHECK(set(&t, "mass", "0.3") == STAGHORN_OK && set(&t, "mass", "0.2") == STAGHORN_OK);
+  CHECK(set(&t, "tolerance", "1e-6") == STAGHORN_OK && set(&t, "tolerance_hq", "1e-7") == STAGHORN_OK);
+  CHECK(set(&t, "sloppy", "fp32") == STAGHORN_OK && set(&t, "system", "odd") == STAGHORN_OK);
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK);
+  CHECK(memcmp(t.x, t.y, (size_t)host_volume(&small) * 48) == 0 && t.s.result.iterations == known.iterations);
+  CHECK(t.s.result.source_norm2 == known.source_norm2 && t.s.result.residual_hq == known.residual_hq);
+
+  const staghorn_request copy = t.s.request;
+  CHECK(set(&t, "max_iterations", "5") == STAGHORN_OK); /* of the copy too */
+  t.s.request = copy;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_NOT_CONVERGED && t.s.result.iterations == 5);
+  CHECK(staghorn_request_release(&t.s.request) == STAGHORN_OK && t.s.request.words == NULL);
+  CHECK(staghorn_request_release(&t.s.request) == STAGHORN_OK);
+  t.s.request.mass = 0.2;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_OK && t.s.result.iterations > 5);
+  t.s.request = copy;
+  CHECK(solve(&t, t.b, t.x, NULL) == STAGHORN_E_STATE && strstr(staghorn_last_error(), "request.words"));
+  tear_down(&t);
+}
+
+static void options_that_are_none_of_a_call_are_refused_by_name(void) {
+  bench t = set_up();
+  static const char *const elsewhere[][2] = {{"masses", "staghorn_multishift"},
+                                             {"rational", "alpha"},
+                                             {"rational_parts", "staghorn_multishift"},
+                                             {"source", "fields b"},
+                                             {"color", "fields b"},
+                                             {"noise_vectors", "fields b"},
+                                             {"sources", "fields b"},
+                                             {"batch", "fields b"},
+                                             {"phases", "vectors.phases"},
+                                             {"exact_low_modes", "observables"},
+                                             {"boundary", "context and gauge"},
+                                             {"fat", "context and gauge"},
+                                             {"device", "context and gauge"}};
+  for (size_t k = 0; k < sizeof elsewhere / sizeof *elsewhere; ++k) {
+    CHECK(set(&t, elsewhere[k][0], "1") == STAGHORN_E_ARGUMENT);
+    CHECK(strstr(staghorn_last_error(), elsewhere[k][0]) == staghorn_last_error());
+    CHECK(strstr(staghorn_last_error(), elsewhere[k][1]));
+  }
+  CHECK(set(&t, "max_iterations", "many") == STAGHORN_E_VALUE);
+  CHECK(strstr(staghorn_last_error(), "max_iterations: expected") == staghorn_last_error());
+  CHECK(set(&t, "patience", "3") < 0 && strstr(staghorn_last_error(), "'patience'"));
+  CHECK(set(&t, NULL, "3") == STAGHORN_E_ARGUMENT && set(&t, "mass", NULL) == STAGHORN_E_ARGUMENT);
+  CHECK(t.s.request.words == NULL);
+  CHECK(staghorn_request_set(NULL, "mass", "1") == STAGHORN_E_ARGUMENT);
+  CHECK(staghorn_request_release(NULL) == STAGHORN_E_ARGUMENT);
+  t.s.request.struct_size = offsetof(staghorn_request, words); /* an older host has no room */
+  CHECK(set(&t, "mass", "1") == STAGHORN_E_ARGUMENT && strstr(staghorn_last_error(), "struct_size"));
+  tear_down(&t);
+}
+
 /* sqrt of the mean of |y - b|^2 / |x|^2 over sites. */
 static double heavy_quark_residual(const bench *t) {
   double sum = 0;
@@ -731,32 +799,35 @@ static void mpi_is_not_touched(void) {
 static const struct {
   const char *name;
   void (*run)(void);
-} checks[] = {{"full_system_is_solved", full_system_is_solved},
-              {"sign_and_factor_are_the_hosts", sign_and_factor_are_the_hosts},
-              {"parity_solve_leaves_the_other_half_alone", parity_solve_leaves_the_other_half_alone},
-              {"stop_on_parity_is_of_the_parity_system", stop_on_parity_is_of_the_parity_system},
-              {"zero_source_is_a_result", zero_source_is_a_result},
-              {"progress_function_stops_a_solve", progress_function_stops_a_solve},
-              {"a_limit_is_none_unless_it_is_given", a_limit_is_none_unless_it_is_given},
-              {"masses_and_phases_that_doubles_do_not_resolve_are_refused",
-               masses_and_phases_that_doubles_do_not_resolve_are_refused},
-              {"mixed_precision_is_certified_too", mixed_precision_is_certified_too},
-              {"links_change_in_place", links_change_in_place},
-              {"heavy_quark_residual_is_reached", heavy_quark_residual_is_reached},
-              {"earlier_solutions_are_guesses_while_links_change", earlier_solutions_are_guesses_while_links_change},
-              {"hop_is_d", hop_is_d},
-              {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
-              {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
-              {"context_destroys_its_gauges", context_destroys_its_gauges},
-              {"withheld_solutions_are_not_written", withheld_solutions_are_not_written},
-              {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
-              {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
-              {"outputs_that_share_memory_are_refused", outputs_that_share_memory_are_refused},
-              {"members_of_one_struct_share_nothing", members_of_one_struct_share_nothing},
-              {"parities_of_one_field_share_nothing", parities_of_one_field_share_nothing},
-              {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
-              {"threads_of_the_host_stay_as_they_are", threads_of_the_host_stay_as_they_are},
-              {"mpi_is_not_touched", mpi_is_not_touched}};
+} checks[] = {
+    {"full_system_is_solved", full_system_is_solved},
+    {"sign_and_factor_are_the_hosts", sign_and_factor_are_the_hosts},
+    {"parity_solve_leaves_the_other_half_alone", parity_solve_leaves_the_other_half_alone},
+    {"stop_on_parity_is_of_the_parity_system", stop_on_parity_is_of_the_parity_system},
+    {"zero_source_is_a_result", zero_source_is_a_result},
+    {"progress_function_stops_a_solve", progress_function_stops_a_solve},
+    {"a_limit_is_none_unless_it_is_given", a_limit_is_none_unless_it_is_given},
+    {"masses_and_phases_that_doubles_do_not_resolve_are_refused",
+     masses_and_phases_that_doubles_do_not_resolve_are_refused},
+    {"mixed_precision_is_certified_too", mixed_precision_is_certified_too},
+    {"links_change_in_place", links_change_in_place},
+    {"heavy_quark_residual_is_reached", heavy_quark_residual_is_reached},
+    {"earlier_solutions_are_guesses_while_links_change", earlier_solutions_are_guesses_while_links_change},
+    {"hop_is_d", hop_is_d},
+    {"report_is_json_of_the_last_solve", report_is_json_of_the_last_solve},
+    {"errors_have_a_status_and_a_text", errors_have_a_status_and_a_text},
+    {"context_destroys_its_gauges", context_destroys_its_gauges},
+    {"options_are_set_by_name", options_are_set_by_name},
+    {"options_that_are_none_of_a_call_are_refused_by_name", options_that_are_none_of_a_call_are_refused_by_name},
+    {"withheld_solutions_are_not_written", withheld_solutions_are_not_written},
+    {"calls_from_the_progress_function_are_refused", calls_from_the_progress_function_are_refused},
+    {"inputs_are_only_read_and_nothing_behind_them", inputs_are_only_read_and_nothing_behind_them},
+    {"outputs_that_share_memory_are_refused", outputs_that_share_memory_are_refused},
+    {"members_of_one_struct_share_nothing", members_of_one_struct_share_nothing},
+    {"parities_of_one_field_share_nothing", parities_of_one_field_share_nothing},
+    {"two_contexts_work_in_two_threads", two_contexts_work_in_two_threads},
+    {"threads_of_the_host_stay_as_they_are", threads_of_the_host_stay_as_they_are},
+    {"mpi_is_not_touched", mpi_is_not_touched}};
 
 int main(int argc, char **argv) {
   int ran = 0;

@@ -94,4 +94,4 @@ def test_ranks_that_ask_for_different_things_hear_the_difference(run_built):
     """Status and text are those of both ranks, and the context goes on: see there."""
     result = run_built("unlike_requests", ranks=2, threads=1, timeout=180)
     assert result.returncode == 0, result.stdout + result.stderr
-    assert len(result.stdout.splitlines()) == 12, result.stdout
+    assert len(result.stdout.splitlines()) == 13, result.stdout

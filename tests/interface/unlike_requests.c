@@ -87,6 +87,10 @@ int main(int argc, char **argv) {
   const int of_precisions = solve(gauge);
   s = good;
   check_unlike("request.sloppy", of_precisions);
+  if (rank == 0) staghorn_request_set(&s.request, "tolerance", "1e-9");
+  const int of_words = solve(gauge);
+  staghorn_request_release(&s.request);
+  check_unlike("request.words: expected tolerance = 1e-9 as on rank 0, found nothing on rank 1", of_words);
   check_unlike("gauge", solve(rank ? another : gauge));
   check_unlike("call: expected staghorn_solve as on rank 0, found staghorn_hop on rank 1", rank ? hop() : solve(gauge));
   check_unlike("call", rank ? solve(gauge) : update());

@@ -120,6 +120,21 @@ def test_mixed_precision_is_asked_for_by_name(gauge, b):
     assert np.allclose(x, gauge.solve(MASS, b)[0], rtol=0, atol=1e-9)
 
 
+def test_options_of_the_program_are_taken_by_their_names(gauge, b, tmp_path):
+    """A solve that was stopped goes on from its checkpoint; three sources share directions."""
+    whole, report = gauge.solve(0.05, b)
+    state = tmp_path / "state.h5"
+    _, stopped = gauge.solve(0.05, b, checkpoint=state, checkpoint_every=1e-9, progress=lambda iteration, ratio: iteration >= 100)
+    assert stopped.outcome == "stopped" and state.is_file()
+    x, resumed = gauge.solve(0.05, b, checkpoint=state, resume=True)
+    assert np.array_equal(x, whole) and resumed.rhs[0].history == report.rhs[0].history
+    assert gauge.solve(MASS, np.stack([b, 2 * b, b[::-1].copy()]), solver="block")[1].solver == "block"
+    assert gauge.solve(MASS, b)[1].solver == "cg"
+    assert gauge.multishift([0.0, 0.5], b, mass=MASS, deflate=False)[1].certified
+    with pytest.raises(TypeError, match="unexpected keyword argument 'tolerence'. Did you mean 'tolerance'"):
+        gauge.solve(MASS, b, tolerence=1e-5)
+
+
 def test_result_goes_where_it_is_asked_for(gauge, operator, b):
     x, dx = np.full_like(b, 7), np.full_like(b, 7)
     result, _ = gauge.solve(MASS, b, out=x, dx=dx)
@@ -338,6 +353,9 @@ BAD_SOLVES = [
     ({"chronological": 99}, "^chronological: "),
     ({"sign": 2}, r"^sign: expected \+1 or -1, found 2"),
     ({"guess": True}, "^guess: expected the guess in `out`"),
+    ({"boundary": "periodic"}, "^boundary: expected it in the structs of context and gauge"),
+    ({"masses": [0.1, 0.2]}, "^masses: expected it in the shifts"),
+    ({"checkpoint_every": "often"}, "^checkpoint_every: expected a number"),
     ({"source": lambda b: b[..., :2]}, "^source: expected shape"),
     ({"source": lambda b: b.real.copy()}, "^source: expected complex64 or complex128 numbers, found float64"),
     ({"source": lambda b: b.tolist()}, "^source: expected an array of NumPy.* found builtins.list"),

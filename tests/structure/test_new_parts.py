@@ -1,15 +1,19 @@
-"""What the how-to pages promise: a new observable or preconditioner is one file and one row, and all the rest knows it."""
+"""What the how-to pages promise: a new observable or preconditioner is one file and one row, a new option one row, and all the
+rest knows it."""
 
 from __future__ import annotations
 
 import json
+import os
 import re
 import shlex
 import shutil
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from installed_package import block, run
 from program_under_test import ROOT
 
 pytestmark = pytest.mark.slow
@@ -49,27 +53,30 @@ ObservableEntry norm() {
 """
 
 
-def commands_of(build: Path, target: str) -> list[str]:
+def commands_of(build: Path) -> list[str]:
     if shutil.which("ninja") is None or not (build / "build.ninja").is_file():
         pytest.skip("the program is not in a build folder of ninja")
-    return subprocess.run(["ninja", "-C", build, "-t", "commands", target], capture_output=True, text=True, check=True).stdout.splitlines()
+    return subprocess.run(["ninja", "-C", build, "-t", "commands", "all"], capture_output=True, text=True, check=True).stdout.splitlines()
 
 
-def linked_with(build: Path, sources: list[Path], program: Path) -> None:
-    """The program with `sources` in place of those of its library that define the same."""
-    commands = [line for line in commands_of(build, "staghorn") if not line.startswith("ninja:")]
-    compile_one = next(shlex.split(line) for line in commands if line.endswith("/program/main.cpp"))
+def compiled(build: Path, sources: list[Path]) -> list[Path]:
+    """Objects with the flags of the program's, for the program and for shared libraries."""
+    compile_one = next(shlex.split(line) for line in commands_of(build) if line.endswith("/program/main.cpp"))
     compiler = next(k for k, word in enumerate(compile_one) if Path(word).name in ("c++", "g++", "clang++"))
     kept = [word for word in compile_one[compiler:] if word.startswith(("-D", "-I", "-f", "-std", "-m")) or word == "-isystem" or word.startswith("/usr")]
-    objects = []
     for source in sources:
-        objects.append(source.with_suffix(".o"))
-        subprocess.run([*kept, "-O0", "-c", source, "-o", objects[-1]], check=True, cwd=build)
-    link = shlex.split(next(line for line in reversed(commands) if " -o staghorn " in line))
+        subprocess.run([*kept, "-fPIC", "-O0", "-c", source, "-o", source.with_suffix(".o")], check=True, cwd=build)
+    return [source.with_suffix(".o") for source in sources]
+
+
+def linked_with(build: Path, objects: list[Path], output: str, product: Path) -> Path:
+    """The program or shared library `output` of the build with `objects` in place of those of its libraries that define the same."""
+    link = shlex.split(next(line for line in commands_of(build) if f" -o {output}" in line))
     words = link[link.index(":") + 2: -2] if link[0] == ":" else link
     place = words.index("-o")
-    words[place + 1] = str(program)
+    words[place + 1] = str(product)
     subprocess.run([*words[:place], "-Wl,--allow-multiple-definition", *map(str, objects), *words[place:]], check=True, cwd=build)
+    return product
 
 
 @pytest.fixture(scope="module")
@@ -81,8 +88,8 @@ def with_norm(program, tmp_path_factory) -> Path:
     assert table.count("norm()") == 2
     (folder / "observable_table.cpp").write_text(table)
     (folder / "norm.cpp").write_text(NORM)
-    linked_with(program.parent, [folder / "observable_table.cpp", folder / "norm.cpp"], folder / "staghorn")
-    return folder / "staghorn"
+    objects = compiled(program.parent, [folder / "observable_table.cpp", folder / "norm.cpp"])
+    return linked_with(program.parent, objects, "staghorn ", folder / "staghorn")
 
 
 def test_a_new_observable_is_a_file_and_a_row(with_norm, small_gauge, tmp_path):
@@ -137,3 +144,83 @@ def test_a_new_preconditioner_is_a_file_and_a_row(program, small_gauge, tmp_path
     assert abs(iterations[1] - iterations[0]) <= 2  # CG itself
     refused = subprocess.run([tmp_path / "staghorn", *solve, "--preconditioner", "identity:2"], capture_output=True, text=True)
     assert refused.returncode == 1 and "identity:N with 1 to 1 for nothing" in refused.stderr
+
+
+# A limit of iterations by another name.
+PATIENCE = """{solver, "patience", "N", "iterations that are enough",
+       [](O& options, const std::string& text) { options.request.max_iterations = parse_number<long>(text); },
+       std::nullopt},
+      """
+LIBRARY = "libstaghorn.so.0"
+
+
+@pytest.fixture(scope="module")
+def with_patience(program, tmp_path_factory) -> Path:
+    """A folder with the program, the library of C and the package of Python whose table of options has that row."""
+    build, folder = program.parent, tmp_path_factory.mktemp("option")
+    table = (ROOT / "solver/request/option_table.cpp").read_text()
+    assert table.count('{solver, "inject"') == 1
+    (folder / "option_table.cpp").write_text(table.replace('{solver, "inject"', PATIENCE + '{solver, "inject"'))
+    objects = compiled(build, [folder / "option_table.cpp"])
+    linked_with(build, objects, "staghorn ", folder / "staghorn")
+    linked_with(build, objects, "libstaghorn.so.", folder / LIBRARY)
+    if (build / "python/staghorn").is_dir():
+        shutil.copytree(build / "python/staghorn", folder / "python/staghorn")
+        for module in folder.glob("python/staghorn/_native.*.so"):
+            linked_with(build, objects, f"python/staghorn/{module.name}", module)
+    return folder
+
+
+def test_a_new_option_is_a_row_for_the_program_and_ini_files(with_patience, small_gauge, tmp_path):
+    (tmp_path / "solve.ini").write_text(f"gauge = {small_gauge}\nmass = 0.4\nsource = z2:3\ndevice = cpu\npatience = 3\n")
+    for asked in (["--config", tmp_path / "solve.ini"], ["--gauge", small_gauge, "--mass", "0.4", "--source", "z2:3", "--device", "cpu", "--patience", "3"]):
+        subprocess.run([with_patience / "staghorn", "solve", *asked, "--report", tmp_path / "r.json", "--force"], capture_output=True)
+        assert json.loads((tmp_path / "r.json").read_text())["rhs"][0]["iterations"] == 3
+    assert "--patience N" in run(with_patience / "staghorn", "solve", "--help")
+    wrong = subprocess.run([with_patience / "staghorn", "solve", "--patience", "much"], capture_output=True, text=True)
+    assert "--patience: expected" in wrong.stderr
+
+
+PYTHON = """
+import sys, numpy as np, staghorn
+_, report = staghorn.Session(sys.argv[1], device="cpu").solve(0.4, "z2:3", patience=3)
+assert report["rhs"][0]["iterations"] == 3 and "patience" in staghorn.Session.solve.__doc__
+context = staghorn.Context(sys.argv[1])
+x, y, z, t = context.local
+b = np.ones((t, z, y, x, 3), complex)
+gauge = context.read(sys.argv[1])
+assert gauge.solve(0.4, b, patience=4)[1].iterations == 4
+assert gauge.multishift([0.0, 1.0], b, mass=0.4, patience=4)[1].iterations <= 8
+try:
+    gauge.solve(0.4, b, patience="much")
+except staghorn.Error as error:
+    assert str(error).startswith("patience: expected"), error
+else:
+    assert False
+"""
+
+
+def test_a_new_option_is_a_row_for_python(with_patience, small_gauge):
+    if not (with_patience / "python").is_dir():
+        pytest.skip("built without Python")
+    run(sys.executable, "-c", PYTHON, small_gauge,
+        env={**os.environ, "PYTHONPATH": str(with_patience / "python"), "LD_LIBRARY_PATH": str(with_patience)})
+
+
+@pytest.mark.parametrize("language, compiler, page, old, new", [
+    ("c", "gcc -std=c99", "library-c.md", "request.sloppy = STAGHORN_FP32;", 'staghorn_request_set(&request, "patience", "3");'),
+    ("fortran", "gfortran", "library-fortran.md", "request%mass = 0.5_c_double",
+     "request%mass = 0.5_c_double\n  c = staghorn_request_set(request, 'patience' // c_null_char, '3' // c_null_char)")])
+def test_a_new_option_is_a_row_for_hosts(with_patience, tmp_path, language, compiler, page, old, new):
+    """The program of the page with that option."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"no {compiler} on this machine")
+    interface = ROOT / "solver" / "interface"
+    source = tmp_path / ("host.c" if language == "c" else "host.f90")
+    text = block(page, language)
+    assert text.count(old) == 1
+    source.write_text(text.replace(old, new))
+    module = [] if language == "c" else [interface / "staghorn.f90"]
+    run(*compiler.split(), *module, source, f"-I{interface}", with_patience / LIBRARY, "-o", "host", cwd=tmp_path)
+    host = subprocess.run([tmp_path / "host"], capture_output=True, text=True, env={**os.environ, "LD_LIBRARY_PATH": str(with_patience)})
+    assert re.search(r"after 3 iterations|^iterations 3,", host.stdout), host.stdout + host.stderr

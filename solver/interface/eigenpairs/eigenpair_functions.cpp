@@ -98,7 +98,7 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
     if (info) memory.writes("info", FieldBytes::of_array(info, info->struct_size));
     require_own_memory(memory);
   });
-  held.gauge->set_numbers(Precision::fp64, std::nullopt, std::nullopt);
+  held.gauge->set_numbers({});
   const Stopwatch whole;
   held.gauge->forget_eigenpairs();
   ProgressCall progress(all, read.progress, read.progress_data);

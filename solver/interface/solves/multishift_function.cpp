@@ -56,7 +56,7 @@ struct ShiftsCall {
     for (int i = 0; dx && i < n; ++i) check_memory("dx[i]", dx[i], memory, cuda_device);
     for (int i = 0; alpha && i < n; ++i) check_finite("alpha[i]", alpha[i]);
     check_choice("request.guess with several shifts", arguments.request.guess, 0, 0);
-    check_choice("request.chronological with several shifts", arguments.request.chronological, 0, 0);
+    check_choice("request.chronological with several shifts", arguments.options.request.chronological, 0, 0);
     if (arguments.stops_on_parity())
       throw Error(ErrorKind::unsupported, "request.stop with several shifts", "STAGHORN_STOP_ON_SYSTEM",
                   "STAGHORN_STOP_ON_PARITY");
@@ -65,7 +65,7 @@ struct ShiftsCall {
       numbers.reads(name, FieldBytes::of_array(given, std::size_t(n) * sizeof *given));
     arguments.require_own_memory(
         held, {request_given, vectors_given, 1, &b, written(), x, dx ? n : 0, dx, checked.bytes(n)}, numbers);
-    request = request_of(arguments);
+    request = arguments.options.request;
     for (int i = 0; i < n; ++i) request.masses.push_back(mass_of(i));
     if (tolerance) request.tolerances.assign(tolerance, tolerance + n);
   }
@@ -78,7 +78,7 @@ struct ShiftsCall {
   // The mass of A + shift. 4m^2 and its root are exact inverses: sqrt(fl(m m)) = m.
   double mass_of(int i) const {
     check_finite("shift[i]", shift[i]);
-    const double mass = arguments.request.mass, of_a = (arguments.request.halved ? 4 : 1) * shift[i];
+    const double mass = arguments.options.request.mass, of_a = (arguments.request.halved ? 4 : 1) * shift[i];
     if (mass < 0) throw Error(ErrorKind::argument, "request.mass", "a number of at least 0", mass);
     const double four_m2 = 4 * (mass * mass) + of_a;
     if (!(four_m2 >= 0)) throw Error(ErrorKind::argument, "4 mass^2 + shift[i]", "a number of at least 0", four_m2);
@@ -98,7 +98,7 @@ class RunningShifts {
       call_.read(asked, held_);
       take_source();
     });
-    set_numbers(*held_.gauge, arguments().request);  // operators of all ranks go or stay
+    held_.gauge->set_numbers(arguments().options.session);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
     SolveReport report = held_.gauge->solve_masses(call_.request, held_.sources, held_.solutions, progress.show(),
                                                    {true, progress.stopped()});

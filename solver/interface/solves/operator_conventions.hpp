@@ -9,26 +9,27 @@
 #include <staghorn.h>
 
 #include "solver/interface/layouts/host_fields.hpp"
+#include "solver/request/solve_request.hpp"
 
 namespace staghorn {
 
 // The host's source times this is the library's, for the same x.
-inline double source_scale(const staghorn_request& request) {
+inline double source_scale(const staghorn_request& request, System system) {
   if (!request.halved) return 1;
-  return request.system == STAGHORN_FULL ? 2 : 4;
+  return system == System::full ? 2 : 4;
 }
 
 // Only the full system sees the sign of D.
-inline bool flips(const staghorn_request& request) { return request.sign < 0 && request.system == STAGHORN_FULL; }
+inline bool flips(const staghorn_request& request, System system) { return request.sign < 0 && system == System::full; }
 
 // How the host's sources and solutions differ from the library's, where `signs` are those of its fields. Local.
-inline VectorSigns signs_of_sources(const staghorn_request& request, VectorSigns signs) {
-  signs.factor = 1 / source_scale(request);
-  signs.alternating = flips(request);
+inline VectorSigns signs_of_sources(const staghorn_request& request, System system, VectorSigns signs) {
+  signs.factor = 1 / source_scale(request, system);
+  signs.alternating = flips(request, system);
   return signs;
 }
-inline VectorSigns signs_of_solutions(const staghorn_request& request, VectorSigns signs) {
-  signs.alternating = flips(request);
+inline VectorSigns signs_of_solutions(const staghorn_request& request, System system, VectorSigns signs) {
+  signs.alternating = flips(request, system);
   return signs;
 }
 

@@ -8,6 +8,7 @@
 #include "solver/interface/solves/operator_conventions.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
 
@@ -45,6 +46,29 @@ void add(Asked& asked, const staghorn_request& request) {
   asked.add("request.max_iterations", request.max_iterations);
 }
 
+// The fields of a request in the words of the table of options. `improved`: whether links are of improved quarks.
+// Local.
+SolveOptions options_of(const staghorn_request& given, bool improved) {
+  SolveOptions options;
+  SolveRequest& request = options.request;
+  request.system = given.system == STAGHORN_FULL   ? System::full
+                   : given.system == STAGHORN_EVEN ? System::even
+                                                   : System::odd;
+  request.mass = given.mass;
+  request.chronological = given.chronological;
+  request.tolerance = given.tolerance;
+  if (given.tolerance_hq > 0) request.tolerance_hq = given.tolerance_hq;
+  if (given.max_iterations != STAGHORN_NO_LIMIT) request.max_iterations = given.max_iterations;
+  if (given.stop == STAGHORN_STOP_ON_PARITY) request.stop = StopOn::parity;
+  SessionOptions& numbers = options.session;
+  numbers.precision = Precision(given.precision);
+  if (given.sloppy != STAGHORN_NO_SLOPPY) numbers.sloppy = Precision(given.sloppy);
+  check_reals("request.sloppy_reals", given.sloppy_reals, improved ? LinkKind::naik : LinkKind::thin);
+  if (numbers.sloppy && given.sloppy_reals != 0)
+    (improved ? numbers.sloppy_naik_links : numbers.sloppy_links) = form_of(given.sloppy_reals);
+  return options;
+}
+
 }  // namespace
 
 void SolveArguments::read(Asked& asked, const staghorn_request* request_given, const staghorn_vectors* vectors_given,
@@ -56,6 +80,17 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   check(layout);
   asked.add("gauge", held.number);
   add(asked, request);
+  options = options_of(request, held.gauge->improved() != nullptr);
+  std::string words;
+  if (request.words)
+    for (const auto& [name, text] : held_by(request.words)->texts) {
+      words += (words.empty() ? "" : ", ") + name + " = " + text;
+      set_option(options, name, text);
+    }
+  asked.add("request.words", words.empty() ? "nothing" : words.c_str());
+  if (system() != System::full) options.request.stop = StopOn::system;  // both are the same
+  // Residuals of halved operators are halved too.
+  if (options.request.tolerance_hq) *options.request.tolerance_hq *= source_scale(request, system());
   asked.add("vectors.phases", layout.phases);
   asked.add("staghorn_eigenpairs_use", held.gauge->uses_eigenpairs());
   host = vectors_of_host(layout, context.field_device());
@@ -84,25 +119,14 @@ void SolveArguments::require_own_memory(const HeldGauge& held, const Memory& giv
   staghorn::require_own_memory(all);
 }
 
-bool SolveArguments::stops_on_parity() const {
-  return request.system == STAGHORN_FULL && request.stop == STAGHORN_STOP_ON_PARITY;
-}
-
-System SolveArguments::system() const {
-  return request.system == STAGHORN_FULL ? System::full : request.system == STAGHORN_EVEN ? System::even : System::odd;
-}
-
-std::optional<Parity> SolveArguments::sites() const {
-  if (request.system == STAGHORN_FULL) return std::nullopt;
-  return request.system == STAGHORN_EVEN ? Parity::even : Parity::odd;
-}
+std::optional<Parity> SolveArguments::sites() const { return sites_of(system()); }
 
 std::optional<Parity> SolveArguments::others() const {
   return sites() ? std::optional(opposite(*sites())) : std::nullopt;
 }
 
-VectorSigns SolveArguments::of_sources() const { return signs_of_sources(request, signs); }
-VectorSigns SolveArguments::of_solutions() const { return signs_of_solutions(request, signs); }
+VectorSigns SolveArguments::of_sources() const { return signs_of_sources(request, system(), signs); }
+VectorSigns SolveArguments::of_solutions() const { return signs_of_solutions(request, system(), signs); }
 
 HostResults::HostResults(staghorn_result* first) : first_(first) {
   check_pointer("results", first);
@@ -114,32 +138,8 @@ void HostResults::put(int i, staghorn_result result) const {
   write_struct(reinterpret_cast<char*>(first_) + std::size_t(i) * size, size, result);
 }
 
-void set_numbers(Gauge& gauge, const staghorn_request& request) {
-  const Precision precision = Precision(request.precision);
-  std::optional<Precision> sloppy;
-  if (request.sloppy != STAGHORN_NO_SLOPPY) sloppy = Precision(request.sloppy);
-  check_reals("request.sloppy_reals", request.sloppy_reals, gauge.improved() ? LinkKind::naik : LinkKind::thin);
-  std::optional<Reconstruct> iterated;
-  if (sloppy && request.sloppy_reals != 0) iterated = form_of(request.sloppy_reals);
-  gauge.set_numbers(precision, sloppy, iterated);
-}
-
-SolveRequest request_of(const SolveArguments& arguments) {
-  const staghorn_request& given = arguments.request;
-  SolveRequest request;
-  request.mass = given.mass;
-  request.chronological = given.chronological;
-  if (given.tolerance_hq > 0)  // residuals of halved operators are halved too
-    request.tolerance_hq = given.tolerance_hq * source_scale(given);
-  request.tolerance = given.tolerance;
-  if (given.max_iterations != STAGHORN_NO_LIMIT) request.max_iterations = given.max_iterations;
-  request.system = arguments.system();
-  if (arguments.stops_on_parity()) request.stop = StopOn::parity;
-  return request;
-}
-
 staghorn_result result_of(const SolveArguments& arguments, RhsReport& rhs, double b2, bool stopped) {
-  const double scale = source_scale(arguments.request);
+  const double scale = source_scale(arguments.request, arguments.system());
   const auto sites = arguments.sites();
   staghorn_result result{};
   result.solution_norm2 = !sites ? rhs.norm2 : *sites == Parity::even ? rhs.norm2_even : rhs.norm2_odd;

@@ -7,12 +7,14 @@
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
+#include "solver/request/option_table.hpp"
 
 namespace staghorn {
 
 // Request and layout of a call, checked.
 struct SolveArguments {
-  staghorn_request request{};
+  staghorn_request request{};  // of this only what the table of options does not know: sign, guess, functions
+  SolveOptions options;        // the fields of the request, and over them what was set by name
   staghorn_vectors layout{};
   HostVectors host{};
   VectorSigns signs{};                    // of the host's vectors
@@ -22,8 +24,8 @@ struct SolveArguments {
   // alike. Local.
   void read(Asked& asked, const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held);
   // A full system that stops on its parity system.
-  bool stops_on_parity() const;
-  System system() const;
+  bool stops_on_parity() const { return options.request.stop == StopOn::parity; }
+  System system() const { return options.request.system; }
   std::optional<Parity> sites() const;   // of the system
   std::optional<Parity> others() const;  // which D x of a solution lies on
   // Where all that a call is given lies: so many fields of b, x and dx.
@@ -55,12 +57,6 @@ class HostResults {
  private:
   staghorn_result* first_;
 };
-
-// The precisions that the request asks for, and its reals of a link. Local.
-void set_numbers(Gauge& gauge, const staghorn_request& request);
-
-// What the solver is asked, in its own units. Local.
-SolveRequest request_of(const SolveArguments& arguments);
 
 // What the host is told of one right-hand side whose squared norm is `b2`. `stopped` by the progress function. Seconds
 // are left open. A solution that the host's vectors of fp32 cannot hold is not certified any more: `rhs` changes.

@@ -66,11 +66,10 @@ class RunningSolve {
       call_.read(asked, held_);
       take_fields();
     });
-    set_numbers(gauge, arguments().request);  // operators of all ranks go or stay
-    const SolveRequest request = request_of(arguments());
+    gauge.set_numbers(arguments().options.session);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
-    SolveReport report =
-        gauge.solve(request, held_.sources, held_.solutions, progress.show(), {true, progress.stopped()});
+    SolveReport report = gauge.solve(arguments().options.request, held_.sources, held_.solutions, progress.show(),
+                                     {true, progress.stopped()});
     for (int i = 0; i < call_.n; ++i) finish(i, report.rhs[std::size_t(i)], *progress.stopped());
     conclude(report);
     if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;
