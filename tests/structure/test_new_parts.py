@@ -134,7 +134,8 @@ def test_a_new_preconditioner_is_a_file_and_a_row(program, small_gauge, tmp_path
     assert table.count("make_identity()") == 2
     (tmp_path / "preconditioner_table.cpp").write_text(table)
     (tmp_path / "identity.cpp").write_text(IDENTITY)
-    linked_with(program.parent, [tmp_path / "preconditioner_table.cpp", tmp_path / "identity.cpp"], tmp_path / "staghorn")
+    objects = compiled(program.parent, [tmp_path / "preconditioner_table.cpp", tmp_path / "identity.cpp"])
+    linked_with(program.parent, objects, "staghorn ", tmp_path / "staghorn")
     solve = ["solve", "--gauge", small_gauge, "--device", "cpu", "--mass", "0.2", "--color", "0", "--report", tmp_path / "r.json", "--force"]
     iterations = []
     for options in ([], ["--preconditioner", "identity:1"]):
