@@ -115,7 +115,7 @@ class Gauge:
         sign            -1: 2m - D; halved: m + D/2 and m^2 - D^2/4
         chronological   guess from up to so many earlier solutions
         progress        called as progress(iteration, residual_over_tolerance); something true stops the solve. True: a line
-        options         others of Session.solve by their names, as `checkpoint`, and `solver`
+        options         others of Session.solve by their names, as `checkpoint`, and `solver`, `preconditioner`
 
         A solve that does not converge is a result (`report.outcome`). Collective. Raises Error, and what `progress` raises.
         """

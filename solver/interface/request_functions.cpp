@@ -32,7 +32,8 @@ constexpr std::array<Named, 10> elsewhere{{{"masses", "the shifts of staghorn_mu
                                            {"phases", "vectors.phases"},
                                            {"exact_low_modes", "the program, which has observables"}}};
 // Options of a session that solves of one gauge may differ in (Gauge::set_numbers).
-constexpr std::array of_each_solve{"precision", "sloppy", "sloppy_links", "sloppy_naik_links", "solver"};
+constexpr std::array of_each_solve{"precision",         "sloppy", "sloppy_links",
+                                   "sloppy_naik_links", "solver", "preconditioner"};
 
 void check_belongs(const Option& option) {
   const auto same = [&](const char* name) { return std::string(name) == option.name; };

@@ -319,6 +319,7 @@ void Gauge::set_numbers(const SessionOptions& asked) {
   wanted.sloppy_links = asked.sloppy_links;
   wanted.sloppy_naik_links = asked.sloppy_naik_links;
   wanted.solver = asked.solver;
+  wanted.preconditioner = asked.preconditioner;
   if (improved_) choose_naik_forms(improved_->summary, wanted);
   check_options(wanted);
   solver_for(wanted);  // throws if there is none
@@ -329,7 +330,7 @@ void Gauge::set_numbers(const SessionOptions& asked) {
   }
   if (wanted.precision == options_.precision && wanted.sloppy == options_.sloppy &&
       wanted.sloppy_links == options_.sloppy_links && wanted.sloppy_naik_links == options_.sloppy_naik_links &&
-      wanted.solver == options_.solver)
+      wanted.solver == options_.solver && wanted.preconditioner == options_.preconditioner)
     return;
   forget_operators();
   options_ = wanted;
