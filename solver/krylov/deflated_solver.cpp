@@ -115,8 +115,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
       // x += what the eigenvectors say of r;  r = b - A x
       stop.deflation->project(d, parity, shift, r_, rounds.active(), e_);
       d.combine(1, e_, 1, x);
-      r_.copy_from(b);
-      if (!rounds.take_deflated(subtract_product(system, x, r_, tmp_, sums))) break;
+      if (!rounds.take_deflated(residual(system, x, b, r_, tmp_, sums))) break;
     }
 
     CgStop next = rounds.next(drop);
@@ -135,8 +134,7 @@ CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, 
     d.combine(1, e_, 1, x);
     more = rounds.record(next, found.rhs);
     if (!more) break;
-    r_.copy_from(b);
-    subtract_product(system, x, r_, tmp_, sums);
+    residual(system, x, b, r_, tmp_, sums);
   }
   result.rhs = rounds.results();
   return result;

@@ -42,6 +42,13 @@ inline std::vector<double> subtract_product(const ParitySystem& system, const Co
   return d.update_residual(r, x, tmp, parity, shift, std::vector<double>(sums.size(), 1), sums);
 }
 
+// r = b - A x in the same way. Collective.
+inline std::vector<double> residual(const ParitySystem& system, const ColorVectorField& x, const ColorVectorField& b,
+                                    ColorVectorField& r, ColorVectorField& tmp, std::span<ExactSum> sums) {
+  r.copy_from(b);
+  return subtract_product(system, x, r, tmp, sums);
+}
+
 // A target norm that every residual meets: its right-hand side stays as it is.
 constexpr double met_at_once = std::numeric_limits<double>::infinity();
 

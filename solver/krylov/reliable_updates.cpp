@@ -36,8 +36,7 @@ CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x
 CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
   std::vector<ExactSum> sums = sums_of_sources(stop);
-  r_.copy_from(b);  // r = b - A x
-  const std::vector<double> r2 = subtract_product(system, x, r_, tmp_, sums);
+  const std::vector<double> r2 = residual(system, x, b, r_, tmp_, sums);
   return iterate(system, x, b, r2, std::move(sums), stop, show);
 }
 
@@ -46,7 +45,6 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
                                    std::vector<double> r2, std::vector<ExactSum> sums, const CgStop& stop,
                                    const ShowProgress& show) {
   const auto& [d, parity, shift] = system;
-  const ParitySystem sloppy_system{sloppy_, parity, shift};
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
   std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
@@ -57,11 +55,6 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   bool updated = false;  // tmp is D x
   long iterations = 0;
   bool in_rest = false;  // plain CG in high precision has begun
-
-  const auto true_residual = [&](std::vector<ExactSum>& grids) {  // r = b - A x in high precision; tmp = D x
-    r_.copy_from(b);
-    return subtract_product(system, x, r_, tmp_, grids);
-  };
 
   // The state between two updates is x, the sloppy direction, and these values; of plain CG it is that of its loop.
   const auto visit_updates = [&](const Archive& archive) {
@@ -80,7 +73,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   if (kept && !in_rest) {
     stop.keeper->restore({&x, &sloppy.p});
     std::vector<ExactSum> unused = sums_of_sources(stop);
-    true_residual(unused);
+    residual(system, x, b, r_, tmp_, unused);
     updated = true;
   }
   while (!in_rest && rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
@@ -91,19 +84,12 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
       if (std::find(deflated.begin(), deflated.end(), 1) != deflated.end()) {
         stop.deflation->project(d, parity, shift, r_, deflated, tmp_);
         d.combine(1, tmp_, 1, x);
-        r2 = true_residual(sums);
+        r2 = residual(system, x, b, r_, tmp_, sums);
         if (rhs.record_deflation(deflated, r2) || damps) updated = false;
         if (!rhs.apply_stop_rule(r2)) break;
       }
     }
-    CgStop until_update = stop;
-    until_update.keeper = nullptr;
-    until_update.deflation = nullptr;
-    until_update.until_first = true;
-    until_update.restarted = true;
-    until_update.max_iterations = std::min(stop.max_iterations - iterations, rhs.iterations_left());
-    until_update.target_norm = rhs.targets_of_update(largest);
-
+    const CgStop until_update = rhs.until_update(iterations, largest);
     sloppy.r.convert_from(r_);
     sloppy.r2 = sloppy_.norm2(sloppy.r, sloppy_sums);
     if (!updated) {  // the first direction is the residual; later ones go on from where they were
@@ -116,22 +102,21 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
       show({iterations + at.iteration, at.worst_ratio * worst, per_e});
     };
     const CgResult found =
-        conjugate_gradient_loop(sloppy_system, sloppy, until_update, show ? show_whole : ShowProgress());
+        conjugate_gradient_loop({sloppy_, parity, shift}, sloppy, until_update, show ? show_whole : ShowProgress());
     result.form = found.form;
 
     // x += what the sloppy iterations found;  r = b - A x in high precision
     tmp_.convert_from(sloppy.x);
     d.combine(1, tmp_, 1, x);
     const std::vector<double> before = r2;
-    r2 = true_residual(sums);
+    r2 = residual(system, x, b, r_, tmp_, sums);
     updated = true;
     iterations += rhs.record_update(found.rhs, r2, before);
   }
 
   const Archive* const kept_rest = std::exchange(in_rest, true) ? kept : nullptr;
   result.precise_form = rhs.iterate_rest(system, x, r_, tmp_, r2, show, kept_rest, visit);
-  if (result.precise_form) updated = false;
-  if (!updated) d.hop(tmp_, x, opposite(parity));
+  if (!updated || result.precise_form) d.hop(tmp_, x, opposite(parity));
   result.rhs = rhs.results();
   result.hop_of_x = &tmp_;
   return result;

@@ -64,6 +64,18 @@ class UpdatedRhs : public RhsLedger {
     return targets;
   }
 
+  // What sloppy iterations are asked for until the next update, after so many `iterations` in all.
+  CgStop until_update(long iterations, double largest_fall) {
+    CgStop next = stop_;
+    next.keeper = nullptr;
+    next.deflation = nullptr;
+    next.until_first = true;
+    next.restarted = true;
+    next.max_iterations = std::min(stop_.max_iterations - iterations, iterations_left());
+    next.target_norm = targets_of_update(largest_fall);
+    return next;
+  }
+
   // The iterations that some right-hand side may still take on the sloppy operator.
   long iterations_left() {
     long left = no_limit;

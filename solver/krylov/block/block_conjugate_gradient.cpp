@@ -64,8 +64,7 @@ class BlockConjugateGradient final : public KrylovSolver {
     if (!in_batch) {
       if (!(progress.worst() - progress.worst() == 0)) x.set_zero();  // infinite or not a number
       std::vector<ExactSum> sums = sums_of_sources(stop);
-      r.copy_from(b);
-      r2 = subtract_product(system, x, r, tmp, sums);
+      r2 = residual(system, x, b, r, tmp, sums);
       p.copy_from(r);
     }
     LoopMemory memory;

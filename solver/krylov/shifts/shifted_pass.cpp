@@ -58,21 +58,45 @@ void ShiftedPass::set_sources(std::span<const VectorField> sources, std::span<co
   d_.combine(1, fields_[2], 1, fields_[0]);  // each column is zero in one of the two
 }
 
+std::vector<double> ShiftedPass::targets_of_columns(double mass, double tolerance, std::span<const double> b2) const {
+  std::vector<double> targets;
+  for (std::size_t j = 0; j < columns_.size(); ++j) {
+    const int source = columns_[j].source;
+    const auto columns = std::count_if(columns_.begin(), columns_.end(), [&](auto& c) { return c.source == source; });
+    targets.push_back(tolerance * std::sqrt(b2[std::size_t(source)]) * weight(mass, j) / double(columns));
+  }
+  return targets;
+}
+
+std::vector<SolvedRhs> ShiftedPass::merge_columns(double mass, std::span<const SolvedRhs> columns,
+                                                  std::size_t n_sources) const {
+  std::vector<SolvedRhs> merged(n_sources);
+  for (SolvedRhs& rhs : merged) rhs.outcome = CgOutcome::converged;
+  for (std::size_t j = 0; j < columns.size(); ++j) {
+    const SolvedRhs& column = columns[j];
+    SolvedRhs& rhs = merged[std::size_t(columns_[j].source)];
+    const double w = weight(mass, j);
+    rhs.outcome = std::max(rhs.outcome, column.outcome);
+    rhs.iterations = std::max(rhs.iterations, column.iterations);
+    rhs.residual_norm = std::hypot(rhs.residual_norm, column.residual_norm / w);
+    // A column that is done stays as it is while the other goes on.
+    const std::size_t length = std::max(rhs.history.size(), column.history.size());
+    rhs.history.resize(length, rhs.history.empty() ? 0 : rhs.history.back());
+    for (std::size_t i = 0; i < length; ++i)
+      rhs.history[i] += column.history[std::min(i, column.history.size() - 1)] / (w * w);
+  }
+  return merged;
+}
+
 ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<const VectorField> sources,
                                      std::span<const double> b2, const ShiftedPassStop& stop, const ShowProgress& show,
                                      std::span<VectorField> solutions) {
   const std::size_t n = sources.size();
   set_sources(sources, b2);
-  std::vector<int> columns_of(n);
-  for (const ShiftedColumn& column : columns_) ++columns_of[std::size_t(column.source)];
   std::vector<std::size_t> order(masses.size());  // shifts ascend
   std::iota(order.begin(), order.end(), std::size_t{0});
   std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return masses[a] < masses[b]; });
 
-  // |b - M x| <= sum over columns of |r of the column| / weight, which is 1, or of D_eo b_o 2m.
-  const auto weight = [&](std::size_t mass, std::size_t j) {
-    return scale_[j] * (columns_[j].odd_half ? 2 * masses[mass] : 1);
-  };
   ShiftedStop of_columns;
   of_columns.rounding = rounding_of_products(d_.options().precision);
   of_columns.max_iterations = stop.max_iterations;
@@ -81,11 +105,7 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   std::vector<double> shifts;
   for (const std::size_t mass : order) {
     shifts.push_back(4 * masses[mass] * masses[mass]);
-    auto& targets = of_columns.target_norm.emplace_back();
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const std::size_t source = std::size_t(columns_[j].source);
-      targets.push_back(stop.tolerance[mass] * std::sqrt(b2[source]) * weight(mass, j) / columns_of[source]);
-    }
+    of_columns.target_norm.push_back(targets_of_columns(masses[mass], stop.tolerance[mass], b2));
   }
   std::optional<ComplexMatrix> low;  // V^+ b
   std::optional<ColorVectorField> part;
@@ -144,25 +164,8 @@ ShiftedPassResult ShiftedPass::solve(std::span<const double> masses, std::span<c
   if (found.iterations_before) result.sloppy_iterations = found.iterations - *found.iterations_before;
   result.form = found.form;
   result.precision = d_.options().precision;
-  for (std::size_t k = 0; k < order.size(); ++k) {
-    const std::size_t mass = order[k];
-    result.mass[mass].resize(n);
-    for (SolvedRhs& rhs : result.mass[mass]) rhs.outcome = CgOutcome::converged;
-    for (std::size_t j = 0; j < columns_.size(); ++j) {
-      const std::size_t source = std::size_t(columns_[j].source);
-      const SolvedRhs& column = found.shift[k][j];
-      SolvedRhs& rhs = result.mass[mass][source];
-      rhs.outcome = std::max(rhs.outcome, column.outcome);
-      rhs.iterations = std::max(rhs.iterations, column.iterations);
-      rhs.residual_norm = std::hypot(rhs.residual_norm, column.residual_norm / weight(mass, j));
-      // A column that is done stays as it is while the other goes on.
-      const double w2 = weight(mass, j) * weight(mass, j);
-      const std::size_t length = std::max(rhs.history.size(), column.history.size());
-      rhs.history.resize(length, rhs.history.empty() ? 0 : rhs.history.back());
-      for (std::size_t i = 0; i < length; ++i)
-        rhs.history[i] += column.history[std::min(i, column.history.size() - 1)] / w2;
-    }
-  }
+  for (std::size_t k = 0; k < order.size(); ++k)
+    result.mass[order[k]] = merge_columns(masses[order[k]], found.shift[k], n);
   return result;
 }
 

@@ -69,6 +69,11 @@ class ShiftedPass {
 
  private:
   void set_sources(std::span<const VectorField> sources, std::span<const double> b2);
+  // |b - M x| <= sum over columns of |r of the column| / weight, which is 1, or of D_eo b_o 2m.
+  double weight(double mass, std::size_t j) const { return scale_[j] * (columns_[j].odd_half ? 2 * mass : 1); }
+  // |r| that each column is to reach at a mass, and what the columns of each source did.
+  std::vector<double> targets_of_columns(double mass, double tolerance, std::span<const double> b2) const;
+  std::vector<SolvedRhs> merge_columns(double mass, std::span<const SolvedRhs> columns, std::size_t n_sources) const;
 
   StaggeredOperator& d_;
   StaggeredOperator* later_;

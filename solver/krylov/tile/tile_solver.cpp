@@ -188,9 +188,8 @@ class MixedTile final : public TileSolver {
     sloppy_x_.copy_rhs(0, loop_.x(), column);
     tmp_.convert_from(sloppy_x_);
     system_.d.combine(1, tmp_, 1, *c.x);
-    r_.copy_from(*c.b);
     const std::vector<double> before = c.r2;
-    c.r2 = subtract_product(system_, *c.x, r_, tmp_, c.sums);
+    c.r2 = residual(system_, *c.x, *c.b, r_, tmp_, c.sums);
     const Running& found = loop_.at(column);
     c.rhs->record_update({&found.done, 1}, c.r2, before);
     go_on(column, found.active);
