@@ -50,7 +50,7 @@ NOT_RUN = {
     ("docs/deflation.md", "pion_correlator(t) = C(t)"): "a formula",
     ("docs/development/architecture.md", "command line, .ini file"): "a drawing",
     ("python/README.md", "Session:  NumPy array"): "a drawing",
-    ("docs/development/how-to-add-a-solver.md", ""): "a change of the program's source",
+    ("docs/development/how-to-add-a-solver.md", ""): "a change of the program's source; tests/structure/test_new_parts.py makes it",
     ("docs/development/how-to-add-a-transport.md", ""): "a change of the program's source",
     ("docs/development/how-to-add-an-operator.md", "./dev test"): "it is how such tests run",
     ("docs/development/how-to-add-an-observable.md", ""): "a change of the program's source; tests/structure/test_new_parts.py makes one",

@@ -188,6 +188,8 @@ def test_no_random_request_is_certified_wrongly():
         for of_mass, of_x, rhs in zip(masses or [mass], x if masses else [x], report["rhs"]):
             outcomes.add(rhs["outcome"])
             left = residual(operator, of_mass, system, of_x, b)
-            assert rhs["outcome"] != "certified" or left <= tolerance * 1.001 + 1e-15 * (1 + 1 / of_mass), (case, left, tolerance)
+            # Products with A in fp64, here and in the certificate, have errors of a few 2^-53 |x| each.
+            rounding = 1e-15 * (1 + np.linalg.norm(times(-exponent(b), of_x)) / np.linalg.norm(times(-exponent(b), b)))
+            assert rhs["outcome"] != "certified" or left <= tolerance * 1.001 + rounding, (case, left, tolerance)
             assert not np.isfinite(left) or rhs["residual_true"] == pytest.approx(left, rel=1e-2, abs=1e-14 * (1 + 1 / of_mass)), case
     assert {"certified", "out_of_iterations"} <= outcomes

@@ -1,4 +1,4 @@
-"""What the how-to pages promise: a new observable or preconditioner is one file and one row, a new option one row, and all the
+"""What the how-to pages promise: a new observable, solver or preconditioner is one file and one row, a new option one row, and all the
 rest knows it."""
 
 from __future__ import annotations
@@ -105,6 +105,25 @@ def test_a_new_observable_is_a_file_and_a_row(with_norm, small_gauge, tmp_path):
     assert subprocess.run(many, capture_output=True).returncode == 0
     sources = json.loads((tmp_path / "r.json").read_text())["sources"]
     assert [len(source["norm"]) for source in sources] == [0, report["lattice"][3]] * 2
+
+
+def test_a_new_solver_is_a_file_and_a_row(program, small_gauge, tmp_path):
+    """That of the how-to page, as it stands there."""
+    blocks = re.findall(r"```cpp\n(.*?)```", (ROOT / "docs/development/how-to-add-a-solver.md").read_text(), re.DOTALL)
+    solver, row = blocks
+    made = "std::unique_ptr<KrylovSolver> make_steepest_descent(const StaggeredOperator& d)"
+    (tmp_path / "steepest_descent.cpp").write_text(
+        f'#include "solver/krylov/running_rhs.hpp"\nnamespace staghorn {{\n{solver}\n{made} {{ return std::make_unique<SteepestDescent>(d); }}\n}}\n')
+    table = (ROOT / "solver/krylov/table/solver_table.cpp").read_text()
+    table = table.replace("namespace {\n", f"{made};\n\nnamespace {{\n", 1).replace("table[] = {\n", f"table[] = {{\n{row}", 1)
+    (tmp_path / "solver_table.cpp").write_text(table)
+    objects = compiled(program.parent, [tmp_path / "solver_table.cpp", tmp_path / "steepest_descent.cpp"])
+    linked_with(program.parent, objects, "staghorn ", tmp_path / "staghorn")
+    solve = ["solve", "--gauge", small_gauge, "--device", "cpu", "--mass", "1", "--report", tmp_path / "r.json", "--solver", "descent"]
+    done = subprocess.run([tmp_path / "staghorn", *solve], capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    report = json.loads((tmp_path / "r.json").read_text())
+    assert report["solver"] == "descent" and report["outcome"] == "certified" and report["rhs"][0]["iterations"] > 10
 
 
 IDENTITY = """
