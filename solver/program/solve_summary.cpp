@@ -9,7 +9,7 @@
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/words/formatted.hpp"
-#include "solver/session/campaign/observable_table.hpp"
+#include "solver/session/campaign/printed_observables.hpp"
 
 namespace staghorn {
 

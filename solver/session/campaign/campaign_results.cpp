@@ -9,7 +9,7 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
 #include "solver/observables/observable_table.hpp"
-#include "solver/session/campaign/observable_table.hpp"
+#include "solver/session/campaign/printed_observables.hpp"
 
 namespace staghorn {
 

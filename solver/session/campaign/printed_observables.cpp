@@ -1,4 +1,4 @@
-#include "solver/session/campaign/observable_table.hpp"
+#include "solver/session/campaign/printed_observables.hpp"
 
 #include <algorithm>
 #include <ostream>
@@ -45,7 +45,7 @@ void print_curves(std::ostream& out, const ObservableKind& kind, const std::vect
       out << "\n";
     }
   }
-  if (shown < columns.size()) out << "  and " << columns.size() - shown << " correlators more, in the report\n";
+  if (shown < columns.size()) out << "  and " << columns.size() - shown << " more, in the report\n";
 }
 
 void print_observables(std::ostream& out, const SolveReport& report) {
@@ -71,7 +71,7 @@ void print_observables(std::ostream& out, const SolveReport& report) {
     }
     const std::size_t shown = std::min(given.size(), most_means);
     for (std::size_t i = 0; i < shown; ++i) print_mean(out, *given[i], name_of(*given[i], ""));
-    if (shown < given.size()) out << "  and " << given.size() - shown << " condensates more, in the report\n";
+    if (shown < given.size()) out << "  and " << given.size() - shown << " more, in the report\n";
   }
 }
 
