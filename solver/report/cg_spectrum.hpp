@@ -9,12 +9,13 @@ namespace staghorn {
 struct SpectrumEstimate {
   double smallest = 0, largest = 0;  // of A = 4m^2 - D^2
   double condition() const { return largest / smallest; }
+  bool known() const { return largest > 0; }
   // Takes in what another search found.
   void merge(const SpectrumEstimate& other) {
-    smallest = other.smallest < smallest ? other.smallest : smallest;
+    if (!other.known()) return;
+    smallest = !known() || other.smallest < smallest ? other.smallest : smallest;
     largest = other.largest > largest ? other.largest : largest;
   }
-  bool known() const { return largest > 0; }
 };
 
 // The extreme eigenvalues of the tridiagonal matrix that CG builds [Lanczos 1950; G. Meurant and Z. Strakos, Acta

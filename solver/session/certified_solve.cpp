@@ -166,8 +166,7 @@ void Passes::add(const CgResult& cg, double seconds) {
     ++memory_[i].passes;
     memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
     memory_[i].gave_up = cg.rhs[i].outcome == CgOutcome::stagnated;
-    if (const SpectrumEstimate found = estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps); found.known())
-      done_.spectrum.known() ? done_.spectrum.merge(found) : void(done_.spectrum = found);
+    done_.spectrum.merge(estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps));
     longest = std::max(longest, cg.rhs[i].iterations);
     if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
   }

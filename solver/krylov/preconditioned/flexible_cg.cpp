@@ -80,7 +80,9 @@ CgResult FlexibleCg::solve(const ParitySystem& system, ColorVectorField& x, cons
     if (stop.keeper && running.go_on(iteration + 1) && stop.keeper->is_due())
       stop.keeper->keep({{&x, &r_, &p_}, visit});
   }
-  return {running.results(), LoopForm::host, {}, nullptr};
+  std::vector<SolvedRhs> results = running.results();
+  for (SolvedRhs& rhs : results) rhs.steps.clear();  // they say nothing of A
+  return {std::move(results), LoopForm::host, {}, nullptr};
 }
 
 }  // namespace staghorn

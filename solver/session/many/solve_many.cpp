@@ -24,8 +24,7 @@ void merge(CertifiedSolve& whole, CertifiedSolve&& done, std::size_t source) {
   whole.rhs[source] = std::move(done.rhs[0]);
   whole.certify_seconds += done.certify_seconds;
   whole.convert_seconds += done.convert_seconds;
-  if (done.spectrum.known())
-    whole.spectrum.known() ? whole.spectrum.merge(done.spectrum) : void(whole.spectrum = done.spectrum);
+  whole.spectrum.merge(done.spectrum);
 }
 
 double share(long part, long columns, long iterations) {
