@@ -74,6 +74,7 @@ void ChebyshevPreconditioner::apply(const ParitySystem& system, ColorVectorField
     alpha = next_alpha;
     made_progress();
   }
+  // What z lacks, and the last direction, which is multiplied by no A: fp16 has no other way to add.
   d_.update_direction(sum, p_, r_, system.parity, each(pending.waiting[0]), each(beta), {});
   d_.update_direction(sum, p_, r_, system.parity, each(alpha), each(0), {});
   if (z_) z.convert_from(*z_);
