@@ -118,7 +118,7 @@ class Gauge {
   // Throws Error where there is no memory for them. Local.
   OperatorLinks plain_links(MemorySpace space);
   // The links as an operator of the solves packed them, to be shared; nothing before the first solve.
-  std::shared_ptr<const HopData> packed_links() const { return precise_ ? precise_->hop_data() : nullptr; }
+  std::shared_ptr<HopData> packed_links() const { return precise_ ? precise_->hop_data() : nullptr; }
   double read_seconds() const { return origin_.seconds; }
   // Lattice, machine and links, and what `d` works with. Local.
   void fill_setting(RunSetting& setting, const StaggeredOperator& d) const;
