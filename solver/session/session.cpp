@@ -11,7 +11,8 @@
 #include "solver/machine/memory_check.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/job/solve.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
 
@@ -98,7 +99,7 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
                           LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) state_->gauge->improve();
   }
-  if (eigenvectors) state_->gauge->load_eigenpairs(*eigenvectors, shape.eigenvectors_on_host);
+  if (eigenvectors) load_eigenpairs(*state_->gauge, *eigenvectors, shape.eigenvectors_on_host);
   state_->gauge->measured();
   state_->gauge->set_read_seconds(reading.seconds());
 }
@@ -158,7 +159,7 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
   if (options.eigenvectors)
-    state_->gauge->load_eigenpairs(read_eigenvector_header(context.communicator(), *options.eigenvectors));
+    load_eigenpairs(*state_->gauge, read_eigenvector_header(context.communicator(), *options.eigenvectors));
 }
 
 Session::~Session() = default;
@@ -166,8 +167,11 @@ Session::~Session() = default;
 const Communicator& Session::communicator() const { return state_->context.communicator(); }
 const Placement& Session::placement() const { return state_->context.placement(); }
 const Lattice& Session::lattice() const { return state_->context.lattice(); }
-const LinkField& Session::links() const { return state_->gauge->links(); }
-const ImprovedSummary* Session::improved() const { return state_->gauge->improved(); }
+const LinkField& Session::links() const { return state_->gauge->links().on_host(); }
+const ImprovedSummary* Session::improved() const {
+  const ImprovedGauge* const improved = state_->gauge->links().improved();
+  return improved ? &improved->summary : nullptr;
+}
 const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
 Gauge& Session::resident() { return *state_->gauge; }
@@ -193,9 +197,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
     for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
   SolveHabits habits;
   habits.checkpoints = of_job;
-  SolveReport report = request.masses.empty()
-                           ? state_->gauge->solve(request, sources, solutions, progress, habits)
-                           : state_->gauge->solve_masses(request, sources, solutions, progress, habits);
+  SolveReport report = staghorn::solve(*state_->gauge, request, sources, solutions, progress, habits);
   if (request.phases == PhaseConvention::milc) {
     for (VectorField& x : solutions) apply_milc_signs(x);
     const double bytes = double(converted.size()) * double(converted[0].bytes());

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/solves/operator_conventions.hpp"
@@ -80,7 +81,7 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   check(layout);
   asked.add("gauge", held.number);
   add(asked, request);
-  options = options_of(request, held.gauge->improved() != nullptr);
+  options = options_of(request, held.gauge->links().improved() != nullptr);
   std::string words;
   if (request.words)
     for (const auto& [name, text] : held_by(request.words)->texts) {
@@ -92,7 +93,7 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   // Residuals of halved operators are halved too.
   if (options.request.tolerance_hq) *options.request.tolerance_hq *= source_scale(request, system());
   asked.add("vectors.phases", layout.phases);
-  asked.add("staghorn_eigenpairs_use", held.gauge->uses_eigenpairs());
+  asked.add("staghorn_eigenpairs_use", held.gauge->eigenpairs().are_used());
   host = vectors_of_host(layout, context.field_device());
   signs = signs_of_host(layout, &held.signs);
   check_half(layout, sites());
@@ -178,7 +179,7 @@ void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, 
   if (arguments.of_solutions().alternating) all.agree([&] { alternate(x); });
   Gauge& gauge = *held.gauge;
   std::optional<OperatorLinks> links;
-  all.agree([&] { links.emplace(gauge.plain_links(x.space())); });
+  all.agree([&] { links.emplace(gauge.bench().plain_links(x.space())); });
   plain_hop(all, *links, gauge.options().boundary, dx, x, arguments.others());
   all.agree([&] { held.staged.write(arguments.host, arguments.signs, arguments.others(), dx, to); });
 }

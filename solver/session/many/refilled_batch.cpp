@@ -7,7 +7,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
-#include "solver/session/certificate/scaled_sources.hpp"
+#include "solver/session/passes/scaled_sources.hpp"
 
 namespace staghorn {
 
@@ -22,7 +22,7 @@ std::unique_ptr<StaggeredOperator> one_column(const Context& context, const Oper
 
 }  // namespace
 
-RefilledBatch::RefilledBatch(const Gauge::BatchParts& parts, const Context& context, const SessionOptions& options,
+RefilledBatch::RefilledBatch(const Workbench::BatchParts& parts, const Context& context, const SessionOptions& options,
                              const SolveRequest& request, std::function<void()> pack_links)
     : parts_(parts),
       context_(context),

@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "solver/gauge/gauge.hpp"
 #include "solver/krylov/tile/tile_solver.hpp"
-#include "solver/session/certified_solve.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/passes/certified_solve.hpp"
 
 namespace staghorn {
 
@@ -41,7 +41,7 @@ struct BatchColumn {
 class RefilledBatch {
  public:
   // All arguments must outlive the batch. `pack_links` as CertifiedWork has it.
-  RefilledBatch(const Gauge::BatchParts& parts, const Context& context, const SessionOptions& options,
+  RefilledBatch(const Workbench::BatchParts& parts, const Context& context, const SessionOptions& options,
                 const SolveRequest& request, std::function<void()> pack_links);
 
   int columns() const { return int(columns_.size()); }
@@ -80,7 +80,7 @@ class RefilledBatch {
   void certify(std::size_t column, const Archive* kept = nullptr);
   void count_bytes();
 
-  const Gauge::BatchParts& parts_;
+  const Workbench::BatchParts& parts_;
   const Context& context_;
   const SessionOptions& options_;
   const SolveRequest& request_;

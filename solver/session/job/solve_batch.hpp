@@ -1,0 +1,36 @@
+// What goes through a solver together. Private to session/. Collective throughout.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+#include "solver/checkpoint/checkpoints.hpp"
+#include "solver/gauge/gauge.hpp"
+#include "solver/krylov/cg_progress.hpp"
+#include "solver/report/solve_report.hpp"
+#include "solver/session/passes/certified_solve.hpp"
+
+namespace staghorn {
+
+// Sources and solutions in CPS phases, all on the host or all on the context's GPU, where they stay. `solutions` are
+// masses times sources, mass by mass. All of it was checked, and |b|^2 is in range (passes/scaled_sources.hpp).
+struct BatchWork {
+  const SolveRequest& request;
+  std::span<const VectorField> sources;
+  std::span<const double> b2;  // on the sites of the system
+  std::span<VectorField> solutions;
+  const ShowProgress& progress;
+  const bool* interrupted = nullptr;   // see CgStop
+  Checkpoints* checkpoints = nullptr;  // of the job
+  std::size_t first_solution = 0;      // several masses: the place of theirs among the solutions of the job
+};
+
+// What its passes work with, once the workbench is prepared.
+CertifiedWork certified_work(Gauge& gauge, const BatchWork& batch);
+
+// From the guesses in `solutions`, for the mass of the request.
+SolveReport solve_one_mass(Gauge& gauge, const BatchWork& batch);
+// From zero, for all its masses.
+SolveReport solve_masses(Gauge& gauge, const BatchWork& batch);
+
+}  // namespace staghorn
