@@ -11,6 +11,7 @@
 #include "solver/gauge/gauge_links.hpp"
 #include "solver/gauge/kept_eigenpairs.hpp"
 #include "solver/gauge/workbench.hpp"
+#include "solver/report/run_setting.hpp"
 
 namespace staghorn {
 
@@ -75,5 +76,8 @@ class Gauge {
   Workbench bench_;
   EarlierSolutions earlier_;
 };
+
+// Into a report: lattice, machine and links, and what `d` works with.
+void fill_setting(RunSetting& setting, const Gauge& gauge, const StaggeredOperator& d);
 
 }  // namespace staghorn

@@ -16,8 +16,8 @@ class KeptEigenpairs {
  public:
   // From now on these, which were certified so. `origin`: a file and its format, or "" and "memory"; `seconds`: of
   // reading or finding them.
-  void keep(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds,
-            std::string file, std::string format);
+  void keep(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds, std::string file,
+            std::string format);
   void forget() { deflation_.reset(); }
 
   // Whether solves use them; a new set is used.
@@ -34,8 +34,8 @@ class KeptEigenpairs {
   const Eigenpairs& pairs() const { return deflation_->pairs(); }  // there are some
   const std::string& text() const { return text_; }                // precision and values, for checkpoints
 
-  void describe(SolveShape& shape) const;                  // what memory estimates ask of them
-  void add_to(MemoryBudget& held, bool on_gpu) const;      // their memory, and that of the work with them
+  void describe(SolveShape& shape) const;              // what memory estimates ask of them
+  void add_to(MemoryBudget& held, bool on_gpu) const;  // their memory, and that of the work with them
 
  private:
   std::unique_ptr<Deflation> deflation_;

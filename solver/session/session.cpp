@@ -182,28 +182,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                            Checkpoints* of_job) {
   const Context::Scope scope(state_->context);
-  check_request(request, options().precision);
-  check_fields(communicator(), lattice(), sources, solutions, std::max<std::size_t>(request.masses.size(), 1));
-
-  // Everything below is in CPS phases.
-  std::vector<VectorField> converted;
-  if (request.phases == PhaseConvention::milc) {
-    converted.assign(sources.begin(), sources.end());
-    for (VectorField& b : converted) apply_milc_signs(b);
-    for (VectorField& x : solutions) apply_milc_signs(x);
-    sources = converted;
-  }
-  if (request.system != System::full)
-    for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
-  SolveHabits habits;
-  habits.checkpoints = of_job;
-  SolveReport report = staghorn::solve(*state_->gauge, request, sources, solutions, progress, habits);
-  if (request.phases == PhaseConvention::milc) {
-    for (VectorField& x : solutions) apply_milc_signs(x);
-    const double bytes = double(converted.size()) * double(converted[0].bytes());
-    report.memory_bytes["sources_solutions"] += double(communicator().sum(std::int64_t(bytes)));
-  }
-  return report;
+  return staghorn::solve(*state_->gauge, request, sources, solutions, progress, {.checkpoints = of_job});
 }
 
 }  // namespace staghorn

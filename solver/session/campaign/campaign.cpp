@@ -51,7 +51,7 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["staghorn_version"] = version();
   identity["numbers"] = describe_numbers(session);
   identity["solver"] = solver_for(session).name;
-  if (session.preconditioner != "none") identity["preconditioner"] = session.preconditioner;
+  if (session.is_preconditioned()) identity["preconditioner"] = session.preconditioner;
   identity["reunitarize"] = option_text(session.reunitarize);
   identity["no_verify"] = option_text(session.no_verify);
   identity["dataset"] = session.dataset.value_or("");

@@ -2,7 +2,6 @@
 
 #include <sys/resource.h>
 
-#include "solver/gauge/gauge_setting.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/observables/observable_table.hpp"

@@ -30,7 +30,8 @@ JobPlan plan_job(const SolveRequest& request, std::size_t n_sources, std::size_t
   if (epsilons.empty()) epsilons.push_back({own, {0}});  // the mass
   for (const EpsilonGroup& epsilon : epsilons)
     for (std::size_t k = 0; k < plan.groups.count; ++k) {
-      Batch batch{by_epsilon ? request_of(request, epsilon) : request, {}, {}, plan.groups.begin(k), plan.groups.size(k)};
+      Batch batch{
+          by_epsilon ? request_of(request, epsilon) : request, {}, {}, plan.groups.begin(k), plan.groups.size(k)};
       if (by_epsilon) batch.epsilon = epsilon.epsilon;
       for (const std::size_t mass : epsilon.masses)
         for (std::size_t i = 0; i < batch.n_sources; ++i)

@@ -20,8 +20,8 @@ struct SolveHabits {
 
 // Solves for every source, from the guesses in `solutions` (zero fields for none). With request.masses for every mass
 // and source, mass by mass, and from zero: what `solutions` hold at first does not count then. The report has an entry
-// for each of them, in this order. Of a parity system the other sites of solutions stay as they are. Sources and
-// solutions are in CPS phases. They lie on the host or, all of them, on the context's GPU, and stay there.
+// for each of them, in this order. Of a parity system solutions are zero on the other sites. Sources and solutions have
+// the phases of the request. They lie on the host or, all of them, on the context's GPU, and stay there.
 SolveReport solve(Gauge& gauge, const SolveRequest& request, std::span<const VectorField> sources,
                   std::span<VectorField> solutions, const ShowProgress& progress = {}, const SolveHabits& habits = {});
 

@@ -23,7 +23,7 @@
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/job/filled_report.hpp"
-#include "solver/session/job/solve_batch.hpp"
+#include "solver/session/job/run_job.hpp"
 
 namespace staghorn {
 

@@ -4,7 +4,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/session/job/filled_report.hpp"
-#include "solver/session/job/solve_batch.hpp"
+#include "solver/session/job/run_job.hpp"
 
 namespace staghorn {
 
@@ -38,8 +38,8 @@ SolveReport solve_one_mass(Gauge& gauge, const BatchWork& batch) {
   if (request.chronological > 0) {
     if (common_space(sources, solutions) != MemorySpace::host)
       throw Error("chronological", "fields on the host", "fields on a GPU");
-    guessed = gauge.earlier().guess(all, bench.plain_links(MemorySpace::host), options.boundary, request, sources,
-                                    solutions);
+    guessed =
+        gauge.earlier().guess(all, bench.plain_links(MemorySpace::host), options.boundary, request, sources, solutions);
   }
 
   const Stopwatch setting_up;

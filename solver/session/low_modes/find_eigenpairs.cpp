@@ -9,7 +9,6 @@
 #include "solver/checkpoint/checkpoints.hpp"
 #include "solver/eigen/eigenpair_certificate.hpp"
 #include "solver/eigen/lanczos_search.hpp"
-#include "solver/gauge/gauge_setting.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/machine/search_memory.hpp"
 #include "solver/report/provenance.hpp"

@@ -28,9 +28,8 @@ void load_eigenpairs(Gauge& gauge, const EigenvectorHeader& header, std::optiona
     on_host = eigenvectors_go_to_host(all, first, context.cuda_device());
   }
   const bool across_the_bus = kernels.space == MemorySpace::cuda && *on_host;
-  Eigenpairs pairs =
-      read_eigenpairs(all, header, lattice, kernels, across_the_bus ? MemorySpace::pinned : kernels.space,
-                      gauge.options().no_verify);
+  Eigenpairs pairs = read_eigenpairs(all, header, lattice, kernels,
+                                     across_the_bus ? MemorySpace::pinned : kernels.space, gauge.options().no_verify);
   std::unique_ptr<Deflation> loaded;
   all.agree([&] {
     loaded = std::make_unique<Deflation>(all, std::move(pairs), kernels);
@@ -62,7 +61,6 @@ void write_eigenpairs(const Gauge& gauge, const Eigenpairs& pairs, const Eigenpa
 
 LowModes low_modes(Gauge& gauge, const SolveRequest& request, std::span<const SourceRequest> sources) {
   Deflation* const deflation = gauge.eigenpairs().deflation();
-  check_request(request, gauge.options().precision);
   check_low_modes(request, deflation != nullptr, sources);
   LowModes found;
   if (!request.exact_low_modes) return found;

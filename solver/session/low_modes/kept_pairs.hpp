@@ -21,7 +21,7 @@ void keep_eigenpairs(Gauge& gauge, Eigenpairs pairs, const EigenReport& found);
 void write_eigenpairs(const Gauge& gauge, const Eigenpairs& pairs, const EigenpairOutput& output);
 
 // Their part of condensates of noise, and of correlators of points and walls, where the request asks for it to be
-// exact. Throws Error where there are no pairs, or none of these sources.
+// exact. The request was checked. Throws Error where there are no pairs, or none of these sources.
 LowModes low_modes(Gauge& gauge, const SolveRequest& request, std::span<const SourceRequest> sources);
 
 }  // namespace staghorn

@@ -6,7 +6,6 @@
 #include <map>
 #include <optional>
 
-#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/explanation.hpp"
@@ -60,19 +59,18 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   RefilledBatch batch(parts, context, options, request, [] {});
   const double setup_seconds = setting_up.seconds();
 
-  const bool milc = request.phases == PhaseConvention::milc;
   CertifiedSolve whole;
   whole.rhs.resize(sources.size());
   std::vector<bool> is_done(sources.size(), false);
   const auto make = [&](std::size_t source) {
     VectorField b = sources.make(source);
-    if (milc) apply_milc_signs(b);
+    change_phases(request.phases, b);
     return b;
   };
   const auto done = [&](std::size_t source, const VectorField& x, CertifiedSolve&& solved) {
     merge(whole, std::move(solved), source);
     VectorField solution(x, MemorySpace::host);
-    if (milc) apply_milc_signs(solution);
+    change_phases(request.phases, solution);
     take(source, solution);
     is_done[source] = true;
     if (checkpoint) checkpoint->remember(source, solution);

@@ -3,8 +3,13 @@
 // usual size. Private to session/. Collective throughout.
 #pragma once
 
+#include <optional>
+#include <span>
+#include <vector>
+
 #include "dirac/fields/site_field.hpp"
 #include "dirac/operators/plain_operator.hpp"
+#include "solver/gauge/gauge.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
 
@@ -35,5 +40,34 @@ double true_residual(const Judge& judge, const SolveRequest& request, const Vect
 // Where a double cannot hold all its digits there, the residual of what it holds is computed, and decides.
 void take_back(const Judge& judge, const SolveRequest& request, double tolerance, const VectorField& b, int times,
                VectorField& x, RhsReport& rhs);
+
+// The sources of a job, multiplied where one is out of range.
+class SourcesInRange {
+ public:
+  // Guesses in `solutions` become those of the sources in range, until take_back, or until the object goes. All but
+  // `zero_source_is_a_result`, without which such a source throws Error, must outlive the object.
+  SourcesInRange(Gauge& gauge, const SolveRequest& request, std::span<const VectorField> sources,
+                 std::span<VectorField> solutions, bool zero_source_is_a_result);
+  ~SourcesInRange();
+  SourcesInRange(const SourcesInRange&) = delete;
+  SourcesInRange& operator=(const SourcesInRange&) = delete;
+
+  std::span<const VectorField> sources() const { return times_.empty() ? given_ : scaled_; }
+  std::span<const double> b2() const { return b2_; }
+  // Solutions to the size of the sources that were given. What a double cannot hold there is judged as it is held.
+  void take_back(SolveReport& report);
+
+ private:
+  void multiply_solutions(int sign);
+
+  Gauge& gauge_;
+  const SolveRequest& request_;
+  std::span<const VectorField> given_;
+  std::span<VectorField> solutions_;
+  std::vector<double> b2_;
+  std::vector<VectorField> scaled_;
+  std::optional<VectorField> residual_;
+  std::vector<int> times_;  // of each source; none where all are in range, and in the end
+};
 
 }  // namespace staghorn
