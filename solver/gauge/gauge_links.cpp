@@ -57,13 +57,13 @@ void GaugeLinks::check() {
   const std::string name = origin_.file.empty() ? "links" : origin_.file;
   if (!unitarity_.finite) throw Error(name, "finite links", "NaN or infinity among them");
   // A compressed link is rebuilt as if it were exactly in SU(3): only such links keep the operator the same.
-  projected_ = options_.reunitarize || options_.links != Reconstruct::none18;
+  const bool projected = options_.reunitarize || options_.links != Reconstruct::none18;
   if (demand_ == LinkDemand::special_unitary)
-    require_su3(name, unitarity_, projected_);
+    require_su3(name, unitarity_, projected);
   else if (!(unitarity_.max_deviation <= largest_deviation))
     throw Error(name, "numbers below some 1e12, for D^2 in every precision (links and mass may be scaled together)",
                 "|U U^dagger - 1| = " + option_text(unitarity_.max_deviation));
-  if (projected_) {
+  if (projected) {
     reunitarize(links_.in_place());
     origin_.checks.plaquette.reset();  // those were of other links
     origin_.checks.link_trace.reset();
@@ -74,7 +74,7 @@ void GaugeLinks::check() {
   summary_.checksums = origin_.checks.checksums;
   summary_.warnings = origin_.checks.warnings;
   summary_.max_unitarity_deviation = unitarity_.max_deviation;
-  summary_.reunitarized = projected_;
+  summary_.reunitarized = projected;
   are_there_ = true;
 }
 

@@ -102,7 +102,6 @@ class GaugeLinks {
   bool are_there_ = false;
   long generation_ = 0;
   UnitarityCheck unitarity_;
-  bool projected_ = false;
   GaugeSummary summary_;
   bool measured_ = false;
 };

@@ -191,8 +191,8 @@ void Workbench::prepare(int n_rhs, System system, MemorySpace certificate) {
   if (Deflation* const deflation = eigenpairs_.deflation()) deflation->reset_use();
 }
 
-Workbench::BatchParts Workbench::prepare_batch(int columns, std::size_t n_sources, System system,
-                                               MemorySpace certificate) {
+Workbench::BatchParts Workbench::prepare_batch(int columns, std::size_t n_sources, System system) {
+  const MemorySpace certificate = certificate_place();
   const Communicator& all = links_.context().communicator();
   const int most = int(std::min<std::size_t>(n_sources, max_rhs));
   SolveShape wanted = shape(std::min(columns > 0 ? columns : usual_batch, most), system, certificate);

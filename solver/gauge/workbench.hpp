@@ -32,7 +32,7 @@ class Workbench {
     CertificateFields& certificate;
     OperatorLinks links, plain;  // that kernels are packed from, and of the certificate
   };
-  BatchParts prepare_batch(int columns, std::size_t n_sources, System system, MemorySpace certificate);
+  BatchParts prepare_batch(int columns, std::size_t n_sources, System system);
 
   // After `prepare`. The sloppy operator iterates in lower precision; nullptr without mixed precision. Local.
   StaggeredOperator& precise() const { return *precise_; }

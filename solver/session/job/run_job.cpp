@@ -30,10 +30,11 @@ class BatchedSolutions {
   BatchedSolutions& operator=(const BatchedSolutions&) = delete;
 
   std::span<VectorField> fields() { return batched_; }
+  std::size_t place(std::size_t j) const { return places_[j]; }  // in the job, of field j of the batches
 
  private:
   std::span<VectorField> solutions_;
-  std::vector<std::size_t> places_;  // in the job, of each field of the batches
+  std::vector<std::size_t> places_;
   std::vector<VectorField> batched_;
 };
 
@@ -113,42 +114,38 @@ SolveReport run_job(Gauge& gauge, const BatchWork& job) {
   const auto visit = [&](const Archive& archive) {
     archive("epsilons", [&](const Archive& epsilons) { so_far.visit(epsilons, n_sources); });
   };
-  {
-    BatchedSolutions solutions(job.solutions, plan);
-    const bool encloses = by_epsilon && checkpoints;
-    if (encloses) checkpoints->enclose(visit, solutions.fields());
-    const auto run = [&](const Batch& batch) {
-      const Stopwatch making;
-      if (batch.epsilon) gauge.set_epsilon(*batch.epsilon);
-      const double making_seconds = batch.epsilon ? all.max(making.seconds()) : 0;
-      const std::size_t first = so_far.rhs.size();
-      const BatchWork work{batch.request,
-                           job.sources.subspan(batch.first_source, batch.n_sources),
-                           job.b2.subspan(batch.first_source, batch.n_sources),
-                           solutions.fields().subspan(first, batch.places.size()),
-                           job.progress,
-                           job.interrupted,
-                           checkpoints,
-                           first};
-      SolveReport report = request.masses.empty() ? solve_one_mass(gauge, work) : solve_masses(gauge, work);
-      report.seconds["setup"] += making_seconds;
-      so_far.add(batch, report);
-      tally.add(std::move(report));
-    };
-    try {
-      for (std::size_t k = so_far.groups.size(); k < plan.batches.size(); ++k) run(plan.batches[k]);
-    } catch (...) {
-      gauge.set_epsilon(own);
-      throw;
-    }
+  BatchedSolutions solutions(job.solutions, plan);
+  const bool encloses = by_epsilon && checkpoints;
+  if (encloses) checkpoints->enclose(visit, solutions.fields());
+  const auto run = [&](const Batch& batch) {
+    const Stopwatch making;
+    if (batch.epsilon) gauge.set_epsilon(*batch.epsilon);
+    const double making_seconds = batch.epsilon ? all.max(making.seconds()) : 0;
+    const std::size_t first = so_far.rhs.size();
+    const BatchWork work{batch.request,
+                         job.sources.subspan(batch.first_source, batch.n_sources),
+                         job.b2.subspan(batch.first_source, batch.n_sources),
+                         solutions.fields().subspan(first, batch.places.size()),
+                         job.progress,
+                         job.interrupted,
+                         checkpoints,
+                         first};
+    SolveReport report = request.masses.empty() ? solve_one_mass(gauge, work) : solve_masses(gauge, work);
+    report.seconds["setup"] += making_seconds;
+    so_far.add(batch, report);
+    tally.add(std::move(report));
+  };
+  try {
+    for (std::size_t k = so_far.groups.size(); k < plan.batches.size(); ++k) run(plan.batches[k]);
+  } catch (...) {
     gauge.set_epsilon(own);
-    if (encloses) checkpoints->end_enclosure();
+    throw;
   }
+  gauge.set_epsilon(own);
+  if (encloses) checkpoints->end_enclosure();
 
   std::vector<RhsReport> rhs(job.solutions.size());
-  std::size_t j = 0;
-  for (const Batch& batch : plan.batches)
-    for (const std::size_t place : batch.places) rhs[place] = std::move(so_far.rhs[j++]);
+  for (std::size_t j = 0; j < rhs.size(); ++j) rhs[solutions.place(j)] = std::move(so_far.rhs[j]);
   SolveReport whole = tally.report(std::move(rhs));
   whole.explanation = so_far.explanation;
   whole.request = request;

@@ -43,10 +43,7 @@ BatchSummary summary_of(const BatchUse& use) {
 SolveReport solve_in_turns(Session& session, const SolveRequest& request, int columns, const SourceList& sources,
                            SolutionSink* sink, const TakeSolution& take, const TakeSolution& again,
                            const std::function<void(const CgProgress&)>& progress) {
-  const Context& context = session.context();
   Gauge& gauge = session.resident();
-  const SessionOptions& options = session.options();
-  const MemorySpace certificate = gauge.bench().certificate_place();
 
   std::optional<ManyCheckpoint> checkpoint;
   if (request.checkpoint) {
@@ -55,8 +52,7 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
     checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink);
   }
   const Stopwatch setting_up;
-  const Workbench::BatchParts parts = gauge.bench().prepare_batch(columns, sources.size(), request.system, certificate);
-  RefilledBatch batch(parts, context, options, request, [] {});
+  RefilledBatch batch(gauge, request, columns, sources.size());
   const double setup_seconds = setting_up.seconds();
 
   CertifiedSolve whole;
@@ -93,7 +89,7 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   whole.precise_loop = batch.precise_form();
   whole.cg_iterations = use.iterations;
   whole.cg_seconds = batch.solve_seconds();
-  const bool there = certificate == MemorySpace::cuda;
+  const bool there = gauge.bench().certificate().space() == MemorySpace::cuda;
   const double on_their_way = 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>);
   SolveReport report = batch_report(gauge, request, whole, setup_seconds,
                                     {batch.vector_bytes(), batch.halo_bytes(),

@@ -29,7 +29,7 @@ struct CertifiedWork {
   const bool* interrupted = nullptr;   // see CgStop
   Checkpoints* checkpoints = nullptr;  // of this solve, if it has any
   Deflation* deflation = nullptr;      // see CgStop
-  std::function<void()> pack_links;    // again, from those of the certificate; collective
+  std::function<void()> pack_links{};  // again, from those of the certificate, for requests that recover; collective
 };
 
 // The largest factor by which one pass is asked to reduce the residual. Rounding in its precision does not allow more.
