@@ -102,8 +102,6 @@ CommandSyntax bench_syntax() {
       ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
-      ("slow-device", po::value<std::string>()->value_name("RANK:F,...")->default_value("none"),
-       "for experiments: hops of these ranks take F times as long, for they wait")
       ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
       ("tuning", po::value<std::string>()->value_name("on|off|again"),
        "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
@@ -112,6 +110,7 @@ CommandSyntax bench_syntax() {
       ("force", po::bool_switch(), "replace F if it exists");
   // clang-format on
   syntax.options.add(options).add(watchdog_options());
+  add_options(syntax.experiments, OptionGroup::experiments, {"inject"});
   syntax.positional.add("what", 1);
   return syntax;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "dirac/kernels/experiments/bit_flips.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/observables/observable_table.hpp"
@@ -100,7 +101,8 @@ SolveReport Gauge::filled(const SolveRequest& request, const CertifiedSolve& don
   report.rhs = done.rhs;
   report.observables = nothing_observed();
   report.checkpoint = done.checkpoint;
-  if (request.recover || !request.inject.empty()) report.faults = done.faults;
+  if (request.recover || options_.inject) report.faults = done.faults;
+  if (options_.inject) report.faults->injected = options_.inject->struck(context_.communicator());
   if (done.spectrum.known()) report.spectrum = done.spectrum;
   report.solver = solver_for(options_).name;
   report.loop = done.loop;

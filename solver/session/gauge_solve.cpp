@@ -91,10 +91,6 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   if (request.stop == StopOn::parity && request.system == System::full)
     return solve_on_parity(request, sources, solutions, progress, habits);
   if (n_rhs > most_at_once(request)) return solve_in_groups(request, sources, solutions, progress, habits);
-  // The sums of block CG are Gram matrices, which do not pass through the operator.
-  for (const Injection& injection : request.inject)
-    if (injection.what == Injection::sum && !solver_for(options_).can.sum_in_hops)
-      throw Error("inject", "link, vector or halo with solver block", to_string(injection));
   const MemorySpace certificate = place_certificate(sources, solutions, request.system);
 
   std::optional<Checkpoints> own_checkpoints;
@@ -116,7 +112,6 @@ SolveReport Gauge::solve(const SolveRequest& request, std::span<const VectorFiel
   CertifiedSolve done = certified_solve(certified_work(request, habits, checkpoints), request, here.sources, b2,
                                         here.solutions, progress);
   certificate_.give_back(solutions);
-  if (!request.inject.empty()) pack_links();
   if (request.chronological > 0) earlier_.keep(request, solutions, std::size_t(request.chronological));
   for (std::size_t i = 0; i < n_rhs; ++i) done.rhs[i].earlier_solutions = guessed[i];
   return filled_report(request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));

@@ -20,7 +20,6 @@ class FlexibleCg final : public KrylovSolver {
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  Parts parts() override { return {{}, {&r_, &r_before_, &z_, &p_, &tmp_}}; }
   std::int64_t bytes() const override;
 
  private:
