@@ -34,7 +34,6 @@ set(staghorn_included_headers
     solver/report/run_setting.hpp
     solver/report/solve_report.hpp
     solver/report/time_rows.hpp
-    solver/request/injection.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
     solver/request/solve_request.hpp)

@@ -11,7 +11,6 @@
 #include "dirac/fields/cuda_plain_vectors.hpp"
 #include "dirac/fields/plain_sites.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/flipped_bit.hpp"
 #include "halo/watch/error.hpp"
 
 namespace staghorn {
@@ -202,10 +201,6 @@ void ColorVectorField::pack_exactly(Parity parity, int rhs, const VectorField& s
     reinterpret_cast<float*>(object)[places.unit(lane)] = float(unit);
   });
   if (on_gpu) buffer_.copy_from(copy);
-}
-
-void ColorVectorField::flip_bit(std::uint64_t bit) {
-  staghorn::flip_bit(buffer_.data(), buffer_.bytes(), buffer_.space(), bit);
 }
 
 void ColorVectorField::copy_from(const ColorVectorField& other) { buffer_.copy_from(other.buffer_); }

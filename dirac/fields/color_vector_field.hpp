@@ -37,7 +37,6 @@ class ColorVectorField {
   void pack_exactly(Parity parity, int rhs, const VectorField& sites);
   void unpack_exactly(Parity parity, int rhs, VectorField& sites) const;
   void set_zero() { buffer_.set_zero(); }
-  void flip_bit(std::uint64_t bit);  // see flipped_bit.hpp
   // Rounds or widens to this field's precision and layout; same lattice and n_rhs. Widening is exact. Local.
   void convert_from(const ColorVectorField& other);
   void copy_from(const ColorVectorField& other);  // same layout, precision and n_rhs

@@ -1,10 +1,10 @@
 // With what a StaggeredOperator is made: plain data.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "dirac/algebra/precision.hpp"
+#include "dirac/kernels/experiments/experiment.hpp"
 #include "dirac/kernels/launch_choice.hpp"
 #include "dirac/stencil/boundary.hpp"
 #include "dirac/stencil/hop_cost.hpp"
@@ -24,9 +24,8 @@ struct OperatorOptions {
   bool overlap = true;                   // faces travel while interior sites are computed
   std::string transport = "auto";  // between ranks: the fastest (halo/transport/transport_choice.hpp), or that name
   Tuning tuning = Tuning::on;      // of launches on a GPU (launch_tuning.hpp); the result never depends on it
-  // Hops take so many times as long, for the rank waits: for experiments with ranks of different speed. Set on all
-  // ranks or on none; then no loop runs without the host.
-  std::optional<double> slowness;
+  bool host_loop = false;  // no loop runs without the host: as where ranks are that need theirs. On all ranks alike.
+  Experiment experiment;
 
   // Filled in by the operator, and by whoever foresees its memory: some ranks lay out vectors differently, for they
   // compute on a CPU beside a GPU or with other vector registers. Then faces travel as in dirac/stencil/face_wire.hpp.

@@ -8,11 +8,8 @@
 #include "dirac/kernels/rank_layouts.hpp"
 #include "dirac/kernels/tuning/launch_tuning.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/cuda/cuda_slow_down.hpp"
-#include "halo/flipped_bit.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
-#include "halo/watch/slow_down.hpp"
 
 namespace staghorn {
 
@@ -69,11 +66,11 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
       layout(data->layout),
       scratch(std::size_t(kernels.scratch_bytes), kernels.space),
       scratch_host(std::size_t(kernels.scratch_bytes), MemorySpace::pinned),
-      slow_start(kernels.space == MemorySpace::cuda && slowness() > 1 ? sizeof(std::int64_t) : 0, kernels.space),
       transport(choose_transport(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options),
                                  kernels.space, options.transport)),
       exchange(communicator, links.lattice(), bytes_of_faces(data->faces[0], layout, options), kernels.space,
-               transport.name) {
+               transport.name),
+      run(hop_kernels(kernels, options.experiment, communicator, exchange.face_bytes())) {
   for (const Parity target : {Parity::even, Parity::odd}) views[int(target)] = view_of(target);
   if (options.unlike_ranks) communicator.agree([&] { make_wires(); });
   tune();
@@ -186,16 +183,14 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
   const HopView& view = views[int(target)];
   const auto compute = [&](std::span<const std::int32_t> blocks, double& seconds) {
     ScopedTimer timer(seconds);
-    const SlowDown slow(slowness());
     call.blocks = blocks;
-    kernels.hop(view, call);
+    run.hop(view, call);
   };
   if (kernels.space == MemorySpace::cuda) return cuda_hop(view, call);
   if (table.boundary_blocks.empty()) return compute(table.interior_blocks, times.interior);
 
   {
     ScopedTimer timer(times.pack);
-    const SlowDown slow(slowness());
     pack(view, call.in);
   }
   {
@@ -203,7 +198,6 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
     exchange.start();
   }
   const auto& wire = wires[1 - view.target];
-  call.ghost = wire ? ghosts.data() : exchange.ghost_buffer();
   const auto finish = [&] {
     ScopedTimer timer(times.wait);
     exchange.finish();
@@ -218,38 +212,20 @@ void StaggeredOperator::State::hop(Parity target, HopCall call) {
     if (options.overlap) exchange.progress(times.interior - before);
   }
   if (options.overlap) finish();
-  damage_ghosts();
   if (wire) {
     ScopedTimer timer(times.pack);
     wire->unpack(options.precision, options.n_rhs, exchange.incoming(), ghosts.data());
   }
+  call.ghost = wire ? ghosts.data() : exchange.ghost_buffer();
   compute(table.boundary_blocks, times.boundary);
-}
-
-void StaggeredOperator::State::damage_ghosts() {
-  if (!ghost_bit) return;
-  const std::uint64_t bit = *ghost_bit;
-  ghost_bit.reset();
-  std::vector<int> faces;
-  const FacePointers ghosts = exchange.incoming();
-  for (int face = 0; face < 8; ++face)
-    if (ghosts[face] && exchange.face_bytes()[face] > 0) faces.push_back(face);
-  if (faces.empty()) return;
-  const int face = faces[bit % faces.size()];
-  flip_bit(ghosts[face], exchange.face_bytes()[face], kernels.space, bit / faces.size());
 }
 
 // A hop on the GPU: everything is queued, and the host attends to messages while the interior is computed.
 void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
   const bool sums = call.use != HopUse::store;
-  const auto compute = [&] {
-    if (slowness() > 1) cuda::begin_slow_work(slow_start.data());
-    kernels.hop(view, call);
-    if (slowness() > 1) cuda::end_slow_work(slow_start.data(), slowness());
-  };
   if (sums) kernels.start_sums(view, call);
   if (view.geometry.boundary_sites == 0) {
-    compute();
+    run.hop(view, call);
   } else {
     sampled.begin(exchange);
     sampled.mark(SampledHops::gather);
@@ -259,14 +235,13 @@ void StaggeredOperator::State::cuda_hop(const HopView& view, HopCall& call) {
     if (!options.overlap) exchange.finish();
     sampled.mark(SampledHops::interior_begins);
     call.part = HopPart::interior;
-    compute();
+    run.hop(view, call);
     sampled.mark(SampledHops::interior_ends);
     if (options.overlap) exchange.finish();
-    damage_ghosts();
     sampled.mark(SampledHops::boundary_begins);
     call.part = HopPart::boundary;
     call.ghost_faces = exchange.incoming();
-    compute();
+    run.hop(view, call);
     sampled.mark(SampledHops::boundary_ends);
   }
   if (sums) {
@@ -310,8 +285,6 @@ std::vector<double> StaggeredOperator::State::collect(std::vector<ExactPartial>&
   ScopedTimer timer(times.sums);
   std::vector<double> values(partials.size());
   bool overflow = false;
-  if (sum_bit) partials[*sum_bit % partials.size()].total ^= __int128(1) << (*sum_bit / partials.size() % 127);
-  sum_bit.reset();
   reduce(communicator, partials, grids, values, &overflow);
   for (int attempt = 0; overflow && attempt < 50; ++attempt) {
     for (std::size_t r = 0; r < grids.size(); ++r) {

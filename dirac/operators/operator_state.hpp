@@ -2,6 +2,7 @@
 // on the GPU it is queued. Private to staggered_operator.cpp and operator_state.cpp.
 #pragma once
 
+#include "dirac/kernels/experiments/hop_kernels.hpp"
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/hop_data.hpp"
 #include "dirac/operators/staggered_operator.hpp"
@@ -25,9 +26,6 @@ struct StaggeredOperator::State {
   // Runs a hop and returns the exact sums of |out|^2.
   std::vector<double> hop_and_sums(Parity target, HopCall call, const ColorVectorField& out, std::span<ExactSum> sums);
 
-  // How many times as long hops take (OperatorOptions); 1 as a rule.
-  double slowness() const { return options.slowness.value_or(1); }
-
   // Packs the faces of `in` for the coming exchange; on a GPU this is queued.
   void pack(const HopView& view, const void* in);
 
@@ -48,17 +46,16 @@ struct StaggeredOperator::State {
   const std::shared_ptr<HopData> data;
   const SiteLayout& layout;  // of data
   Buffer scratch, scratch_host;
-  Buffer slow_start;  // of a hop that takes longer on purpose; GPU only
   TransportChoice transport;
   FaceExchange exchange;
+  const HopKernels run;  // of `kernels`, as options.experiment asks
   // Of a CPU among unlike ranks: how faces of each sending parity travel, and ghosts as the kernels read them.
   std::array<std::optional<FaceWire>, 2> wires;
   Buffer ghosts;
   std::array<HopView, 2> views;  // by target parity
   LaunchTuning tuning;
   HopTimes times;
-  SampledHops sampled;                              // GPU only
-  std::optional<std::uint64_t> ghost_bit, sum_bit;  // to be changed once, for tests of faults
+  SampledHops sampled;  // GPU only
 
  private:
   HopView view_of(Parity target);
@@ -68,7 +65,6 @@ struct StaggeredOperator::State {
   void make_wires();
   void tune();
   void cuda_hop(const HopView& view, HopCall& call);
-  void damage_ghosts();
 };
 
 // Of each right-hand side; without sums any grids, for kernels that add up all the same.

@@ -2,7 +2,6 @@
 
 #include "dirac/operators/operator_state.hpp"
 #include "halo/watch/activity.hpp"
-#include "halo/watch/slow_down.hpp"
 
 namespace staghorn {
 
@@ -40,7 +39,7 @@ const std::array<std::size_t, 8>& StaggeredOperator::face_bytes() const { return
 std::string StaggeredOperator::transport() const { return state_->exchange.transport(); }
 const TransportChoice& StaggeredOperator::transport_choice() const { return state_->transport; }
 bool StaggeredOperator::host_free() const {
-  if (state_->kernels.space != MemorySpace::cuda || state_->options.slowness) return false;
+  if (state_->kernels.space != MemorySpace::cuda || state_->options.host_loop) return false;
   return state_->communicator.size() == 1 || state_->exchange.peers() || state_->exchange.nccl();
 }
 FaceExchange& StaggeredOperator::faces() { return state_->exchange; }
@@ -118,11 +117,8 @@ std::vector<double> StaggeredOperator::update_direction(ColorVectorField& x, Col
                                                         std::span<ExactSum> sums) {
   std::vector<SumGrid> grids = grids_of(sums, p.n_rhs());
   std::vector<ExactPartial> partials(grids.size());
-  {
-    const SlowDown slow(state_->kernels.space == MemorySpace::cuda ? 1 : state_->slowness());
-    state_->kernels.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(),
-                                                                  beta.data(), grids.data(), partials.data()});
-  }
+  state_->run.update_direction(state_->views[int(parity)], {x.data(), p.data(), r.data(), alpha.data(), beta.data(),
+                                                            grids.data(), partials.data()});
   return state_->collect(partials, grids, p, sums);
 }
 
@@ -141,14 +137,6 @@ void StaggeredOperator::exchange_faces(const ColorVectorField& in, Parity target
 
 void StaggeredOperator::combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const {
   state_->kernels.combine(b.precision(), b.bytes() / bytes_per_real(b.precision()), alpha, a.data(), beta, b.data());
-}
-
-void StaggeredOperator::damage(Damage what, std::uint64_t bit) {
-  if (what == Damage::halo) state_->ghost_bit = bit;
-  if (what == Damage::sum) state_->sum_bit = bit;
-  if (what != Damage::link) return;
-  HopData& data = *state_->data;
-  (data.naik && bit % 3 == 0 ? *data.naik : data.links).flip_bit(bit / 3);
 }
 
 const HopView& StaggeredOperator::view(Parity target) const {

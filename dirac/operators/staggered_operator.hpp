@@ -100,13 +100,6 @@ class StaggeredOperator {
   // b = alpha a + beta b, for fields of any operator in fp64 or fp32. Local.
   void combine(double alpha, const ColorVectorField& a, double beta, ColorVectorField& b) const;
 
-  // Changes one bit, for tests of faults. link: of the packed links, at once. halo: of the ghosts, in the next hop
-  // whose faces travel by messages. sum: of this rank's share of the next sum over ranks. `bit` says which, modulo
-  // those that there are. Loops that only queue work on a GPU meet the last two where the host asks for a hop or a sum.
-  // Local.
-  enum class Damage { link, halo, sum };
-  void damage(Damage what, std::uint64_t bit);
-
   // What kernels read for hops into `target`. For loops that launch kernels themselves. Local.
   const HopView& view(Parity target) const;
   // Whether such loops need the host only to queue work: the operator is on a GPU, and faces, if there are any, are

@@ -11,7 +11,6 @@
 #include "dirac/fields/cuda_conversions.hpp"
 #include "dirac/fields/plain_sites.hpp"
 #include "halo/cuda/cuda_device.hpp"
-#include "halo/flipped_bit.hpp"
 #include "halo/watch/activity.hpp"
 #include "halo/watch/error.hpp"
 
@@ -278,11 +277,6 @@ void KernelLinks::convert(const Communicator& communicator, const LinkField& lin
   }
   cuda::synchronize();
   if (precision == Precision::fp16) refuse_misfit(communicator, links, set, misfit);
-}
-
-void KernelLinks::flip_bit(std::uint64_t bit) {
-  Buffer& links = links_[bit % 2];
-  staghorn::flip_bit(links.data(), links.bytes(), links.space(), bit / 2);
 }
 
 void KernelLinks::copy_from(const KernelLinks& other) {

@@ -54,9 +54,6 @@ class KernelLinks {
   double scale() const { return scale_; }
   std::int64_t bytes() const;
 
-  // Changes one bit of the links that start at sites of this rank. For tests of faults. Local.
-  void flip_bit(std::uint64_t bit);
-
   // Takes the links of `other`, of the same layout and form; addresses stay. Local.
   void copy_from(const KernelLinks& other);
 

@@ -205,8 +205,8 @@ IpcHandle ipc_handle(void*) { refuse(); }
 void* ipc_open(const IpcHandle&) { refuse(); }
 void ipc_close(void*) noexcept {}
 DeviceId device_id() { refuse(); }
-void begin_slow_work(void*) { refuse(); }
-void end_slow_work(const void*, double) { refuse(); }
+void begin_slow_work(void*, void*) { refuse(); }
+void end_slow_work(const void*, double, void*) { refuse(); }
 
 }  // namespace staghorn::cuda
 

@@ -17,13 +17,13 @@ __global__ void wait_kernel(const long long* start, double factor) {
 
 }  // namespace
 
-void begin_slow_work(void* start) {
-  start_kernel<<<1, 1>>>(static_cast<long long*>(start));
+void begin_slow_work(void* start, void* stream) {
+  start_kernel<<<1, 1, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<long long*>(start));
   STAGHORN_CUDA_CHECK_LAUNCH(start_kernel);
 }
 
-void end_slow_work(const void* start, double factor) {
-  wait_kernel<<<1, 1>>>(static_cast<const long long*>(start), factor);
+void end_slow_work(const void* start, double factor, void* stream) {
+  wait_kernel<<<1, 1, 0, static_cast<cudaStream_t>(stream)>>>(static_cast<const long long*>(start), factor);
   STAGHORN_CUDA_CHECK_LAUNCH(wait_kernel);
 }
 

@@ -64,7 +64,6 @@ class ConjugateGradient final : public KrylovSolver {
   explicit ConjugateGradient(const StaggeredOperator& d) : work_(d) {}
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  Parts parts() override { return {{}, {&work_.r, &work_.p, &work_.tmp}}; }
   std::int64_t bytes() const override { return work_.bytes(); }
 
  private:

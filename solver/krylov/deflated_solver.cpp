@@ -79,12 +79,6 @@ class Rounds : public RhsLedger {
 DeflatedSolver::DeflatedSolver(const StaggeredOperator& d, std::unique_ptr<KrylovSolver> solver)
     : solver_(std::move(solver)), r_(d.make_vector()), e_(d.make_vector()), tmp_(d.make_vector()) {}
 
-KrylovSolver::Parts DeflatedSolver::parts() {
-  Parts parts = solver_->parts();
-  for (ColorVectorField* vector : {&r_, &e_, &tmp_}) parts.vectors.push_back(vector);
-  return parts;
-}
-
 std::int64_t DeflatedSolver::bytes() const { return solver_->bytes() + r_.bytes() + e_.bytes() + tmp_.bytes(); }
 
 CgResult DeflatedSolver::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,

@@ -28,7 +28,6 @@ class DeflatedSolver final : public KrylovSolver {
   // Collective.
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  Parts parts() override;
   std::int64_t bytes() const override;  // the solver's included
 
  private:

@@ -137,13 +137,6 @@ void EvenOddPass::add_solution(int rhs, VectorField& x) const {
   if (system_ == System::full) other_->add_to(opposite(parity_), rhs, scale, x);
 }
 
-KrylovSolver::Parts EvenOddPass::parts() {
-  KrylovSolver::Parts parts = solver_->parts();
-  parts.operators.push_back(&d_);
-  for (ColorVectorField* vector : {&x_, &b_}) parts.vectors.push_back(vector);
-  return parts;
-}
-
 std::int64_t EvenOddPass::vector_bytes() const {
   return x_.bytes() + b_.bytes() + (other_ ? other_->bytes() : 0) + (solver_ ? solver_->bytes() : 0);
 }

@@ -54,8 +54,6 @@ class EvenOddPass {
   // x += the solution, in double precision. Local.
   void add_solution(int rhs, VectorField& x) const;
 
-  // All operators and vectors that a pass works on, for tests that damage them. Local.
-  KrylovSolver::Parts parts();
   // x_o = (b_o - D_oe x_e) / 2m of each source, whose solution has even sites already and none but zeros on odd ones.
   // Collective.
   void complete(double mass, std::span<const VectorField> sources, std::span<VectorField> solutions);

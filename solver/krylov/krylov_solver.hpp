@@ -122,13 +122,6 @@ class KrylovSolver {
   virtual CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                          const ShowProgress& show) = 0;
 
-  // What its iterations work on, for tests that damage it. Local.
-  struct Parts {
-    std::vector<StaggeredOperator*> operators;
-    std::vector<ColorVectorField*> vectors;
-  };
-  virtual Parts parts() { return {}; }
-
   // Of its vectors, without x and b; this rank. table/solver_table.hpp predicts this number.
   virtual std::int64_t bytes() const = 0;
 };

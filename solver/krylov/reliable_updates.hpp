@@ -40,7 +40,6 @@ class MixedPrecisionCg final : public KrylovSolver {
         inner_(sloppy) {}
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  Parts parts() override { return {{&sloppy_}, {&r_, &tmp_, &sloppy_x_, &inner_.r, &inner_.p, &inner_.tmp}}; }
   // The same from an x that is not zero: another solver got so far. Collective.
   CgResult go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show);

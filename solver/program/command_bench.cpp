@@ -102,8 +102,6 @@ CommandSyntax bench_syntax() {
       ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
        "directions cut although one process holds them")
       ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
-      ("slow-device", po::value<std::string>()->value_name("RANK:F,...")->default_value("none"),
-       "for experiments: hops of these ranks take F times as long, for they wait")
       ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
       ("tuning", po::value<std::string>()->value_name("on|off|again"),
        "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
@@ -112,6 +110,7 @@ CommandSyntax bench_syntax() {
       ("force", po::bool_switch(), "replace F if it exists");
   // clang-format on
   syntax.options.add(options).add(watchdog_options());
+  add_options(syntax.experiments, OptionGroup::experiments, {"inject"});
   syntax.positional.add("what", 1);
   return syntax;
 }
@@ -178,6 +177,131 @@ std::optional<Extents> optional_extents(const OptionValues& values, const char* 
   return extents_of(values, name);
 }
 
+// What is measured, and on which lattices.
+struct BenchJob {
+  std::string what;
+  Measure measure = nullptr;  // nullptr: of several cuts
+  BenchmarkOptions options;
+  ScalingCase cut;
+  bool scaling() const { return what == "scaling"; }
+  bool shares() const { return what == "shares"; }
+};
+
+BenchJob read_job(const OptionValues& values) {
+  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  BenchJob job;
+  const std::string& what = job.what = text("what");
+  for (const auto& [name, function] : measurements)
+    if (what == name) job.measure = function;
+  if (!job.measure && !job.scaling() && !job.shares() && what != "mapping")
+    throw UsageError("bench", "hop, cg, sums, exchange, scaling, mapping or shares", "'" + what + "'");
+  const BenchmarkOptions& options = job.options = read_options(values);
+  ScalingCase& cut = job.cut;
+  cut.strong = optional_extents(values, "lattice");
+  cut.weak = optional_extents(values, "local");
+  cut.grid = options.session.grid;
+  cut.mapping = options.session.mapping;
+  cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
+  if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
+    throw UsageError("--along", "some of x, y, z, t", "none");
+  if (!job.scaling() && cut.weak) throw UsageError("--local is an option of bench scaling");
+  if (!cut.weak && !values["along"].defaulted()) throw UsageError("--along goes with --local");
+  if (!cut.strong && !cut.weak)
+    throw UsageError(std::string("--lattice") + (job.scaling() ? " or --local" : "") + " is required");
+  if (job.measure) return job;
+  if (!text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
+  if (job.scaling() && cut.grid)
+    throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
+  if (job.shares() && options.rhs != 1) throw UsageError("--rhs", "1 right-hand side of bench shares", options.rhs);
+  if (!job.shares() && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
+  if (!options.fused) throw UsageError("--blas cublas is no option of bench " + what);
+  return job;
+}
+
+// Where it is measured, and how fast memory is there.
+struct BenchPlace {
+  std::optional<PlacedLattice> placed;  // of one cut alone
+  std::string devices;
+  double stream_read = 0, copy = 0, cache = 0;  // bytes a second, bytes
+};
+
+void print_place(std::ostream& out, const Communicator& communicator, const BenchJob& job, const BenchPlace& place) {
+  out << place.devices << ", ";
+  if (place.placed) {
+    out << "lattice " << to_string(*job.cut.strong) << ", grid " << to_string(place.placed->lattice.grid()) << ", ";
+    if (place.placed->placement.hosts > 1) out << describe(place.placed->placement) << ", ";
+  }
+  char line[120];
+  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n",
+                communicator.size(), omp_get_max_threads(), place.stream_read * 1e-9, place.copy * 1e-9);
+  out << line << std::flush;
+  if (communicator.any(job.options.cuda_device >= 0)) return;
+  const Communicator& workers = place.placed ? place.placed->communicator : communicator;
+  const std::string advice = advice_on_binding(workers, omp_get_max_threads());
+  if (!advice.empty()) out << "note: " << advice << "\n";
+}
+
+struct BenchFigures {
+  nlohmann::ordered_json results = nlohmann::ordered_json::array();
+  std::optional<ShareBenchmark> of_shares;
+};
+
+// Measures, and prints the tables. Collective.
+BenchFigures measure_job(const Communicator& communicator, const BenchJob& job, const BenchPlace& place,
+                         const Machine& machine, std::ostream& out) {
+  const Communicator& workers = place.placed ? place.placed->communicator : communicator;
+  BenchFigures figures;
+  const auto mark = [&](BenchmarkResult& r, int ranks) {
+    r.in_cache = fits_into_cache(r.gb_s, r.microseconds, place.cache * ranks / workers.size());
+  };
+  const auto present = [&](const auto& measured, auto... ratio) {
+    print_table(out, measured, ratio...);
+    print_transports(out, measured);
+    print_tuning(out, measured);
+    for (const auto& result : measured) figures.results.push_back(to_json(result));
+  };
+  if (job.shares()) {
+    figures.of_shares = benchmark_shares(communicator, *job.cut.strong, job.options);
+    print_table(out, *figures.of_shares);
+  } else if (job.measure) {
+    std::vector<BenchmarkResult> measured = job.measure(workers, place.placed->lattice, job.options, place.stream_read);
+    for (BenchmarkResult& r : measured) mark(r, workers.size());
+    present(measured);
+  } else {
+    std::vector<CutResult> measured =
+        job.scaling() ? benchmark_scaling(communicator, job.cut, job.options, machine, place.stream_read, out)
+                      : benchmark_mapping(communicator, job.cut, job.options, machine, place.stream_read);
+    for (CutResult& r : measured) mark(r.cg, r.ranks);
+    present(measured, job.scaling() ? "efficiency" : "speed-up");
+  }
+  return figures;
+}
+
+nlohmann::ordered_json bench_json(const Communicator& communicator, const BenchJob& job, const BenchPlace& place,
+                                  const BenchFigures& figures) {
+  nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
+  for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
+  json["device"] = place.devices;
+  json["what"] = job.what;
+  if (job.cut.strong) json["lattice"] = *job.cut.strong;
+  if (job.cut.weak) json["local_lattice"] = *job.cut.weak;
+  if (place.placed) {
+    json["grid"] = place.placed->lattice.grid();
+    json["hosts"] = place.placed->placement.hosts;
+    json["mapping"] = to_string(place.placed->placement.mapping);
+    json["face_share_within_hosts"] = place.placed->placement.share_within_hosts;
+  }
+  json["ranks"] = communicator.size();
+  json["threads"] = omp_get_max_threads();
+  json["stream_read_gb_s"] = place.stream_read * 1e-9;
+  json["copy_gb_s"] = place.copy * 1e-9;
+  json["stream_bytes"] = streamed_bytes(job.options);
+  json["cache_bytes"] = std::int64_t(place.cache);
+  json["results"] = figures.results;
+  if (figures.of_shares) json["shares"] = to_json(*figures.of_shares);
+  return json;
+}
+
 }  // namespace
 
 int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
@@ -187,111 +311,30 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   const Watchdog watchdog(communicator, watchdog_limit(values), exit_stalled);
   const auto text = [&](const char* name) { return values[name].as<std::string>(); };
 
-  const std::string what = text("what");
-  const bool shares = what == "shares", scaling = what == "scaling", cuts = scaling || what == "mapping" || shares;
-  Measure measure = nullptr;
-  for (const auto& [name, function] : measurements)
-    if (what == name) measure = function;
-  if (!measure && !cuts)
-    throw UsageError("bench", "hop, cg, sums, exchange, scaling, mapping or shares", "'" + what + "'");
-  BenchmarkOptions options = read_options(values);
-  ScalingCase cut;
-  cut.strong = optional_extents(values, "lattice");
-  cut.weak = optional_extents(values, "local");
-  cut.grid = options.session.grid;
-  cut.mapping = options.session.mapping;
-  cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
-  if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
-    throw UsageError("--along", "some of x, y, z, t", "none");
-  if (!scaling && cut.weak) throw UsageError("--local is an option of bench scaling");
-  if (!cut.weak && !values["along"].defaulted()) throw UsageError("--along goes with --local");
-  if (!cut.strong && !cut.weak)
-    throw UsageError(std::string("--lattice") + (scaling ? " or --local" : "") + " is required");
-  if (cuts && !text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
-  if (scaling && cut.grid) throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
-  if (shares && options.rhs != 1) throw UsageError("--rhs", "1 right-hand side of bench shares", options.rhs);
-  if (cuts && !shares && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
-  if (cuts && !options.fused) throw UsageError("--blas cublas is no option of bench " + what);
-
-  std::optional<PlacedLattice> placed;
-  if (!cuts)
-    placed.emplace(place_lattice(communicator, *cut.strong, cut.grid, options.session.shares, options.session.loopback,
-                                 cut.mapping, smallest_extent(stencil_of(options.session))));
-  const Communicator& workers = placed ? placed->communicator : communicator;
-  choose_machine(workers, values, options);
-  options.session.device = text("device");
-  communicator.agree([&] { options.session.slowness = slowness_of(options.session, communicator); });
-  if (cuts) options.cublas = false;
+  BenchJob job = read_job(values);
+  SessionOptions& session = job.options.session;
+  BenchPlace place;
+  if (job.measure)
+    place.placed.emplace(place_lattice(communicator, *job.cut.strong, job.cut.grid, session.shares, session.loopback,
+                                       job.cut.mapping, smallest_extent(stencil_of(session))));
+  const Communicator& workers = place.placed ? place.placed->communicator : communicator;
+  choose_machine(workers, values, job.options);
+  session.device = text("device");
+  communicator.agree([&] { session.slowness = slowness_of(session, communicator); });
+  if (!job.measure) job.options.cublas = false;
   const Machine machine = find_machine(communicator, text("machine"));
   ClaimedNames names(communicator);
   if (values.count("json")) names.claim(text("json"), values["force"].as<bool>());
 
-  const double stream_read = measure_stream_read(communicator, options);
-  const double copy = measure_copy(communicator, options);
-  const std::string devices = describe_devices(devices_of_ranks(communicator, options.cuda_device));
-  out << devices << ", ";
-  if (placed) {
-    out << "lattice " << to_string(*cut.strong) << ", grid " << to_string(placed->lattice.grid()) << ", ";
-    if (placed->placement.hosts > 1) out << describe(placed->placement) << ", ";
-  }
-  char line[120];
-  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n",
-                communicator.size(), omp_get_max_threads(), stream_read * 1e-9, copy * 1e-9);
-  out << line << std::flush;
-
-  if (!communicator.any(options.cuda_device >= 0))
-    if (const std::string advice = advice_on_binding(workers, omp_get_max_threads()); !advice.empty())
-      out << "note: " << advice << "\n";
-
-  nlohmann::ordered_json results = nlohmann::ordered_json::array();
-  const double cache = last_level_cache(workers, options.cuda_device);
-  const auto mark = [&](BenchmarkResult& r, int ranks) {
-    r.in_cache = fits_into_cache(r.gb_s, r.microseconds, cache * ranks / workers.size());
-  };
-  const auto present = [&](const auto& measured, auto... ratio) {
-    print_table(out, measured, ratio...);
-    print_transports(out, measured);
-    print_tuning(out, measured);
-    for (const auto& result : measured) results.push_back(to_json(result));
-  };
-  std::optional<ShareBenchmark> of_shares;
-  if (shares) {
-    of_shares = benchmark_shares(communicator, *cut.strong, options);
-    print_table(out, *of_shares);
-  } else if (measure) {
-    std::vector<BenchmarkResult> measured = measure(workers, placed->lattice, options, stream_read);
-    for (BenchmarkResult& r : measured) mark(r, workers.size());
-    present(measured);
-  } else {
-    std::vector<CutResult> measured = scaling ? benchmark_scaling(communicator, cut, options, machine, stream_read, out)
-                                              : benchmark_mapping(communicator, cut, options, machine, stream_read);
-    for (CutResult& r : measured) mark(r.cg, r.ranks);
-    present(measured, scaling ? "efficiency" : "speed-up");
-  }
-
-  if (values.count("json")) {
-    nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
-    for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
-    json["device"] = devices;
-    json["what"] = what;
-    if (cut.strong) json["lattice"] = *cut.strong;
-    if (cut.weak) json["local_lattice"] = *cut.weak;
-    if (placed) {
-      json["grid"] = placed->lattice.grid();
-      json["hosts"] = placed->placement.hosts;
-      json["mapping"] = to_string(placed->placement.mapping);
-      json["face_share_within_hosts"] = placed->placement.share_within_hosts;
-    }
-    json["ranks"] = communicator.size();
-    json["threads"] = omp_get_max_threads();
-    json["stream_read_gb_s"] = stream_read * 1e-9;
-    json["copy_gb_s"] = copy * 1e-9;
-    json["stream_bytes"] = streamed_bytes(options);
-    json["cache_bytes"] = std::int64_t(cache);
-    json["results"] = results;
-    if (of_shares) json["shares"] = to_json(*of_shares);
-    write_text_file(communicator, text("json"), text_of_json(std::move(json)) + "\n", values["force"].as<bool>());
-  }
+  place.stream_read = measure_stream_read(communicator, job.options);
+  place.copy = measure_copy(communicator, job.options);
+  place.devices = describe_devices(devices_of_ranks(communicator, job.options.cuda_device));
+  print_place(out, communicator, job, place);
+  place.cache = last_level_cache(workers, job.options.cuda_device);
+  const BenchFigures figures = measure_job(communicator, job, place, machine, out);
+  if (values.count("json"))
+    write_text_file(communicator, text("json"), text_of_json(bench_json(communicator, job, place, figures)) + "\n",
+                    values["force"].as<bool>());
   return exit_certified;
 }
 

@@ -67,6 +67,7 @@ CommandSyntax eigen_syntax() {
                                  "where there is none");
   add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
   add_options(machine, OptionGroup::machine, options_of_solves);
+  add_options(syntax.experiments, OptionGroup::experiments);
   files.add_options()("output", po::value<std::string>()->value_name("E"),
                       "write values and vectors: HDF5 on even sites, or MILC's SciDAC form where the name ends in "
                       ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime")(

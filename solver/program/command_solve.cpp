@@ -65,6 +65,7 @@ CommandSyntax solve_syntax() {
   add_options(solver, OptionGroup::solver);
   add_options(on_lattice, OptionGroup::lattice_operator);
   add_options(machine, OptionGroup::machine);
+  add_options(syntax.experiments, OptionGroup::experiments);
   files.add_options()("output", po::value<std::string>()->value_name("F"),
                       "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
                       "a site in SciDAC; {gauge}, {n}, {mass} and {source} in F stand for stem and number of the "

@@ -32,12 +32,7 @@ std::string to_json(const EigenReport& report) {
   json["precision"] = to_string(report.options.precision);
   json["links"] = reals_per_link(report.options.links);
   add_action(json, report);
-  json["lattice"] = report.lattice;
-  json["grid"] = report.grid;
-  json["local_lattice"] = report.local;
-  json["widths"] = report.widths;
-  json["shares"] = shares_json(report.options);
-  json["slow_device"] = to_string(report.options.slow_device);
+  add_cut(json, report);
   json["hosts"] = report.hosts;
   json["mapping"] = to_string(report.mapping);
   json["ranks"] = report.ranks;
@@ -74,8 +69,7 @@ std::string to_json(const EigenReport& report) {
   json["gauge"] = gauge_json(report.gauge);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_calls");
   json["seconds"] = seconds_json(report.seconds);
-  json["memory_bytes"] = Json::object();
-  for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
+  json["memory_bytes"] = bytes_json(report.memory_bytes);
   json["provenance"] = report.provenance;
   return text_of_json(std::move(json)) + "\n";
 }

@@ -21,6 +21,12 @@ Json seconds_json(const std::map<std::string, double>& parts) {
   return json;
 }
 
+Json bytes_json(const std::map<std::string, double>& objects) {
+  Json json = Json::object();
+  for (const auto& [object, bytes] : objects) json[object] = std::int64_t(bytes);
+  return json;
+}
+
 Json gauge_json(const GaugeSummary& gauge) {
   return {{"file", gauge.file},
           {"format", gauge.format},
@@ -36,6 +42,15 @@ Json gauge_json(const GaugeSummary& gauge) {
 }
 
 std::string to_json(const GaugeSummary& gauge) { return text_of_json(gauge_json(gauge)); }
+
+void add_cut(Json& json, const RunSetting& setting) {
+  json["lattice"] = setting.lattice;
+  json["grid"] = setting.grid;
+  json["local_lattice"] = setting.local;
+  json["widths"] = setting.widths;
+  json["shares"] = shares_json(setting.options);
+  json["slow_device"] = to_string(setting.options.slow_device);
+}
 
 void add_action(Json& json, const RunSetting& setting) {
   if (!setting.improved) {

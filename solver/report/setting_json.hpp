@@ -25,6 +25,7 @@ inline Json seconds_json(const std::optional<double>& seconds) {
   return seconds ? seconds_json(*seconds) : Json(nullptr);
 }
 Json seconds_json(const std::map<std::string, double>& parts);
+Json bytes_json(const std::map<std::string, double>& objects);  // in whole bytes
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json gauge_json(const GaugeSummary& gauge);
@@ -33,6 +34,8 @@ Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const c
 // What `shares auto` found; null where it was not asked for.
 Json shares_json(const SessionOptions& options);
 Json transports_json(const TransportChoice& choice);
+// Lattice, grid, and the part of each rank.
+void add_cut(Json& json, const RunSetting& setting);
 // Action and parameters at the top level, as for naive quarks, and what only improved ones have.
 void add_action(Json& json, const RunSetting& setting);
 

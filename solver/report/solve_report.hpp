@@ -111,8 +111,8 @@ struct SolveReport : RunSetting {
   SolveRequest request;
   double tolerance = 0;  // on the relative residual of the request's system
   std::vector<RhsReport> rhs;
-  // Of a request with `inject` or `recover`: bits that were changed, passes after which CG believed less than half of
-  // what is true, and how often the solve went back.
+  // Of a session with `inject`, or a request with `recover`: bits that were changed, passes after which CG believed
+  // less than half of what is true, and how often the solve went back.
   struct Faults {
     std::vector<std::string> injected;
     int noticed = 0, recovered = 0;

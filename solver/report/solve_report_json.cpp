@@ -118,15 +118,8 @@ void add_batch(Json& json, const SolveReport& report) {
   }
 }
 
-}  // namespace
-
-std::string to_json(const SolveReport& report) {
-  Json json;
-  json["schema_version"] = SolveReport::schema_version;
-  json["outcome"] = to_string(report.outcome);
-  json["explanation"] = report.explanation;
-  json["verified"] = report.verified();
-  json["unverified"] = report.unverified;
+// Device, numbers and links.
+void add_operator(Json& json, const SolveReport& report) {
   json["device"] = report.device;
   json["devices"] = report.devices;
   json["unlike_ranks"] = report.unlike_ranks;
@@ -138,12 +131,11 @@ std::string to_json(const SolveReport& report) {
     json["sloppy_links"] = reals_per_link(iterated_links(report.options));
   }
   add_action(json, report);
-  json["lattice"] = report.lattice;
-  json["grid"] = report.grid;
-  json["local_lattice"] = report.local;
-  json["widths"] = report.widths;
-  json["shares"] = shares_json(report.options);
-  json["slow_device"] = to_string(report.options.slow_device);
+}
+
+// How the lattice is cut, and how faces travel.
+void add_ranks(Json& json, const SolveReport& report) {
+  add_cut(json, report);
   json["loopback"] = report.options.loopback;
   json["hosts"] = report.hosts;
   json["mapping"] = to_string(report.mapping);
@@ -155,6 +147,9 @@ std::string to_json(const SolveReport& report) {
   if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);
   json["tuning"] = to_json(report.tuning);
   if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
+}
+
+void add_solver(Json& json, const SolveReport& report) {
   json["solver"] = report.solver;
   if (report.options.is_preconditioned()) json["preconditioner"] = report.options.preconditioner;
   json["certificate"] = report.certificate;
@@ -162,31 +157,37 @@ std::string to_json(const SolveReport& report) {
   if (report.options.sloppy)
     json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);
   json["took_over"] = or_null(report.took_over);
+}
+
+void add_masses(Json& json, const SolveReport& report) {
+  json["mass"] = report.multi_shift ? Json(nullptr) : Json(report.request.mass);
+  if (!report.multi_shift) return;
+  if (report.rational)
+    json["rational"] = {{"file", to_string(*report.request.rational)},
+                        {"name", report.rational->name},
+                        {"constant", report.rational->constant},
+                        {"residues", report.rational->residues},
+                        {"poles", report.rational->poles},
+                        {"parts", report.request.rational_parts},
+                        {"naik_epsilon", or_null(report.rational->naik_epsilon)}};
+  json["masses"] = report.request.masses;
+  json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
+                         {"sloppy_iterations", report.multi_shift->sloppy_iterations},
+                         {"columns", report.multi_shift->columns},
+                         {"precision", to_string(report.multi_shift->precision)}};
+  for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
+    json["multi_shift"]["groups"].push_back({{"naik_epsilon", group.naik_epsilon},
+                                             {"masses", group.masses},
+                                             {"iterations", group.iterations},
+                                             {"sloppy_iterations", group.sloppy_iterations},
+                                             {"columns", group.columns},
+                                             {"precision", to_string(group.precision)}});
+}
+
+void add_request(Json& json, const SolveReport& report) {
   json["system"] = report.system;
   json["source"] = report.source;
-  json["mass"] = report.multi_shift ? Json(nullptr) : Json(report.request.mass);
-  if (report.multi_shift) {
-    if (report.rational)
-      json["rational"] = {{"file", to_string(*report.request.rational)},
-                          {"name", report.rational->name},
-                          {"constant", report.rational->constant},
-                          {"residues", report.rational->residues},
-                          {"poles", report.rational->poles},
-                          {"parts", report.request.rational_parts},
-                          {"naik_epsilon", or_null(report.rational->naik_epsilon)}};
-    json["masses"] = report.request.masses;
-    json["multi_shift"] = {{"iterations", report.multi_shift->iterations},
-                           {"sloppy_iterations", report.multi_shift->sloppy_iterations},
-                           {"columns", report.multi_shift->columns},
-                           {"precision", to_string(report.multi_shift->precision)}};
-    for (const MultiShiftSummary::Group& group : report.multi_shift->groups)
-      json["multi_shift"]["groups"].push_back({{"naik_epsilon", group.naik_epsilon},
-                                               {"masses", group.masses},
-                                               {"iterations", group.iterations},
-                                               {"sloppy_iterations", group.sloppy_iterations},
-                                               {"columns", group.columns},
-                                               {"precision", to_string(group.precision)}});
-  }
+  add_masses(json, report);
   json["boundary"] = to_string(report.options.boundary);
   json["tolerance"] = report.tolerance;
   json["tolerance_hq"] = or_null(report.request.tolerance_hq);
@@ -194,7 +195,10 @@ std::string to_json(const SolveReport& report) {
   json["conventions"] = {{"equation", equation(report.request.system)},
                          {"operator", hop_definition_of(report)},
                          {"phases", to_string(report.request.phases)}};
-  json["gauge"] = gauge_json(report.gauge);
+}
+
+// What the solve found.
+void add_results(Json& json, const SolveReport& report) {
   json["rhs"] = Json::array();
   for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
   add_observables(json, report);
@@ -207,14 +211,28 @@ std::string to_json(const SolveReport& report) {
                       {"recovered", report.faults->recovered}};
   json["deflation"] = deflation_json(report.deflation);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_iterations");
+}
+
+}  // namespace
+
+std::string to_json(const SolveReport& report) {
+  Json json;
+  json["schema_version"] = SolveReport::schema_version;
+  json["outcome"] = to_string(report.outcome);
+  json["explanation"] = report.explanation;
+  json["verified"] = report.verified();
+  json["unverified"] = report.unverified;
+  add_operator(json, report);
+  add_ranks(json, report);
+  add_solver(json, report);
+  add_request(json, report);
+  json["gauge"] = gauge_json(report.gauge);
+  add_results(json, report);
   json["seconds"] = seconds_json(report.seconds);
   json["times"] = to_json(report.times);
   json["times_of_one_hop_in"] = report.times.one_hop_in;
-  json["memory_bytes"] = Json::object();
-  for (const auto& [object, bytes] : report.memory_bytes) json["memory_bytes"][object] = std::int64_t(bytes);
-  json["predicted_memory_bytes"] = Json::object();
-  for (const auto& [object, bytes] : report.predicted_memory_bytes)
-    json["predicted_memory_bytes"][object] = std::int64_t(bytes);
+  json["memory_bytes"] = bytes_json(report.memory_bytes);
+  json["predicted_memory_bytes"] = bytes_json(report.predicted_memory_bytes);
   json["site_iterations_per_second"] = report.site_iterations_per_second;
   json["provenance"] = report.provenance;
   return text_of_json(std::move(json)) + "\n";

@@ -18,7 +18,8 @@ OperatorOptions operator_options(const SessionOptions& options, int n_rhs, int c
   result.overlap = options.overlap;
   result.transport = options.transport;
   result.tuning = options.tuning.value_or(Tuning::on);
-  result.slowness = options.slowness;
+  result.host_loop = options.host_loop;
+  result.experiment = {options.slowness.value_or(1), options.inject};
   return result;
 }
 

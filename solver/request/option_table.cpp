@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "dirac/fields/vector_shape.hpp"
+#include "dirac/kernels/experiments/bit_flips.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
@@ -164,9 +165,6 @@ std::vector<Option> make_table() {
       row(solver, "recover", "",
           "after a fault: go back to the last solution that was good, pack the links again and go on", parse_switch,
           &O::request, &SolveRequest::recover),
-      {solver, "inject", "WHAT:ITERATION[:SEED],...",
-       "for tests: change a bit in a link, vector, halo or sum after so many iterations",
-       [](O& options, const std::string& text) { options.request.inject = parse_injections(text); }, std::nullopt},
 
       quark_row("action", "naive|asqtad|hisq",
                 "which staggered quarks; links of asqtad and HISQ are made from thin links", parse_action,
@@ -227,10 +225,6 @@ std::vector<Option> make_table() {
           "t=3:1; without `grid` the directions named are cut so often; auto measures what each rank can do (default: "
           "equal shares)",
           parse_asked_shares, &O::session, &SessionOptions::shares),
-      row(machine, "slow_device", "RANK:F,...",
-          "for experiments: hops of these ranks take F times as long, for they wait; no bit depends on it (default: "
-          "none)",
-          parse_slow_ranks, &O::session, &SessionOptions::slow_device),
       row(machine, "mapping", "host|natural|reversed",
           "ranks in the grid: a box on each host, so that large faces stay within; as numbered, x fastest; or t "
           "fastest",
@@ -276,6 +270,14 @@ std::vector<Option> make_table() {
           "are "
           "used; auto: on the device where they fit beside the solve",
           parse_eigenvector_place, &O::session, &SessionOptions::eigenvectors_on),
+
+      row(experiments, "slow_device", "RANK:F,...",
+          "hops of these ranks take F times as long, for they wait; no bit depends on it (default: none)",
+          parse_slow_ranks, &O::session, &SessionOptions::slow_device),
+      {experiments, "inject", "WHAT:CALL[:SEED],...",
+       "change a bit of a link, vector, halo or sum that a kernel reads after so many calls of kernels",
+       [](O& options, const std::string& text) { options.session.inject = std::make_shared<BitFlips>(text); },
+       std::nullopt},
   };
 }
 

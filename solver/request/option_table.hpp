@@ -21,8 +21,9 @@ struct SolveOptions {
   ManySources many;
 };
 
-// The first two groups belong to a solve, the last two to a session.
-enum class OptionGroup { problem, solver, lattice_operator, machine };
+// The first two groups belong to a solve, the others to a session. Experiments are for tests and measurements of
+// Staghorn itself: --help does not list them.
+enum class OptionGroup { problem, solver, lattice_operator, machine, experiments };
 
 struct Option {
   OptionGroup group;
@@ -33,7 +34,7 @@ struct Option {
   std::optional<std::string> default_text;                     // nothing: the help says what happens without it
 
   bool is_switch() const { return !*value; }
-  bool of_session() const { return group == OptionGroup::lattice_operator || group == OptionGroup::machine; }
+  bool of_session() const { return group != OptionGroup::problem && group != OptionGroup::solver; }
 };
 
 // In the order of --help.

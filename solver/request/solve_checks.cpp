@@ -151,8 +151,7 @@ void check_request(const SolveRequest& request, Precision precision) {
   if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
   if (several || request.rational)
     for (const auto& [name, is_set] :
-         {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
-          std::pair{"recover", request.recover}})
+         {std::pair{"chronological", request.chronological > 0}, std::pair{"recover", request.recover}})
       if (is_set) throw Error(name, "a single `mass`", "several");
   if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,11 +15,12 @@
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 #include "halo/watch/slow_down.hpp"
-#include "solver/request/injection.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
 
 namespace staghorn {
+
+class BitFlips;  // dirac/kernels/experiments/bit_flips.hpp
 
 enum class System { full, even, odd };  // M x = b, M = 2m + D;   A x = b, A = 4m^2 - D^2 on one parity
 
@@ -81,9 +83,12 @@ struct SessionOptions {
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;
-  SlowRanks slow_device;           // ranks that wait on purpose, for experiments with unlike ranks
-  std::optional<double> slowness;  // of this rank; a context fills it in where `slow_device` names any
-  std::optional<Tuning> tuning;    // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
+  bool host_loop = false;  // the host runs every loop (operator_options.hpp); shares that are measured ask so
+  // Experiments (dirac/kernels/experiments).
+  SlowRanks slow_device;             // ranks that wait on purpose
+  std::optional<double> slowness;    // of this rank; a context fills it in where `slow_device` names any
+  std::shared_ptr<BitFlips> inject;  // bits that change on the way; operators of all copies of the options share them
+  std::optional<Tuning> tuning;      // of launches on a GPU; absent: STAGHORN_TUNING decides. No result depends on it.
 };
 
 // How links are stored that the iterations read, thin or fat ones and Naik ones.
@@ -125,7 +130,6 @@ struct SolveRequest {
   double checkpoint_every = 600;                  // seconds between two checkpoints
   bool resume = false;                            // go on from `checkpoint`, if it is there
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
-  std::vector<Injection> inject;                  // for tests: bits to be changed on the way
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
   bool recover = false;                           // after a pass that gained nothing, go back and on

@@ -16,7 +16,6 @@ class BlockConjugateGradient final : public KrylovSolver {
  public:
   explicit BlockConjugateGradient(StaggeredOperator& d) : algebra_(d), block_(d) {}
   std::int64_t bytes() const override { return block_.bytes(); }
-  Parts parts() override { return {{}, {&block_.y(), &block_.p(), &block_.tmp()}}; }
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {

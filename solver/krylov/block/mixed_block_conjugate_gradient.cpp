@@ -63,11 +63,6 @@ class MixedBlockConjugateGradient final : public KrylovSolver {
   }
 
   std::int64_t bytes() const override { return batch_ ? batch_->bytes() : block_->bytes(); }
-  Parts parts() override {
-    if (batch_) return batch_->parts();
-    auto& [algebra, r, tmp, sloppy_x, inner] = *block_;
-    return {{&sloppy_}, {&r, &tmp, &sloppy_x, &inner.y(), &inner.p(), &inner.tmp()}};
-  }
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override {

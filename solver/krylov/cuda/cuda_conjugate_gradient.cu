@@ -174,10 +174,12 @@ struct CudaLoop {
   CudaLoopForm& form_for(const ParitySystem& system, LoopChoice choice) {
     const LoopForm form = choose_form(system.d, choice);
     std::unique_ptr<CudaLoopForm>& made = forms[{form, system.parity}];
+    if (made) return *made;
     const LoopContext context{system.d, system.parity, scalars(), stream.handle};
-    if (!made && form == LoopForm::two_kernels) made = make_two_kernels(context);
-    if (!made && form == LoopForm::nccl) made = make_nccl_kernels(context);
-    if (!made) made = make_one_kernel(context, form == LoopForm::wide_kernel);
+    made = with_experiment(form == LoopForm::two_kernels ? make_two_kernels(context)
+                           : form == LoopForm::nccl      ? make_nccl_kernels(context)
+                                                         : make_one_kernel(context, form == LoopForm::wide_kernel),
+                           context);
     return *made;
   }
 

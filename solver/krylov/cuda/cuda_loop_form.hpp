@@ -74,4 +74,8 @@ bool can_be_one_kernel(StaggeredOperator& d, bool wide);
 // For operators whose d.faces().nccl() is there.
 std::unique_ptr<CudaLoopForm> make_nccl_kernels(const LoopContext& context);
 
+// The loop, or around it what the experiment of the operator asks (dirac/kernels/experiments): the GPU waits behind
+// each batch, and bits change between two batches, each of which counts as one call.
+std::unique_ptr<CudaLoopForm> with_experiment(std::unique_ptr<CudaLoopForm> loop, const LoopContext& context);
+
 }  // namespace staghorn

@@ -1,13 +1,11 @@
-// Conjugate Gradient with a preconditioner P that may change from iteration to iteration: beta by Polak and Ribiere
-// [Notay, SIAM J. Sci. Comput. 22 (2000) 1444].
-//
-//   alpha = (r, z) / (p, A p);  x += alpha p;  r -= alpha A p;  z = P r
-//   beta = (z, r - r_before) / (z_before, r_before);  p = z + beta p
+// Conjugate Gradient with a preconditioner that may change from iteration to iteration: beta by Polak and Ribiere
+// (flexible_cg_loop.hpp).
 #pragma once
 
 #include <memory>
 
 #include "dirac/operators/vector_algebra.hpp"
+#include "solver/krylov/preconditioned/flexible_cg_loop.hpp"
 #include "solver/krylov/preconditioned/preconditioner.hpp"
 
 namespace staghorn {
@@ -20,15 +18,13 @@ class FlexibleCg final : public KrylovSolver {
 
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  Parts parts() override { return {{}, {&r_, &r_before_, &z_, &p_, &tmp_}}; }
   std::int64_t bytes() const override;
 
  private:
-  std::vector<double> dot(const ColorVectorField& a, const ColorVectorField& b) const;  // real parts
-
   std::unique_ptr<Preconditioner> preconditioner_;
   VectorAlgebra algebra_;
-  ColorVectorField r_, r_before_, z_, p_, tmp_;
+  ColorVectorField tmp_;
+  FlexibleCgVectors<ColorVectorField> work_;
 };
 
 }  // namespace staghorn

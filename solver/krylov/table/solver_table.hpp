@@ -32,7 +32,6 @@ struct SolverEntry {
     bool shift = false;         // several masses: multi-shift CG stands for it
     bool refill = false;        // sources take turns in its batch (tile/tile_solver.hpp)
     bool resume = false;        // it can be left and taken up again
-    bool sum_in_hops = true;    // its sums are those of the operator, where a fault can be injected
   } can;
   // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
   std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);

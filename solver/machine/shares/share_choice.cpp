@@ -129,7 +129,7 @@ class Chooser {
   // As a rank works beside others: where hosts take part in iterations of all, in those of one rank too.
   SessionOptions options_alone() const {
     SessionOptions options = options_;
-    if (by_hosts_) options.slowness = options.slowness.value_or(1);
+    options.host_loop = by_hosts_;
     return options;
   }
 

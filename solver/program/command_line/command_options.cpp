@@ -81,11 +81,13 @@ std::string found_in(const po::invalid_option_value& error) {
 
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out) {
-  po::options_description all = syntax.options;
-  po::options_description general("General");
+  po::options_description shown = syntax.options, of_files = syntax.options, general("General");
   general.add_options()("config", po::value<std::string>()->value_name("FILE.ini"),
                         "read options from this file too, one `name = value` a line; the command line wins")(
       "help", "print this and stop");
+  shown.add(general);
+  of_files.add(syntax.experiments);
+  po::options_description all = of_files;
   all.add(general);
   using Style = po::command_line_style::style_t;
   const int style = po::command_line_style::unix_style & ~Style::allow_guessing & ~Style::allow_short;
@@ -97,20 +99,20 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
       po::store(po::command_line_parser(arguments).options(all).positional(syntax.positional).style(style).run(),
                 values);
     if (asks_for_help || values.count("help")) {
-      out << "usage: " << syntax.usage << "\n\n" << syntax.purpose << "\n" << all << syntax.examples;
+      out << "usage: " << syntax.usage << "\n\n" << syntax.purpose << "\n" << shown << syntax.examples;
       return std::nullopt;
     }
     if (values.count("config")) {
       const std::string name = values["config"].as<std::string>();
       where = name + ": ";
-      std::istringstream file(lines_with_options(name, read_text_file(communicator, name), syntax.options));
-      po::store(po::parse_config_file(file, syntax.options), values);  // neither `config` nor `help` stands there
+      std::istringstream file(lines_with_options(name, read_text_file(communicator, name), of_files));
+      po::store(po::parse_config_file(file, of_files), values);  // neither `config` nor `help` stands there
     }
     po::notify(values);
   } catch (const po::unknown_option& error) {
     const std::string name = strip_dashes(error.get_option_name());
     throw UsageError(where + "unknown option '" + printable(name) + "' of " + syntax.name + "." +
-                     did_you_mean(name, option_names(where.empty() ? all : syntax.options)) + " `staghorn " +
+                     did_you_mean(name, option_names(where.empty() ? shown : syntax.options)) + " `staghorn " +
                      syntax.name + " --help` lists them.");
   } catch (const po::too_many_positional_options_error&) {
     const auto parsed = po::command_line_parser(arguments).options(all).style(style).allow_unregistered().run();

@@ -25,7 +25,8 @@ struct CommandSyntax {
   std::string purpose;                                  // one or two sentences
   boost::program_options::options_description options;  // in groups, with units and defaults
   boost::program_options::positional_options_description positional;
-  std::string examples;  // below the options in --help
+  std::string examples;                                       // below the options in --help
+  boost::program_options::options_description experiments{};  // options that --help does not list
 };
 
 using OptionValues = boost::program_options::variables_map;

@@ -2,6 +2,7 @@
 
 #include <sys/resource.h>
 
+#include "dirac/kernels/experiments/bit_flips.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/observables/observable_table.hpp"
@@ -80,7 +81,9 @@ SolveReport filled(const Gauge& gauge, const SolveRequest& request, const Certif
   report.rhs = done.rhs;
   report.observables = nothing_observed();
   report.checkpoint = done.checkpoint;
-  if (request.recover || !request.inject.empty()) report.faults = done.faults;
+  const std::shared_ptr<BitFlips>& inject = gauge.options().inject;
+  if (request.recover || inject) report.faults = done.faults;
+  if (inject) report.faults->injected = inject->struck(gauge.context().communicator());
   if (done.spectrum.known()) report.spectrum = done.spectrum;
   report.solver = solver_for(gauge.options()).name;
   report.loop = done.loop;

@@ -28,10 +28,6 @@ SolveReport solve_one_mass(Gauge& gauge, const BatchWork& batch) {
   const SessionOptions& options = gauge.options();
   Workbench& bench = gauge.bench();
   const std::size_t n_rhs = sources.size();
-  // The sums of block CG are Gram matrices, which do not pass through the operator.
-  for (const Injection& injection : request.inject)
-    if (injection.what == Injection::sum && !solver_for(options).can.sum_in_hops)
-      throw Error("inject", "link, vector or halo with solver block", to_string(injection));
   const MemorySpace certificate = bench.place_certificate(sources, solutions, request.system);
 
   std::vector<int> guessed(n_rhs, 0);
@@ -51,7 +47,6 @@ SolveReport solve_one_mass(Gauge& gauge, const BatchWork& batch) {
   CertifiedSolve done =
       certified_solve(certified_work(gauge, batch), request, here.sources, b2, here.solutions, progress);
   bench.certificate().give_back(solutions);
-  if (!request.inject.empty()) bench.pack_links();
   if (request.chronological > 0) gauge.earlier().keep(request, solutions, std::size_t(request.chronological));
   for (std::size_t i = 0; i < n_rhs; ++i) done.rhs[i].earlier_solutions = guessed[i];
   return filled_report(gauge, request, done, setup_seconds, double(2 * n_rhs) * double(sources[0].bytes()));

@@ -105,8 +105,7 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
 
 void check_many(const SolveRequest& request) {
   for (const auto& [name, is_set] :
-       {std::pair{"chronological", request.chronological > 0}, std::pair{"inject", !request.inject.empty()},
-        std::pair{"recover", request.recover}})
+       {std::pair{"chronological", request.chronological > 0}, std::pair{"recover", request.recover}})
     if (is_set) throw Error(name, "a single batch of right-hand sides", "`sources` or `batch`");
   if (request.rational) throw Error("rational", "a single batch of right-hand sides", "`sources` or `batch`");
 }

@@ -82,7 +82,6 @@ Passes::Passes(const CertifiedWork& with, const SolveRequest& request, std::span
       sources_(sources),
       b2_(b2),
       solutions_(solutions),
-      faults_(request.inject),
       memory_(sources.size()) {
   done_.rhs.resize(sources.size());
   good_.resize(sources.size());
@@ -142,14 +141,12 @@ bool Passes::certify() {
 
 // Runs CG on what `certify` handed over, and adds its solutions. Collective.
 void Passes::iterate(const std::function<void(const CgProgress&)>& progress) {
-  const bool damages = !request_.inject.empty();
   const auto show = [&](const CgProgress& p) {
-    if (damages) faults_.strike(with_.pass, done_.cg_iterations + p.iteration);
-    if (progress) progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_, p.iterations_per_e});
+    progress({done_.cg_iterations + p.iteration, p.worst_ratio * scale_, p.iterations_per_e});
   };
   const Stopwatch solving;
-  const CgResult cg = with_.pass.solve(target_, iterations_left_, progress || damages ? show : ShowProgress(),
-                                       with_.interrupted, with_.checkpoints, with_.deflation);
+  const CgResult cg = with_.pass.solve(target_, iterations_left_, progress ? show : ShowProgress(), with_.interrupted,
+                                       with_.checkpoints, with_.deflation);
   add(cg, solving.seconds());
 }
 
@@ -187,7 +184,6 @@ CertifiedSolve Passes::result() {
   }
   done_.certify_seconds += certifying.seconds();
   if (with_.checkpoints) done_.checkpoint = with_.checkpoints->summary();
-  done_.faults.injected = faults_.struck();
   return std::move(done_);
 }
 

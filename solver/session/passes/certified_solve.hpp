@@ -14,7 +14,6 @@
 #include "solver/krylov/even_odd.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/solve_request.hpp"
-#include "solver/session/passes/injected_bits.hpp"
 
 namespace staghorn {
 
@@ -103,8 +102,7 @@ class Passes {
   bool from_zero_ = false;  // of the last true residual, and its squared norm
   double r2_ = 0;
   std::vector<std::optional<VectorField>> good_;  // solutions before the last pass, to go back to; empty: zero
-  InjectedBits faults_;
-  std::vector<PassMemory> memory_, before_;  // before_: before the last certificate
+  std::vector<PassMemory> memory_, before_;       // before_: before the last certificate
   CertifiedSolve done_;
   // Of the next pass: absolute targets, iterations that are left, and the factor from the ratio that CG shows, which is
   // relative to its target, to a ratio relative to the tolerance.

@@ -103,7 +103,7 @@ def check_answers_after_changes(result):
 def test_an_answer_after_a_change_is_that_of_a_fresh_start(run_built, grid):
     """Of one source, several, several masses, and few iterations; in fp32 and fp64."""
     check_answers_after_changes(
-        run_built("milc_changes", *grid.split(), ranks=2 if grid else 1, threads=2, env=hash_links("beside")))
+        run_built("milc_changes", *grid.split(), ranks=2 if grid else 1, threads=1 if grid else 2, env=hash_links("beside")))
 
 
 @pytest.mark.mpi
