@@ -1,5 +1,5 @@
 // What hops read besides vectors, made from the links and the lattice alone: packed links, neighbour tables, face
-// sites. Operators that differ only in their right-hand sides share it.
+// sites. Operators that differ only in their right-hand sides share it, and any of them may reload the links for all.
 #pragma once
 
 #include <array>

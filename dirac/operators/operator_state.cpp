@@ -58,7 +58,7 @@ OperatorOptions checked(const Communicator& communicator, OperatorOptions option
 }  // namespace
 
 StaggeredOperator::State::State(const Communicator& communicator, const OperatorLinks& links,
-                                const OperatorOptions& options_in, std::shared_ptr<const HopData> from)
+                                const OperatorOptions& options_in, std::shared_ptr<HopData> from)
     : communicator(communicator),
       options(checked(communicator, options_in, links)),
       kernels(chosen_kernels(options)),
@@ -82,7 +82,7 @@ StaggeredOperator::State::State(const Communicator& communicator, const Operator
 void StaggeredOperator::State::reload(const OperatorLinks& links, const HopData* from) {
   if (links.stencil() != options.stencil)
     throw Error("links that are reloaded", "those of the same action", "links of another action");
-  const_cast<HopData&>(*data).reload(communicator, links, from, pieces);  // views and graphs keep addresses
+  data->reload(communicator, links, from, pieces);  // views and graphs keep addresses
 }
 
 void StaggeredOperator::State::refresh_scales() {

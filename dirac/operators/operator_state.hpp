@@ -13,7 +13,7 @@ namespace staghorn {
 
 struct StaggeredOperator::State {
   State(const Communicator& communicator, const OperatorLinks& links, const OperatorOptions& options,
-        std::shared_ptr<const HopData> from);
+        std::shared_ptr<HopData> from);
 
   void reload(const OperatorLinks& links, const HopData* from);
   // Takes the scales of the links into the views: operators that share the data may have reloaded them.
@@ -45,7 +45,7 @@ struct StaggeredOperator::State {
   OperatorOptions options;
   const KernelTable& kernels;
   PinnedPieces pieces;  // GPU only
-  const std::shared_ptr<const HopData> data;
+  const std::shared_ptr<HopData> data;
   const SiteLayout& layout;  // of data
   Buffer scratch, scratch_host;
   Buffer slow_start;  // of a hop that takes longer on purpose; GPU only

@@ -7,13 +7,13 @@
 namespace staghorn {
 
 StaggeredOperator::StaggeredOperator(const Communicator& communicator, const OperatorLinks& links,
-                                     const OperatorOptions& options, std::shared_ptr<const HopData> from) {
+                                     const OperatorOptions& options, std::shared_ptr<HopData> from) {
   const Activity activity("setting up the operator");
   state_ = std::make_unique<State>(communicator, links, options, std::move(from));
 }
 StaggeredOperator::~StaggeredOperator() = default;
 
-void StaggeredOperator::reload(const OperatorLinks& links, std::shared_ptr<const HopData> from) {
+void StaggeredOperator::reload(const OperatorLinks& links, std::shared_ptr<HopData> from) {
   const Activity activity("reloading the links");
   state_->reload(links, from.get() == state_->data.get() ? nullptr : from.get());
 }
@@ -24,7 +24,7 @@ const Lattice& StaggeredOperator::lattice() const { return state_->layout.lattic
 const OperatorOptions& StaggeredOperator::options() const { return state_->options; }
 const KernelTable& StaggeredOperator::kernels() const { return state_->kernels; }
 std::string StaggeredOperator::kernel_set() const { return state_->kernels.name; }
-std::shared_ptr<const HopData> StaggeredOperator::hop_data() const { return state_->data; }
+std::shared_ptr<HopData> StaggeredOperator::hop_data() const { return state_->data; }
 std::int64_t StaggeredOperator::link_bytes() const {
   return state_->data->links.bytes() + (state_->data->naik ? state_->data->naik->bytes() : 0);
 }
@@ -147,7 +147,7 @@ void StaggeredOperator::damage(Damage what, std::uint64_t bit) {
   if (what == Damage::halo) state_->ghost_bit = bit;
   if (what == Damage::sum) state_->sum_bit = bit;
   if (what != Damage::link) return;
-  HopData& data = const_cast<HopData&>(*state_->data);
+  HopData& data = *state_->data;
   (data.naik && bit % 3 == 0 ? *data.naik : data.links).flip_bit(bit / 3);
 }
 

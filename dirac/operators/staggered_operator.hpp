@@ -38,12 +38,12 @@ class StaggeredOperator {
   // the same GPU, links are converted from there. Throws Error where links and options do not fit: see require_fit
   // (operator_links.hpp). Collective.
   StaggeredOperator(const Communicator& communicator, const OperatorLinks& links, const OperatorOptions& options,
-                    std::shared_ptr<const HopData> from = {});
+                    std::shared_ptr<HopData> from = {});
   ~StaggeredOperator();
 
   // Other links in the place of those it has, in the same form: vectors, tables, transports and launches stay.
   // Operators that share the data get the links too. `from` as above, of these links. Collective.
-  void reload(const OperatorLinks& links, std::shared_ptr<const HopData> from = {});
+  void reload(const OperatorLinks& links, std::shared_ptr<HopData> from = {});
 
   const Communicator& communicator() const;
   const SiteLayout& layout() const;
@@ -51,7 +51,7 @@ class StaggeredOperator {
   const OperatorOptions& options() const;
   const KernelTable& kernels() const;               // in use
   std::string kernel_set() const;                   // their name: "avx512", "avx2", "baseline" or "cuda"
-  std::shared_ptr<const HopData> hop_data() const;  // to be shared with another operator
+  std::shared_ptr<HopData> hop_data() const;        // to be shared with another operator
   std::int64_t link_bytes() const;                  // of this rank
   std::int64_t halo_bytes() const;                  // face and ghost buffers, neighbour tables; of this rank
   std::string transport() const;                    // "none", "self", "mpi", "self+mpi", "p2p", ...

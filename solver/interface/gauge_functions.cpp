@@ -11,6 +11,7 @@
 
 #include "dirac/fields/site_hash.hpp"
 #include "dirac/fields/vector_shape.hpp"
+#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
@@ -19,6 +20,7 @@
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {
@@ -97,7 +99,7 @@ int create_of(staghorn_context* context, staghorn_gauge** gauge, const char* nam
         });
         held.gauge = std::make_unique<Gauge>(*held.context->context, asked);
         load(held);
-        if (asked.eigenvectors) held.gauge->load_eigenpairs(read_eigenvector_header(all, *asked.eigenvectors));
+        if (asked.eigenvectors) load_eigenpairs(*held.gauge, read_eigenvector_header(all, *asked.eigenvectors));
       });
 }
 
@@ -130,8 +132,8 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
     require_links(held);
   });
   const GaugeSummary& summary = held.gauge->measured();
-  const UnitarityCheck& unitarity = held.gauge->unitarity();
-  const ImprovedGauge* improved = held.gauge->improved_gauge();
+  const UnitarityCheck& unitarity = held.gauge->links().unitarity();
+  const ImprovedGauge* improved = held.gauge->links().improved();
   made.naive = improved ? 0 : 1;
   made.plaquette[0] = summary.plaquette;
   made.plaquette[1] = summary.plaquette_space;
@@ -140,7 +142,7 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
   made.link_trace[1] = summary.link_trace.imag();
   made.unitarity = unitarity.max_deviation;
   made.determinant = unitarity.max_determinant_deviation;
-  made.hash = site_hash(all, held.gauge->links());
+  made.hash = site_hash(all, held.gauge->links().on_host());
   made.loads = held.loads;
   if (improved) {
     made.coefficient = improved->naik_scale;
@@ -159,7 +161,7 @@ void give_links(HeldGauge& held, const staghorn_links* links, void* const* u) {
     require_links(held);
     read_written_links(links, u, held.context->context->lattice().local(), layout, written);
   });
-  const LinkField& used = held.gauge->links();
+  const LinkField& used = held.gauge->links().on_host();
   all.agree([&] { write_links(layout, used, written); });
 }
 
@@ -197,7 +199,7 @@ void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, co
     require_own_memory(all);
     if (host.space == MemorySpace::cuda) held.await_host();
     held.make_a_field(host.space);
-    links.emplace(held.gauge->plain_links(host.space));
+    links.emplace(held.gauge->bench().plain_links(host.space));
   });
   const VectorSigns signs = signs_of_host(layout, &held.signs);
   for (int i = 0; i < n; ++i) {

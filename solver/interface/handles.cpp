@@ -199,7 +199,7 @@ void HeldGauge::make_a_field(MemorySpace space) {
 void HeldGauge::await_host() const { cuda::wait_for_stream(context->options.stream); }
 
 void require_links(const HeldGauge& held) {
-  if (!held.gauge->has_links())
+  if (!held.gauge->links().are_there())
     throw Error(ErrorKind::state, "gauge", "links", "none, since the last update was refused");
 }
 

@@ -15,9 +15,9 @@
 #include <thread>
 #include <vector>
 
+#include "solver/gauge/gauge.hpp"
 #include "solver/interface/layouts/host_fields.hpp"
 #include "solver/interface/layouts/staged_vectors.hpp"
-#include "solver/session/gauge.hpp"
 
 namespace staghorn {
 

@@ -68,11 +68,13 @@ std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as 
 MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool improved) {
   if (layout.as_given || improved || layout.space == MemorySpace::cuda)
     return layout.as_given || improved ? MemorySpace::host : MemorySpace::cuda;
-  bool goes = held.gauge->certifies_on_gpu();
+  bool goes = held.gauge->bench().certifies_on_gpu();
   if (goes) {
     constexpr double spared = 1.1;
     const std::int64_t bytes = bytes_to_convert_there(layout, held.context->context->lattice().local());
-    goes = bytes > 0 && spared * double(bytes + held.gauge->bytes_of_links_there()) < double(cuda::free_bytes());
+    const GaugeLinks& links = held.gauge->links();
+    const std::int64_t lacking = links.as_they_came().near.bytes() - links.bytes(MemorySpace::cuda);
+    goes = bytes > 0 && spared * double(bytes + lacking) < double(cuda::free_bytes());
   }
   return ranks(held).any(!goes) ? MemorySpace::host : MemorySpace::cuda;
 }
@@ -100,7 +102,7 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   agree_alike(ranks(held), "thin links of a gauge", [&](Asked& asked) {
     asked.add("gauge", held.number);
     host = read(asked, thin, improved ? LinkKind::fat : LinkKind::thin, held);
-    unchanged = !held.long_links && held.gauge->has_links() && is_unchanged(host.links, held.links);
+    unchanged = !held.long_links && held.gauge->links().are_there() && is_unchanged(host.links, held.links);
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
   if (!ranks(held).any(!unchanged)) return false;
@@ -133,7 +135,7 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
     of_fat = read(asked, fat, LinkKind::thin, held);  // thin ones where long links are zero
     of_long = read(asked, naik, LinkKind::naik, held);
     if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();
-    unchanged = held.long_links && held.gauge->has_links() && is_unchanged(of_fat.links, held.links) &&
+    unchanged = held.long_links && held.gauge->links().are_there() && is_unchanged(of_fat.links, held.links) &&
                 is_unchanged(of_long.links, *held.long_links);
   });
   if (!ranks(held).any(!unchanged)) return false;

@@ -37,7 +37,7 @@ class ChiralCondensate final : public Measurement {
  private:
   // What low modes see of noise in the phases of the request.
   std::vector<double> seen(const LowModeTrace& low_modes, VectorField noise) const {
-    if (source_.request.phases == PhaseConvention::milc) apply_milc_signs(noise);
+    change_phases(source_.request.phases, noise);
     return low_modes.seen(noise);
   }
 

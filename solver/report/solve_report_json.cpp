@@ -156,7 +156,7 @@ std::string to_json(const SolveReport& report) {
   json["tuning"] = to_json(report.tuning);
   if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
   json["solver"] = report.solver;
-  if (report.options.preconditioner != "none") json["preconditioner"] = report.options.preconditioner;
+  if (report.options.is_preconditioned()) json["preconditioner"] = report.options.preconditioner;
   json["certificate"] = report.certificate;
   json["loop"] = report.loop.empty() ? Json(nullptr) : Json(report.loop);
   if (report.options.sloppy)

@@ -77,6 +77,7 @@ struct SessionOptions {
   CertificatePlace certificate = CertificatePlace::automatic;
   std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
   std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
+  bool is_preconditioned() const { return preconditioner != "none"; }
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "dirac/algebra/philox.hpp"
+#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/error.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
 
@@ -156,6 +157,10 @@ std::vector<std::int64_t> sites_of(const Lattice& lattice, const SourceSpec& spe
   for (std::int64_t site = t * slice; site < (t + 1) * slice; ++site)
     if (in_source(spec, lattice.to_global(lattice.site_coordinates(site)))) sites.push_back(site);
   return sites;
+}
+
+void change_phases(PhaseConvention phases, VectorField& v) {
+  if (phases == PhaseConvention::milc) apply_milc_signs(v);
 }
 
 VectorField make_source_vector(const Lattice& lattice, const SourceSpec& spec, int number) {

@@ -8,6 +8,7 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
+#include "solver/request/solve_request.hpp"
 
 namespace staghorn {
 
@@ -86,6 +87,9 @@ std::vector<std::int64_t> sites_of(const Lattice& lattice, const SourceSpec& spe
 // The vector of a source that is no file: of a point or wall for colour `number`, of noise the one of that number.
 // Noise depends on (seed, number, global site) alone, so it has the same bits on every process grid. Local.
 VectorField make_source_vector(const Lattice& lattice, const SourceSpec& spec, int number);
+
+// Between vectors in the phases of a request and in those of CPS, in which solvers work: its own inverse. Local.
+void change_phases(PhaseConvention phases, VectorField& v);
 
 // Throws Error unless colour and number of noise vectors make sense, and check_source passes. Local.
 void check_source_request(const SourceRequest& source, const Extents& global);

@@ -11,7 +11,8 @@
 #include "solver/machine/memory_check.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/job/solve.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
 
@@ -101,7 +102,7 @@ std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& 
                                     LinkOrigin{path, to_string(header.format), std::move(checks)});
     if (options.quarks.improved()) gauge->improve();
   }
-  if (eigenvectors) gauge->load_eigenpairs(*eigenvectors, shape.eigenvectors_on_host);
+  if (eigenvectors) load_eigenpairs(*gauge, *eigenvectors, shape.eigenvectors_on_host);
   gauge->measured();
   gauge->set_read_seconds(reading.seconds());
   return gauge;
@@ -192,7 +193,7 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
   if (options.eigenvectors)
-    state_->gauge->load_eigenpairs(read_eigenvector_header(context.communicator(), *options.eigenvectors));
+    load_eigenpairs(*state_->gauge, read_eigenvector_header(context.communicator(), *options.eigenvectors));
 }
 
 Session::~Session() = default;
@@ -200,8 +201,11 @@ Session::~Session() = default;
 const Communicator& Session::communicator() const { return state_->context->communicator(); }
 const Placement& Session::placement() const { return state_->context->placement(); }
 const Lattice& Session::lattice() const { return state_->context->lattice(); }
-const LinkField& Session::links() const { return state_->gauge->links(); }
-const ImprovedSummary* Session::improved() const { return state_->gauge->improved(); }
+const LinkField& Session::links() const { return state_->gauge->links().on_host(); }
+const ImprovedSummary* Session::improved() const {
+  const ImprovedGauge* const improved = state_->gauge->links().improved();
+  return improved ? &improved->summary : nullptr;
+}
 const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
 Gauge& Session::resident() { return *state_->gauge; }
@@ -212,31 +216,8 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                            Checkpoints* of_job) {
   const Context::Scope scope(*state_->context);
-  check_request(request, options().precision);
-  check_fields(communicator(), lattice(), sources, solutions, std::max<std::size_t>(request.masses.size(), 1));
-
-  // Everything below is in CPS phases.
-  std::vector<VectorField> converted;
-  if (request.phases == PhaseConvention::milc) {
-    converted.assign(sources.begin(), sources.end());
-    for (VectorField& b : converted) apply_milc_signs(b);
-    for (VectorField& x : solutions) apply_milc_signs(x);
-    sources = converted;
-  }
-  if (request.system != System::full)
-    for (VectorField& x : solutions) clear_parity(x, request.system == System::even ? Parity::odd : Parity::even);
-  SolveHabits habits;
-  habits.checkpoints = of_job;
-  habits.interrupted = state_->interrupted;
-  SolveReport report = request.masses.empty()
-                           ? state_->gauge->solve(request, sources, solutions, progress, habits)
-                           : state_->gauge->solve_masses(request, sources, solutions, progress, habits);
-  if (request.phases == PhaseConvention::milc) {
-    for (VectorField& x : solutions) apply_milc_signs(x);
-    const double bytes = double(converted.size()) * double(converted[0].bytes());
-    report.memory_bytes["sources_solutions"] += double(communicator().sum(std::int64_t(bytes)));
-  }
-  return report;
+  return staghorn::solve(*state_->gauge, request, sources, solutions, progress,
+                         {.interrupted = state_->interrupted, .checkpoints = of_job});
 }
 
 }  // namespace staghorn

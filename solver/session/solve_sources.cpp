@@ -4,7 +4,7 @@
 
 #include "solver/observables/measurements.hpp"
 #include "solver/request/solve_checks.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
 
@@ -15,16 +15,16 @@ SolvedSources solve_at_masses(Session& session, const SolveRequest& request, con
                               std::vector<VectorField> guesses,
                               const std::function<void(const CgProgress&)>& progress) {
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
-  const LowModes low_modes = session.resident().low_modes(request, std::span(&sources.request, 1));
+  const LowModes modes = low_modes(session.resident(), request, std::span(&sources.request, 1));
   SolvedSources solved{std::move(guesses), {}};
   if (solved.solutions.empty()) solved.solutions.assign(n_masses * n_rhs, VectorField(session.lattice()));
   SolveReport& report = solved.report;
   report = session.solve(request, sources.fields, solved.solutions, progress);
   report.source = sources.name;
   report.unverified = sources.unverified;
-  if (request.exact_low_modes) report.seconds["low_modes"] = low_modes.seconds;
+  if (request.exact_low_modes) report.seconds["low_modes"] = modes.seconds;
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i) report.rhs[i].color = sources.colors[i % n_rhs];
-  Measurements measurements(session.communicator(), session.resident().operator_links(), request, low_modes,
+  Measurements measurements(session.communicator(), session.resident().links().as_they_came(), request, modes,
                             {sources.request}, {n_rhs});
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i)
     measurements.take(0, i / n_rhs, i % n_rhs, solved.solutions[i],

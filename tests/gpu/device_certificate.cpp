@@ -23,7 +23,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watchdog.hpp"
 #include "solver/request/option_text.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/job/solve.hpp"
 #include "solver/session/session.hpp"
 #include "tests/unit/unit_checks.hpp"
 
@@ -214,7 +214,7 @@ void compare_changed_links(Comparison& comparison, const Communicator& communica
     Gauge gauge(context, links, context.options(), LinkOrigin{});
     for (const std::uint64_t seed : {8, 9}) {
       std::vector<VectorField> solutions = {VectorField(lattice)};
-      const SolveReport report = gauge.solve(request, sources, solutions, {});
+      const SolveReport report = solve(gauge, request, sources, solutions);
       comparison.check(report.outcome == Outcome::certified, "changed links, " + to_string(place) + ": outcome");
       found.push_back(solutions[0]);
       set_hot(gauge.writable_links(), seed);

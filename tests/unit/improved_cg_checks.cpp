@@ -76,7 +76,7 @@ Found solve(StaggeredOperator& d, const CutProblem& cut, LoopChoice choice) {
 }
 
 Found solve(const CutProblem& cut, const OperatorOptions& options, LoopChoice choice,
-            const std::shared_ptr<const HopData>& from = {}) {
+            const std::shared_ptr<HopData>& from = {}) {
   StaggeredOperator d(cut.problem.communicator, cut.links(), options, from);
   return solve(d, cut, choice);
 }
@@ -128,7 +128,7 @@ Verdict cg_has_the_bits_of_the_cpu() {
     options.cuda_device = 0;
     OperatorOptions full = options;  // fp64 and 18 reals: all others are converted from it on the GPU
     full.n_rhs = 1;
-    const std::shared_ptr<const HopData> from = StaggeredOperator(problem.communicator, cut.links(), full).hop_data();
+    const std::shared_ptr<HopData> from = StaggeredOperator(problem.communicator, cut.links(), full).hop_data();
     for (std::size_t k = 0; k < forms.size(); ++k)
       for (const LoopCase& loop : loops) {
         OperatorOptions on_gpu = options;

@@ -18,6 +18,7 @@
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
 
@@ -40,8 +41,8 @@ int status_of_search(EigenOutcome outcome, bool stopped) {
 // What a gauge says of the pairs that it keeps. Local.
 staghorn_eigen_info info_of(const Gauge& gauge) {
   staghorn_eigen_info info{};
-  info.used = gauge.uses_eigenpairs();
-  const DeflationSummary* const kept = gauge.kept_eigenpairs();
+  info.used = gauge.eigenpairs().are_used();
+  const DeflationSummary* const kept = gauge.eigenpairs().summary();
   if (!kept) return info;
   info.pairs = std::int32_t(kept->pairs);
   info.precision = std::int32_t(kept->precision);
@@ -107,7 +108,7 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
   });
   held.gauge->set_numbers(held.asked);
   const Stopwatch whole;
-  held.gauge->forget_eigenpairs();
+  held.gauge->eigenpairs().forget();
   ProgressCall progress(all, read.progress, read.progress_data);
   const auto show = progress.show();
   FoundEigenpairs found = find_eigenpairs(
@@ -120,7 +121,7 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
   if (values) std::copy(report.values.begin(), report.values.end(), values);
   staghorn_eigen_info made{};
   if (report.outcome == EigenOutcome::certified) {
-    held.gauge->keep_eigenpairs(std::move(found.pairs), report);
+    keep_eigenpairs(*held.gauge, std::move(found.pairs), report);
     made = info_of(*held.gauge);
   }
   made.status = status_of_search(report.outcome, *progress.stopped());
@@ -208,8 +209,8 @@ int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
     asked.add("gauge", held.number);
     asked.add("path", path);
   });
-  held.gauge->forget_eigenpairs();
-  held.gauge->load_eigenpairs(read_eigenvector_header(all, path));
+  held.gauge->eigenpairs().forget();
+  load_eigenpairs(*held.gauge, read_eigenvector_header(all, path));
   put(info, info_of(*held.gauge));
   return STAGHORN_OK;
 }
@@ -226,11 +227,11 @@ int write_file(HeldGauge& held, const char* path, int storage, int replace) {
     asked.add("replace", replace);
     check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
     check_choice("replace", replace, 0, 1);
-    if (!held.gauge->kept_eigenpairs())
+    if (!held.gauge->eigenpairs().summary())
       throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
     output = {path, eigenvector_format_by_name(path), Precision(storage), replace != 0};
   });
-  held.gauge->write_eigenpairs(output);
+  write_eigenpairs(*held.gauge, held.gauge->eigenpairs().pairs(), output);
   return STAGHORN_OK;
 }
 
@@ -246,8 +247,8 @@ int get(staghorn_gauge* handle, staghorn_eigen_info* info, int n, double* values
     if (n > 0) memory.writes(name, FieldBytes::of_array(numbers, std::size_t(n) * sizeof *numbers));
   require_own_memory(memory);
   put(info, info_of(*held->gauge));
-  if (!held->gauge->kept_eigenpairs()) return STAGHORN_OK;
-  const Eigenpairs& pairs = held->gauge->eigenpairs();
+  if (!held->gauge->eigenpairs().summary()) return STAGHORN_OK;
+  const Eigenpairs& pairs = held->gauge->eigenpairs().pairs();
   check_choice("n", n, 0, long(pairs.count()));
   if (values) std::copy_n(pairs.values.begin(), n, values);
   if (residuals) std::copy_n(pairs.residuals.begin(), n, residuals);
@@ -298,7 +299,7 @@ int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use_them) {
     check_choice("use", use_them, 0, 1);
     const auto held = held_by(gauge);
     const Use use(*held->context);
-    held->gauge->use_eigenpairs(use_them != 0);
+    held->gauge->eigenpairs().use(use_them != 0);
     return int(STAGHORN_OK);
   });
 }
@@ -312,7 +313,7 @@ int staghorn_eigenpairs_release(staghorn_gauge* gauge) {
   return guarded([&] {
     const auto held = held_by(gauge);
     const Use use(*held->context);
-    held->gauge->forget_eigenpairs();
+    held->gauge->eigenpairs().forget();
     return int(STAGHORN_OK);
   });
 }

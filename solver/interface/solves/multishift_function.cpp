@@ -15,6 +15,7 @@
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/report/explanation.hpp"
+#include "solver/session/job/solve.hpp"
 
 namespace staghorn {
 
@@ -100,8 +101,8 @@ class RunningShifts {
     });
     held_.gauge->set_numbers(arguments().options.session);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
-    SolveReport report = held_.gauge->solve_masses(call_.request, held_.sources, held_.solutions, progress.show(),
-                                                   {true, progress.stopped()});
+    SolveReport report =
+        solve(*held_.gauge, call_.request, held_.sources, held_.solutions, progress.show(), {true, progress.stopped()});
     const double b2 = norm2(all(), held_.sources[0], arguments().sites());
     if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;
     if (call_.alpha)

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dirac/operators/plain_operator.hpp"
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/solves/operator_conventions.hpp"
@@ -41,14 +42,14 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   check(layout);
   asked.add("gauge", held.number);
   add(asked, request);
-  options = options_of(request, held.asked, held.gauge->improved() != nullptr);
+  options = options_of(request, held.asked, held.gauge->links().improved() != nullptr);
   const std::map<std::string, std::string> texts = texts_of(request.words);
   set_texts(options, texts, whose);
   asked.add("request.words", in_one_line(texts).c_str());
   if (system() != System::full) options.request.stop = StopOn::system;  // both are the same
   scale_heavy_quarks(options.request, source_scale(request, system()));
   asked.add("vectors.phases", layout.phases);
-  asked.add("staghorn_eigenpairs_use", held.gauge->uses_eigenpairs());
+  asked.add("staghorn_eigenpairs_use", held.gauge->eigenpairs().are_used());
   host = vectors_of_host(layout, context.field_device());
   signs = signs_of_host(layout, &held.signs);
   check_half(layout, sites());
@@ -134,7 +135,7 @@ void give_hop(HeldGauge& held, const SolveArguments& arguments, VectorField& x, 
   if (arguments.of_solutions().alternating) all.agree([&] { alternate(x); });
   Gauge& gauge = *held.gauge;
   std::optional<OperatorLinks> links;
-  all.agree([&] { links.emplace(gauge.plain_links(x.space())); });
+  all.agree([&] { links.emplace(gauge.bench().plain_links(x.space())); });
   plain_hop(all, *links, gauge.options().boundary, dx, x, arguments.others());
   all.agree([&] { held.staged.write(arguments.host, arguments.signs, arguments.others(), dx, to); });
 }

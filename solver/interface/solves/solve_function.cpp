@@ -16,6 +16,7 @@
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/report/explanation.hpp"
+#include "solver/session/job/solve.hpp"
 
 namespace staghorn {
 
@@ -68,8 +69,8 @@ class RunningSolve {
     });
     gauge.set_numbers(arguments().options.session);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments().request.progress, arguments().request.progress_data);
-    SolveReport report = gauge.solve(arguments().options.request, held_.sources, held_.solutions, progress.show(),
-                                     {true, progress.stopped()});
+    SolveReport report = solve(gauge, arguments().options.request, held_.sources, held_.solutions, progress.show(),
+                               {true, progress.stopped()});
     for (int i = 0; i < call_.n; ++i) finish(i, report.rhs[std::size_t(i)], *progress.stopped());
     conclude(report);
     if (is_withheld(all(), arguments().request)) return STAGHORN_WITHHELD;

@@ -30,7 +30,7 @@ class ChebyshevPreconditioner final : public Preconditioner {
   int products_;
   ColorVectorField r_, p_, tmp_;
   std::optional<ColorVectorField> z_;  // in low precision
-  std::shared_ptr<const HopData> links_;
+  std::shared_ptr<HopData> links_;
   long filling_ = -1;  // of the links for which it is known
   double largest_ = 0;
 };

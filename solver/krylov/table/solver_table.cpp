@@ -62,11 +62,10 @@ const SolverEntry& solver_for(const SessionOptions& options) {
   const SolverNeeds parts = options.sloppy                 ? SolverNeeds::sloppy
                             : options.blas == Blas::cublas ? SolverNeeds::cublas
                                                            : SolverNeeds::nothing;
-  const bool preconditioned = options.preconditioner != "none";
-  if (preconditioned) preconditioner_of(options.preconditioner);
+  if (options.is_preconditioned()) preconditioner_of(options.preconditioner);
   std::string names = "auto";
   for (const SolverEntry& entry : table) {
-    if (entry.needs != parts || entry.can.precondition != preconditioned) continue;
+    if (entry.needs != parts || entry.can.precondition != options.is_preconditioned()) continue;
     if (options.solver == "auto" || options.solver == entry.name) return entry;
     names += std::string(", ") + entry.name;
   }
@@ -76,7 +75,7 @@ const SolverEntry& solver_for(const SessionOptions& options) {
 double predicted_solver_bytes(const SessionOptions& options, const OperatorBytes& precise,
                               const OperatorBytes& sloppy) {
   double bytes = solver_for(options).predicted_bytes(precise, sloppy);
-  if (options.preconditioner != "none")
+  if (options.is_preconditioned())
     bytes +=
         preconditioner_of(options.preconditioner).entry->predicted_bytes(precise, options.sloppy ? &sloppy : nullptr);
   return bytes;

@@ -18,7 +18,7 @@ struct SolverParts {
   StaggeredOperator& d;                 // in the precision of the answer
   StaggeredOperator* sloppy = nullptr;  // in lower precision, if the request has mixed precision
   const Cublas* cublas = nullptr;       // the library, if the request has it
-  std::string preconditioner = "none";  // SessionOptions::preconditioner
+  std::string preconditioner{};         // SessionOptions::preconditioner
 };
 
 enum class SolverNeeds { nothing, sloppy, cublas };

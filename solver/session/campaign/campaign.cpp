@@ -12,6 +12,7 @@
 #include "lattice_io/files/text_file.hpp"
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "solver/eigen/eigenpair_identity.hpp"
+#include "solver/gauge/context.hpp"
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/name_pattern.hpp"
@@ -23,7 +24,6 @@
 #include "solver/session/campaign/campaign_results.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/campaign/record_file.hpp"
-#include "solver/session/context.hpp"
 
 namespace staghorn {
 
@@ -51,7 +51,7 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["staghorn_version"] = version();
   identity["numbers"] = describe_numbers(session);
   identity["solver"] = solver_for(session).name;
-  if (session.preconditioner != "none") identity["preconditioner"] = session.preconditioner;
+  if (session.is_preconditioned()) identity["preconditioner"] = session.preconditioner;
   identity["reunitarize"] = option_text(session.reunitarize);
   identity["no_verify"] = option_text(session.no_verify);
   identity["dataset"] = session.dataset.value_or("");

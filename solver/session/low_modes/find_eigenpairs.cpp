@@ -14,8 +14,7 @@
 #include "solver/report/provenance.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"
-#include "solver/session/certificate/certificate_fields.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 
 namespace staghorn {
 
@@ -27,15 +26,15 @@ double orthonormal(Precision precision) { return precision == Precision::fp64 ? 
 // Throws Error on every rank alike where the vectors do not fit.
 void require_memory(const Gauge& gauge, const OperatorOptions& options, const EigenRequest& request) {
   const Communicator& all = gauge.context().communicator();
-  const Lattice& lattice = gauge.links().lattice();
+  const Lattice& lattice = gauge.context().lattice();
   const AvailableMemory available = available_memory(all, options.cuda_device);
   const bool on_gpu = options.cuda_device >= 0;
   all.agree([&] {
-    const SearchMemory memory = estimate_search_memory(lattice, options, gauge.improved(), request.pairs);
+    const SearchMemory memory = estimate_search_memory(lattice, options, gauge.links().improved(), request.pairs);
     const double there =
         on_gpu ? std::min(available.device, available.device_limit) : std::min(available.host, available.host_limit);
     if (memory.needed() <= there) return;
-    const int fitting = most_pairs_that_fit(lattice, options, gauge.improved(), there);
+    const int fitting = most_pairs_that_fit(lattice, options, gauge.links().improved(), there);
     throw Error(ErrorKind::memory,
                 "memory: " + std::to_string(request.pairs) + " eigenpairs on " + to_string(lattice.global()) +
                     " with grid " + to_string(lattice.grid()) + " would take " + gigabytes(memory.needed()) + " of " +
@@ -66,9 +65,9 @@ std::string explain(const EigenReport& report) {
 
 // What a checkpoint belongs to. Not the number of calls: a search may go on with more of them.
 std::map<std::string, std::string> identity_of(const Gauge& gauge, const EigenRequest& request) {
-  std::map<std::string, std::string> identity = gauge.eigenpair_identity();
+  std::map<std::string, std::string> identity = gauge.links().identity();
   identity["staghorn_version"] = version();
-  identity["lattice"] = to_string(gauge.links().lattice().global());
+  identity["lattice"] = to_string(gauge.context().lattice().global());
   identity["numbers"] = describe_numbers(gauge.options());
   identity["pairs"] = std::to_string(request.pairs);
   identity["tolerance"] = option_text(request.tolerance);
@@ -101,7 +100,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   const Context& context = gauge.context();
   const Context::Scope scope(context);
   const Communicator& all = context.communicator();
-  const Extents& extents = gauge.links().lattice().global();
+  const Extents& extents = gauge.context().lattice().global();
   check_eigen_request(request, gauge.options());
   check_eigen_request(request, extents);
   OperatorOptions options = operator_options(gauge.options(), 1, context.cuda_device());
@@ -109,16 +108,16 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   require_memory(gauge, options, request);
   std::optional<Checkpoints> checkpoints;
   if (request.checkpoint)
-    checkpoints.emplace(all, gauge.links().lattice(), checkpoint_place(request), identity_of(gauge, request));
+    checkpoints.emplace(all, gauge.context().lattice(), checkpoint_place(request), identity_of(gauge, request));
 
   FoundEigenpairs found;
   EigenReport& report = found.report;
   report.request = request;
   Stopwatch watch;
-  StaggeredOperator d(all, gauge.operator_links(), options, gauge.packed_links());
+  StaggeredOperator d(all, gauge.links().as_they_came(), options, gauge.bench().packed_links());
   gauge.measured();
-  gauge.fill_setting(report, d);
-  report.seconds["read"] = gauge.read_seconds();
+  fill_setting(report, gauge, d);
+  report.seconds["read"] = gauge.links().read_seconds();
   report.seconds["setup"] = watch.seconds();
 
   watch = Stopwatch();
@@ -140,7 +139,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
     OperatorOptions of_block = options;
     of_block.n_rhs = LanczosSearch::block_size(request.pairs, range.dimension);
     std::optional<StaggeredOperator> own_of_block;
-    if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.operator_links(), of_block, d.hop_data());
+    if (of_block.n_rhs > 1) own_of_block.emplace(all, gauge.links().as_they_came(), of_block, d.hop_data());
     LanczosSearch search(d, own_of_block ? *own_of_block : d, parity, range,
                          {request.pairs, request.tolerance * range.largest, request.max_calls, request.seed,
                           request.interval_from, request.degree, checkpoints ? &*checkpoints : nullptr, interrupted});
@@ -154,7 +153,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
       OperatorOptions of_values = options;
       of_values.precision = Precision::fp64;
       of_values.tuning = Tuning::off;
-      in_fp64.emplace(all, gauge.operator_links(), of_values);
+      in_fp64.emplace(all, gauge.links().as_they_came(), of_values);
     }
     found.pairs = search.pairs(in_fp64 ? *in_fp64 : d);
     take_counts(report, search);
@@ -170,7 +169,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   if (found.pairs.count() > 0) {
     const bool on_gpu = context.field_device() >= 0;
     std::optional<OperatorLinks> links;
-    all.agree([&] { links.emplace(gauge.plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
+    all.agree([&] { links.emplace(gauge.bench().plain_links(on_gpu ? MemorySpace::cuda : MemorySpace::host)); });
     const VectorAlgebra algebra(all, *found.pairs.layout, d.kernels());
     const EigenpairCertificate certificate =
         certify_eigenpairs(all, *links, gauge.options().boundary, algebra, found.pairs, Eigenvalues::recomputed);
@@ -196,11 +195,9 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
 bool write_eigenpairs(Gauge& gauge, FoundEigenpairs& found, const EigenpairOutput& output) {
   if (found.pairs.count() == 0) return false;
   const Context::Scope scope(gauge.context());
-  const Communicator& all = gauge.context().communicator();
   const Stopwatch watch;
-  write_eigenpairs(all, output, found.pairs, gauge.eigenpair_identity(), gauge.operator_links(),
-                   gauge.options().boundary);
-  found.report.seconds["write"] = all.max(watch.seconds());
+  write_eigenpairs(gauge, found.pairs, output);
+  found.report.seconds["write"] = gauge.context().communicator().max(watch.seconds());
   return true;
 }
 

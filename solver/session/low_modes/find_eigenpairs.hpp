@@ -4,8 +4,8 @@
 #include <functional>
 
 #include "solver/eigen/eigenpair_file.hpp"
+#include "solver/gauge/gauge.hpp"
 #include "solver/report/eigen_report.hpp"
-#include "solver/session/gauge.hpp"
 
 namespace staghorn {
 

@@ -4,8 +4,8 @@
 #include <numeric>
 #include <optional>
 
-#include "solver/session/gauge.hpp"
-#include "solver/session/groups/merged_report.hpp"
+#include "solver/session/job/checkpoint_identity.hpp"
+#include "solver/session/job/tally.hpp"
 #include "solver/session/many/batch_checkpoint.hpp"
 
 namespace staghorn {
@@ -18,14 +18,13 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
   BatchesSoFar so_far(n_masses * all, batches.count);
   std::optional<BatchCheckpoint> checkpoint;
   if (request.checkpoint) {
-    std::map<std::string, std::string> identity = session.resident().identity_of(request, sources.identity());
+    std::map<std::string, std::string> identity = checkpoint_identity(session.resident(), request, sources.identity());
     identity["phases"] = to_string(request.phases);
     identity["batch"] = std::to_string(batch);
     checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink, so_far);
     checkpoint->go_on(again);
   }
-  SolveReport whole;
-  double work = 0;
+  Tally tally;
   std::vector<VectorField> fields, solutions;
   for (std::size_t k = 0; k < batches.count; ++k) {
     const std::size_t n = batches.size(k);
@@ -51,12 +50,10 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
       so_far.shift_columns[k] = part.multi_shift->columns;
     }
     if (so_far.took_over.empty()) so_far.took_over = part.took_over;
-    work += part.site_iterations_per_second * part.seconds["solve"];
-    merge(whole, std::move(part));
+    tally.add(std::move(part));
   }
-  whole.rhs = std::move(so_far.rhs);
+  SolveReport whole = tally.report(std::move(so_far.rhs));
   whole.took_over = so_far.took_over;
-  for (const RhsReport& rhs : whole.rhs) whole.outcome = std::max(whole.outcome, rhs.outcome);
   if (whole.multi_shift) {
     const std::vector<double>& columns = so_far.shift_columns;
     const auto sum = [](const std::vector<double>& all) { return long(std::accumulate(all.begin(), all.end(), 0.0)); };
@@ -66,7 +63,6 @@ SolveReport solve_batch_after_batch(Session& session, const SolveRequest& reques
   }
   if (checkpoint) whole.checkpoint = checkpoint->of_searches().summary();
   whole.batch = summary_of(batches, whole.rhs);
-  if (whole.seconds["solve"] > 0) whole.site_iterations_per_second = work / whole.seconds["solve"];
   return whole;
 }
 

@@ -24,8 +24,8 @@ ManyObservables::ManyObservables(Session& session, const SourceList& sources, co
     : sources_(sources),
       request_(request),
       requests_(requests_of(sources)),
-      links_(session.resident().operator_links()),
-      low_modes_(session.resident().low_modes(request, requests_)),
+      links_(session.resident().links().as_they_came()),
+      low_modes_(low_modes(session.resident(), request, requests_)),
       measurements_(session.communicator(), links_, request, low_modes_, requests_, numbers_of_vectors(sources)) {}
 
 void ManyObservables::take(std::size_t number, const VectorField& solution) {

@@ -3,7 +3,7 @@
 
 #include "solver/observables/measurements.hpp"
 #include "solver/request/source_list.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {

@@ -7,37 +7,34 @@
 #include "halo/watch/stopwatch.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
-#include "solver/session/certificate/scaled_sources.hpp"
+#include "solver/session/passes/scaled_sources.hpp"
 
 namespace staghorn {
 
 namespace {
 
-std::unique_ptr<StaggeredOperator> one_column(const Context& context, const OperatorLinks& links,
-                                              const SessionOptions& options, const StaggeredOperator* of) {
-  if (!of) return nullptr;
-  return std::make_unique<StaggeredOperator>(context.communicator(), links,
-                                             operator_options(options, 1, context.cuda_device()), of->hop_data());
+std::unique_ptr<StaggeredOperator> one_column(const Gauge& gauge, const Workbench::BatchParts& parts) {
+  if (!parts.sloppy) return nullptr;
+  const Context& context = gauge.context();
+  const OperatorOptions options = operator_options(iterated_options(gauge.options()), 1, context.cuda_device());
+  return std::make_unique<StaggeredOperator>(context.communicator(), parts.links, options, parts.sloppy->hop_data());
 }
 
 }  // namespace
 
-RefilledBatch::RefilledBatch(const Gauge::BatchParts& parts, const Context& context, const SessionOptions& options,
-                             const SolveRequest& request, std::function<void()> pack_links)
-    : parts_(parts),
-      context_(context),
-      options_(options),
+RefilledBatch::RefilledBatch(Gauge& gauge, const SolveRequest& request, int columns, std::size_t n_sources)
+    : gauge_(gauge),
       request_(request),
-      pack_links_(std::move(pack_links)),
-      single_(context.communicator(), parts.links, operator_options(options, 1, context.cuda_device()),
-              parts.precise.hop_data()),
-      sloppy_single_(one_column(context, parts.links, iterated_options(options), parts.sloppy)),
-      columns_(std::size_t(parts.precise.options().n_rhs)) {
-  use_.columns = columns();
-  context.communicator().agree([&] {
-    const TileOperators operators{parts.sloppy ? *parts.sloppy : parts.precise, single_, sloppy_single_.get()};
+      parts_(gauge.bench().prepare_batch(columns, n_sources, request.system)),
+      single_(gauge.context().communicator(), parts_.links,
+              operator_options(gauge.options(), 1, gauge.context().cuda_device()), parts_.precise.hop_data()),
+      sloppy_single_(one_column(gauge, parts_)),
+      columns_(std::size_t(parts_.precise.options().n_rhs)) {
+  use_.columns = this->columns();
+  gauge.context().communicator().agree([&] {
+    const TileOperators operators{parts_.sloppy ? *parts_.sloppy : parts_.precise, single_, sloppy_single_.get()};
     tile_ = make_tile_solver(operators, request.system == System::odd ? Parity::odd : Parity::even, request.mass,
-                             context.loop());
+                             gauge.context().loop());
   });
 }
 
@@ -48,14 +45,14 @@ bool RefilledBatch::is_empty() const {
 }
 
 std::size_t RefilledBatch::place(std::size_t source, VectorField b) {
-  const Communicator& all = context_.communicator();
+  const Context& context = gauge_.context();
+  const Communicator& all = context.communicator();
+  const SessionOptions& options = gauge_.options();
   const auto at = std::size_t(std::find(columns_.begin(), columns_.end(), nullptr) - columns_.begin());
   all.agree([&] {
     const MemorySpace space = parts_.certificate.space();
-    auto made = std::make_unique<BatchColumn>(source, single_, context_.loop(), [&](EvenOddPass& pass) {
-      return CertifiedWork{
-          all,     parts_.plain, options_.boundary, options_.precision, pass, parts_.certificate.residual(),
-          nullptr, nullptr,      nullptr,           pack_links_};
+    auto made = std::make_unique<BatchColumn>(source, single_, context.loop(), [&](EvenOddPass& pass) {
+      return CertifiedWork{all, parts_.plain, options.boundary, options.precision, pass, parts_.certificate.residual()};
     });
     made->x.emplace_back(b.lattice(), space);
     if (b.space() == space)

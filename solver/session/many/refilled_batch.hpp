@@ -6,9 +6,9 @@
 #include <memory>
 #include <vector>
 
+#include "solver/gauge/gauge.hpp"
 #include "solver/krylov/tile/tile_solver.hpp"
-#include "solver/session/certified_solve.hpp"
-#include "solver/session/gauge.hpp"
+#include "solver/session/passes/certified_solve.hpp"
 
 namespace staghorn {
 
@@ -40,9 +40,8 @@ struct BatchColumn {
 
 class RefilledBatch {
  public:
-  // All arguments must outlive the batch. `pack_links` as CertifiedWork has it.
-  RefilledBatch(const Gauge::BatchParts& parts, const Context& context, const SessionOptions& options,
-                const SolveRequest& request, std::function<void()> pack_links);
+  // `columns` as Workbench::prepare_batch has them. `gauge` and `request` must outlive the batch.
+  RefilledBatch(Gauge& gauge, const SolveRequest& request, int columns, std::size_t n_sources);
 
   int columns() const { return int(columns_.size()); }
   bool has_free_column() const;
@@ -80,11 +79,9 @@ class RefilledBatch {
   void certify(std::size_t column, const Archive* kept = nullptr);
   void count_bytes();
 
-  const Gauge::BatchParts& parts_;
-  const Context& context_;
-  const SessionOptions& options_;
+  const Gauge& gauge_;
   const SolveRequest& request_;
-  std::function<void()> pack_links_;
+  const Workbench::BatchParts parts_;
   StaggeredOperator single_;
   std::unique_ptr<StaggeredOperator> sloppy_single_;
   std::unique_ptr<TileSolver> tile_;

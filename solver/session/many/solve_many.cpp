@@ -10,6 +10,8 @@
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/explanation.hpp"
 #include "solver/request/solve_checks.hpp"
+#include "solver/session/job/checkpoint_identity.hpp"
+#include "solver/session/job/filled_report.hpp"
 #include "solver/session/many/batch_after_batch.hpp"
 #include "solver/session/many/many_checkpoint.hpp"
 #include "solver/session/many/many_observables.hpp"
@@ -41,38 +43,30 @@ BatchSummary summary_of(const BatchUse& use) {
 SolveReport solve_in_turns(Session& session, const SolveRequest& request, int columns, const SourceList& sources,
                            SolutionSink* sink, const TakeSolution& take, const TakeSolution& again,
                            const std::function<void(const CgProgress&)>& progress) {
-  const Context& context = session.context();
   Gauge& gauge = session.resident();
-  const SessionOptions& options = session.options();
-  // Fields that are made here may lie where the kernels work, and so may the certificate.
-  const bool on_gpu = context.field_device() >= 0;
-  const MemorySpace certificate =
-      certificate_space(options.certificate, on_gpu ? MemorySpace::cuda : MemorySpace::host, on_gpu);
 
   std::optional<ManyCheckpoint> checkpoint;
   if (request.checkpoint) {
-    std::map<std::string, std::string> identity = gauge.identity_of(request, sources.identity());
+    std::map<std::string, std::string> identity = checkpoint_identity(gauge, request, sources.identity());
     identity["phases"] = to_string(request.phases);
     checkpoint.emplace(session.communicator(), session.lattice(), request, std::move(identity), sink);
   }
   const Stopwatch setting_up;
-  const Gauge::BatchParts parts = gauge.prepare_batch(columns, sources.size(), request.system, certificate);
-  RefilledBatch batch(parts, context, options, request, [] {});
+  RefilledBatch batch(gauge, request, columns, sources.size());
   const double setup_seconds = setting_up.seconds();
 
-  const bool milc = request.phases == PhaseConvention::milc;
   CertifiedSolve whole;
   whole.rhs.resize(sources.size());
   std::vector<bool> is_done(sources.size(), false);
   const auto make = [&](std::size_t source) {
     VectorField b = sources.make(source);
-    if (milc) apply_milc_signs(b);
+    change_phases(request.phases, b);
     return b;
   };
   const auto done = [&](std::size_t source, const VectorField& x, CertifiedSolve&& solved) {
     merge(whole, std::move(solved), source);
     VectorField solution(x, MemorySpace::host);
-    if (milc) apply_milc_signs(solution);
+    change_phases(request.phases, solution);
     take(source, solution);
     is_done[source] = true;
     if (checkpoint) checkpoint->remember(source, solution);
@@ -95,12 +89,11 @@ SolveReport solve_in_turns(Session& session, const SolveRequest& request, int co
   whole.precise_loop = batch.precise_form();
   whole.cg_iterations = use.iterations;
   whole.cg_seconds = batch.solve_seconds();
-  const bool there = certificate == MemorySpace::cuda;
+  const bool there = gauge.bench().certificate().space() == MemorySpace::cuda;
   const double on_their_way = 2 * double(session.lattice().local_volume()) * sizeof(ColorVector<double>);
-  SolveReport report =
-      gauge.batch_report(request, whole, setup_seconds,
-                         {batch.vector_bytes(), batch.halo_bytes(), there ? on_their_way : batch.field_bytes(),
-                          there ? batch.field_bytes() : 0});
+  SolveReport report = batch_report(gauge, request, whole, setup_seconds,
+                                    {batch.vector_bytes(), batch.halo_bytes(),
+                                     there ? on_their_way : batch.field_bytes(), there ? batch.field_bytes() : 0});
   report.batch = summary_of(use);
   if (report.seconds["solve"] > 0)
     report.site_iterations_per_second =

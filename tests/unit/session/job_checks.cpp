@@ -1,0 +1,90 @@
+// A job of the solver as data, and what of a gauge stays between its solves.
+#include <algorithm>
+#include <cstring>
+
+#include "solver/session/job/job_plan.hpp"
+#include "solver/session/job/solve.hpp"
+#include "tests/unit/unit_checks.hpp"
+
+namespace staghorn {
+
+namespace {
+
+using Places = std::vector<std::size_t>;
+
+// Five sources, at most three at once, and masses of the epsilons 0, -0.1, 0, of which 0 is that of the links.
+bool a_job_is_cut_by_epsilons_and_then_by_sources() {
+  SolveRequest request;
+  request.masses = {0.5, 0.6, 0.7};
+  request.tolerances = {1e-8, 1e-9, 1e-10};
+  request.naik_epsilons = {std::nullopt, -0.1, 0.0};
+  const JobPlan plan = plan_job(request, 5, 3, 0);
+  if (!CHECK(plan.batches.size() == 4u)) return false;
+  bool holds = true;
+  Places all;
+  for (const Batch& batch : plan.batches) {
+    const bool own = *batch.epsilon == 0;
+    holds = holds && CHECK(batch.request.masses == (own ? std::vector{0.5, 0.7} : std::vector{0.6})) &&
+            CHECK(batch.request.tolerances == (own ? std::vector{1e-8, 1e-10} : std::vector{1e-9})) &&
+            CHECK(batch.request.naik_epsilons.empty()) && CHECK(batch.n_sources <= 3u) &&
+            CHECK(batch.places.size() == batch.n_sources * batch.request.masses.size());
+    all.insert(all.end(), batch.places.begin(), batch.places.end());
+  }
+  // Mass by mass, source by source: sources 0 and 1 of the masses 0 and 2.
+  holds = holds && CHECK(plan.batches[0].places == (Places{0, 1, 10, 11})) && CHECK(*plan.batches[0].epsilon == 0) &&
+          CHECK(plan.batches[3].places == (Places{7, 8, 9})) && CHECK(*plan.batches[3].epsilon == -0.1);
+  std::sort(all.begin(), all.end());  // each right-hand side once
+  for (std::size_t i = 0; i < all.size(); ++i) holds = holds && CHECK(all[i] == i);
+  return holds && CHECK(all.size() == 15u);
+}
+
+bool a_job_of_one_mass_is_one_batch() {
+  SolveRequest request;
+  request.mass = 0.3;
+  const JobPlan plan = plan_job(request, 2, most_at_once(request, false), 0);
+  return CHECK(plan.batches.size() == 1u) && CHECK(plan.batches[0].places == (Places{0, 1})) &&
+         CHECK(!plan.batches[0].epsilon) && CHECK(plan.batches[0].request.mass == 0.3);
+}
+
+// Solver and preconditioner read the links that are packed; another precision does not.
+bool another_solver_keeps_the_packed_links() {
+  const Communicator communicator;
+  SessionOptions options;
+  options.device = "cpu";
+  const Context context(communicator, {4, 6, 4, 8}, options, Mapping::natural);
+  const Context::Scope scope(context);
+  LinkField links(context.lattice());
+  make_random(links);
+  Gauge gauge(context, links, context.options(), LinkOrigin{});
+  std::vector<VectorField> sources(1, VectorField(context.lattice()));
+  sources[0][0].c[0] = {1, 0};
+  SolveRequest request;
+  request.mass = 1;
+  std::vector<VectorField> solutions;
+  const auto solved_by = [&](const char* name, const char* preconditioner) {
+    options.solver = name;
+    options.preconditioner = preconditioner;
+    gauge.set_numbers(options);
+    solutions.assign(1, VectorField(context.lattice()));
+    const SolveReport report = solve(gauge, request, sources, solutions);
+    return CHECK(report.solver == name) && CHECK(report.outcome == Outcome::certified);
+  };
+  if (!solved_by("cg", "none")) return false;
+  const std::shared_ptr<HopData> packed = gauge.bench().packed_links();
+  const VectorField first = solutions[0];
+  if (!solved_by("block", "none") || !CHECK(gauge.bench().packed_links() == packed)) return false;
+  if (!solved_by("flexible", "chebyshev:4") || !CHECK(gauge.bench().packed_links() == packed)) return false;
+  if (!solved_by("cg", "none") || !CHECK(gauge.bench().packed_links() == packed)) return false;
+  if (!CHECK(std::memcmp(first.data(), solutions[0].data(), first.bytes()) == 0)) return false;
+  options.precision = Precision::fp32;
+  return solved_by("cg", "none") && CHECK(gauge.bench().packed_links() != packed);
+}
+
+}  // namespace
+
+std::vector<UnitCheck> job_checks() {
+  return {UNIT_CHECK(a_job_is_cut_by_epsilons_and_then_by_sources), UNIT_CHECK(a_job_of_one_mass_is_one_batch),
+          UNIT_CHECK(another_solver_keeps_the_packed_links)};
+}
+
+}  // namespace staghorn
