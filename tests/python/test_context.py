@@ -33,7 +33,7 @@ def operator(links):
 
 @pytest.fixture(scope="module")
 def gauge(links):
-    return sh.Context(EXTENTS).gauge(links)
+    return sh.Context(EXTENTS, device="cpu").gauge(links)
 
 
 @pytest.fixture(scope="module")
@@ -271,7 +271,7 @@ def test_boundary_is_that_of_the_reference(links, b):
 
 
 def test_a_gauge_file_is_read_as_by_a_session(small_gauge):
-    context = sh.Context(small_gauge)
+    context = sh.Context(small_gauge, device="cpu")
     assert context.lattice == (4, 6, 8, 10) == context.local and context.origin == (0, 0, 0, 0) and context.grid == (1, 1, 1, 1)
     assert context.device == "cpu"
     assert np.array_equal(context.read_links(small_gauge), sh.read_gauge(small_gauge)[0])
@@ -385,9 +385,9 @@ BAD_CONTEXTS = [
     ({"grid": (2, 1, 1, 1)}, "^grid"),
     ({"device": "tpu"}, "^device: expected auto, cpu"),
     ({"certificate": "none"}, "^certificate: expected auto, host or device"),
-    ({"certificate": "device"}, "^certificate: expected AUTO or HOST where a rank computes on the CPU"),
+    ({"certificate": "device", "device": "cpu"}, "^certificate: expected AUTO or HOST where a rank computes on the CPU"),
     ({"threads": -1}, "^threads: expected 0 to"),
-    ({"stream": 7}, "^stream: expected NULL where a rank computes on the CPU"),
+    ({"stream": 7, "device": "cpu"}, "^stream: expected NULL where a rank computes on the CPU"),
     ({"comm": "world"}, "^comm: expected a communicator of mpi4py, found builtins.str"),
 ]
 
