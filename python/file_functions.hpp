@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "lattice_io/files/checksums.hpp"
-#include "python/native_session.hpp"
+#include "python/native_campaign.hpp"
 
 namespace staghorn::python {
 

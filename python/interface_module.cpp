@@ -11,6 +11,7 @@
 #include <nanobind/stl/vector.h>
 #include <staghorn.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -72,17 +73,26 @@ void log_message(void* data, int level, const char* text) {
   }
 }
 
-std::shared_ptr<Context> create_context(const staghorn_geometry& geometry, staghorn_options options,
-                                        const std::optional<std::string>& transport,
-                                        const std::optional<std::string>& tuning_file,
-                                        const std::optional<std::string>& devices, nb::object log,
+std::shared_ptr<Context> create_context(const Four& lattice, const std::optional<Four>& grid,
+                                        const std::optional<Four>& coord, const Words& words, int threads,
+                                        bool environment, std::uintptr_t stream,
+                                        const std::optional<std::string>& tuning_file, nb::object log,
                                         std::optional<std::int32_t> communicator, const nb::object& ready) {
   ready();  // all arguments are what they should be
+  auto geometry = defaults<staghorn_geometry, STAGHORN_GEOMETRY>();
+  const Four chosen{};  // the library chooses
+  std::copy(lattice.begin(), lattice.end(), geometry.global);
+  std::copy_n(grid.value_or(chosen).begin(), 4, geometry.grid);
+  if (coord) std::copy(coord->begin(), coord->end(), geometry.coord);
   auto context = std::make_shared<Context>();
   context->log = std::move(log);
-  options.transport = transport ? transport->c_str() : nullptr;
+  auto options = defaults<staghorn_options, STAGHORN_OPTIONS>();
+  options.device = STAGHORN_DEVICE_AUTO;
+  options.words = words.handle;
+  options.threads = threads;
+  options.environment = environment;
+  options.stream = reinterpret_cast<void*>(stream);
   options.tuning_file = tuning_file ? tuning_file->c_str() : nullptr;
-  options.devices = devices ? devices->c_str() : nullptr;
   if (!context->log.is_none()) {
     options.log = log_message;
     options.log_data = &context->log;
@@ -112,41 +122,72 @@ int device(const Context& context) {
   return number;
 }
 
-std::string report(const Context& context) {
+// The text that `call` writes.
+template <class Call>
+std::string text_of(const Call& call) {
   std::size_t bytes = 0;
-  checked([&] { return staghorn_report(context.handle, nullptr, &bytes); });
+  checked([&] { return call(nullptr, &bytes); });
   std::string json(bytes, '\0');
-  checked([&] { return staghorn_report(context.handle, json.data(), &bytes); });
+  checked([&] { return call(json.data(), &bytes); });
   json.resize(bytes - 1);  // without the final 0
   return json;
 }
 
-// Links of a host: thin ones, perhaps with an action that makes fat and long ones of them, or fat and long ones.
-std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, const staghorn_links& links, const Addresses& u,
-                                    const std::optional<staghorn_links>& long_links, const Addresses& lng,
-                                    const std::optional<staghorn_action>& action) {
+std::string report(const Context& context) {
+  return text_of([&](char* json, std::size_t* bytes) { return staghorn_report(context.handle, json, bytes); });
+}
+
+std::string gauge_report(const Gauge& gauge) {
+  ++gauge.context->calls;
+  return text_of([&](char* json, std::size_t* bytes) { return staghorn_gauge_report(gauge.handle, json, bytes); });
+}
+
+std::shared_ptr<Gauge> gauge_in(std::shared_ptr<Context> context) {
   auto gauge = std::make_shared<Gauge>();
   gauge->context = std::move(context);
   ++gauge->context->calls;
-  const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
+  return gauge;
+}
+
+// Links of a host: thin ones, of which words may make fat and Naik ones, or fat and Naik ones.
+std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, staghorn_links links, const Addresses& u,
+                                    const std::optional<staghorn_links>& naik_links, const Addresses& naik,
+                                    const Words& words) {
+  const auto gauge = gauge_in(std::move(context));
+  const auto buffers = link_pointers(u), naik_buffers = link_pointers(naik);
   staghorn_context* in = gauge->context->handle;
+  links.words = words.handle;
   checked([&] {
-    if (long_links)
-      return staghorn_gauge_create_improved(in, &links, buffers.data(), &*long_links, long_buffers.data(),
+    if (naik_links)
+      return staghorn_gauge_create_improved(in, &links, buffers.data(), &*naik_links, naik_buffers.data(),
                                             &gauge->handle);
-    if (action) return staghorn_gauge_create_action(in, &links, buffers.data(), &*action, &gauge->handle);
     return staghorn_gauge_create(in, &links, buffers.data(), &gauge->handle);
   });
   return gauge;
 }
 
-void update(const Gauge& gauge, const staghorn_links& links, const Addresses& u,
-            const std::optional<staghorn_links>& long_links, const Addresses& lng) {
-  ++gauge.context->calls;
-  const auto buffers = link_pointers(u), long_buffers = link_pointers(lng);
+std::shared_ptr<Gauge> read_gauge(std::shared_ptr<Context> context, const std::optional<std::string>& path,
+                                  const Words& words) {
+  const auto gauge = gauge_in(std::move(context));
   checked([&] {
-    return long_links
-               ? staghorn_gauge_update_improved(gauge.handle, &links, buffers.data(), &*long_links, long_buffers.data())
+    return staghorn_gauge_read(gauge->context->handle, path ? path->c_str() : nullptr, words.handle, &gauge->handle);
+  });
+  return gauge;
+}
+
+void gauge_links(const Gauge& gauge, const staghorn_links& links, const Addresses& u) {
+  ++gauge.context->calls;
+  const auto buffers = link_pointers(u);
+  checked([&] { return staghorn_gauge_links(gauge.handle, &links, buffers.data()); });
+}
+
+void update(const Gauge& gauge, const staghorn_links& links, const Addresses& u,
+            const std::optional<staghorn_links>& naik_links, const Addresses& naik) {
+  ++gauge.context->calls;
+  const auto buffers = link_pointers(u), naik_buffers = link_pointers(naik);
+  checked([&] {
+    return naik_links
+               ? staghorn_gauge_update_improved(gauge.handle, &links, buffers.data(), &*naik_links, naik_buffers.data())
                : staghorn_gauge_update(gauge.handle, &links, buffers.data());
   });
 }
@@ -170,43 +211,124 @@ struct Listener {
   }
 };
 
-// Solves by `call`, which is given the request with its progress function, and gives `n` results.
+// A function of Python that makes an array for so many vectors, and says where it lies.
+struct Room {
+  nb::object function;
+  std::optional<nb::python_error> error;
+
+  static void* call(void* data, std::int64_t n) {
+    auto& self = *static_cast<Room*>(data);
+    const nb::gil_scoped_acquire interpreter;
+    try {
+      return reinterpret_cast<void*>(nb::cast<std::uintptr_t>(self.function(n)));
+    } catch (nb::python_error& error) {
+      self.error.emplace(std::move(error));
+      return nullptr;
+    }
+  }
+};
+
+// Runs `call` without the interpreter and returns its outcome. Raises what functions of Python raised in it, or its
+// error.
 template <class Call>
-std::pair<int, std::vector<staghorn_result>> solved(staghorn_request request, nb::object progress, std::size_t n,
-                                                    const Call& call) {
-  Listener listener{std::move(progress), {}};
-  request.progress = Listener::call;
-  request.progress_data = &listener;
-  std::vector<staghorn_result> results(n, defaults<staghorn_result, STAGHORN_RESULT>());
-  const int status = checked([&] { return call(request, results.data()); });
+int listened(const Listener& listener, const Room& room, const Call& call) {
+  int status = STAGHORN_OK;
+  std::string text;
+  {
+    const nb::gil_scoped_release others_may_run;
+    status = call();
+    if (status < 0) text = staghorn_last_error();
+  }
+  if (room.error) throw *room.error;
   if (listener.error) throw *listener.error;
-  return {status, std::move(results)};
+  if (status < 0) raise_error(status, text);
+  return status;
 }
 
-auto solve(const Gauge& gauge, const Request& request, const staghorn_vectors& vectors, const Addresses& b,
-           const Addresses& x, const Addresses& dx, nb::object progress) {
+// What the table of options does not know of a request.
+struct Conventions {
+  int sign, halved, stop, guess;
+};
+
+staghorn_request request_of(const Words& words, const Conventions& conventions, Listener& listener) {
+  auto request = defaults<staghorn_request, STAGHORN_REQUEST>();
+  request.tolerance = 0;  // by precision
+  request.words = words.handle;
+  request.sign = conventions.sign;
+  request.halved = conventions.halved;
+  request.stop = conventions.stop;
+  request.guess = conventions.guess;
+  request.progress = Listener::call;
+  request.progress_data = &listener;
+  return request;
+}
+
+auto solve(const Gauge& gauge, const Words& words, const Conventions& conventions, const staghorn_vectors& vectors,
+           const Addresses& b, const Addresses& x, const Addresses& dx, nb::object progress) {
   ++gauge.context->calls;
   const auto sources = pointers<const void*>(b);
   const auto solutions = pointers<void*>(x), hops = pointers<void*>(dx);
-  return solved(request, std::move(progress), b.size(), [&](const staghorn_request& asked, staghorn_result* results) {
-    return staghorn_solve(gauge.handle, &asked, &vectors, int(sources.size()), sources.data(), solutions.data(),
-                          hops.empty() ? nullptr : hops.data(), results);
+  Listener listener{std::move(progress), {}};
+  const staghorn_request request = request_of(words, conventions, listener);
+  std::vector<staghorn_result> results(b.size(), defaults<staghorn_result, STAGHORN_RESULT>());
+  const int status = listened(listener, {}, [&] {
+    return staghorn_solve(gauge.handle, &request, &vectors, int(sources.size()), sources.data(), solutions.data(),
+                          hops.empty() ? nullptr : hops.data(), results.data());
+  });
+  return std::pair{status, std::move(results)};
+}
+
+auto multishift(const Gauge& gauge, const Words& words, const staghorn_vectors& vectors,
+                const std::vector<double>& shifts, const std::vector<double>& tolerances, std::uintptr_t b,
+                const Addresses& x, nb::object progress) {
+  ++gauge.context->calls;
+  const auto solutions = pointers<void*>(x);
+  Listener listener{std::move(progress), {}};
+  const staghorn_request request = request_of(words, {1, 0, STAGHORN_STOP_ON_SYSTEM, 0}, listener);
+  std::vector<staghorn_result> results(shifts.size(), defaults<staghorn_result, STAGHORN_RESULT>());
+  const int status = listened(listener, {}, [&] {
+    return staghorn_multishift(gauge.handle, &request, &vectors, int(shifts.size()), shifts.data(),
+                               tolerances.empty() ? nullptr : tolerances.data(), nullptr,
+                               reinterpret_cast<const void*>(b), solutions.data(), nullptr, results.data());
+  });
+  return std::pair{status, std::move(results)};
+}
+
+int solve_sources(const Gauge& gauge, const Words& words, bool guess, const staghorn_vectors& vectors,
+                  const Addresses& b, nb::object room, nb::object progress) {
+  ++gauge.context->calls;
+  const auto sources = pointers<const void*>(b);
+  Listener listener{std::move(progress), {}};
+  Room memory{std::move(room), {}};
+  const staghorn_request request = request_of(words, {1, 0, STAGHORN_STOP_ON_SYSTEM, guess}, listener);
+  return listened(listener, memory, [&] {
+    return staghorn_solve_sources(gauge.handle, &request, &vectors, int(sources.size()), sources.data(), Room::call,
+                                  &memory);
   });
 }
 
-auto multishift(const Gauge& gauge, const Request& request, const staghorn_vectors& vectors,
-                const std::vector<double>& shifts, const std::vector<double>& tolerances,
-                const std::vector<double>& alphas, std::uintptr_t b, const Addresses& x, const Addresses& dx,
-                nb::object progress) {
+int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_t max_calls, std::uint64_t seed,
+                    const std::optional<std::string>& checkpoint, double checkpoint_every, bool resume,
+                    const std::optional<std::string>& output, int storage, bool force, const staghorn_vectors& vectors,
+                    nb::object room) {
   ++gauge.context->calls;
-  const auto solutions = pointers<void*>(x), hops = pointers<void*>(dx);
-  const auto or_null = [](const std::vector<double>& numbers) { return numbers.empty() ? nullptr : numbers.data(); };
-  return solved(request, std::move(progress), shifts.size(),
-                [&](const staghorn_request& asked, staghorn_result* results) {
-                  return staghorn_multishift(gauge.handle, &asked, &vectors, int(shifts.size()), shifts.data(),
-                                             or_null(tolerances), or_null(alphas), reinterpret_cast<const void*>(b),
-                                             solutions.data(), hops.empty() ? nullptr : hops.data(), results);
-                });
+  Listener listener{nb::none(), {}};
+  Room memory{std::move(room), {}};
+  auto request = defaults<staghorn_eigen_request, STAGHORN_EIGEN_REQUEST>();
+  request.pairs = pairs;
+  request.tolerance = tolerance;
+  request.max_calls = max_calls;
+  request.seed = seed;
+  request.checkpoint = checkpoint ? checkpoint->c_str() : nullptr;
+  request.checkpoint_every = checkpoint_every;
+  request.resume = resume;
+  request.progress = Listener::call;
+  request.progress_data = &listener;
+  const staghorn_room to = memory.function.is_none() ? nullptr : Room::call;
+  return listened(listener, memory, [&] {
+    return staghorn_eigenpairs_find(gauge.handle, &request, output ? output->c_str() : nullptr, storage, force,
+                                    &vectors, to, &memory);
+  });
 }
 
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
@@ -287,14 +409,17 @@ NB_MODULE(_interface, m) {
   nb::class_<Gauge>(m, "Gauge").def("destroy", [](Gauge& self) { checked([&] { return self.destroy(); }); });
 
   m.def("mpi_library", [] { return std::string(staghorn_mpi_library()); });
-  m.def("file_lattice", [](const std::string& path) {
-    Four extents{};
-    checked([&] { return staghorn_file_lattice(path.c_str(), extents.data()); });
-    return extents;
-  });
-  m.def("create_context", &create_context, nb::arg("geometry"), nb::arg("options"), nb::arg("transport").none(),
-        nb::arg("tuning_file").none(), nb::arg("devices").none(), nb::arg("log").none(), nb::arg("communicator").none(),
-        nb::arg("ready"));
+  m.def(
+      "gauge_lattice",
+      [](const std::optional<std::string>& path, const Words& words) {
+        Four extents{};
+        checked([&] { return staghorn_gauge_lattice(path ? path->c_str() : nullptr, words.handle, extents.data()); });
+        return extents;
+      },
+      nb::arg("path").none(), nb::arg("words"));
+  m.def("create_context", &create_context, nb::arg("lattice"), nb::arg("grid").none(), nb::arg("coord").none(),
+        nb::arg("words"), nb::arg("threads"), nb::arg("environment"), nb::arg("stream"), nb::arg("tuning_file").none(),
+        nb::arg("log").none(), nb::arg("communicator").none(), nb::arg("ready"));
   m.def("local_lattice", &local_lattice);
   m.def("process_grid", &process_grid);
   m.def("device", &device);
@@ -305,15 +430,39 @@ NB_MODULE(_interface, m) {
     const auto buffers = link_pointers(u);
     checked([&] { return staghorn_read_links(context.handle, path.c_str(), verify ? 1 : 0, &links, buffers.data()); });
   });
-  m.def("create_gauge", &create_gauge, nb::arg("context"), nb::arg("links"), nb::arg("u"), nb::arg("long_links").none(),
-        nb::arg("lng"), nb::arg("action").none());
-  m.def("update", &update, nb::arg("gauge"), nb::arg("links"), nb::arg("u"), nb::arg("long_links").none(),
-        nb::arg("lng"));
+  m.def("write_vectors", [](Context& context, const std::string& path, const std::string& name, bool force,
+                            const staghorn_vectors& vectors, const Addresses& v) {
+    ++context.calls;
+    const auto fields = pointers<const void*>(v);
+    checked([&] {
+      return staghorn_write_vectors(context.handle, path.c_str(), name.c_str(), force ? 1 : 0, &vectors,
+                                    int(fields.size()), fields.data());
+    });
+  });
+  m.def("create_gauge", &create_gauge, nb::arg("context"), nb::arg("links"), nb::arg("u"), nb::arg("naik_links").none(),
+        nb::arg("naik"), nb::arg("words"));
+  m.def("read_gauge", &read_gauge, nb::arg("context"), nb::arg("path").none(), nb::arg("words"));
+  m.def("update", &update, nb::arg("gauge"), nb::arg("links"), nb::arg("u"), nb::arg("naik_links").none(),
+        nb::arg("naik"));
   m.def("info", &info);
+  m.def("gauge_links", &gauge_links);
+  m.def("gauge_report", &gauge_report);
   m.def("hop", &hop);
-  m.def("solve", &solve, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"), nb::arg("x"),
-        nb::arg("dx"), nb::arg("progress").none());
-  m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("shifts"),
-        nb::arg("tolerances"), nb::arg("alphas"), nb::arg("b"), nb::arg("x"), nb::arg("dx"),
-        nb::arg("progress").none());
+  nb::class_<Conventions>(m, "Conventions")
+      .def(
+          "__init__",
+          [](Conventions* self, int sign, bool halved, int stop, bool guess) {
+            new (self) Conventions{sign, halved, stop, guess};
+          },
+          nb::arg("sign"), nb::arg("halved"), nb::arg("stop"), nb::arg("guess"));
+  m.def("solve", &solve, nb::arg("gauge"), nb::arg("words"), nb::arg("conventions"), nb::arg("vectors"), nb::arg("b"),
+        nb::arg("x"), nb::arg("dx"), nb::arg("progress").none());
+  m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("words"), nb::arg("vectors"), nb::arg("shifts"),
+        nb::arg("tolerances"), nb::arg("b"), nb::arg("x"), nb::arg("progress").none());
+  m.def("solve_sources", &solve_sources, nb::arg("gauge"), nb::arg("words"), nb::arg("guess"), nb::arg("vectors"),
+        nb::arg("b"), nb::arg("room"), nb::arg("progress").none());
+  m.def("find_eigenpairs", &find_eigenpairs, nb::arg("gauge"), nb::arg("pairs"), nb::arg("tolerance"),
+        nb::arg("max_calls"), nb::arg("seed"), nb::arg("checkpoint").none(), nb::arg("checkpoint_every"),
+        nb::arg("resume"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("vectors"),
+        nb::arg("room").none());
 }

@@ -1,8 +1,10 @@
 #include "python/interface_structs.hpp"
 
 #include <nanobind/stl/array.h>
+#include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 
+#include <algorithm>
 #include <initializer_list>
 #include <optional>
 #include <utility>
@@ -19,84 +21,43 @@ void raise_error(int status, const std::string& text) {
   throw nb::python_error();
 }
 
+Words::Words(const std::map<std::string, std::string>& options) {
+  for (const auto& [name, text] : options)
+    checked([&] { return staghorn_words_set(&handle, name.c_str(), text.c_str()); });
+}
+
 void bind_structs(nb::module_& m) {
-  nb::class_<staghorn_geometry>(m, "Geometry")
-      .def("__init__",
-           [](staghorn_geometry* self) {
-             new (self) staghorn_geometry(defaults<staghorn_geometry, STAGHORN_GEOMETRY>());
-           })
-      .def("set", [](staghorn_geometry& self, const Four& global, const Four& grid, const std::optional<Four>& coord) {
-        for (std::size_t mu = 0; mu < 4; ++mu) {
-          self.global[mu] = global[mu];
-          self.grid[mu] = grid[mu];
-          if (coord) self.coord[mu] = (*coord)[mu];
-        }
-      });
-  nb::class_<staghorn_options>(m, "Options")
-      .def("__init__",
-           [](staghorn_options* self) { new (self) staghorn_options(defaults<staghorn_options, STAGHORN_OPTIONS>()); })
-      .def_rw("device", &staghorn_options::device)
-      .def_rw("threads", &staghorn_options::threads)
-      .def_rw("certificate", &staghorn_options::certificate)
-      .def_rw("eigenvectors_on", &staghorn_options::eigenvectors_on)
-      .def_rw("environment", &staghorn_options::environment)
-      .def_prop_rw(
-          "stream", [](const staghorn_options& self) { return reinterpret_cast<std::uintptr_t>(self.stream); },
-          [](staghorn_options& self, std::uintptr_t stream) { self.stream = reinterpret_cast<void*>(stream); });
+  nb::class_<Words>(m, "Words").def(nb::init<std::map<std::string, std::string>>(), nb::arg("options"));
   nb::class_<staghorn_links>(m, "Links")
-      .def("__init__",
-           [](staghorn_links* self) { new (self) staghorn_links(defaults<staghorn_links, STAGHORN_LINKS>()); })
-      .def_rw("order", &staghorn_links::order)
+      .def(
+          "__init__",
+          [](staghorn_links* self, int order, int phases, bool boundary_in, bool dagger, double coefficient,
+             const std::optional<std::array<double, 4>>& scale) {
+            new (self) staghorn_links(defaults<staghorn_links, STAGHORN_LINKS>());
+            self->order = order;
+            self->phases = phases;
+            self->boundary_in = boundary_in;
+            self->dagger = dagger;
+            self->coefficient = coefficient;
+            if (scale) std::copy(scale->begin(), scale->end(), self->scale);
+          },
+          nb::arg("order"), nb::arg("phases") = int(STAGHORN_PHASES_NONE), nb::arg("boundary_in") = false,
+          nb::arg("dagger") = false, nb::arg("coefficient") = 0.0, nb::arg("scale") = nb::none())
       .def_rw("precision", &staghorn_links::precision)
       .def_rw("memory", &staghorn_links::memory)
-      .def_rw("phases", &staghorn_links::phases)
-      .def_rw("boundary_in", &staghorn_links::boundary_in)
-      .def_rw("dagger", &staghorn_links::dagger)
-      .def_rw("reals", &staghorn_links::reals)
-      .def_rw("coefficient", &staghorn_links::coefficient)
-      .def_rw("generation", &staghorn_links::generation)
-      .def("set_theta",
-           [](staghorn_links& self, const std::array<double, 4>& theta) {
-             for (std::size_t mu = 0; mu < 4; ++mu) self.theta[mu] = theta[mu];
-           })
-      .def("set_scale", [](staghorn_links& self, const std::array<double, 4>& scale) {
-        for (std::size_t mu = 0; mu < 4; ++mu) self.scale[mu] = scale[mu];
-      });
-  nb::class_<staghorn_action>(m, "Action")
-      .def("__init__",
-           [](staghorn_action* self) { new (self) staghorn_action(defaults<staghorn_action, STAGHORN_ACTION>()); })
-      .def_rw("quarks", &staghorn_action::quarks)
-      .def_rw("unitarize", &staghorn_action::unitarize)
-      .def_rw("long_reals", &staghorn_action::long_reals)
-      .def_rw("u0", &staghorn_action::u0)
-      .def_rw("naik_epsilon", &staghorn_action::naik_epsilon);
+      .def_rw("generation", &staghorn_links::generation);
   nb::class_<staghorn_vectors>(m, "Vectors")
-      .def("__init__",
-           [](staghorn_vectors* self) { new (self) staghorn_vectors(defaults<staghorn_vectors, STAGHORN_VECTORS>()); })
-      .def_rw("order", &staghorn_vectors::order)
+      .def(
+          "__init__",
+          [](staghorn_vectors* self, int order, int phases, bool half) {
+            new (self) staghorn_vectors(defaults<staghorn_vectors, STAGHORN_VECTORS>());
+            self->order = order;
+            self->phases = phases;
+            self->half = half;
+          },
+          nb::arg("order"), nb::arg("phases"), nb::arg("half"))
       .def_rw("precision", &staghorn_vectors::precision)
-      .def_rw("memory", &staghorn_vectors::memory)
-      .def_rw("phases", &staghorn_vectors::phases)
-      .def_rw("half", &staghorn_vectors::half);
-  nb::class_<Request>(m, "Request")
-      .def(nb::init<>())
-      .def("set",
-           [](Request& self, const std::string& name, const std::string& value) {
-             checked([&] { return staghorn_request_set(&self, name.c_str(), value.c_str()); });
-           })
-      .def_rw("system", &staghorn_request::system)
-      .def_rw("sign", &staghorn_request::sign)
-      .def_rw("halved", &staghorn_request::halved)
-      .def_rw("precision", &staghorn_request::precision)
-      .def_rw("sloppy", &staghorn_request::sloppy)
-      .def_rw("sloppy_reals", &staghorn_request::sloppy_reals)
-      .def_rw("stop", &staghorn_request::stop)
-      .def_rw("guess", &staghorn_request::guess)
-      .def_rw("chronological", &staghorn_request::chronological)
-      .def_rw("mass", &staghorn_request::mass)
-      .def_rw("tolerance", &staghorn_request::tolerance)
-      .def_rw("tolerance_hq", &staghorn_request::tolerance_hq)
-      .def_rw("max_iterations", &staghorn_request::max_iterations);
+      .def_rw("memory", &staghorn_vectors::memory);
   nb::class_<staghorn_result>(m, "Result")
       .def_ro("status", &staghorn_result::status)
       .def_ro("iterations", &staghorn_result::iterations)
@@ -104,10 +65,7 @@ void bind_structs(nb::module_& m) {
       .def_ro("residual_iterated", &staghorn_result::residual_iterated)
       .def_ro("residual_true", &staghorn_result::residual_true)
       .def_ro("residual_parity", &staghorn_result::residual_parity)
-      .def_ro("residual_hq", &staghorn_result::residual_hq)
-      .def_ro("source_norm2", &staghorn_result::source_norm2)
-      .def_ro("solution_norm2", &staghorn_result::solution_norm2)
-      .def_ro("seconds", &staghorn_result::seconds);
+      .def_ro("residual_hq", &staghorn_result::residual_hq);
 }
 
 namespace {
@@ -124,7 +82,7 @@ void bind_choices(nb::module_& m) {
   m.attr("ORDERS") = choices({{"lex", STAGHORN_LEX},
                               {"cps-stag", STAGHORN_CPS_STAG},
                               {"cps-wilson", STAGHORN_CPS_WILSON},
-                              {"even-odd", STAGHORN_EVEN_ODD_X},
+                              {"even-odd-x", STAGHORN_EVEN_ODD_X},
                               {"qdp", STAGHORN_QDP},
                               {"cps-stag-block", STAGHORN_CPS_STAG_BLOCK}});
   m.attr("PHASES") = choices({{"none", STAGHORN_PHASES_NONE},
@@ -133,18 +91,10 @@ void bind_choices(nb::module_& m) {
                               {"tifr", STAGHORN_PHASES_TIFR},
                               {"chroma", STAGHORN_PHASES_CHROMA},
                               {"as-given", STAGHORN_PHASES_AS_GIVEN}});
-  m.attr("ACTIONS") = choices({{"naive", STAGHORN_NAIVE}, {"asqtad", STAGHORN_ASQTAD}, {"hisq", STAGHORN_HISQ}});
-  m.attr("GROUPS") = choices({{"u3", STAGHORN_U3}, {"su3", STAGHORN_SU3}});
   m.attr("SITES") = choices({{"full", STAGHORN_FULL}, {"even", STAGHORN_EVEN}, {"odd", STAGHORN_ODD}});
   m.attr("MEMORY") = choices({{"host", STAGHORN_HOST}, {"pinned", STAGHORN_PINNED}, {"device", STAGHORN_DEVICE}});
   m.attr("PRECISIONS") = choices({{"fp64", STAGHORN_FP64}, {"fp32", STAGHORN_FP32}, {"fp16", STAGHORN_FP16}});
   m.attr("STOPS") = choices({{"system", STAGHORN_STOP_ON_SYSTEM}, {"parity", STAGHORN_STOP_ON_PARITY}});
-  m.attr("CERTIFICATES") = choices({{"auto", STAGHORN_CERTIFICATE_AUTO},
-                                    {"host", STAGHORN_CERTIFICATE_HOST},
-                                    {"device", STAGHORN_CERTIFICATE_DEVICE}});
-  m.attr("EIGENVECTOR_PLACES") = choices({{"auto", STAGHORN_EIGENVECTORS_AUTO},
-                                          {"device", STAGHORN_EIGENVECTORS_DEVICE},
-                                          {"host", STAGHORN_EIGENVECTORS_HOST}});
   m.attr("DEVICES") = choices({{"auto", STAGHORN_DEVICE_AUTO}, {"cpu", STAGHORN_DEVICE_CPU}});
   m.attr("OUTCOMES") = choices({{"certified", STAGHORN_OK},
                                 {"out_of_iterations", STAGHORN_NOT_CONVERGED},

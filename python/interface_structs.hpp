@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <string>
 
 namespace staghorn::python {
@@ -36,12 +37,14 @@ Struct defaults() {
   return value;
 }
 
-// A request that gives back what was set by name.
-struct Request : staghorn_request {
-  Request() : staghorn_request(defaults<staghorn_request, STAGHORN_REQUEST>()) {}
-  ~Request() { staghorn_request_release(this); }
-  Request(const Request&) = delete;
-  Request& operator=(const Request&) = delete;
+// Options by name, which are released at the end.
+struct Words {
+  explicit Words(const std::map<std::string, std::string>& options);
+  ~Words() { staghorn_words_release(&handle); }
+  Words(const Words&) = delete;
+  Words& operator=(const Words&) = delete;
+
+  staghorn_words* handle = nullptr;
 };
 
 // The structs as classes: made with the library's defaults, fields by their names in C.

@@ -121,7 +121,7 @@ MUTATIONS = [
              "std::string& list = safe < 1 ? reached : not_reached;", "std::string& list = reached;",
              ["tests/property/test_extreme_requests.py::test_advice_can_be_followed"]),
     Mutation("the residual that is missing is named",
-             "add(\"tolerance_hq\", 4 * rhs.residual_hq);", "add(\"tolerance\", 4 * rhs.residual_hq);",
+             "add(target.option, target.safe);", "add(\"tolerance\", target.safe);",
              ["tests/property/test_extreme_requests.py::test_advice_can_be_followed"]),
     Mutation("phases of kernels are taken modulo whole turns, exactly",
              "std::numbers::pi * std::fmod(options.boundary.theta[hop / 2], 2.0);", "std::numbers::pi * options.boundary.theta[hop / 2];",

@@ -11,9 +11,9 @@ constexpr NamedChoice<Precision, 3> precisions{
 constexpr NamedChoice<Precision, 2> file_precisions{"precision",
                                                     {{{Precision::fp64, "fp64"}, {Precision::fp32, "fp32"}}}};
 constexpr NamedChoice<Reconstruct, 3> link_forms{
-    "links", {{{Reconstruct::none18, "18"}, {Reconstruct::row12, "12"}, {Reconstruct::su3_8, "8"}}}};
+    "value", {{{Reconstruct::none18, "18"}, {Reconstruct::row12, "12"}, {Reconstruct::su3_8, "8"}}}};
 constexpr NamedChoice<Reconstruct, 3> naik_forms{
-    "Naik links", {{{Reconstruct::none18, "18"}, {Reconstruct::u3_13, "13"}, {Reconstruct::u3_9, "9"}}}};
+    "value", {{{Reconstruct::none18, "18"}, {Reconstruct::u3_13, "13"}, {Reconstruct::u3_9, "9"}}}};
 
 }  // namespace
 

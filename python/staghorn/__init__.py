@@ -2,9 +2,9 @@
 
     context = staghorn.Context("lat.sample")                 # or staghorn.Context((8, 8, 8, 16), comm=MPI.COMM_WORLD)
     gauge = context.read("lat.sample")                       # or context.gauge(array)
-    solution, report = gauge.solve(0.05, source)             # arrays of NumPy, CuPy, PyTorch, JAX
+    solution, report = gauge.solve(0.05, "point:0,0,0,0")    # or an array of NumPy, CuPy, PyTorch, JAX
 
-    session = staghorn.Session("lat.sample")                 # sources in words, observables
+    session = staghorn.Session("lat.sample")                 # a context and a gauge in one, for one process
     solution, report = session.solve(0.05, "point:0,0,0,0")
 
 Arrays: links U[T, Z, Y, X, mu, 3, 3], vectors v[T, Z, Y, X, 3], complex; mu = 0, 1, 2, 3 = x, y, z, t.

@@ -3,71 +3,31 @@ from typing import Any
 
 ORDERS: dict[str, int]
 PHASES: dict[str, int]
-ACTIONS: dict[str, int]
-GROUPS: dict[str, int]
 SITES: dict[str, int]
 MEMORY: dict[str, int]
 PRECISIONS: dict[str, int]
 STOPS: dict[str, int]
-CERTIFICATES: dict[str, int]
-EIGENVECTOR_PLACES: dict[str, int]
 DEVICES: dict[str, int]
 OUTCOMES: dict[str, int]
 ERRORS: dict[str, int]
 
-class Geometry:
-    def set(self, lattice: Sequence[int], grid: Sequence[int], coord: Sequence[int] | None) -> None: ...
-
-class Options:
-    device: int
-    threads: int
-    certificate: int
-    environment: int
-    eigenvectors_on: int
-    stream: int
+class Words:
+    def __init__(self, options: dict[str, str]) -> None: ...
 
 class Links:
-    order: int
     precision: int
     memory: int
-    phases: int
-    boundary_in: int
-    dagger: int
-    reals: int
     generation: int
-    coefficient: float
-    def set_theta(self, theta: Sequence[float]) -> None: ...
-    def set_scale(self, scale: Sequence[float]) -> None: ...
-
-class Action:
-    quarks: int
-    unitarize: int
-    long_reals: int
-    u0: float
-    naik_epsilon: float
+    def __init__(self, order: int, phases: int = ..., boundary_in: bool = ..., dagger: bool = ..., coefficient: float = ...,
+                 scale: Sequence[float] | None = ...) -> None: ...
 
 class Vectors:
-    order: int
     precision: int
     memory: int
-    phases: int
-    half: int
+    def __init__(self, order: int, phases: int, half: bool) -> None: ...
 
-class Request:
-    system: int
-    sign: int
-    halved: int
-    precision: int
-    sloppy: int
-    sloppy_reals: int
-    stop: int
-    guess: int
-    chronological: int
-    mass: float
-    tolerance: float
-    tolerance_hq: float
-    max_iterations: int
-    def set(self, name: str, value: str) -> None: ...
+class Conventions:
+    def __init__(self, sign: int, halved: bool, stop: int, guess: bool) -> None: ...
 
 class Result:
     status: int
@@ -77,9 +37,6 @@ class Result:
     residual_true: float
     residual_parity: float
     residual_hq: float
-    source_norm2: float
-    solution_norm2: float
-    seconds: float
 
 class Memory:
     def __init__(self, array: object) -> None: ...
@@ -99,22 +56,30 @@ class Gauge:
     def destroy(self) -> None: ...
 
 def mpi_library() -> str: ...
-def file_lattice(path: str) -> list[int]: ...
-def create_context(geometry: Geometry, options: Options, transport: str | None, tuning_file: str | None,
-                   devices: str | None, log: Callable[[int, str], object] | None, communicator: int | None,
-                   ready: Callable[[], object]) -> Context: ...
+def gauge_lattice(path: str | None, words: Words) -> list[int]: ...
+def create_context(lattice: Sequence[int], grid: Sequence[int] | None, coord: Sequence[int] | None, words: Words, threads: int,
+                   environment: bool, stream: int, tuning_file: str | None, log: Callable[[int, str], object] | None,
+                   communicator: int | None, ready: Callable[[], object]) -> Context: ...
 def local_lattice(context: Context) -> tuple[list[int], list[int]]: ...
 def process_grid(context: Context) -> list[int]: ...
 def device(context: Context) -> int: ...
 def report(context: Context) -> str: ...
 def read_links(context: Context, path: str, verify: bool, links: Links, u: Sequence[int]) -> None: ...
-def create_gauge(context: Context, links: Links, u: Sequence[int], long_links: Links | None, lng: Sequence[int],
-                 action: Action | None) -> Gauge: ...
-def update(gauge: Gauge, links: Links, u: Sequence[int], long_links: Links | None, lng: Sequence[int]) -> None: ...
+def write_vectors(context: Context, path: str, name: str, force: bool, vectors: Vectors, v: Sequence[int]) -> None: ...
+def create_gauge(context: Context, links: Links, u: Sequence[int], naik_links: Links | None, naik: Sequence[int],
+                 words: Words) -> Gauge: ...
+def read_gauge(context: Context, path: str | None, words: Words) -> Gauge: ...
+def update(gauge: Gauge, links: Links, u: Sequence[int], naik_links: Links | None, naik: Sequence[int]) -> None: ...
 def info(gauge: Gauge) -> dict[str, Any]: ...
+def gauge_links(gauge: Gauge, links: Links, u: Sequence[int]) -> None: ...
+def gauge_report(gauge: Gauge) -> str: ...
 def hop(gauge: Gauge, vectors: Vectors, target: int, sources: Sequence[int], out: Sequence[int]) -> None: ...
-def solve(gauge: Gauge, request: Request, vectors: Vectors, b: Sequence[int], x: Sequence[int], dx: Sequence[int],
-          progress: Callable[[int, float], Any] | None) -> tuple[int, list[Result]]: ...
-def multishift(gauge: Gauge, request: Request, vectors: Vectors, shifts: Sequence[float], tolerances: Sequence[float],
-               alphas: Sequence[float], b: int, x: Sequence[int], dx: Sequence[int],
-               progress: Callable[[int, float], Any] | None) -> tuple[int, list[Result]]: ...
+def solve(gauge: Gauge, words: Words, conventions: Conventions, vectors: Vectors, b: Sequence[int], x: Sequence[int],
+          dx: Sequence[int], progress: Callable[[int, float], Any] | None) -> tuple[int, list[Result]]: ...
+def multishift(gauge: Gauge, words: Words, vectors: Vectors, shifts: Sequence[float], tolerances: Sequence[float], b: int,
+               x: Sequence[int], progress: Callable[[int, float], Any] | None) -> tuple[int, list[Result]]: ...
+def solve_sources(gauge: Gauge, words: Words, guess: bool, vectors: Vectors, b: Sequence[int], room: Callable[[int], int],
+                  progress: Callable[[int, float], Any] | None) -> int: ...
+def find_eigenpairs(gauge: Gauge, pairs: int, tolerance: float, max_calls: int, seed: int, checkpoint: str | None,
+                    checkpoint_every: float, resume: bool, output: str | None, storage: int, force: bool, vectors: Vectors,
+                    room: Callable[[int], int] | None) -> int: ...

@@ -11,10 +11,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from .compiled_modules import loading
 from .errors import Error
 from .paths import PATHS, PathLike, file_name, read_json, shown
 from .progress import ProgressLine
-from .session import SESSION_OPTIONS, SOLVE_OPTIONS, _native, explain_options, option_text, option_texts
+
+with loading():
+    from . import _native
+from .options import OPTIONS, explain_options, option_text, option_texts
 
 Numbers = NDArray[np.float64]
 
@@ -112,9 +116,7 @@ def campaign(gauge: PathLike | Iterable[PathLike], mass: float | None = None, so
         raise Error(f"mass: expected a number, or None with `masses`, found {' and '.join(ways) or 'none'}", "argument")
     if (source is not None) == (options.get("sources") is not None):
         raise Error(f"source: expected one, or None with `sources`, found {'none' if source is None else 'both'}", "argument")
-    if not isinstance(options.get("sources", ""), (str, type(None))):
-        options = {**options, "sources": ";".join(map(str, options["sources"]))}
-    texts = option_texts({**SOLVE_OPTIONS, **SESSION_OPTIONS}, options)
+    texts = option_texts(OPTIONS, options)
     if mass is not None:
         texts["mass"] = option_text(float(mass))
     if source is not None:
@@ -140,4 +142,4 @@ def _show(line: ProgressLine, part: CampaignPart) -> None:
         line.begin(f"{os.path.basename(part.gauge)}, {part.number} of {part.of}", part.words)
 
 
-explain_options(campaign, {**SOLVE_OPTIONS, **SESSION_OPTIONS})
+explain_options(campaign, OPTIONS)

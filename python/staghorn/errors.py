@@ -95,20 +95,16 @@ def error_of_library(status: int, text: str) -> Error:
     kinds = {number: kind for kind, number in ERRORS.items()}
     text = _STRUCT_FIELD.sub(lambda found: _NAMES.get(found[0], found[1]), text)
     text = _FIELD.sub(lambda found: _FIELDS[found[1]] + found[2], text)
-    return Error(_with_verify(text), kinds.get(status, "internal"))
+    return Error(text, kinds.get(status, "internal"))
 
 
 @contextmanager
 def verify_is_an_argument() -> Iterator[None]:
-    """Errors of files name the argument `verify` in place of the option `no_verify` of a Session."""
+    """Errors of files name the argument `verify` in place of the option `no_verify`."""
     try:
         yield
     except Error as error:
-        raise Error(_with_verify(str(error)), error.kind) from None
-
-
-def _with_verify(text: str) -> str:
-    return text.replace("The option `no_verify` reads", "`verify=False` reads")
+        raise Error(str(error).replace("The option `no_verify` reads", "`verify=False` reads"), error.kind) from None
 
 
 def choice(name: str, value: object, choices: dict[str, int]) -> int:

@@ -7,7 +7,7 @@ is copied: an array that does not lie as it should is refused.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from typing import Any, Protocol, TypeVar, cast
@@ -16,6 +16,7 @@ import numpy as np
 
 from .compiled_modules import loading
 from .errors import Error, did_you_mean
+from .structs import old_name
 
 with loading():
     from . import _interface as native
@@ -34,25 +35,28 @@ Array = TypeVar("Array", bound=SupportsDLPack)
 
 CPU, CUDA, CUDA_PINNED, CUDA_MANAGED = 1, 2, 3, 13  # device types of DLPack
 PRECISIONS = {"complex128": "fp64", "complex64": "fp32"}
-VECTOR_ORDERS = ("lex", "even-odd", "half", "cps-stag", "cps-wilson")
-LINK_ORDERS = ("lex", "even-odd", "milc", "cps-stag", "cps-wilson", "cps-stag-block")
+# The names of staghorn.h, and "half" of vectors.
+VECTOR_ORDERS = ("lex", "even-odd-x", "half", "cps-stag", "cps-wilson")
+LINK_ORDERS = ("lex", "qdp", "even-odd-x", "cps-stag", "cps-wilson", "cps-stag-block")
+OLD_VECTOR_ORDERS = {"even-odd": "even-odd-x"}
+OLD_LINK_ORDERS = {"even-odd": "qdp", "milc": "even-odd-x"}
 
 
 def vector_shape(order: str, local: Extents) -> tuple[int, ...]:
-    """The axes of one vector: "lex" [T, Z, Y, X, 3]; "even-odd" [2, T, Z, Y, X/2, 3], even sites first, as PyQUDA has them;
+    """The axes of one vector: "lex" [T, Z, Y, X, 3]; "even-odd-x" [2, T, Z, Y, X/2, 3], even sites first, as PyQUDA has them;
     "half" [T, Z, Y, X/2, 3], the sites of one parity; "cps-stag" and "cps-wilson" [V, 3], in the order of CPS."""
     x, y, z, t = local
-    sites = {"lex": (t, z, y, x), "even-odd": (2, t, z, y, x // 2), "half": (t, z, y, x // 2)}
+    sites = {"lex": (t, z, y, x), "even-odd-x": (2, t, z, y, x // 2), "half": (t, z, y, x // 2)}
     return (*sites.get(order, (x * y * z * t,)), 3)
 
 
 def link_shape(order: str, local: Extents) -> tuple[int, ...]:
-    """The axes of links: "lex" [T, Z, Y, X, mu, 3, 3]; "even-odd" [mu, 2, T, Z, Y, X/2, 3, 3], as PyQUDA has them; "milc"
-    [2, T, Z, Y, X/2, mu, 3, 3]; "cps-stag", "cps-wilson" [V, mu, 3, 3]; "cps-stag-block" [mu, V, 3, 3]."""
+    """The axes of links: "lex" [T, Z, Y, X, mu, 3, 3]; "qdp" [mu, 2, T, Z, Y, X/2, 3, 3], as PyQUDA has them; "even-odd-x"
+    [2, T, Z, Y, X/2, mu, 3, 3], as MILC has them; "cps-stag", "cps-wilson" [V, mu, 3, 3]; "cps-stag-block" [mu, V, 3, 3]."""
     x, y, z, t = local
     volume = x * y * z * t
-    sites: dict[str, tuple[int, ...]] = {"lex": (t, z, y, x, 4), "even-odd": (4, 2, t, z, y, x // 2),
-                                         "milc": (2, t, z, y, x // 2, 4), "cps-stag-block": (4, volume)}
+    sites: dict[str, tuple[int, ...]] = {"lex": (t, z, y, x, 4), "qdp": (4, 2, t, z, y, x // 2),
+                                         "even-odd-x": (2, t, z, y, x // 2, 4), "cps-stag-block": (4, volume)}
     return (*sites.get(order, (volume, 4)), 3, 3)
 
 
@@ -71,26 +75,29 @@ class Fields:
 def vectors(name: str, array: object, order: str, local: Extents, stream: int | None) -> Fields:
     """The vectors of `array`, [..., *vector_shape(order, local)]. `stream`: the CUDA stream on which they must be ready, by
     its address. Raises Error."""
-    check_order("order", order, VECTOR_ORDERS)
     return _fields(name, array, vector_shape(order, local), stream)
 
 
 def links(name: str, array: object, order: str, local: Extents, stream: int | None) -> Fields:
     """The links of `array`, of link_shape(order, local): one address, or four where the library wants one a direction."""
-    check_order("order", order, LINK_ORDERS)
     shape = link_shape(order, local)
     found = _fields(name, array, shape, stream)
     if found.leading:
         raise Error(f"{name}: expected shape {shape}, found {(*found.leading, *shape)}", "layout")
-    if order == "even-odd":
+    if order == "qdp":
         bytes_of_direction = math.prod(shape[1:]) * (16 if found.precision == native.PRECISIONS["fp64"] else 8)
         found.addresses = [found.addresses[0] + mu * bytes_of_direction for mu in range(4)]
     return found
 
 
-def check_order(name: str, order: str, orders: Sequence[str]) -> None:
+def order_of(order: str, orders: Sequence[str], old: Mapping[str, str]) -> str:
+    """`order`, one of these, under its new name. Raises Error."""
+    if order in old:
+        old_name(f"order {order!r}", repr(old[order]))
+        return old[order]
     if order not in orders:
-        raise Error(f"{name}: expected {', '.join(orders[:-1])} or {orders[-1]}, found {order!r}{did_you_mean(order, orders)}", "argument")
+        raise Error(f"order: expected {', '.join(orders[:-1])} or {orders[-1]}, found {order!r}{did_you_mean(order, orders)}", "argument")
+    return order
 
 
 def _fields(name: str, array: object, shape: tuple[int, ...], stream: int | None) -> Fields:
@@ -202,6 +209,16 @@ def new_array(like: Array, leading: tuple[int, ...] = (), zeros: bool = False) -
     else:
         raise Error(f"out: expected an array for the result, for {_type_name(like)} makes none", "argument")
     return cast(Array, made)
+
+
+def copied(array: Array) -> Array:
+    """A copy in the library, place and type of `array`."""
+    model: Any = array
+    if library_of(array) == "torch":
+        return cast(Array, model.clone())
+    if library_of(array) == "jax":
+        raise Error("guess: expected an array of another library than JAX, whose arrays do not change, or none", "argument")
+    return cast(Array, model.copy())
 
 
 def _new_jax_array(like: Any, shape: tuple[int, ...]) -> Any:

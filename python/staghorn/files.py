@@ -8,9 +8,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from .compiled_modules import loading
 from .errors import Error, verify_is_an_argument
 from .paths import PathLike
-from .session import ComplexArray, _native, complex_array, links_array, read_gauge
+from .session import ComplexArray, complex_array, links_array, read_gauge
+
+with loading():
+    from . import _native
 
 __all__ = ["generate", "read_gauge", "read_vectors", "write_gauge", "write_vectors"]
 

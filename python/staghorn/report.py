@@ -1,8 +1,8 @@
 """What came out of a solve, typed: the report of the program, of Context and of Session as one dataclass.
 
-    report.outcome, report.rhs[0].residual_true, report.seconds["solve"], report.to_dict()
+    report.outcome, report.rhs[0].residual_true, report.seconds["solve"], report["rhs"][0]["residual_true"]
 
-Residuals are relative, times are seconds, memory is bytes. `to_dict` gives the whole report as JSON has it.
+Residuals are relative, times are seconds, memory is bytes. A report is also the dict that its JSON is.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ class TimeRow:
     note: str = ""
 
 
-@dataclass(frozen=True)
-class Report:
-    """The report of one solve. Fields that a report does not have are None or empty; `to_dict` has all that it has."""
+@dataclass(frozen=True, eq=False)
+class Report(dict[str, Any]):
+    """The report of one solve: the dict that its JSON is, with types. Fields that a report does not have are None or empty."""
 
     outcome: str
     rhs: list[Rhs]
@@ -117,7 +117,6 @@ class Report:
     memory_bytes: dict[str, float] = field(default_factory=dict)
     site_iterations_per_second: float = 0.0
     provenance: dict[str, str] = field(default_factory=dict)
-    _all: dict[str, Any] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def certified(self) -> bool:
@@ -131,14 +130,14 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """The whole report, as its JSON has it. A copy."""
-        return copy.deepcopy(self._all)
+        return copy.deepcopy(dict(self))
 
     def to_json(self) -> str:
-        return json.dumps(self._all, indent=2)
+        return json.dumps(self, indent=2)
 
     @classmethod
     def from_dict(cls, report: Mapping[str, Any]) -> Report:
-        """From the dict of a Session, or what to_dict gave."""
+        """From the dict of its JSON."""
         parts: dict[str, Any] = {
             "rhs": [_made(Rhs, rhs) for rhs in report.get("rhs", [])],
             "spectrum": _made(Spectrum, report["spectrum"]) if report.get("spectrum") else None,
@@ -147,7 +146,8 @@ class Report:
             "times": [_made(TimeRow, row) for row in report.get("times", [])],
             **{name: tuple(report.get(name, ())) for name in ("lattice", "grid", "local_lattice")},
         }
-        made: Report = _made(cls, {**report, **parts, "_all": dict(report)})
+        made: Report = _made(cls, {**report, **parts})
+        made.update(report)
         return made
 
     @classmethod

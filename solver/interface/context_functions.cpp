@@ -18,6 +18,7 @@
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/interface/words.hpp"
 
 namespace staghorn {
 
@@ -26,6 +27,7 @@ namespace {
 struct Arguments {
   staghorn_geometry geometry{};
   staghorn_options options{};
+  std::map<std::string, std::string> texts;  // options by name
 };
 
 // Arguments of a context, checked. Local.
@@ -41,14 +43,17 @@ Arguments read_arguments(staghorn_context** context, const staghorn_geometry* ge
     staghorn_defaults(&asked.options, sizeof asked.options, STAGHORN_OPTIONS);
   check(asked.geometry);
   check(asked.options);
+  asked.texts = texts_of(asked.options.words);
   return asked;
 }
 
 Extents extents_of(const std::int32_t* four) { return {four[0], four[1], four[2], four[3]}; }
 
 SessionOptions session_options(const Arguments& asked) {
-  SessionOptions options;
-  options.grid = extents_of(asked.geometry.grid);
+  SolveOptions all;
+  SessionOptions& options = all.session;
+  if (asked.geometry.grid[0] != 0) options.grid = extents_of(asked.geometry.grid);
+  options.mapping = Mapping::natural;
   const int device = asked.options.device;
   options.device = device == STAGHORN_DEVICE_AUTO  ? "auto"
                    : device == STAGHORN_DEVICE_CPU ? "cpu"
@@ -59,6 +64,7 @@ SessionOptions session_options(const Arguments& asked) {
     options.certificate = CertificatePlace(asked.options.certificate);
   options.eigenvectors_on = EigenvectorPlace(asked.options.eigenvectors_on);
   if (asked.options.transport) options.transport = asked.options.transport;
+  set_texts(all, asked.texts, OptionsOf::context);
   return options;
 }
 
@@ -93,31 +99,40 @@ void add(Asked& asked, const Arguments& arguments) {
   asked.add("geometry.coord", arguments.geometry.coord[0] == -1 ? "by rank" : "given");
   asked.add("options.certificate", arguments.options.certificate);
   asked.add("options.transport", arguments.options.transport ? arguments.options.transport : "auto");
+  std::map<std::string, std::string> texts = arguments.texts;
+  texts.erase("device");  // a matter of each rank
+  asked.add("options.words", in_one_line(texts).c_str());
 }
 
-// A grid of zeros becomes the one of least surface. Collective.
-void complete_grid(const Communicator& all, staghorn_geometry& geometry) {
-  if (geometry.grid[0] != 0) return;
+// A grid of zeros becomes the one of least surface, unless words say how the lattice is cut. Collective.
+void complete_grid(const Communicator& all, Arguments& asked) {
+  if (asked.geometry.grid[0] != 0) return;
+  for (const char* cut : {"grid", "shares", "mapping", "loopback"})
+    if (asked.texts.count(cut)) return;
   all.agree([&] {
-    const Extents chosen = choose_process_grid(extents_of(geometry.global), all.size());
-    std::copy(chosen.begin(), chosen.end(), geometry.grid);
+    const Extents chosen = choose_process_grid(extents_of(asked.geometry.global), all.size());
+    std::copy(chosen.begin(), chosen.end(), asked.geometry.grid);
   });
 }
 
 std::shared_ptr<HeldContext> made_context(const Communicator& all, Arguments asked, bool main_thread_only,
                                           std::shared_ptr<Surroundings> surroundings) {
-  complete_grid(all, asked.geometry);
+  complete_grid(all, asked);
   auto held = std::make_shared<HeldContext>();
   held->options = asked.options;
   held->options.transport = held->options.tuning_file = held->options.devices = nullptr;  // strings of the host
+  held->options.words = nullptr;
+  held->texts = asked.texts;
   held->main_thread_only = main_thread_only;
-  const Communicator ordered = in_order_of_grid(all, asked.geometry);
-  SessionOptions options = session_options(asked);
-  if (!asked.options.environment) options.tuning = Tuning::on;
-  held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, Mapping::natural,
+  const Communicator ordered =
+      asked.geometry.grid[0] != 0 ? in_order_of_grid(all, asked.geometry) : all.split(0, all.rank());
+  SessionOptions options;
+  all.agree([&] { options = session_options(asked); });
+  if (!asked.options.environment && !options.tuning) options.tuning = Tuning::on;
+  held->context = std::make_unique<Context>(ordered, extents_of(asked.geometry.global), options, options.mapping,
                                             surroundings, asked.options.threads);
   all.agree([&] {
-    if (held->context->field_device() < 0 && asked.options.certificate == STAGHORN_CERTIFICATE_DEVICE)
+    if (held->context->field_device() < 0 && options.certificate == CertificatePlace::device)
       throw Error(ErrorKind::argument, "options.certificate", "AUTO or HOST where a rank computes on the CPU",
                   "DEVICE");
     if (held->context->field_device() < 0 && asked.options.stream)
@@ -307,17 +322,7 @@ int staghorn_report(const staghorn_context* context, char* json, std::size_t* by
     const auto held = held_by(context);
     check_pointer("bytes", bytes);
     if (!held->report) throw Error(ErrorKind::state, "report", "a solve before", "none in this context");
-    const std::string text = to_json(*held->report);
-    const std::size_t room = *bytes;
-    CallMemory memory;
-    memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
-    memory.writes("json", FieldBytes::of_array(json, room));
-    require_own_memory(memory);
-    *bytes = text.size() + 1;
-    if (!json) return int(STAGHORN_OK);
-    if (room < text.size() + 1)
-      throw Error(ErrorKind::argument, "bytes", "room for " + std::to_string(text.size() + 1), room);
-    std::memcpy(json, text.c_str(), text.size() + 1);
+    give_text(held->report(), json, bytes);
     return int(STAGHORN_OK);
   });
 }

@@ -3,15 +3,20 @@
 #include <staghorn.h>
 
 #include <array>
+#include <optional>
+#include <string>
+#include <vector>
 
 #include "halo/watch/error.hpp"
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
+#include "lattice_io/vectors/vector_file.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/interface/words.hpp"
 
 namespace staghorn {
 
@@ -26,21 +31,7 @@ void read_file(const Context& context, const char* path, int verify, const stagh
     check_choice("verify", verify, 0, 1);
     asked.add("path", path);
     asked.add("verify", verify);
-    const staghorn_links given = read_struct(links, "links");
-    check(given);
-    if (given.memory == STAGHORN_DEVICE)
-      throw Error(ErrorKind::unsupported, "links.memory of a file that is read", "memory of the host",
-                  "STAGHORN_DEVICE");
-    layout = links_of_host(given, -1);
-    check_pointer("u", u);
-    for (int mu = 0; mu < (given.order == STAGHORN_QDP ? 4 : 1); ++mu) {
-      check_pointer("u[mu]", u[mu]);
-      written[std::size_t(mu)] = u[mu];
-    }
-    CallMemory memory;
-    for (int mu = 0; mu < buffers_of(layout.order); ++mu)
-      memory.writes("u", bytes_of(layout, context.lattice().local(), u[mu]), mu);
-    require_own_memory(memory);
+    read_written_links(links, u, context.lattice().local(), layout, written);
   });
   const GaugeHeader header = read_gauge_header(all, path);
   if (header.extents != context.lattice().global())  // the same on every rank
@@ -52,6 +43,43 @@ void read_file(const Context& context, const char* path, int verify, const stagh
   all.agree([&] { write_links(layout, field, written); });
 }
 
+void write_file(const Context& context, const char* path, const char* name, int replace,
+                const staghorn_vectors* vectors, int n, const void* const* v) {
+  const Communicator& all = context.communicator();
+  std::vector<VectorField> fields;
+  VectorFormat format{};
+  agree_alike(all, "staghorn_write_vectors", [&](Asked& asked) {
+    check_pointer("path", path);
+    check_pointer("name", name);
+    check_pointer("v", v);
+    asked.add("path", path);
+    asked.add("name", name);
+    asked.add("replace", replace);
+    asked.add("n", n);
+    check_choice("replace", replace, 0, 1);
+    check_choice("n", n, 1, 1L << 20);
+    const staghorn_vectors given = read_struct(vectors, "vectors");
+    check(given);
+    if (given.memory == STAGHORN_DEVICE || given.half)
+      throw Error(ErrorKind::unsupported, "vectors of a file that is written", "full vectors in memory of the host",
+                  given.half ? "half vectors" : "STAGHORN_DEVICE");
+    const HostVectors layout = vectors_of_host(given, -1);
+    const VectorSigns signs = signs_of_host(given, nullptr);
+    format = vector_output_by_name(path);
+    for (int i = 0; i < n; ++i) {
+      check_memory("v[i]", v[i], STAGHORN_HOST, context.cuda_device());
+      read_vector(layout, signs, std::nullopt, v[i], fields.emplace_back(context.lattice()));
+    }
+  });
+  write_vectors(all, path, name, fields, usual_precision(format), {}, replace != 0, format);
+}
+
+void give_lattice(const std::string& path, const std::optional<std::string>& dataset, std::int32_t* extents) {
+  check_pointer("extents", extents);
+  const GaugeHeader header = read_gauge_header(Communicator(), path, dataset);
+  for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = header.extents[mu];
+}
+
 }  // namespace
 
 }  // namespace staghorn
@@ -61,9 +89,18 @@ using namespace staghorn;
 int staghorn_file_lattice(const char* path, std::int32_t extents[4]) {
   return guarded([&] {
     check_pointer("path", path);
-    check_pointer("extents", extents);
-    const GaugeHeader header = read_gauge_header(Communicator(), path);
-    for (std::size_t mu = 0; mu < 4; ++mu) extents[mu] = header.extents[mu];
+    give_lattice(path, {}, extents);
+    return int(STAGHORN_OK);
+  });
+}
+
+int staghorn_gauge_lattice(const char* path, const staghorn_words* words, std::int32_t extents[4]) {
+  return guarded([&] {
+    SolveOptions options;
+    set_texts(options, texts_of(words), OptionsOf::context);
+    const SessionOptions& session = options.session;
+    if (!session.quarks.stored()) check_pointer("path", path);
+    give_lattice(session.quarks.stored() ? session.quarks.fat->c_str() : path, session.dataset, extents);
     return int(STAGHORN_OK);
   });
 }
@@ -74,6 +111,17 @@ int staghorn_read_links(const staghorn_context* context, const char* path, int v
     const auto held = held_together(context);
     return run_together(*held, [&] {
       read_file(*held->context, path, verify, links, u);
+      return int(STAGHORN_OK);
+    });
+  });
+}
+
+int staghorn_write_vectors(const staghorn_context* context, const char* path, const char* name, int replace,
+                           const staghorn_vectors* vectors, int n, const void* const* v) {
+  return guarded([&] {
+    const auto held = held_together(context);
+    return run_together(*held, [&] {
+      write_file(*held->context, path, name, replace, vectors, n, v);
       return int(STAGHORN_OK);
     });
   });

@@ -2,7 +2,11 @@
 #include <staghorn.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <functional>
+#include <map>
+#include <string>
 #include <vector>
 
 #include "dirac/fields/site_hash.hpp"
@@ -15,6 +19,9 @@
 #include "solver/interface/link_calls.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/interface/words.hpp"
+#include "solver/session/low_modes/kept_pairs.hpp"
+#include "solver/session/session.hpp"
 
 namespace staghorn {
 
@@ -27,24 +34,38 @@ void forget(HeldContext& context, staghorn_gauge* handle) {
   drop_handle(handle);
 }
 
-// A gauge of the context, filled by `load`. Collective.
+// What the words of a new gauge ask for, beside those of its context. Local.
+void read_words(HeldGauge& held, Asked& asked, const staghorn_words* words) {
+  const HeldContext& context = *held.context;
+  const std::map<std::string, std::string> texts = texts_of(words);
+  asked.add("links.words", in_one_line(texts).c_str());
+  SolveOptions options{context.context->options(), {}, {}, {}};
+  set_texts(options, texts, OptionsOf::gauge);
+  held.asked = completed_options(options.session);
+  if (context.options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context.context->field_device() >= 0)
+    held.asked.certificate = CertificatePlace::device;
+  if (texts.count("boundary") || context.texts.count("boundary")) held.boundary = held.asked.boundary;
+  if (held.asked.quarks.stored()) return;
+  held.action = held.asked.quarks;
+  held.long_reals = held.asked.naik_links;
+}
+
+// A gauge of the context with these words, filled by `load`. Collective.
 template <class Load>
-int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
+int create(staghorn_context* handle, staghorn_gauge** gauge, const std::function<const staghorn_words*()>& words,
+           const Load& load) {
   const auto context = held_together(handle);
   const Communicator& all = context->context->communicator();
   std::shared_ptr<HeldGauge> held;
   staghorn_gauge* made = nullptr;
   const auto work = [&] {
-    agree_alike(all, "a new gauge", [&](Asked&) {
+    agree_alike(all, "a new gauge", [&](Asked& asked) {
       check_pointer("gauge", gauge);
       *gauge = nullptr;
       held = std::make_shared<HeldGauge>();
       held->context = context;
+      read_words(*held, asked, words());
     });
-    SessionOptions options = context->context->options();
-    if (context->options.certificate == STAGHORN_CERTIFICATE_WITH_SOLVE && context->context->field_device() >= 0)
-      options.certificate = CertificatePlace::device;
-    held->gauge = std::make_unique<Gauge>(*context->context, options);
     load(*held);
     held->loads = 1;
     all.agree([&] { context->gauges.insert(made = make_handle(held)); });
@@ -61,6 +82,34 @@ int create(staghorn_context* handle, staghorn_gauge** gauge, const Load& load) {
     held.reset();
     throw;
   }
+}
+
+// A gauge with links of the host, by `load`.
+template <class Load>
+int create_of(staghorn_context* context, staghorn_gauge** gauge, const char* name, const staghorn_links* links,
+              const Load& load) {
+  return create(
+      context, gauge, [&] { return read_struct(links, name).words; },
+      [&](HeldGauge& held) {
+        const Communicator& all = held.context->context->communicator();
+        const SessionOptions& asked = held.asked;
+        all.agree([&] {
+          if (asked.quarks.stored())
+            throw Error("fat", "no links from files beside links from memory", *asked.quarks.fat);
+        });
+        held.gauge = std::make_unique<Gauge>(*held.context->context, asked);
+        load(held);
+        if (asked.eigenvectors) load_eigenpairs(*held.gauge, read_eigenvector_header(all, *asked.eigenvectors));
+      });
+}
+
+void read_file(HeldGauge& held, const char* path) {
+  agree_alike(held.context->context->communicator(), "staghorn_gauge_read",
+              [&](Asked& asked) { asked.add("path", path); });
+  const auto defaults = [](staghorn_links& links) { staghorn_defaults(&links, sizeof links, STAGHORN_LINKS); };
+  defaults(held.links);
+  if (held.asked.quarks.stored()) defaults(held.long_links.emplace());
+  held.gauge = gauge_of_file(*held.context->context, path ? path : "", held.asked);
 }
 
 // Other links in a gauge, by `load`, which says whether there were any. Collective.
@@ -101,6 +150,19 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
     made.long_hash = site_hash(all, improved->naik);
   }
   write_struct(info, info->struct_size, made);
+}
+
+void give_links(HeldGauge& held, const staghorn_links* links, void* const* u) {
+  const Communicator& all = held.context->context->communicator();
+  HostLinks layout;
+  std::array<void*, 4> written{};
+  agree_alike(all, "staghorn_gauge_links", [&](Asked& asked) {
+    asked.add("gauge", held.number);
+    require_links(held);
+    read_written_links(links, u, held.context->context->lattice().local(), layout, written);
+  });
+  const LinkField& used = held.gauge->links().on_host();
+  all.agree([&] { write_links(layout, used, written); });
 }
 
 void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, const void* const* in, void* const* out) {
@@ -157,15 +219,16 @@ using namespace staghorn;
 int staghorn_gauge_create(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                           staghorn_gauge** gauge) {
   return guarded([&] {
-    return create(context, gauge, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
+    return create_of(context, gauge, "links", links, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
   });
 }
 
 int staghorn_gauge_create_improved(staghorn_context* context, const staghorn_links* fat_links, const void* const fat[4],
-                                   const staghorn_links* long_links, const void* const lng[4], staghorn_gauge** gauge) {
+                                   const staghorn_links* naik_links, const void* const naik[4],
+                                   staghorn_gauge** gauge) {
   return guarded([&] {
-    return create(context, gauge, [&](HeldGauge& held) {
-      load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
+    return create_of(context, gauge, "fat_links", fat_links, [&](HeldGauge& held) {
+      load_pair(held, {"fat_links", fat_links, fat}, {"naik_links", naik_links, naik});
     });
   });
 }
@@ -173,10 +236,18 @@ int staghorn_gauge_create_improved(staghorn_context* context, const staghorn_lin
 int staghorn_gauge_create_action(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                                  const staghorn_action* action, staghorn_gauge** gauge) {
   return guarded([&] {
-    return create(context, gauge, [&](HeldGauge& held) {
+    return create_of(context, gauge, "links", links, [&](HeldGauge& held) {
       set_action(held, action);
       load_links(held, {"links", links, u});
     });
+  });
+}
+
+int staghorn_gauge_read(staghorn_context* context, const char* path, const staghorn_words* words,
+                        staghorn_gauge** gauge) {
+  return guarded([&] {
+    return create(
+        context, gauge, [&] { return words; }, [&](HeldGauge& held) { read_file(held, path); });
   });
 }
 
@@ -185,10 +256,10 @@ int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, co
 }
 
 int staghorn_gauge_update_improved(staghorn_gauge* gauge, const staghorn_links* fat_links, const void* const fat[4],
-                                   const staghorn_links* long_links, const void* const lng[4]) {
+                                   const staghorn_links* naik_links, const void* const naik[4]) {
   return guarded([&] {
     return update(gauge, [&](HeldGauge& held) {
-      return load_pair(held, {"fat_links", fat_links, fat}, {"long_links", long_links, lng});
+      return load_pair(held, {"fat_links", fat_links, fat}, {"naik_links", naik_links, naik});
     });
   });
 }
@@ -198,6 +269,33 @@ int staghorn_gauge_get(staghorn_gauge* gauge, staghorn_gauge_info* info) {
     const auto held = held_together(gauge);
     return run_together(*held->context, [&] {
       get(*held, info);
+      return int(STAGHORN_OK);
+    });
+  });
+}
+
+int staghorn_gauge_links(staghorn_gauge* gauge, const staghorn_links* links, void* const u[4]) {
+  return guarded([&] {
+    const auto held = held_together(gauge);
+    return run_together(*held->context, [&] {
+      give_links(*held, links, u);
+      return int(STAGHORN_OK);
+    });
+  });
+}
+
+int staghorn_gauge_report(staghorn_gauge* gauge, char* json, std::size_t* bytes) {
+  return guarded([&] {
+    const auto held = held_together(gauge);
+    return run_together(*held->context, [&] {
+      const Communicator& all = held->context->context->communicator();
+      agree_alike(all, "staghorn_gauge_report", [&](Asked& asked) {
+        asked.add("gauge", held->number);
+        check_pointer("bytes", bytes);
+        require_links(*held);
+      });
+      const std::string text = to_json(held->gauge->measured());
+      all.agree([&] { give_text(text, json, bytes); });
       return int(STAGHORN_OK);
     });
   });

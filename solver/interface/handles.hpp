@@ -24,19 +24,22 @@ namespace staghorn {
 struct HeldContext {
   std::unique_ptr<Context> context;
   staghorn_options options{};
+  std::map<std::string, std::string> texts;                          // options by name
   bool main_thread_only = false;                                     // MPI was started as SINGLE or FUNNELED
   std::atomic<bool> in_use{false};                                   // by a call
   std::atomic<std::thread::id> thread = std::this_thread::get_id();  // of the last call
   std::set<staghorn_gauge*> gauges;
   std::int64_t gauges_made = 0;
-  std::optional<SolveReport> report;  // of the last solve
-  std::set<std::string> logged;       // warnings that the host has had
+  std::function<std::string()> report;  // of the last solve or search, as JSON
+  std::set<std::string> logged;         // warnings that the host has had
 };
 
 struct HeldGauge {
   std::shared_ptr<HeldContext> context;
   std::unique_ptr<Gauge> gauge;
   std::int64_t number = 0;                   // among the gauges that the context made; the same on all ranks
+  SessionOptions asked;                      // by words of context and gauge: what its solves begin with
+  std::optional<Boundary> boundary;          // by these words, instead of that of `links`
   staghorn_links links{};                    // of the last update
   std::optional<staghorn_links> long_links;  // of that, where it brought fat and long links
   QuarkAction action;                        // what thin links become
@@ -54,7 +57,7 @@ struct HeldGauge {
   void await_host() const;
 };
 
-// What staghorn_request_set has set.
+// Options by name.
 struct HeldWords {
   std::map<std::string, std::string> texts;  // by name
 };

@@ -1,6 +1,7 @@
 #include "solver/interface/host_fields.hpp"
 
 #include <algorithm>
+#include <cstring>
 
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
@@ -95,6 +96,37 @@ void require_own_memory(const CallMemory& memory) {
   if (const auto clash = memory.clash())
     throw Error(ErrorKind::argument, clash->written, "memory of its own, as the call writes it",
                 "bytes of " + clash->other);
+}
+
+void read_written_links(const staghorn_links* links, void* const* u, const Extents& local, HostLinks& layout,
+                        std::array<void*, 4>& written) {
+  const staghorn_links given = read_struct(links, "links");
+  check(given);
+  if (given.memory == STAGHORN_DEVICE)
+    throw Error(ErrorKind::unsupported, "links.memory of links that are given out", "memory of the host",
+                "STAGHORN_DEVICE");
+  layout = links_of_host(given, -1);
+  check_pointer("u", u);
+  for (int mu = 0; mu < buffers_of(layout.order); ++mu) {
+    check_pointer("u[mu]", u[mu]);
+    written[std::size_t(mu)] = u[mu];
+  }
+  CallMemory memory;
+  for (int mu = 0; mu < buffers_of(layout.order); ++mu) memory.writes("u", bytes_of(layout, local, u[mu]), mu);
+  require_own_memory(memory);
+}
+
+void give_text(const std::string& text, char* json, std::size_t* bytes) {
+  const std::size_t room = *bytes;
+  CallMemory memory;
+  memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
+  memory.writes("json", FieldBytes::of_array(json, room));
+  require_own_memory(memory);
+  *bytes = text.size() + 1;
+  if (!json) return;
+  if (room < text.size() + 1)
+    throw Error(ErrorKind::argument, "bytes", "room for " + std::to_string(text.size() + 1), room);
+  std::memcpy(json, text.c_str(), text.size() + 1);
 }
 
 VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links) {

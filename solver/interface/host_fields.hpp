@@ -23,6 +23,14 @@ void check_memory(const char* name, const void* pointer, std::int32_t memory, in
 // Throws Error where memory that a call writes is that of another argument, too.
 void require_own_memory(const CallMemory& memory);
 
+// A host's layout and buffers, host memory, that links are to be written to. `local`: extents. Throws Error.
+void read_written_links(const staghorn_links* links, void* const* u, const Extents& local, HostLinks& layout,
+                        std::array<void*, 4>& written);
+
+// Writes `text` with a final 0 into *bytes of `json`, and what it needs into *bytes; json = NULL: that only. Throws
+// Error where there is no room.
+void give_text(const std::string& text, char* json, std::size_t* bytes);
+
 // How the host's vectors differ from ours, in a gauge whose links say `of_links`; nothing: no gauge is at hand. Throws
 // Error where the phases are those of links as given and there are none.
 VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links);

@@ -9,6 +9,7 @@
 #include "solver/interface/host_fields.hpp"
 #include "solver/interface/layouts/pair_conversion.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/interface/words.hpp"
 
 namespace staghorn {
 
@@ -32,9 +33,11 @@ void add(Asked& asked, const std::string& name, const staghorn_links& links) {
 }
 
 // In a job with GPUs on some ranks only, links of all ranks are the host's. Local.
-HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const Context& context) {
+HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const HeldGauge& held) {
+  const Context& context = *held.context->context;
   HostArgument host;
   host.links = read_struct(argument.given, argument.name);
+  if (held.boundary) std::copy(held.boundary->theta.begin(), held.boundary->theta.end(), host.links.theta);
   check(host.links);
   add(asked, argument.name, host.links);
   check_reals("links.reals", host.links.reals, kind);
@@ -77,11 +80,17 @@ MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool impro
 }
 
 // Links that carry a factor or a phase are used as they are.
-LinkDemand demand_of(const TakenLinks& taken, int reals) {
+LinkDemand demand_of(const TakenLinks& taken, Reconstruct form) {
   if (taken.unscaled) return LinkDemand::special_unitary;
-  if (form_of(reals) != Reconstruct::none18)
-    throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase", reals);
+  if (form != Reconstruct::none18)
+    throw Error(ErrorKind::value, "links.reals", "18 or 0 for links that carry a factor or a phase",
+                reals_per_link(form));
   return LinkDemand::finite;
+}
+
+// How links of a struct are stored: 0 stands for what words say.
+Reconstruct form_or(const staghorn_links& links, Reconstruct by_words) {
+  return links.reals == 0 ? by_words : form_of(links.reals);
 }
 
 }  // namespace
@@ -92,7 +101,7 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   bool unchanged = false;
   agree_alike(ranks(held), "thin links of a gauge", [&](Asked& asked) {
     asked.add("gauge", held.number);
-    host = read(asked, thin, improved ? LinkKind::fat : LinkKind::thin, *held.context->context);
+    host = read(asked, thin, improved ? LinkKind::fat : LinkKind::thin, held);
     unchanged = !held.long_links && held.gauge->links().are_there() && is_unchanged(host.links, held.links);
     if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
   });
@@ -105,8 +114,8 @@ bool load_links(HeldGauge& held, const LinksArgument& thin) {
   });
   TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, *room);
   LinksTaken links{.boundary = taken.boundary,
-                   .reals = improved ? held.long_reals : form_of(host.links.reals),
-                   .demand = demand_of(taken, host.links.reals),
+                   .reals = improved ? held.long_reals : form_or(host.links, held.asked.links),
+                   .demand = demand_of(taken, form_or(host.links, held.asked.links)),
                    .quarks = held.action};
   if (improved && links.demand != LinkDemand::special_unitary)
     throw Error(ErrorKind::value, "action", "thin links in SU(3), of which fat and long ones are made",
@@ -123,8 +132,8 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
   bool unchanged = false;
   agree_alike(ranks(held), "fat and long links of a gauge", [&](Asked& asked) {
     asked.add("gauge", held.number);
-    of_fat = read(asked, fat, LinkKind::thin, *held.context->context);  // thin ones where long links are zero
-    of_long = read(asked, naik, LinkKind::naik, *held.context->context);
+    of_fat = read(asked, fat, LinkKind::thin, held);  // thin ones where long links are zero
+    of_long = read(asked, naik, LinkKind::naik, held);
     if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();
     unchanged = held.long_links && held.gauge->links().are_there() && is_unchanged(of_fat.links, held.links) &&
                 is_unchanged(of_long.links, *held.long_links);
@@ -137,14 +146,14 @@ bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& n
   LinksTaken links{.boundary = pair.taken.boundary};
   if (pair.has_long) {
     ranks(held).agree([&] { check_reals("links.reals", of_fat.links.reals, LinkKind::fat); });
-    links.reals = form_of(of_long.links.reals);
+    links.reals = form_or(of_long.links, held.asked.naik_links);
     links.quarks.in_memory = true;
     links.naik_sign = pair.long_sign;
     if (of_long.links.coefficient != 0) links.naik_scale = of_long.links.coefficient;
     links.phases_in_links = phases_text(of_fat.layout);
   } else {
-    links.reals = form_of(of_fat.links.reals);
-    links.demand = demand_of(pair.taken, of_fat.links.reals);
+    links.reals = form_or(of_fat.links, held.asked.links);
+    links.demand = demand_of(pair.taken, links.reals);
   }
   held.links = of_fat.links;
   held.long_links = of_long.links;

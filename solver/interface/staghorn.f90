@@ -38,7 +38,7 @@ module staghorn
     integer(c_int32_t) :: struct_size, device, threads, certificate, environment, eigenvectors_on
     type(c_ptr) :: stream, transport, tuning_file
     type(c_funptr) :: log
-    type(c_ptr) :: log_data, devices
+    type(c_ptr) :: log_data, devices, words
   end type
   type, bind(C) :: staghorn_links
     integer(c_int32_t) :: struct_size, order, precision, memory, phases, boundary_in, dagger, reals
@@ -46,6 +46,7 @@ module staghorn
     real(c_double) :: theta(4), scale(4)
     integer(c_int64_t) :: generation
     real(c_double) :: coefficient
+    type(c_ptr) :: words
   end type
   type, bind(C) :: staghorn_action
     integer(c_int32_t) :: struct_size, quarks, unitarize, long_reals
@@ -185,6 +186,24 @@ module staghorn
       type(staghorn_links), intent(in) :: fat_links, long_links
       type(c_ptr), intent(in) :: fat(4), lng(4)
     end function
+    ! path: ends in c_null_char, or is absent; words: c_null_ptr, or options by name
+    integer(c_int) function staghorn_gauge_read(context, path, words, gauge) bind(C)
+      import
+      type(c_ptr), value :: context, words
+      character(kind=c_char), intent(in), optional :: path(*)
+      type(c_ptr), intent(out) :: gauge
+    end function
+    integer(c_int) function staghorn_gauge_links(gauge, links, u) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_links), intent(in) :: links
+      type(c_ptr), intent(in) :: u(4)
+    end function
+    integer(c_int) function staghorn_gauge_report(gauge, json, bytes) bind(C)
+      import
+      type(c_ptr), value :: gauge, json
+      integer(c_size_t), intent(inout) :: bytes
+    end function
     integer(c_int) function staghorn_gauge_get(gauge, info) bind(C)
       import
       type(c_ptr), value :: gauge
@@ -201,7 +220,16 @@ module staghorn
       integer(c_int), value :: target_sites, n
       type(c_ptr), intent(in) :: in(*), out(*)
     end function
-    ! name, value: end in c_null_char
+    ! name, value: end in c_null_char; words: c_null_ptr at first
+    integer(c_int) function staghorn_words_set(words, name, value) bind(C)
+      import
+      type(c_ptr), intent(inout) :: words
+      character(kind=c_char), intent(in) :: name(*), value(*)
+    end function
+    integer(c_int) function staghorn_words_release(words) bind(C)
+      import
+      type(c_ptr), intent(inout) :: words
+    end function
     integer(c_int) function staghorn_request_set(request, name, value) bind(C)
       import
       type(staghorn_request), intent(inout) :: request
@@ -210,6 +238,17 @@ module staghorn
     integer(c_int) function staghorn_request_release(request) bind(C)
       import
       type(staghorn_request), intent(inout) :: request
+    end function
+    ! room: a function (data, n) bind(C) that returns a c_ptr
+    integer(c_int) function staghorn_solve_sources(gauge, request, vectors, n, b, room, room_data) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_request), intent(in) :: request
+      type(staghorn_vectors), intent(in) :: vectors
+      integer(c_int), value :: n
+      type(c_ptr), intent(in), optional :: b(*)
+      type(c_funptr), value :: room
+      type(c_ptr), value :: room_data
     end function
     integer(c_int) function staghorn_solve(gauge, request, vectors, n, b, x, dx, results) bind(C)
       import
@@ -241,6 +280,17 @@ module staghorn
       type(staghorn_eigen_request), intent(in) :: request
       real(c_double), intent(out), optional :: values(*)
       type(staghorn_eigen_info), intent(inout), optional :: info
+    end function
+    ! path: ends in c_null_char, or is absent; room: as of staghorn_solve_sources, or c_null_funptr
+    integer(c_int) function staghorn_eigenpairs_find(gauge, request, path, storage, replace, vectors, room, room_data) bind(C)
+      import
+      type(c_ptr), value :: gauge
+      type(staghorn_eigen_request), intent(in) :: request
+      character(kind=c_char), intent(in), optional :: path(*)
+      integer(c_int), value :: storage, replace
+      type(staghorn_vectors), intent(in), optional :: vectors
+      type(c_funptr), value :: room
+      type(c_ptr), value :: room_data
     end function
     ! path: ends in c_null_char
     integer(c_int) function staghorn_eigenpairs_read(gauge, path, info) bind(C)
@@ -295,6 +345,12 @@ module staghorn
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int32_t), intent(out) :: extents(4)
     end function
+    integer(c_int) function staghorn_gauge_lattice(path, words, extents) bind(C)
+      import
+      character(kind=c_char), intent(in), optional :: path(*)
+      type(c_ptr), value :: words
+      integer(c_int32_t), intent(out) :: extents(4)
+    end function
     integer(c_int) function staghorn_read_links(context, path, verify, links, u) bind(C)
       import
       type(c_ptr), value :: context
@@ -302,6 +358,15 @@ module staghorn
       integer(c_int), value :: verify
       type(staghorn_links), intent(in) :: links
       type(c_ptr), intent(in) :: u(4)
+    end function
+    ! path, name: end in c_null_char
+    integer(c_int) function staghorn_write_vectors(context, path, name, replace, vectors, n, v) bind(C)
+      import
+      type(c_ptr), value :: context
+      character(kind=c_char), intent(in) :: path(*), name(*)
+      integer(c_int), value :: replace, n
+      type(staghorn_vectors), intent(in) :: vectors
+      type(c_ptr), intent(in) :: v(*)
     end function
     type(c_ptr) function staghorn_mpi_library() bind(C)
       import

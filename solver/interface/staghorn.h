@@ -59,7 +59,7 @@ extern "C" {
 
 typedef struct staghorn_context staghorn_context;
 typedef struct staghorn_gauge staghorn_gauge;
-typedef struct staghorn_words staghorn_words; /* options of a request by name */
+typedef struct staghorn_words staghorn_words; /* options by name */
 
 enum staghorn_status {
   STAGHORN_OK = 0,
@@ -170,7 +170,10 @@ typedef struct {
   const char *tuning_file; /* remembers launches of GPU kernels; NULL: nothing is written */
   void (*log)(void *data, int level, const char *text); /* NULL: no messages. level 0: a warning, 1: a note */
   void *log_data;
-  const char *devices; /* instead of device: a list as of `--device`, such as "cuda:0,cpu"; NULL: none */
+  const char *devices;   /* instead of device: a list as of `--device`, such as "cuda:0,cpu"; NULL: none */
+  staghorn_words *words; /* options by name, which go before the fields above. Those of operator and numbers, as action
+                            and precision, hold for all gauges and solves of the context that say nothing else. NULL:
+                            none */
 } staghorn_options;
 
 /* Links of a host: how they lie, what is multiplied into them, and the boundary condition of D. */
@@ -180,21 +183,23 @@ typedef struct {
   int32_t boundary_in; /* 1: boundary phases of theta are multiplied into the links of the last slices */
   int32_t dagger;      /* 1: links are stored as U^dagger, phases and boundary included; orders STAG imply it */
   int32_t reals; /* of a link in the kernels: 18, 12 or 8; 0, the default: 18. Fewer: projected onto SU(3) first. Fat
-                    links: 18. Long links: 18, 13 or 9; fewer than 18: projected onto U(3) first */
-  int64_t site_stride; /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
-  int64_t link_offset; /* bytes from the start of a site to its first link */
-  double theta[4];     /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
-  double scale[4];     /* links of the direction are multiplied by it, and stay so in D; default 1 */
-  uint64_t generation; /* not 0 and as in the last update: the links are the same, nothing is read */
-  double coefficient;  /* long links are that times unitary matrices; 0, the default: found from them */
+                    links: 18. Naik links: 18, 13 or 9; fewer than 18: projected onto U(3) first */
+  int64_t site_stride;   /* bytes from site to site, of [mu][site] orders from link to link; 0: packed */
+  int64_t link_offset;   /* bytes from the start of a site to its first link */
+  double theta[4];       /* a field gets exp(i pi theta) across the boundary in +mu; default 0 0 0 1 */
+  double scale[4];       /* links of the direction are multiplied by it, and stay so in D; default 1 */
+  uint64_t generation;   /* not 0 and as in the last update: the links are the same, nothing is read */
+  double coefficient;    /* Naik links are that times unitary matrices; 0, the default: found from them */
+  staghorn_words *words; /* of a new gauge: options of operator and numbers by name, as boundary, links, action; they go
+                            before the fields above. NULL: none */
 } staghorn_links;
 
-/* Staggered quarks whose fat and long links the library makes from thin ones. */
+/* Staggered quarks whose fat and Naik links the library makes from thin ones. */
 typedef struct {
   uint32_t struct_size;
   int32_t quarks;      /* staghorn_quarks; default NAIVE: the thin links as they are */
   int32_t unitarize;   /* HISQ, staghorn_group of the first level; default U3, as MILC has it */
-  int32_t long_reals;  /* of a long link in the kernels: 18, 13 or 9; 0, the default: 18 */
+  int32_t long_reals;  /* of a Naik link in the kernels: 18, 13 or 9; 0, the default: 18 */
   double u0;           /* asqtad: tadpole factor; default 1 */
   double naik_epsilon; /* HISQ: correction for heavy quarks; default 0 */
 } staghorn_action;
@@ -217,13 +222,13 @@ typedef struct {
   int32_t precision;    /* of CG's vectors: FP64, the default, or FP32; x is as good as the tolerance says either way */
   int32_t sloppy;       /* of the iterations of mixed precision: FP32 or FP16; default NO_SLOPPY */
   int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18. Of improved quarks, of their
-                           long links: 18, 13 or 9; 0: 13, of long links that are not unitary 18 */
+                           Naik links: 18, 13 or 9; 0: 13, of Naik links that are not unitary 18 */
   int32_t stop;         /* staghorn_stop */
   int32_t guess;        /* 1: x holds a first guess; default 0: x is only written */
   int32_t chronological; /* where x is zero at first: guess from up to so many earlier solutions of the gauge, of this
                             system, mass and place among the n, and keep the last ones; 0, the default, to 32 */
   double mass;           /* a m; above 0 for FULL, at least 0 for EVEN and ODD */
-  double tolerance;      /* |b - M x| / |b|, or as `stop` says; default 1e-10 */
+  double tolerance;      /* |b - M x| / |b|, or as `stop` says; default 1e-10. 0: 1e-10 in FP64, 1e-5 in FP32 */
   double tolerance_hq; /* Fermilab's relative residual, sqrt of the mean over sites of |r|^2/|x|^2; 0, the default: not
                           asked */
   /* Of CG, for each right-hand side; default STAGHORN_NO_LIMIT: it ends where it stagnates, or has taken far more than
@@ -258,7 +263,7 @@ typedef struct {
 
 typedef struct {
   uint32_t struct_size;
-  int32_t naive;         /* 1: naive staggered, one step; 0: fat and long links */
+  int32_t naive;         /* 1: naive staggered, one step; 0: fat and Naik links */
   double plaquette[3];   /* mean Re tr U / 3 over all, spatial and temporal plaquettes; of thin links, or of fat ones
                             that the host gave */
   double link_trace[2];  /* mean tr U / 3, re and im */
@@ -266,8 +271,8 @@ typedef struct {
   double determinant;    /* largest |det U - 1| */
   uint64_t hash;         /* of the links in fp64, thin or fat, the same for every grid, order and number of threads */
   uint64_t loads;        /* how often links were read from the host */
-  double coefficient;    /* of long links; 0 where there are none, and so are the next two */
-  double long_unitarity; /* largest |N N^dagger - 1|, N the long links without it */
+  double coefficient;    /* of Naik links; 0 where there are none, and so are the next two */
+  double long_unitarity; /* largest |N N^dagger - 1|, N the Naik links without it */
   uint64_t long_hash;    /* of N in fp64 */
 } staghorn_gauge_info;
 
@@ -333,14 +338,14 @@ STAGHORN_API int staghorn_context_destroy(staghorn_context **context);
 /* Takes links from u[0], for STAGHORN_QDP from u[0] to u[3]. The gauge keeps a copy. Collective. */
 STAGHORN_API int staghorn_gauge_create(staghorn_context *context, const staghorn_links *links, const void *const u[4],
                                        staghorn_gauge **gauge);
-/* Fat and long links of improved quarks; long ones, coefficient times N_mu(x), lead over three steps. Phases, boundary
+/* Fat and Naik links of improved quarks; Naik links, coefficient times N_mu(x), lead over three steps. Phases, boundary
  * signs and the coefficient are taken out of both. Both have the same phases and theta, and belong together: N is near
- * three fat links. Phases AS_GIVEN: both are used with what they carry. Long links that are all zero: the naive
+ * three fat links. Phases AS_GIVEN: both are used with what they carry. Naik links that are all zero: the naive
  * operator with those fat links, which need not be in SU(3). Otherwise local extents are at least 4. Collective. */
 STAGHORN_API int staghorn_gauge_create_improved(staghorn_context *context, const staghorn_links *fat_links,
-                                                const void *const fat[4], const staghorn_links *long_links,
-                                                const void *const lng[4], staghorn_gauge **gauge);
-/* Fat and long links that the library makes from thin ones, in fp64, again after every staghorn_gauge_update.
+                                                const void *const fat[4], const staghorn_links *naik_links,
+                                                const void *const naik[4], staghorn_gauge **gauge);
+/* Fat and Naik links that the library makes from thin ones, in fp64, again after every staghorn_gauge_update.
  * Collective. */
 STAGHORN_API int staghorn_gauge_create_action(staghorn_context *context, const staghorn_links *links,
                                               const void *const u[4], const staghorn_action *action,
@@ -350,19 +355,32 @@ STAGHORN_API int staghorn_gauge_create_action(staghorn_context *context, const s
  * Collective. */
 STAGHORN_API int staghorn_gauge_update(staghorn_gauge *gauge, const staghorn_links *links, const void *const u[4]);
 STAGHORN_API int staghorn_gauge_update_improved(staghorn_gauge *gauge, const staghorn_links *fat_links,
-                                                const void *const fat[4], const staghorn_links *long_links,
-                                                const void *const lng[4]);
+                                                const void *const fat[4], const staghorn_links *naik_links,
+                                                const void *const naik[4]);
+/* Links of a gauge file, or with `fat` and `long` among the words and path = NULL those of stored improved quarks.
+ * words: as of staghorn_links, no_verify, dataset and eigenvectors among them; NULL: none. Collective. */
+STAGHORN_API int staghorn_gauge_read(staghorn_context *context, const char *path, const staghorn_words *words,
+                                     staghorn_gauge **gauge);
 STAGHORN_API int staghorn_gauge_get(staghorn_gauge *gauge, staghorn_gauge_info *info); /* collective */
-STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge);                       /* collective */
+/* The links in use, thin or fat, projected if that was asked for, into the host's layout, host memory. Collective. */
+STAGHORN_API int staghorn_gauge_links(staghorn_gauge *gauge, const staghorn_links *links, void *const u[4]);
+/* What a report says of the links, file and checksums included, as JSON text; `json` and `bytes` as of staghorn_report.
+ * Collective. */
+STAGHORN_API int staghorn_gauge_report(staghorn_gauge *gauge, char *json, size_t *bytes);
+STAGHORN_API int staghorn_gauge_destroy(staghorn_gauge **gauge); /* collective */
 
 /* out[i] = D in[i] for n vectors, on the sites of `target`: FULL, EVEN or ODD. Other sites of out stay as they are.
  * With half vectors `in` holds the other parity. Collective. */
 STAGHORN_API int staghorn_hop(staghorn_gauge *gauge, const staghorn_vectors *vectors, int target, int n,
                               const void *const *in, void *const *out);
-/* Sets an option of a solve by its name, from a text: an option of `staghorn solve --help`, with underscores, and what
- * may stand behind it there; "on" or "off" for a switch. Copies of the request share what is set. STAGHORN_E_ARGUMENT
- * and the place to look at: options of links and machine, which belong to context and gauge, and what the arguments of
- * a call say, such as sources. Local. */
+/* Sets an option by its name, from a text: an option of `staghorn solve --help`, with underscores, and what may stand
+ * behind it there; "on" or "off" for a switch. *words = NULL: new words, to be released. Local. */
+STAGHORN_API int staghorn_words_set(staghorn_words **words, const char *name, const char *value);
+/* Forgets them and sets *words to NULL. NULL there is fine. Local. */
+STAGHORN_API int staghorn_words_release(staghorn_words **words);
+/* The same for the words of a request, of which copies share what is set. STAGHORN_E_ARGUMENT and the place to look at:
+ * options of links and machine, which belong to context and gauge, and what the arguments of staghorn_solve and
+ * staghorn_multishift say, such as sources. Local. */
 STAGHORN_API int staghorn_request_set(staghorn_request *request, const char *name, const char *value);
 /* Forgets all that was set by name and sets request->words to NULL; the other fields stay. NULL there is fine. Local.
  */
@@ -373,6 +391,16 @@ STAGHORN_API int staghorn_request_release(staghorn_request *request);
  * worst outcome. Collective. */
 STAGHORN_API int staghorn_solve(staghorn_gauge *gauge, const staghorn_request *request, const staghorn_vectors *vectors,
                                 int n, const void *const *b, void *const *x, void *const *dx, staghorn_result *results);
+/* Memory of the host for n vectors of a layout, one after the other. NULL: there is none */
+typedef void *(*staghorn_room)(void *data, int64_t n);
+/* What the program's solve does: sources in words, several masses, rational functions, batches and observables, as the
+ * words of the request say (staghorn_words_set). n = 0: the sources of these words; otherwise b[i], host memory. `room`
+ * is called once on every rank and gives memory for all solutions, mass by mass; with request->guess it holds guesses.
+ * staghorn_report tells of each. sign, halved and stop have their defaults. A job of batches that is STOPPED has no
+ * report. Returns the worst outcome. Collective. */
+STAGHORN_API int staghorn_solve_sources(staghorn_gauge *gauge, const staghorn_request *request,
+                                        const staghorn_vectors *vectors, int n, const void *const *b,
+                                        staghorn_room room, void *room_data);
 /* (A + shift[i]) x[i] = b for n shifts, 1 to 33, by the iterations of the smallest one. A is that of the request, and
  * 4m^2 + shift[i] (halved: m^2 + shift[i]) at least 0. FULL: M x[i] = b with the mass whose 4m^2 is that. x starts from
  * zero. tolerance[i], unless tolerance is NULL: instead of the request's; 0: as good as the iterations of the smallest
@@ -390,7 +418,13 @@ STAGHORN_API int staghorn_multishift(staghorn_gauge *gauge, const staghorn_reque
  * STAGNATED (rounding leaves more than the tolerance) or STOPPED. Collective. */
 STAGHORN_API int staghorn_eigenpairs_compute(staghorn_gauge *gauge, const staghorn_eigen_request *request,
                                              double *values, staghorn_eigen_info *info);
-/* The same from a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
+/* Finds them, writes those that were found to a file as staghorn_eigenpairs_write, and keeps none. path = NULL: no
+ * file. room: for the vectors, of norm 1 and 0 on odd sites; NULL: not wanted. staghorn_report tells of the search.
+ * Outcomes as above. Collective. */
+STAGHORN_API int staghorn_eigenpairs_find(staghorn_gauge *gauge, const staghorn_eigen_request *request,
+                                          const char *path, int storage, int replace, const staghorn_vectors *vectors,
+                                          staghorn_room room, void *room_data);
+/* From a file of Staghorn or MILC, in the precision of the file; of other links, action or boundary it is
  * refused, and each pair is proved again: its eigenvalue is found anew from the vector and the links, and a file that
  * says another one is refused. Collective. */
 STAGHORN_API int staghorn_eigenpairs_read(staghorn_gauge *gauge, const char *path, staghorn_eigen_info *info);
@@ -422,14 +456,22 @@ STAGHORN_API int staghorn_convert_links(const staghorn_context *context, const s
 /* The extents x, y, z, t of the lattice of a gauge file: MILC, NERSC, ILDG, SciDAC or Staghorn's HDF5, as its content
  * says. Local. */
 STAGHORN_API int staghorn_file_lattice(const char *path, int32_t extents[4]);
+/* The same of the links that staghorn_gauge_read would read. Local. */
+STAGHORN_API int staghorn_gauge_lattice(const char *path, const staghorn_words *words, int32_t extents[4]);
 /* Reads the links of a gauge file of the context's lattice into the host's layout, host memory: each rank its local
  * lattice. verify = 1: a checksum that is wrong or absent is an error, and so are NaN, infinities and zeros among the
  * links. Collective. */
 STAGHORN_API int staghorn_read_links(const staghorn_context *context, const char *path, int verify,
                                      const staghorn_links *links, void *const u[4]);
 
-/* The report of the context's last solve as JSON text with a final 0. *bytes: room in `json` on entry, what is needed
- * on return; json = NULL asks for that only. Local. */
+/* Writes n vectors, host memory and not half ones, as dataset `name` ("solution" or "source") of HDF5, or in the format
+ * that the name of the file ends in: .scidac, .npy or .fnal; with every checksum of the format, in the convention of
+ * vectors.phases (none: as they are). replace = 1: a file that is there is replaced. Collective. */
+STAGHORN_API int staghorn_write_vectors(const staghorn_context *context, const char *path, const char *name,
+                                        int replace, const staghorn_vectors *vectors, int n, const void *const *v);
+
+/* The report of the context's last solve, or search by staghorn_eigenpairs_find, as JSON text with a final 0. *bytes:
+ * room in `json` on entry, what is needed on return; json = NULL asks for that only. Local. */
 STAGHORN_API int staghorn_report(const staghorn_context *context, char *json, size_t *bytes);
 
 #ifdef __cplusplus

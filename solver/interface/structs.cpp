@@ -220,27 +220,6 @@ void check(const staghorn_vectors& vectors) {
     throw Error(ErrorKind::layout, "vectors.site_stride", "bytes, from 0 on", vectors.site_stride);
 }
 
-void check(const staghorn_request& request) {
-  check_choice("request.system", request.system, STAGHORN_FULL, STAGHORN_ODD);
-  if (request.sign != 1 && request.sign != -1)
-    throw Error(ErrorKind::argument, "request.sign", "+1 or -1", request.sign);
-  check_choice("request.halved", request.halved, 0, 1);
-  check_choice("request.precision", request.precision, STAGHORN_FP64, STAGHORN_FP32);
-  check_choice("request.sloppy", request.sloppy, STAGHORN_FP64, STAGHORN_NO_SLOPPY);
-  check_reals("request.sloppy_reals", request.sloppy_reals);
-  check_choice("request.stop", request.stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY);
-  check_choice("request.guess", request.guess, 0, 1);
-  check_choice("request.chronological", request.chronological, 0, 32);
-  check_finite("request.mass", request.mass);
-  check_finite("request.tolerance", request.tolerance);
-  check_finite("request.tolerance_hq", request.tolerance_hq);
-  if (request.max_iterations < 0 && request.max_iterations != STAGHORN_NO_LIMIT)
-    throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0, or STAGHORN_NO_LIMIT",
-                request.max_iterations);
-  if (request.tolerance_hq < 0)
-    throw Error(ErrorKind::argument, "request.tolerance_hq", "a number of at least 0", request.tolerance_hq);
-}
-
 }  // namespace staghorn
 
 int staghorn_defaults(void* a_struct, std::size_t size, int which) {

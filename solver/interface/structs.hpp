@@ -65,7 +65,6 @@ void check(const staghorn_options& options);
 void check(const staghorn_links& links);
 void check(const staghorn_action& action);
 void check(const staghorn_vectors& vectors);
-void check(const staghorn_request& request);
 
 // What a link of a kind may be stored with, beside 0 and 18. Throws Error otherwise.
 enum class LinkKind { thin, fat, naik };

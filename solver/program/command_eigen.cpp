@@ -51,7 +51,7 @@ CommandSyntax eigen_syntax() {
   problem.add_options()(
       "gauge", po::value<std::string>()->value_name("FILE"),
       "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-      "unless --fat and --long are given")("pairs", po::value<int>()->value_name("K"),
+      "unless --fat and --naik are given")("pairs", po::value<int>()->value_name("K"),
                                            "how many eigenpairs, from the lowest; required")(
       "tolerance", po::value<std::string>()->value_name("TOL")->default_value(option_text(defaults.tolerance)),
       "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K")(
@@ -81,7 +81,7 @@ CommandSyntax eigen_syntax() {
 }
 
 struct EigenCommand {
-  std::string gauge;  // "": links from --fat and --long
+  std::string gauge;  // "": links from --fat and --naik
   SolveOptions options;
   EigenRequest request;
   std::optional<EigenpairOutput> output;
@@ -101,9 +101,9 @@ EigenCommand read_eigen_command(const OptionValues& values) {
   command.gauge = text("gauge").value_or("");
   const QuarkAction& quarks = command.options.session.quarks;
   if (command.gauge.empty() && !quarks.stored())
-    throw UsageError("--gauge is required, or --fat and --long. `staghorn eigen --help` explains the options.");
+    throw UsageError("--gauge is required, or --fat and --naik. `staghorn eigen --help` explains the options.");
   if (!command.gauge.empty() && quarks.stored())
-    throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
+    throw UsageError("--gauge", "thin links, or links from --fat and --naik", "all three");
   if (!values.count("pairs")) throw UsageError("--pairs is required. `staghorn eigen --help` explains the options.");
   command.request.pairs = values["pairs"].as<int>();
   const auto number = [&]<class Number>(const char* name, Number& value) {

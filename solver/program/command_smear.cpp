@@ -26,13 +26,13 @@ namespace {
 CommandSyntax smear_syntax() {
   CommandSyntax syntax{
       "smear",
-      "staghorn smear --gauge F --action asqtad|hisq --fat F --long L [options]",
+      "staghorn smear --gauge F --action asqtad|hisq --fat F --naik L [options]",
       "Makes the links of improved staggered quarks from thin links: fat links of one step, and long (Naik) links of\n"
       "three steps, each with its coefficient. The same request gives the same bits on any number of ranks.\n",
       po::options_description(),
       {},
       "\nExample:\n"
-      "  staghorn smear --gauge thin.lat --action hisq --fat fat.l8 --long long.l8 --format scidac \\\n"
+      "  staghorn smear --gauge thin.lat --action hisq --fat fat.l8 --naik long.l8 --format scidac \\\n"
       "                 --phases-in-links milc\n"};
   po::options_description options("Options");
   options.add_options()("gauge", po::value<std::string>()->value_name("FILE")->required(),
@@ -46,7 +46,7 @@ CommandSyntax smear_syntax() {
       "no-verify", po::bool_switch(), "read links whose checksums are absent or wrong")(
       "reunitarize", po::bool_switch(), "project the thin links onto SU(3) first (files hold them to 1e-7 only)")(
       "fat", po::value<std::string>()->value_name("F")->required(), "file to write the fat links to")(
-      "long", po::value<std::string>()->value_name("L")->required(), "file to write the long links to")(
+      "naik,long", po::value<std::string>()->value_name("L")->required(), "file to write the Naik links to")(
       "format", po::value<std::string>()->value_name("scidac|hdf5"),
       "of both files (default: what the name F ends in, as .scidac, else hdf5)")(
       "dataset", po::value<std::string>()->value_name("NAME"),
@@ -82,7 +82,7 @@ SmearCommand read_smear_command(const OptionValues& values) {
   command.gauge = text("gauge");
   command.action = text("action");
   command.fat = text("fat");
-  command.naik = text("long");
+  command.naik = text("naik");
   command.device = text("device");
   command.u0 = values["u0"].as<double>();
   command.epsilon = values["naik-epsilon"].as<double>();
@@ -100,7 +100,7 @@ SmearCommand read_smear_command(const OptionValues& values) {
   command.unitarize = text("unitarize") == "u3" ? Unitarize::u3 : Unitarize::su3;
   command.format = gauge_format_of(values, command.fat, GaugeFormat::hdf5);
   if (!values.count("format") && gauge_format_of(values, command.naik, GaugeFormat::hdf5) != command.format)
-    throw UsageError("--fat and --long", "names that ask for one format",
+    throw UsageError("--fat and --naik", "names that ask for one format",
                      "'" + command.fat + "', '" + command.naik + "'");
   command.dataset = optional_text(values, "dataset");
   if (command.format != GaugeFormat::hdf5 && command.format != GaugeFormat::scidac)
@@ -114,7 +114,7 @@ SmearCommand read_smear_command(const OptionValues& values) {
   command.force = values["force"].as<bool>();
   command.quiet = values["quiet"].as<bool>();
   if (command.fat == command.naik)
-    throw UsageError("--fat and --long", "two different files", "'" + command.fat + "' for both");
+    throw UsageError("--fat and --naik", "two different files", "'" + command.fat + "' for both");
   for (const std::string& written : {command.fat, command.naik})
     if (written == command.gauge)
       throw UsageError("'" + written + "' would be read and replaced: choose another name to write to");

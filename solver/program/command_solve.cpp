@@ -51,13 +51,13 @@ CommandSyntax solve_syntax() {
       "  staghorn solve --gauge l8888.milc --masses 0.01,0.02,0.05,0.1 --output x.h5\n"
       "  staghorn solve --gauge 'q_*.h5' --masses 0.05,0.1 --sources 'wall:0; z2:7' --output 'x_{gauge}.h5' "
       "--report x.json\n"
-      "  staghorn solve --fat fat.l8 --long long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
+      "  staghorn solve --fat fat.l8 --naik long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
   problem.add_options()(
       "gauge", po::value<std::string>()->value_name("FILE"),
       "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-      "unless --fat and --long are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST");
+      "unless --fat and --naik are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST");
   add_options(problem, OptionGroup::problem);
   problem.add_options()(
       "guess", po::value<std::string>()->value_name("F"),
@@ -85,7 +85,7 @@ CommandSyntax solve_syntax() {
 }
 
 struct SolveCommand {
-  std::string gauge;  // "": links from --fat and --long
+  std::string gauge;  // "": links from --fat and --naik
   SolveOptions options;
   std::optional<std::string> guess, output, report, results;
   VectorFormat output_format = VectorFormat::hdf5;
@@ -107,9 +107,9 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--guess belongs to --mass: several masses start from zero");
   const QuarkAction& quarks = command.options.session.quarks;
   if (command.gauge.empty() && !quarks.stored())
-    throw UsageError("--gauge is required, or --fat and --long. `staghorn solve --help` explains the options.");
+    throw UsageError("--gauge is required, or --fat and --naik. `staghorn solve --help` explains the options.");
   if (!command.gauge.empty() && quarks.stored())
-    throw UsageError("--gauge", "thin links, or links from --fat and --long", "all three");
+    throw UsageError("--gauge", "thin links, or links from --fat and --naik", "all three");
   if (!command.options.request.naik_epsilons.empty()) command.options.session.keep_thin_links = true;
   command.guess = optional_text(values, "guess");
   const ManySources& many = command.options.many;

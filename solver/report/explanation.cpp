@@ -29,9 +29,10 @@ std::string about_limit(const SolveReport& report, const RhsReport& rhs) {
 
 // The other tolerance, where the usual residual is small enough.
 std::string about_hq(const SolveReport& report, const RhsReport& rhs) {
-  if (!report.request.tolerance_hq || rhs.residual_hq <= *report.request.tolerance_hq) return "";
-  return " The heavy-quark residual is " + number(rhs.residual_hq) + ", `tolerance_hq` asked for " +
-         number(*report.request.tolerance_hq) + ".";
+  const std::vector<Target> targets = targets_of(report.request, report.tolerance, rhs);
+  if (targets.size() < 2 || targets[1].found <= targets[1].asked) return "";
+  return " The heavy-quark residual is " + number(targets[1].found) + ", `" + targets[1].option + "` asked for " +
+         number(targets[1].asked) + ".";
 }
 
 std::string about_attainable(const RhsReport& rhs) {
@@ -47,9 +48,8 @@ std::string within_reach(const SolveReport& report, const RhsReport& rhs) {
     std::string& list = safe < 1 ? reached : not_reached;
     list += (list.empty() ? "`" : " and `") + std::string(name) + "`" + (safe < 1 ? " " + number(safe) : "");
   };
-  const std::optional<double>& tolerance_hq = report.request.tolerance_hq;
-  if (rhs.residual_true > report.tolerance) add("tolerance", 2 * std::max(rhs.residual_true, rhs.attainable));
-  if (tolerance_hq && rhs.residual_hq > *tolerance_hq) add("tolerance_hq", 4 * rhs.residual_hq);
+  for (const Target& target : targets_of(report.request, report.tolerance, rhs))
+    if (target.found > target.asked) add(target.option, target.safe);
   if (!not_reached.empty()) return "; no " + not_reached + " below 1 is within reach";
   return ": " + reached + " is within reach";
 }

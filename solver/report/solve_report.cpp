@@ -1,5 +1,7 @@
 #include "solver/report/solve_report.hpp"
 
+#include <algorithm>
+
 #include "halo/named_choice.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "solver/search/archive.hpp"
@@ -114,6 +116,14 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
   }
   for (const auto& [name, checksum] : report.gauge.checksums) attributes["gauge_" + name] = checksum.computed;
   return attributes;
+}
+
+std::vector<Target> targets_of(const SolveRequest& request, double tolerance, const RhsReport& rhs) {
+  std::vector<Target> targets = {
+      {"tolerance", tolerance, rhs.residual_true, 2 * std::max(rhs.residual_true, rhs.attainable)}};
+  if (request.tolerance_hq)
+    targets.push_back({"tolerance_hq", *request.tolerance_hq, rhs.residual_hq, 4 * rhs.residual_hq});
+  return targets;
 }
 
 }  // namespace staghorn

@@ -153,4 +153,14 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
 std::string to_json(const GaugeSummary& gauge);
 std::string to_json(const SolveReport& report);  // pretty-printed, one trailing newline
 
+// What a right-hand side has to reach: |b - M x| / |b|, and Fermilab's residual where that is asked for.
+struct Target {
+  const char* option;  // that asked for it
+  double asked, found;
+  double safe;  // that another solve would reach: above what was found, in the noise of rounding
+};
+
+// In this order, with `tolerance` for the first. Local.
+std::vector<Target> targets_of(const SolveRequest& request, double tolerance, const RhsReport& rhs);
+
 }  // namespace staghorn

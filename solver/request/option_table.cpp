@@ -39,6 +39,11 @@ Option quark_row(const char* name, const char* value, std::string help, Parse pa
   return {OptionGroup::lattice_operator, name, value, std::move(help), set, text_of(QuarkAction().*field)};
 }
 
+Option once(const char* old_name, Option option) {
+  option.old_name = old_name;
+  return option;
+}
+
 Option without_default(Option option) {
   option.default_text.reset();
   return option;
@@ -175,10 +180,10 @@ std::vector<Option> make_table() {
       quark_row("unitarize", "u3|su3",
                 "HISQ: group onto which the first level is projected, u3 as MILC, su3 as Chroma (default: u3)",
                 parse_unitarize, &QuarkAction::unitarize),
-      quark_row("fat", "F", "stored fat links (SciDAC or HDF5) in place of thin ones, with `long`", parse_text,
+      quark_row("fat", "F", "stored fat links (SciDAC or HDF5) in place of thin ones, with `naik`", parse_text,
                 &QuarkAction::fat),
-      quark_row("long", "F", "stored long (Naik) links, of three steps and with their coefficient", parse_text,
-                &QuarkAction::naik),
+      once("long", quark_row("naik", "F", "stored Naik (long) links, of three steps and with their coefficient",
+                             parse_text, &QuarkAction::naik)),
       quark_row("phases_in_links", "milc|cps|none", "staggered phases in stored links (default: found from the links)",
                 parse_link_phases, &QuarkAction::phases_in_links),
       row(lattice_operator, "boundary", "px,py,pz,pt",
@@ -290,7 +295,7 @@ const std::vector<Option>& solve_options() {
 
 const Option& find_option(const std::string& name) {
   for (const Option& option : solve_options())
-    if (name == option.name) return option;
+    if (name == option.name || (*option.old_name && name == option.old_name)) return option;
   throw Error("option", "one of a session or of a solve", "'" + name + "'");
 }
 
@@ -299,7 +304,7 @@ void set_option(SolveOptions& options, const std::string& name, const std::strin
   try {
     option.set(options, text);
   } catch (const Error& error) {
-    throw Error(error.kind(), with_did_you_mean(about_option(name, error.what())));
+    throw Error(error.kind(), with_did_you_mean(about_option(option.name, error.what())));
   }
 }
 

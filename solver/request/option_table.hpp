@@ -32,6 +32,7 @@ struct Option {
   std::string help;   // with units; names of other options stand in `backquotes`
   std::function<void(SolveOptions&, const std::string&)> set;  // throws Error
   std::optional<std::string> default_text;                     // nothing: the help says what happens without it
+  const char* old_name = "";                                   // accepted still; "": none
 
   bool is_switch() const { return !*value; }
   bool of_session() const { return group != OptionGroup::problem && group != OptionGroup::solver; }
@@ -40,7 +41,7 @@ struct Option {
 // In the order of --help.
 const std::vector<Option>& solve_options();
 
-// The row of that name. Throws Error for an unknown name.
+// The row of that name, or that had it once. Throws Error for an unknown name.
 const Option& find_option(const std::string& name);
 
 // Sets one option from text. Throws Error that begins with the name of the option.

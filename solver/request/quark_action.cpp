@@ -28,14 +28,14 @@ Unitarize parse_unitarize(const std::string& text) { return groups.parse(text); 
 
 void check_action(const QuarkAction& quarks) {
   if (quarks.fat.has_value() != quarks.naik.has_value())
-    throw Error(quarks.fat ? "fat" : "long", "a file of fat and one of long links (`fat` and `long`)", "one of them");
+    throw Error(quarks.fat ? "fat" : "naik", "a file of fat and one of Naik links (`fat` and `naik`)", "one of them");
   if (quarks.stored() && quarks.action != Action::naive)
-    throw Error("action", "thin links, or links from files (`fat` and `long`), which have an action already",
+    throw Error("action", "thin links, or links from files (`fat` and `naik`), which have an action already",
                 to_string(quarks.action));
   if (quarks.stored() && *quarks.fat == *quarks.naik)
     throw Error("fat and long links", "two different files", "'" + *quarks.fat + "' for both");
   if (quarks.phases_in_links && !quarks.stored())
-    throw Error("phases_in_links", "links from files (`fat` and `long`), which may hold phases", "neither");
+    throw Error("phases_in_links", "links from files (`fat` and `naik`), which may hold phases", "neither");
   if (quarks.u0) require_action("u0", Action::asqtad, quarks);
   if (quarks.naik_epsilon) require_action("naik_epsilon", Action::hisq, quarks);
   if (quarks.unitarize) require_action("unitarize", Action::hisq, quarks);

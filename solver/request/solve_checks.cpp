@@ -105,9 +105,9 @@ void check_options(const SessionOptions& options) {
                 to_string(options.links == Reconstruct::none18 ? *options.sloppy_links : options.links));
   if (!improved && (options.naik_links != Reconstruct::none18 || options.sloppy_naik_links))
     throw Error(options.sloppy_naik_links ? "sloppy_naik_links" : "naik_links",
-                "improved quarks (`action` asqtad or hisq, or `fat` and `long`), whose links they are", "naive ones");
+                "improved quarks (`action` asqtad or hisq, or `fat` and `naik`), whose links they are", "naive ones");
   if (options.quarks.stored() && options.dataset)
-    throw Error("dataset", "thin links, whose name it is", "`fat` and `long`");
+    throw Error("dataset", "thin links, whose name it is", "`fat` and `naik`");
   if (options.quarks.stored() && options.reunitarize)
     throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
   if (options.blas == Blas::cublas && options.sloppy)

@@ -25,10 +25,11 @@ LinkField make_links(const Communicator& communicator, const Lattice& lattice) {
 }
 
 // What the first solve will need of this rank's part.
-SolveShape expected_shape(const Context& context, const ExpectedSolve& expected) {
+SolveShape expected_shape(const Context& context, const SessionOptions& options, const ExpectedSolve& expected) {
   const Lattice& lattice = context.lattice();
-  SolveShape shape{lattice.global(),           lattice.grid(),    context.options(),  expected.n_rhs, expected.system,
-                   context.cuda_device() >= 0, expected.n_masses, expected.n_together};
+  SolveShape shape{lattice.global(),  lattice.grid(),     options,
+                   expected.n_rhs,    expected.system,    context.cuda_device() >= 0,
+                   expected.n_masses, expected.n_together};
   shape.low_part = expected.low_part;
   shape.widths = lattice.widths();
   shape.rank = lattice.rank();
@@ -43,39 +44,40 @@ const SessionOptions& cut_already(const SessionOptions& options) {
   return options;
 }
 
-}  // namespace
+// What is known of the files of a gauge before a context is made.
+struct GaugeFiles {
+  GaugeFiles(const Communicator& all, const std::string& gauge_file, const SessionOptions& options) : path(gauge_file) {
+    completed_options(options);  // what makes no sense is refused before anything is read
+    if (options.quarks.stored()) {
+      if (!path.empty()) throw Error("gauge", "thin links, or links from files (`fat` and `naik`)", "both");
+      pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
+    }
+    header = pair ? pair->fat : read_gauge_header(all, path, options.dataset);
+    if (options.eigenvectors) {
+      eigenvectors = read_eigenvector_header(all, *options.eigenvectors);
+      require_belongs(*eigenvectors, header.extents, identity_of_options(options));
+    }
+  }
 
-struct Session::State {
-  Context context;
-  std::optional<Gauge> gauge;
-  std::optional<LinkOrigin> origin{};  // of links that were read and not yet taken
+  Stopwatch reading;
+  std::string path;  // "" of fat and Naik links
+  GaugeHeader header;
+  std::optional<ImprovedHeaders> pair;
+  std::optional<EigenvectorHeader> eigenvectors;
 };
 
-Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options,
-                 const ExpectedSolve& expected) {
-  const Stopwatch reading;
-  completed_options(options);  // what makes no sense is refused before anything is read
-  const bool stored = options.quarks.stored();
-  if (stored && !gauge_file.empty()) throw Error("gauge", "thin links, or links from files (`fat` and `long`)", "both");
-  ImprovedHeaders pair;
-  if (stored) pair = read_improved_headers(all, *options.quarks.fat, *options.quarks.naik);
-  const GaugeHeader header = stored ? pair.fat : read_gauge_header(all, gauge_file, options.dataset);
-  std::optional<EigenvectorHeader> eigenvectors;
-  if (options.eigenvectors) {
-    eigenvectors = read_eigenvector_header(all, *options.eigenvectors);
-    require_belongs(*eigenvectors, header.extents, identity_of_options(options));
-  }
-  state_.reset(new State{Context(all, header.extents, options, options.mapping), {}});
-  const Context& context = state_->context;
+std::unique_ptr<Gauge> gauge_of_files(const Context& context, const GaugeFiles& files, const SessionOptions& options,
+                                      const ExpectedSolve& expected) {
+  const auto& [reading, path, header, pair, eigenvectors] = files;
   // A GPU is made ready beside the reading of thin links. What is free there is known then, and asked for by the first
   // solve; what could never fit is refused here.
-  const bool beside = !stored && !eigenvectors;
+  const bool beside = !pair && !eigenvectors;
   const cuda::StartBeside start(beside ? context.cuda_device() : -1);
   std::optional<Context::Scope> scope;
   if (!beside) scope.emplace(context);
   const Lattice& lattice = context.lattice();
   require_fit(lattice, stencil_of(options));
-  SolveShape shape = expected_shape(context, expected);
+  SolveShape shape = expected_shape(context, options, expected);
   if (eigenvectors) {
     shape.eigenpairs = eigenvectors->count();
     shape.eigenvector_precision = eigenvectors->precision;
@@ -84,25 +86,56 @@ Session::Session(const Communicator& all, const std::string& gauge_file, const S
     shape.eigenvectors_on_host = eigenvectors_go_to_host(context.communicator(), shape, context.cuda_device());
   }
   require_memory(context.communicator(), shape, context.cuda_device(), {}, beside ? GpuMemory::all : GpuMemory::free);
-  if (stored) {
-    SessionOptions fitted = context.options();
-    StoredGauge read = read_stored_gauge(context.communicator(), pair, lattice, fitted);
-    state_->gauge.emplace(context, std::move(read.fat), fitted,
-                          LinkOrigin{header.path, to_string(header.format), std::move(read.checks)},
-                          LinkDemand::finite);
-    state_->gauge->add_naik_links(std::move(read.improved));
+  std::unique_ptr<Gauge> gauge;
+  if (pair) {
+    SessionOptions fitted = options;
+    StoredGauge read = read_stored_gauge(context.communicator(), *pair, lattice, fitted);
+    gauge = std::make_unique<Gauge>(context, std::move(read.fat), fitted,
+                                    LinkOrigin{header.path, to_string(header.format), std::move(read.checks)},
+                                    LinkDemand::finite);
+    gauge->add_naik_links(std::move(read.improved));
   } else {
     LinkField links = make_links(context.communicator(), lattice);
     GaugeChecks checks = read_gauge(context.communicator(), header, links, !options.no_verify);
     if (beside) scope.emplace(context);
-    state_->gauge.emplace(context, std::move(links), context.options(),
-                          LinkOrigin{gauge_file, to_string(header.format), std::move(checks)});
-    if (options.quarks.improved()) state_->gauge->improve();
+    gauge = std::make_unique<Gauge>(context, std::move(links), options,
+                                    LinkOrigin{path, to_string(header.format), std::move(checks)});
+    if (options.quarks.improved()) gauge->improve();
   }
-  if (eigenvectors) load_eigenpairs(*state_->gauge, *eigenvectors, shape.eigenvectors_on_host);
-  state_->gauge->measured();
-  state_->gauge->set_read_seconds(reading.seconds());
+  if (eigenvectors) load_eigenpairs(*gauge, *eigenvectors, shape.eigenvectors_on_host);
+  gauge->measured();
+  gauge->set_read_seconds(reading.seconds());
+  return gauge;
 }
+
+}  // namespace
+
+std::unique_ptr<Gauge> gauge_of_file(const Context& context, const std::string& gauge_file,
+                                     const SessionOptions& options) {
+  const GaugeFiles files(context.communicator(), gauge_file, options);
+  if (const Extents& found = files.header.extents; found != context.lattice().global())
+    throw Error(ErrorKind::layout, files.header.path + ": lattice", to_string(context.lattice().global()),
+                to_string(found));
+  return gauge_of_files(context, files, options, {});
+}
+
+struct Session::State {
+  std::shared_ptr<const Context> context;
+  std::shared_ptr<Gauge> gauge{};
+  const bool* interrupted = nullptr;
+  std::optional<LinkOrigin> origin{};  // of links that were read and not yet taken
+};
+
+Session::Session(const Communicator& all, const std::string& gauge_file, const SessionOptions& options,
+                 const ExpectedSolve& expected) {
+  const GaugeFiles files(all, gauge_file, options);
+  state_.reset(new State{std::make_shared<Context>(all, files.header.extents, options, options.mapping)});
+  state_->gauge = gauge_of_files(context(), files, context().options(), expected);
+}
+
+// Nothing is deleted: both belong to the caller.
+Session::Session(const Context& context, Gauge& gauge, const bool* interrupted)
+    : state_(new State{{std::shared_ptr<void>(), &context}, {std::shared_ptr<void>(), &gauge}, interrupted}) {}
 
 Session::Session(const Communicator& all, const Extents& global, const SessionOptions& options,
                  const ExpectedSolve& expected) {
@@ -110,18 +143,18 @@ Session::Session(const Communicator& all, const Extents& global, const SessionOp
   if (options.quarks.stored())
     throw Error("fat", "no links from files beside those of gauge files", *options.quarks.fat);
   if (options.eigenvectors) throw Error("eigenvectors", "a single configuration, to which they belong", "several");
-  state_.reset(new State{Context(all, global, options, options.mapping), {}});
-  const Context& context = state_->context;
+  state_.reset(new State{std::make_shared<Context>(all, global, options, options.mapping)});
+  const Context& context = *state_->context;
   const Context::Scope scope(context);
   require_fit(context.lattice(), stencil_of(options));
-  const SolveShape shape = expected_shape(context, expected);
+  const SolveShape shape = expected_shape(context, context.options(), expected);
   require_memory(context.communicator(), shape, context.cuda_device(), {});
-  state_->gauge.emplace(context, context.options());
+  state_->gauge = std::make_shared<Gauge>(context, context.options());
 }
 
 std::uint64_t Session::read_links(const std::string& gauge_file) {
   const Stopwatch reading;
-  const Context::Scope scope(state_->context);
+  const Context::Scope scope(*state_->context);
   const GaugeHeader header = read_gauge_header(communicator(), gauge_file, options().dataset);
   if (header.extents != lattice().global())
     throw FileError(gauge_file, "a lattice of " + to_string(lattice().global()), to_string(header.extents));
@@ -132,8 +165,8 @@ std::uint64_t Session::read_links(const std::string& gauge_file) {
 }
 
 void Session::take_links() {
-  const Context::Scope scope(state_->context);
-  const SessionOptions& asked = state_->context.options();
+  const Context::Scope scope(*state_->context);
+  const SessionOptions& asked = state_->context->options();
   LinksTaken taken;
   taken.boundary = asked.boundary;
   taken.reals = asked.quarks.improved() ? asked.naik_links : asked.links;
@@ -144,8 +177,9 @@ void Session::take_links() {
 }
 
 Session::Session(const Communicator& all, LinkField links, const SessionOptions& options)
-    : state_(new State{Context(all, links.lattice().global(), cut_already(options), Mapping::natural), {}}) {
-  const Context& context = state_->context;
+    : state_(
+          new State{std::make_shared<Context>(all, links.lattice().global(), cut_already(options), Mapping::natural)}) {
+  const Context& context = *state_->context;
   const Context::Scope scope(context);
   context.communicator().agree([&] {
     const Lattice &expected = context.lattice(), &given = links.lattice();
@@ -155,7 +189,7 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
   });
   if (options.quarks.stored()) throw Error("fat", "no links from files beside links from memory", *options.quarks.fat);
   require_fit(context.lattice(), stencil_of(options));
-  state_->gauge.emplace(context, std::move(links), context.options(), LinkOrigin{});
+  state_->gauge = std::make_shared<Gauge>(context, std::move(links), context.options(), LinkOrigin{});
   state_->gauge->measured();
   if (options.quarks.improved()) state_->gauge->improve();
   if (options.eigenvectors)
@@ -164,9 +198,9 @@ Session::Session(const Communicator& all, LinkField links, const SessionOptions&
 
 Session::~Session() = default;
 
-const Communicator& Session::communicator() const { return state_->context.communicator(); }
-const Placement& Session::placement() const { return state_->context.placement(); }
-const Lattice& Session::lattice() const { return state_->context.lattice(); }
+const Communicator& Session::communicator() const { return state_->context->communicator(); }
+const Placement& Session::placement() const { return state_->context->placement(); }
+const Lattice& Session::lattice() const { return state_->context->lattice(); }
 const LinkField& Session::links() const { return state_->gauge->links().on_host(); }
 const ImprovedSummary* Session::improved() const {
   const ImprovedGauge* const improved = state_->gauge->links().improved();
@@ -175,14 +209,15 @@ const ImprovedSummary* Session::improved() const {
 const GaugeSummary& Session::gauge() const { return state_->gauge->measured(); }
 const SessionOptions& Session::options() const { return state_->gauge->options(); }
 Gauge& Session::resident() { return *state_->gauge; }
-std::string Session::device() const { return state_->context.device(); }
-const Context& Session::context() const { return state_->context; }
+std::string Session::device() const { return state_->context->device(); }
+const Context& Session::context() const { return *state_->context; }
 
 SolveReport Session::solve(const SolveRequest& request, std::span<const VectorField> sources,
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                            Checkpoints* of_job) {
-  const Context::Scope scope(state_->context);
-  return staghorn::solve(*state_->gauge, request, sources, solutions, progress, {.checkpoints = of_job});
+  const Context::Scope scope(*state_->context);
+  return staghorn::solve(*state_->gauge, request, sources, solutions, progress,
+                         {.interrupted = state_->interrupted, .checkpoints = of_job});
 }
 
 }  // namespace staghorn

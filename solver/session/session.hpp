@@ -35,6 +35,9 @@ class Session {
           const ExpectedSolve& expected = {});
   // The same with links from memory, this rank's part of a global lattice: cut in the order of `communicator`.
   Session(const Communicator& communicator, LinkField links, const SessionOptions& options);
+  // Solves on the links of a gauge in its context; both are the caller's and outlive the session. `interrupted`: see
+  // CgStop. Local.
+  Session(const Context& context, Gauge& gauge, const bool* interrupted = nullptr);
   ~Session();
 
   // Links of another file in place of those that are here: the first verifies its checksums and returns the hash of
@@ -71,5 +74,10 @@ class Session {
   struct State;
   std::unique_ptr<State> state_;
 };
+
+// The gauge of a session that reads `gauge_file` with these options, in a context that is there: as the first
+// constructor makes it. Collective.
+std::unique_ptr<Gauge> gauge_of_file(const Context& context, const std::string& gauge_file,
+                                     const SessionOptions& options);
 
 }  // namespace staghorn

@@ -7,6 +7,7 @@ import json
 import numpy as np
 import pytest
 import staghorn as staghorn_python
+from solve_files import read_solution
 
 
 @pytest.fixture(scope="module")
@@ -31,8 +32,8 @@ def gauge(staghorn, tmp_path_factory):
     (["--action", "hisq", "--naik-links", 12], ["--naik-links", "18, 13 or 9"]),
     (["--action", "hisq", "--sloppy-naik-links", 13], ["--sloppy-naik-links", "sloppy"]),
     (["--naik-links", 13], ["--naik-links", "improved quarks"]),
-    (["--fat", "f"], ["--fat", "--long"]),
-    (["--fat", "f", "--long", "l"], ["--gauge", "--fat and --long"]),
+    (["--fat", "f"], ["--fat", "--naik"]),
+    (["--fat", "f", "--naik", "l"], ["--gauge", "--fat and --naik"]),
     (["--phases-in-links", "milc"], ["--phases-in-links", "--fat"]),
 ], ids=lambda value: " ".join(map(str, value)) if isinstance(value, list) and str(value[0]).startswith("--") else "")
 def test_options_that_do_not_go_together_are_refused(staghorn, expect_error, gauge, options, words):
@@ -40,7 +41,7 @@ def test_options_that_do_not_go_together_are_refused(staghorn, expect_error, gau
 
 
 def test_links_have_to_be_named(staghorn, expect_error):
-    expect_error(staghorn("solve", "--mass", 1), 2, "--gauge is required, or --fat and --long")
+    expect_error(staghorn("solve", "--mass", 1), 2, "--gauge is required, or --fat and --naik")
 
 
 @pytest.mark.mpi
@@ -107,9 +108,15 @@ def test_python_solves_as_the_program_does(staghorn, gauge, tmp_path):
 
 def test_python_takes_stored_links(staghorn, gauge, tmp_path):
     fat, naik = tmp_path / "fat", tmp_path / "long"
-    staghorn("smear", "--gauge", gauge, "--action", "hisq", "--phases-in-links", "milc", "--fat", fat, "--long", naik, check=True)
-    stored, _ = staghorn_python.Session(fat=fat, long=naik, device="cpu").solve(1, "point:0,0,0,0")
+    staghorn("smear", "--gauge", gauge, "--action", "hisq", "--phases-in-links", "milc", "--fat", fat, "--naik", naik, check=True)
+    stored, _ = staghorn_python.Session(fat=fat, naik=naik, device="cpu").solve(1, "point:0,0,0,0")
+    with pytest.warns(DeprecationWarning, match="long is the old name of naik"):
+        once, _ = staghorn_python.Session(fat=fat, long=naik, device="cpu").solve(1, "point:0,0,0,0")
+    command_line = ["solve", "--fat", fat, "--mass", 1, "--device", "cpu", "--output"]
+    for option in ("--naik", "--long"):
+        staghorn(*command_line, tmp_path / f"{option}.h5", option, naik, check=True)
+    assert np.array_equal(once, stored) and np.array_equal(read_solution(tmp_path / "--long.h5"), read_solution(tmp_path / "--naik.h5"))
     made, _ = staghorn_python.Session(gauge, action="hisq", device="cpu").solve(1, "point:0,0,0,0")
     assert np.abs(stored - made).max() < 1e-9 * np.abs(made).max()
-    with pytest.raises(staghorn_python.Error, match="gauge: expected a file, links, or `fat` and `long`"):
+    with pytest.raises(staghorn_python.Error, match="gauge: expected a file, links, or `fat` and `naik`"):
         staghorn_python.Session()

@@ -139,7 +139,7 @@ def test_python_runs(files, monkeypatch):
         pytest.skip("a build without MPI")
     monkeypatch.chdir(files)
     programs = [(page, block) for page, block in HERE if not block.startswith("staghorn ")]
-    assert len(programs) == 3
+    assert len(programs) == 2
     b = np.zeros((12, 4, 4, 4, 3), complex)
     b[0, 0, 0, 0, 0] = 1
     names: dict = {"b": b}

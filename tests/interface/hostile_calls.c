@@ -248,6 +248,76 @@ static int request_set(void) {
                            *const values[] = {"0.3", "1e-3", "odd", "fp32", "block", "off", "nan", "-1", "", NULL};
   return staghorn_request_set(or_null(&S(STAGHORN_REQUEST)), names[one_of(9)], values[one_of(10)]);
 }
+/* Words that are good for something, or not, or were released. */
+static staghorn_words *some_words(void) {
+  static const char *const names[] = {"action", "boundary",     "links",  "source", "masses", "batch", "fat",
+                                      "device", "eigenvectors", "phases", "color",  "",       NULL},
+                           *const values[] = {"hisq",    "0,0,0,0", "12",  "point:0,0,0,0",
+                                              "0.3,0.5", "2",       "cpu", "none.h5",
+                                              "milc",    "1",       "",    NULL};
+  staghorn_words *words = NULL;
+  for (int times = one_of(3); times > 0; --times)
+    staghorn_words_set(or_null(&words), names[one_of(13)], values[one_of(12)]);
+  if (one_of(20) == 0) {
+    staghorn_words *gone = words;
+    staghorn_words_release(&words);
+    return gone;
+  }
+  return words;
+}
+static int words_set(void) {
+  staghorn_words *words = some_words();
+  const int status = staghorn_words_set(or_null(&words), one_of(9) ? "mass" : NULL, one_of(3) ? "0.3" : "much");
+  staghorn_words_release(&words);
+  return status;
+}
+static int words_release(void) {
+  staghorn_words *words = some_words();
+  return staghorn_words_release(or_null(&words));
+}
+static void *room_for(void *data, int64_t n) {
+  static char given[most_pairs * most_sites * 48];
+  return one_of(9) && n <= most_pairs && !data ? given : NULL;
+}
+static int gauge_read(void) {
+  staghorn_words *words = some_words();
+  staghorn_gauge *made = NULL;
+  const int status = staghorn_gauge_read(a_context(), path(), words, or_null(&made));
+  staghorn_gauge_destroy(&made);
+  staghorn_words_release(&words);
+  return status;
+}
+static int gauge_lattice(void) {
+  int32_t extents[4];
+  staghorn_words *words = some_words();
+  const int status = staghorn_gauge_lattice(path(), words, or_null(extents));
+  staghorn_words_release(&words);
+  return status;
+}
+static int gauge_links(void) { return staghorn_gauge_links(a_gauge(), links_given(), or_null(links_out)); }
+static int gauge_report(void) {
+  size_t bytes = one_of(2) ? 1 << 20 : (size_t)one_of(1 << 14);
+  return staghorn_gauge_report(a_gauge(), or_null(text), or_null(&bytes));
+}
+static int solve_sources(void) {
+  staghorn_words *words = S(STAGHORN_REQUEST).request.words = some_words();
+  const int status = staghorn_solve_sources(a_gauge(), or_null(&S(STAGHORN_REQUEST)), vectors_given(),
+                                            one_of(9) ? one_of(most_vectors) : -3, or_null(in),
+                                            one_of(9) ? room_for : NULL, one_of(9) ? NULL : text);
+  S(STAGHORN_REQUEST).request.words = NULL;
+  staghorn_words_release(&words);
+  return status;
+}
+static int eigenpairs_find(void) {
+  return staghorn_eigenpairs_find(a_gauge(), or_null(&S(STAGHORN_EIGEN_REQUEST)), one_of(2) ? NULL : path_to_write(),
+                                  one_of(4) ? one_of(3) : hostile_int(), one_of(8) ? 1 : hostile_int(), vectors_given(),
+                                  one_of(3) ? room_for : NULL, NULL);
+}
+static int write_vectors(void) {
+  return staghorn_write_vectors(a_context(), path_to_write(), one_of(9) ? "source" : NULL,
+                                one_of(8) ? 1 : hostile_int(), vectors_given(), one_of(9) ? one_of(most_vectors) : -3,
+                                or_null(in));
+}
 static int request_release(void) { return staghorn_request_release(or_null(&S(STAGHORN_REQUEST))); }
 static int set_and_release(void) {
   const int status = request_set();
@@ -331,6 +401,15 @@ static struct {
                  {"staghorn_gauge_create", gauge_create, 20, 0, 0},
                  {"staghorn_gauge_create_improved", gauge_create_improved, 20, 0, 0},
                  {"staghorn_gauge_create_action", gauge_create_action, 10, 0, 0},
+                 {"staghorn_gauge_read", gauge_read, 10, 0, 0},
+                 {"staghorn_gauge_lattice", gauge_lattice, 10, 0, 0},
+                 {"staghorn_gauge_links", gauge_links, 10, 0, 0},
+                 {"staghorn_gauge_report", gauge_report, 10, 0, 0},
+                 {"staghorn_words_set", words_set, 10, 0, 0},
+                 {"staghorn_words_release", words_release, 4, 0, 0},
+                 {"staghorn_solve_sources", solve_sources, 40, 0, 0},
+                 {"staghorn_eigenpairs_find", eigenpairs_find, 10, 0, 0},
+                 {"staghorn_write_vectors", write_vectors, 10, 0, 0},
                  {"staghorn_gauge_update", gauge_update, 40, 0, 0},
                  {"staghorn_gauge_update_improved", gauge_update_improved, 40, 0, 0},
                  {"staghorn_gauge_get", gauge_get, 20, 0, 0},

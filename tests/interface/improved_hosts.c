@@ -216,7 +216,7 @@ static void what_is_no_pair_is_refused(void) {
   memcpy(bad, plain_links, bytes);
   bad[4321] = INFINITY;
   CHECK(refused(bad, plain_long, a, a, "fat links") == STAGHORN_E_VALUE);
-  CHECK(refused(plain_links, NULL, a, a, "long_links") == STAGHORN_E_ARGUMENT);
+  CHECK(refused(plain_links, NULL, a, a, "naik_links") == STAGHORN_E_ARGUMENT);
   b.coefficient = 1.001 * coefficient;
   CHECK(refused(plain_links, plain_long, a, b, "coefficient") == STAGHORN_E_VALUE);
   b.coefficient = NAN;

@@ -82,7 +82,7 @@ def test_header_compiles_as(compiler, tmp_path):
     assert result.returncode == 0, result.stderr
 
 
-SIZES = {"geometry": 52, "options": 72, "links": 128, "action": 32, "vectors": 32, "request": 112, "result": 88, "gauge_info": 104,
+SIZES = {"geometry": 52, "options": 80, "links": 136, "action": 32, "vectors": 32, "request": 112, "result": 88, "gauge_info": 104,
          "eigen_request": 72, "eigen_info": 80}
 
 

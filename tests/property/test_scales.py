@@ -162,7 +162,7 @@ def test_vectors_of_fp32_that_cannot_hold_the_solution_are_named(links, power):
 
 def test_links_beyond_all_precisions_are_refused(links):
     with pytest.raises(package.Error, match="1e12"):
-        package.Context(EXTENTS).gauge(links * 1e20, long=links * 1e20)
+        package.Context(EXTENTS).gauge(links * 1e20, naik=links * 1e20)
 
 
 def test_no_random_request_is_certified_wrongly():

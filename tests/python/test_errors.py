@@ -59,7 +59,7 @@ def test_every_door_of_python_says_the_category(small_gauge, program, tmp_path):
         staghorn.Session(tmp_path / "no-file")
     with pytest.raises(errors.InputError, match=r"precision: expected fp64 or fp32, found 'fp46'\. Did you mean 'fp64'\?"):
         staghorn.Session(small_gauge, precision="fp46")
-    with pytest.raises(errors.LayoutError, match="process grid"):
+    with pytest.raises(errors.LayoutError, match="grid 2x1x1x1: expected 1 processes"):
         staghorn.Session(small_gauge, grid=(2, 1, 1, 1))
     with pytest.raises(errors.LayoutError):
         staghorn.Context((4, 4, 4, 5))

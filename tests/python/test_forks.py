@@ -53,12 +53,12 @@ print("ok")
 """
 
 CONTEXTS = HEAD + """
-context = staghorn.Context(path, threads=2)
+context = staghorn.Context(path, threads=2, device="cpu")
 gauge = context.read(path)
 b = np.zeros((*gauge.context.local[::-1], 3), complex)
 b[0, 0, 0, 0, 0] = 1
 def solve(mass): return bits(gauge.solve(mass, b)[0])
-def solve_in_own(mass): return bits(staghorn.Context(path, threads=2).read(path).solve(mass, b)[0])
+def solve_in_own(mass): return bits(staghorn.Context(path, threads=2, device="cpu").read(path).solve(mass, b)[0])
 def told(mass):
     seen = []
     x, report = gauge.solve(mass, b, progress=lambda *at: seen.append(at))
@@ -76,7 +76,7 @@ print("ok")
 
 RANKS = HEAD + """
 from mpi4py import MPI
-context = staghorn.Context(path, comm=MPI.COMM_WORLD, threads=2)
+context = staghorn.Context(path, comm=MPI.COMM_WORLD, threads=2, device="cpu")
 gauge = context.read(path)
 b = np.zeros((*gauge.context.local[::-1], 3), complex)
 b[0, 0, 0, 0, 0] = 1
@@ -91,9 +91,9 @@ if child == 0:
     signal.alarm(60)
     text = refused(lambda: gauge.solve(0.1, b))
     assert text.startswith("state context: expected a call from the process that made it, found a child that was forked"), text
-    text = refused(lambda: staghorn.Context(path, comm=MPI.COMM_SELF))
+    text = refused(lambda: staghorn.Context(path, comm=MPI.COMM_SELF, device="cpu"))
     assert text.startswith("mpi MPI: expected to be initialised in this process, found that of the parent"), text
-    assert refused(lambda: bits(staghorn.Context(path, threads=2).read(path).solve(0.1, b)[0])) == here
+    assert refused(lambda: bits(staghorn.Context(path, threads=2, device="cpu").read(path).solve(0.1, b)[0])) == here
     os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 assert bits(gauge.solve(0.1, b)[0]) == here

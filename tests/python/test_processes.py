@@ -112,7 +112,7 @@ def resident():
 
 def run(n):
     for _ in range(n):
-        gauge = sh.Context((4, 4, 4, 4)).gauge(links)
+        gauge = sh.Context((4, 4, 4, 4), device="cpu").gauge(links)
         gauge.solve(0.5, b)
         gauge.hop(b)
         try:
@@ -137,11 +137,11 @@ import numpy as np, staghorn as sh
 from staghorn import reference
 links = [reference.random_links((4, 4, 4, 8), seed=seed) for seed in (1, 2)]
 b = reference.random_vector((4, 4, 4, 8), 3)
-alone = [sh.Context((4, 4, 4, 8)).gauge(u).solve(0.1, b)[0] for u in links]
+alone = [sh.Context((4, 4, 4, 8), device="cpu").gauge(u).solve(0.1, b)[0] for u in links]
 meeting, good = threading.Barrier(2), [0, 0]
 
 def work(k):
-    gauge = sh.Context((4, 4, 4, 8), threads=1 + k).gauge(links[k])
+    gauge = sh.Context((4, 4, 4, 8), threads=1 + k, device="cpu").gauge(links[k])
     for _ in range(20):
         met = []
         def meet(iteration, ratio):  # both threads are within a solve at the same time

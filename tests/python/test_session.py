@@ -152,7 +152,7 @@ def test_progress_is_told_and_shown_and_its_error_ends_the_solve(session, monkey
     def again(iteration, ratio):
         session.solve(0.05, "z2:1")
 
-    with pytest.raises(staghorn.Error, match="session: expected one call at a time"):
+    with pytest.raises(staghorn.Error, match="context: expected one call at a time"):
         session.solve(0.05, "z2:1", progress=again)
     with pytest.raises(ZeroDivisionError):
         session.solve(0.05, "z2:1", progress=lambda *at: 1 / 0)

@@ -3,14 +3,17 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <utility>
 
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
+#include "lattice_io/files/output_file.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
+#include "solver/interface/solves/host_room.hpp"
 #include "solver/interface/solves/progress_call.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
@@ -75,7 +78,18 @@ EigenRequest request_of(const staghorn_eigen_request& given) {
   return request;
 }
 
-// Searches of other precisions do not exist; the last solve may have left its own behind.
+void add(Asked& asked, const HeldGauge& held, const staghorn_eigen_request& request) {
+  asked.add("gauge", held.number);
+  asked.add("request.pairs", request.pairs);
+  asked.add("request.tolerance", request.tolerance);
+  asked.add("request.max_calls", request.max_calls);
+  asked.add("request.seed", request.seed);
+  asked.add("request.checkpoint", request.checkpoint);
+  asked.add("request.checkpoint_every", request.checkpoint_every);
+  asked.add("request.resume", request.resume);
+}
+
+// The last solve may have left other numbers behind than those of words.
 int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
   const Communicator& all = held.context->context->communicator();
   EigenRequest request;
@@ -83,14 +97,7 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
   agree_alike(all, "staghorn_eigenpairs_compute", [&](Asked& asked) {
     require_links(held);
     read = read_struct(given, "request");
-    asked.add("gauge", held.number);
-    asked.add("request.pairs", read.pairs);
-    asked.add("request.tolerance", read.tolerance);
-    asked.add("request.max_calls", read.max_calls);
-    asked.add("request.seed", read.seed);
-    asked.add("request.checkpoint", read.checkpoint);
-    asked.add("request.checkpoint_every", read.checkpoint_every);
-    asked.add("request.resume", read.resume);
+    add(asked, held, read);
     check_written(info);
     request = request_of(read);
     CallMemory memory;
@@ -99,7 +106,7 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
     if (info) memory.writes("info", FieldBytes::of_array(info, info->struct_size));
     require_own_memory(memory);
   });
-  held.gauge->set_numbers({});
+  held.gauge->set_numbers(held.asked);
   const Stopwatch whole;
   held.gauge->eigenpairs().forget();
   ProgressCall progress(all, read.progress, read.progress_data);
@@ -126,6 +133,71 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
   made.seconds = all.max(whole.seconds());
   put(info, made);
   return made.status;
+}
+
+// A search whose pairs go to the host and not to solves.
+struct FindCall {
+  const staghorn_eigen_request* given;
+  const char* path;
+  int storage, replace;
+  const staghorn_vectors* vectors;
+  staghorn_room room;
+  void* room_data;
+};
+
+int find(HeldGauge& held, const FindCall& call) {
+  const Communicator& all = held.context->context->communicator();
+  EigenRequest request;
+  staghorn_eigen_request read{};
+  std::optional<EigenpairOutput> output;
+  SolveArguments arguments;
+  agree_alike(all, "staghorn_eigenpairs_find", [&](Asked& asked) {
+    require_links(held);
+    read = read_struct(call.given, "request");
+    add(asked, held, read);
+    request = request_of(read);
+    asked.add("path", call.path);
+    asked.add("room", call.room ? "given" : nullptr);
+    if (call.path) {
+      asked.add("storage", call.storage);
+      check_choice("storage", call.storage, STAGHORN_FP64, STAGHORN_FP16);
+      check_choice("replace", call.replace, 0, 1);
+      output = {call.path, eigenvector_format_by_name(call.path), Precision(call.storage), call.replace != 0};
+      require_writable(*output, held.context->context->lattice());
+    }
+    if (!call.room) return;
+    arguments.layout = read_struct(call.vectors, "vectors");
+    check(arguments.layout);
+    check_room(arguments.layout);
+    if (arguments.layout.half) throw Error(ErrorKind::unsupported, "vectors.half", "0", arguments.layout.half);
+    arguments.host = vectors_of_host(arguments.layout, held.context->context->field_device());
+    arguments.signs = signs_of_host(arguments.layout, &held.signs);
+  });
+  held.gauge->set_numbers(held.asked);
+  ClaimedNames names(all);
+  if (output) names.claim(output->path, output->force);
+  ProgressCall progress(all, read.progress, read.progress_data);
+  const auto show = progress.show();
+  FoundEigenpairs found = find_eigenpairs(
+      *held.gauge, request,
+      [&](const EigenProgress& at) {
+        if (show) show({at.calls, double(request.pairs - at.converged)});
+      },
+      progress.stopped());
+  if (output) write_eigenpairs(*held.gauge, found, *output);
+  if (call.room) {
+    HostRoom room(held, arguments, found.pairs.count(), call.room, call.room_data);
+    VectorField plain(held.context->context->lattice());
+    std::size_t i = 0;
+    for (const ColorVectorField& block : found.pairs.blocks)
+      for (int rhs = 0; rhs < block.n_rhs(); ++rhs) {
+        block.unpack_exactly(found.pairs.parity, rhs, plain);
+        room.write(i++, plain);
+      }
+  }
+  const int status = status_of_search(found.report.outcome, *progress.stopped());
+  held.context->report = [report = std::move(found.report)] { return to_json(report); };
+  return status;
 }
 
 int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
@@ -194,6 +266,17 @@ int staghorn_eigenpairs_compute(staghorn_gauge* gauge, const staghorn_eigen_requ
   return guarded([&] {
     const auto held = held_together(gauge);
     return run_together(*held->context, [&] { return compute(*held, request, values, info); });
+  });
+}
+
+int staghorn_eigenpairs_find(staghorn_gauge* gauge, const staghorn_eigen_request* request, const char* path,
+                             int storage, int replace, const staghorn_vectors* vectors, staghorn_room room,
+                             void* room_data) {
+  return guarded([&] {
+    const auto held = held_together(gauge);
+    return run_together(*held->context, [&] {
+      return find(*held, {request, path, storage, replace, vectors, room, room_data});
+    });
   });
 }
 

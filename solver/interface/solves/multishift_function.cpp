@@ -118,8 +118,9 @@ class RunningShifts {
       HostResults(call_.results).put(i, result);
     }
     conclude(report);
+    report.source = "array";
     log_warnings(*held_.context, report);
-    held_.context->report = std::move(report);
+    held_.context->report = [report = std::move(report)] { return to_json(report); };
     return worst;
   }
 

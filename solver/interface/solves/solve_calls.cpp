@@ -7,6 +7,7 @@
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/solves/operator_conventions.hpp"
+#include "solver/interface/solves/request_fields.hpp"
 #include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -30,50 +31,10 @@ void alternate(VectorField& v) {
 // of the norm on up to 10^12 sites.
 bool fits_fp32(double norm2) { return norm2 == 0 || (norm2 > 1e-56 && norm2 < 1e76); }
 
-// What is solved and how; not who looks on.
-void add(Asked& asked, const staghorn_request& request) {
-  asked.add("request.system", request.system);
-  asked.add("request.sign", request.sign);
-  asked.add("request.halved", request.halved);
-  asked.add("request.precision", request.precision);
-  asked.add("request.sloppy", request.sloppy);
-  asked.add("request.sloppy_reals", request.sloppy_reals);
-  asked.add("request.stop", request.stop);
-  asked.add("request.guess", request.guess);
-  asked.add("request.chronological", request.chronological);
-  asked.add("request.mass", request.mass);
-  asked.add("request.tolerance", request.tolerance);
-  asked.add("request.tolerance_hq", request.tolerance_hq);
-  asked.add("request.max_iterations", request.max_iterations);
-}
-
-// The fields of a request in the words of the table of options. `improved`: whether links are of improved quarks.
-// Local.
-SolveOptions options_of(const staghorn_request& given, bool improved) {
-  SolveOptions options;
-  SolveRequest& request = options.request;
-  request.system = given.system == STAGHORN_FULL   ? System::full
-                   : given.system == STAGHORN_EVEN ? System::even
-                                                   : System::odd;
-  request.mass = given.mass;
-  request.chronological = given.chronological;
-  request.tolerance = given.tolerance;
-  if (given.tolerance_hq > 0) request.tolerance_hq = given.tolerance_hq;
-  if (given.max_iterations != STAGHORN_NO_LIMIT) request.max_iterations = given.max_iterations;
-  if (given.stop == STAGHORN_STOP_ON_PARITY) request.stop = StopOn::parity;
-  SessionOptions& numbers = options.session;
-  numbers.precision = Precision(given.precision);
-  if (given.sloppy != STAGHORN_NO_SLOPPY) numbers.sloppy = Precision(given.sloppy);
-  check_reals("request.sloppy_reals", given.sloppy_reals, improved ? LinkKind::naik : LinkKind::thin);
-  if (numbers.sloppy && given.sloppy_reals != 0)
-    (improved ? numbers.sloppy_naik_links : numbers.sloppy_links) = form_of(given.sloppy_reals);
-  return options;
-}
-
 }  // namespace
 
 void SolveArguments::read(Asked& asked, const staghorn_request* request_given, const staghorn_vectors* vectors_given,
-                          const HeldGauge& held) {
+                          const HeldGauge& held, OptionsOf whose) {
   const Context& context = *held.context->context;
   request = read_struct(request_given, "request");
   layout = read_struct(vectors_given, "vectors");
@@ -81,17 +42,12 @@ void SolveArguments::read(Asked& asked, const staghorn_request* request_given, c
   check(layout);
   asked.add("gauge", held.number);
   add(asked, request);
-  options = options_of(request, held.gauge->links().improved() != nullptr);
-  std::string words;
-  if (request.words)
-    for (const auto& [name, text] : held_by(request.words)->texts) {
-      words += (words.empty() ? "" : ", ") + name + " = " + text;
-      set_option(options, name, text);
-    }
-  asked.add("request.words", words.empty() ? "nothing" : words.c_str());
+  options = options_of(request, held.asked, held.gauge->links().improved() != nullptr);
+  const std::map<std::string, std::string> texts = texts_of(request.words);
+  set_texts(options, texts, whose);
+  asked.add("request.words", in_one_line(texts).c_str());
   if (system() != System::full) options.request.stop = StopOn::system;  // both are the same
-  // Residuals of halved operators are halved too.
-  if (options.request.tolerance_hq) *options.request.tolerance_hq *= source_scale(request, system());
+  scale_heavy_quarks(options.request, source_scale(request, system()));
   asked.add("vectors.phases", layout.phases);
   asked.add("staghorn_eigenpairs_use", held.gauge->eigenpairs().are_used());
   host = vectors_of_host(layout, context.field_device());

@@ -7,7 +7,7 @@
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
-#include "solver/request/option_table.hpp"
+#include "solver/interface/words.hpp"
 
 namespace staghorn {
 
@@ -22,7 +22,8 @@ struct SolveArguments {
 
   // Vectors of the host go to the GPU as they lie if the residuals are recomputed there. Adds what ranks must ask
   // alike. Local.
-  void read(Asked& asked, const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held);
+  void read(Asked& asked, const staghorn_request* request, const staghorn_vectors* vectors, const HeldGauge& held,
+            OptionsOf whose = OptionsOf::call);
   // A full system that stops on its parity system.
   bool stops_on_parity() const { return options.request.stop == StopOn::parity; }
   System system() const { return options.request.system; }

@@ -82,8 +82,9 @@ class RunningSolve {
       HostResults(call_.results).put(i, results_[std::size_t(i)]);
       worst = std::max<int>(worst, results_[std::size_t(i)].status);
     }
+    report.source = "array";
     log_warnings(*held_.context, report);
-    held_.context->report = std::move(report);
+    held_.context->report = [report = std::move(report)] { return to_json(report); };
     return worst;
   }
 

@@ -148,7 +148,9 @@ std::string in_words_of_the_program(const std::string& message) {
 void add_options(po::options_description& to, OptionGroup group, const std::vector<std::string>& without) {
   for (const Option& option : solve_options()) {
     if (option.group != group || std::find(without.begin(), without.end(), option.name) != without.end()) continue;
-    const std::string name = with_dashes(option.name).substr(2), help = in_words_of_the_program(option.help);
+    std::string name = with_dashes(option.name).substr(2);
+    if (*option.old_name) name += ',' + with_dashes(option.old_name).substr(2);
+    const std::string help = in_words_of_the_program(option.help);
     if (option.is_switch()) {
       to.add_options()(name.c_str(), po::bool_switch(), help.c_str());
       continue;

@@ -42,8 +42,9 @@ double tolerance_of(const SolveReport& report, std::size_t i) {
 std::optional<long> iterations_more(const SolveReport& report, std::size_t i) {
   const RhsReport& rhs = report.rhs[i];
   if (rhs.outcome != Outcome::out_of_iterations) return {};
-  double left = std::log(rhs.residual_true / tolerance_of(report, i));
-  if (report.request.tolerance_hq) left = std::max(left, std::log(rhs.residual_hq / *report.request.tolerance_hq));
+  const std::vector<Target> targets = targets_of(report.request, tolerance_of(report, i), rhs);
+  double left = std::log(targets[0].found / targets[0].asked);
+  for (const Target& target : targets) left = std::max(left, std::log(target.found / target.asked));
   const double mass = report.multi_shift ? rhs.mass : report.request.mass;
   const double rate = std::max(rate_so_far(rhs.history), rate_foreseen(report, mass, rhs.history.size()));
   if (!(rate > 0) || !std::isfinite(left)) return {};
