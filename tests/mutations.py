@@ -184,7 +184,7 @@ MUTATIONS = [
              'archive("h", h, h.size());', "",
              ["tests/mpi/test_eigen_checkpoints.py::test_search_goes_on_with_more_calls"]),
     Mutation("a checkpoint keeps the direction of mixed precision",
-             "stop.keeper->restore({&x, &sloppy.p});", "stop.keeper->restore({&x, &sloppy.r});",
+             "stop.keeper->restore({&x, &sloppy.r, &sloppy.p});", "stop.keeper->restore({&x, &sloppy.p, &sloppy.r});",
              ["tests/cli/test_checkpoints.py::test_resumed_solve_has_the_bits_of_one_in_one_piece[mixed-fp32]"]),
     Mutation("the certificate of a GPU: a backward hop across the boundary has the conjugate phase",
              "plain_term(factor, global_x_mu - leg.steps < 0, conjugate(phase), backward);",
@@ -310,7 +310,7 @@ MUTATIONS = [
              ["tests/mpi/test_faults.py::test_a_failed_mpi_call_of_one_rank_ends_all[20-0]"]),
     Mutation("failures: all ranks tell the error of the rank that failed",
              "int first = mine ? rank_ : ranks_;", "int first = rank_;",
-             ["tests/interface/test_abuse.py::test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all[1]"]),
+             ["tests/interface/test_abuse.py::test_a_call_of_mpi_that_fails_on_one_rank_is_an_error_of_all[1-0-2-False]"]),
     # sources
     Mutation("sources: an even wall is even",
              "return x[3] == spec.site[3] && Lattice::parity_of(x) == Parity::even;",
@@ -374,6 +374,13 @@ MUTATIONS = [
     Mutation("LIME: padding may be missing",
              "padding > 0 && begins_record(at - padding)", "padding < 0 && begins_record(at - padding)",
              ["tests/io/test_files_of_others.py::test_padding_of_lime_may_be_missing"]),
+    # mixed precision
+    Mutation("mixed precision: an update scales the direction with the residual",
+             "-along[i] * (exact2[i] / r2[i])", "-along[i]",
+             ["tests/physics/test_mixed_precision.py::test_small_isolated_eigenvalues_are_not_forgotten[fp16-1300-0.05]"]),
+    Mutation("mixed precision: updates follow the mismatch",
+             "if (factor < 1 || longest >= interval_)", "if (longest < 0)",
+             ["tests/unit/test_unit_checks.py::test_unit_check[updates_are_as_far_apart_as_the_mismatch_allows]"]),
     # GPUs
     Mutation("the form of the loop that is asked for runs",
              "if (asked == LoopChoice::two ||", "if (asked != LoopChoice::two ||", ["tests/gpu/test_cg_kernels.py"], gpu=True),

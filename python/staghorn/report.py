@@ -38,6 +38,7 @@ class Rhs:
     iterations_more: int | None = None  # where it ended at a limit: about how many more it would have taken
     earlier_solutions: int = 0  # that the guess was made from
     updates: list[int] = field(default_factory=list)  # of mixed precision: where the residual was recomputed
+    mismatches: list[float] = field(default_factory=list)  # and |r - r as iterated| / |r| there
     history: list[float] = field(default_factory=list)  # |r| before the first iteration and after each
 
 

@@ -95,10 +95,11 @@ void parse(const std::string& text, CgOutcome& outcome);  // throws Error naming
 struct SolvedRhs {  // one right-hand side
   CgOutcome outcome = CgOutcome::out_of_iterations;
   long iterations = 0;
-  double residual_norm = 0;     // |r| as iterated, absolute
-  std::vector<double> history;  // |r|^2 before the first and after each iteration
-  std::vector<double> steps;    // alpha of each iteration; empty where a solver does not keep them
-  std::vector<long> updates;    // iterations after which the residual was recomputed in higher precision
+  double residual_norm = 0;        // |r| as iterated, absolute
+  std::vector<double> history;     // |r|^2 before the first and after each iteration
+  std::vector<double> steps;       // alpha of each iteration; empty where a solver does not keep them
+  std::vector<long> updates;       // iterations after which the residual was recomputed in higher precision
+  std::vector<double> mismatches;  // |r - r as iterated| / |r| at each of them, where a solver knows it
   void visit(const Archive& archive);
 };
 

@@ -10,19 +10,55 @@
 
 namespace staghorn {
 
-double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift) {
-  // On free fields A has eigenvalues from 4 m^2 to 4 m^2 + 16, and CG gains `rate` an iteration. The first iterations
-  // gain more, while large eigenvalues go; their rate would promise too much.
-  const double mass = std::sqrt(shift) / 2;
-  const double root = std::hypot(mass, 2), rate = (root - mass) / (root + mass);
+UpdatePlan update_plan(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift, bool deflates) {
   const bool fp16 = sloppy.options().precision == Precision::fp16;
   const bool eight_reals = sloppy.options().reconstruct == Reconstruct::su3_8;
-  const double unknowns = 1.5 * double(sloppy.lattice().global_volume());
-  const double spacing =
-      std::min(fp16 ? updates.spacing_fp16 : updates.spacing_fp32, updates.most_unknowns_share * unknowns);
-  const double gained = std::pow(rate, spacing);
-  const double least = fp16 ? updates.least_fp16 * (eight_reals ? updates.least_ratio_8_reals : 1) : updates.least_fp32;
-  return std::clamp(gained, least, updates.most);
+  const ReliableUpdates::Limits& limits = fp16 ? updates.fp16 : updates.fp32;
+  const double condition = (16 + shift) / shift;  // of A on free fields; infinite for a mass of 0
+  const double light = std::max(limits.least_share, std::min(1.0, updates.heavy_condition / condition));
+  const double fall = limits.fall * (fp16 && eight_reals ? updates.ratio_8_reals : 1);
+  return {deflates ? updates.deflated : fall, limits.mismatch * light};
+}
+
+ResidualReplacement::ResidualReplacement(StaggeredOperator& sloppy)
+    : sloppy_(sloppy), algebra_(sloppy.communicator(), sloppy.layout(), sloppy.kernels()) {}
+
+std::vector<double> ResidualReplacement::dot(const ColorVectorField& a, const ColorVectorField& b) const {
+  std::vector<double> parts;
+  for (const Complex<double>& product : algebra_.dot(a, b)) parts.push_back(product.re);
+  return parts;
+}
+
+std::vector<double> ResidualReplacement::mismatch(const ColorVectorField& exact, std::span<const double> exact2,
+                                                  const ColorVectorField& r, std::span<const double> r2) const {
+  std::vector<double> found = dot(exact, r);
+  for (std::size_t i = 0; i < found.size(); ++i) {
+    const double difference2 = (exact2[i] - found[i]) + (r2[i] - found[i]);
+    found[i] = exact2[i] > 0 ? std::sqrt(std::max(difference2, 0.0) / exact2[i]) : 0;
+  }
+  return found;
+}
+
+std::vector<double> ResidualReplacement::turn(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
+                                              std::span<const double> r2, const ColorVectorField& exact,
+                                              std::span<const double> exact2, Parity parity) const {
+  const std::size_t n = r2.size();
+  const std::vector<double> stays(n, 0);
+  const auto add = [&](const ColorVectorField& to, const std::vector<double>& factor, std::vector<ExactSum> sums) {
+    return sloppy_.update_direction(x, p, to, parity, stays, factor, sums);  // p = to + factor p
+  };
+  // The share of `exact` in q = p - r. It is not zero but by chance: then a tiny one does no harm.
+  const std::vector<double> with_p = dot(exact, p), with_r = dot(exact, r);
+  std::vector<double> along(n), inverse(n), back(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    const double share = exact2[i] > 0 ? (with_p[i] - with_r[i]) / exact2[i] : 0;
+    along[i] = std::fabs(share) >= 0x1p-30 ? share : 0x1p-30;
+    inverse[i] = 1 / along[i];
+    back[i] = r2[i] > 0 ? -along[i] * (exact2[i] / r2[i]) : 0;
+  }
+  add(r, std::vector<double>(n, -1), {});  // -q
+  add(exact, inverse, {});                 // exact - q / along, to which `exact` is orthogonal
+  return add(exact, back, sums_near(exact2));
 }
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
@@ -48,11 +84,10 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
   std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
-  const double largest = stop.deflation ? updates_.deflated : largest_fall(updates_, sloppy_, shift);
   CgResult result;
 
-  UpdatedRhs rhs(stop, r2, shift);
-  bool updated = false;  // tmp is D x
+  UpdatedRhs rhs(stop, r2, shift, update_plan(updates_, sloppy_, shift, stop.deflation));
+  bool updated = false;  // tmp is D x, and the search goes on from the sloppy residual
   long iterations = 0;
   bool in_rest = false;  // plain CG in high precision has begun
 
@@ -63,7 +98,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     archive.count("iterations", iterations);
     archive("in_rest", in_rest);
     if (in_rest) return;
-    archive("p2", sloppy.p2, n);
+    archive("sloppy_r2", sloppy.r2, n);
     archive_sums(archive, "bounds", sums);
     archive_sums(archive, "sloppy_bounds", sloppy_sums);
   };
@@ -71,13 +106,13 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
   if (kept) visit(*kept);
   if (kept && !in_rest) {
-    stop.keeper->restore({&x, &sloppy.p});
+    stop.keeper->restore({&x, &sloppy.r, &sloppy.p});
     std::vector<ExactSum> unused = sums_of_sources(stop);
     residual(system, x, b, r_, tmp_, unused);
     updated = true;
   }
   while (!in_rest && rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
-    if (updated && stop.keeper && stop.keeper->is_due()) stop.keeper->keep({{&x, &sloppy.p}, visit});
+    if (updated && stop.keeper && stop.keeper->is_due()) stop.keeper->keep({{&x, &sloppy.r, &sloppy.p}, visit});
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
       const bool damps = stop.deflation->damps(parity);
       const std::vector<char> deflated = rhs.to_deflate(r2, damps ? Deflation::damped_drop : 1);
@@ -89,13 +124,17 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
         if (!rhs.apply_stop_rule(r2)) break;
       }
     }
-    const CgStop until_update = rhs.until_update(iterations, largest);
-    sloppy.r.convert_from(r_);
-    sloppy.r2 = sloppy_.norm2(sloppy.r, sloppy_sums);
-    if (!updated) {  // the first direction is the residual; later ones go on from where they were
-      sloppy.p.copy_from(sloppy.r);
-      sloppy.p2 = sloppy.r2;
+    const CgStop until_update = rhs.until_update(iterations);
+    sloppy.tmp.convert_from(r_);
+    const std::vector<double> exact2 = sloppy_.norm2(sloppy.tmp, sloppy_sums);
+    if (updated) {
+      sloppy.p2 = replacement_.turn(sloppy.x, sloppy.p, sloppy.r, sloppy.r2, sloppy.tmp, exact2, parity);
+    } else {  // the first direction is the residual
+      sloppy.p.copy_from(sloppy.tmp);
+      sloppy.p2 = exact2;
     }
+    sloppy.r.copy_from(sloppy.tmp);
+    sloppy.r2 = exact2;
     sloppy.x.set_zero();
     const double worst = rhs.worst_target_ratio(until_update.target_norm), per_e = rhs.iterations_per_e();
     const auto show_whole = [&](const CgProgress& at) {
@@ -108,10 +147,11 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     // x += what the sloppy iterations found;  r = b - A x in high precision
     tmp_.convert_from(sloppy.x);
     d.combine(1, tmp_, 1, x);
-    const std::vector<double> before = r2;
     r2 = residual(system, x, b, r_, tmp_, sums);
     updated = true;
-    iterations += rhs.record_update(found.rhs, r2, before);
+    sloppy.tmp.convert_from(r_);
+    const std::vector<double> exact2_now = sloppy_.norm2(sloppy.tmp, sloppy_sums);
+    iterations += rhs.record_update(found.rhs, r2, replacement_.mismatch(sloppy.tmp, exact2_now, sloppy.r, sloppy.r2));
   }
 
   const Archive* const kept_rest = std::exchange(in_rest, true) ? kept : nullptr;

@@ -2,30 +2,57 @@
 // [Clark et al. 2009, "Solving Lattice QCD systems of equations using mixed precision solvers on GPUs"].
 #pragma once
 
-#include "solver/krylov/aims.hpp"
+#include "dirac/operators/vector_algebra.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
+#include "solver/krylov/updated_rhs.hpp"
 
 namespace staghorn {
 
-// When the residual is recomputed: each time it has fallen by a factor. An update costs some iterations. So the factor
-// is what `spacing` iterations would gain on free fields of this mass, within what the sloppy precision can do: where
-// an iteration gains little, rounding would soon lose more. Decision 012 has the measurements.
+// When the residual is recomputed: after so many iterations that the sloppy residual is off by about the share
+// `mismatch` of it, as the updates before tell, and at the latest when it has fallen by `fall`. Where it hardly falls,
+// as with light masses, errors gather meanwhile, and with them CG forgets the smallest eigenvalues. So the share is
+// smaller there: as the inverse condition of A, from `heavy_condition` on, but at least `least_share` times the usual
+// one. Decision 012 has the measurements.
 struct ReliableUpdates {
-  double most = 0.4;  // the factor lies between the least of the precision and this
-  double spacing_fp32 = 160, least_fp32 = 5e-4;
-  double spacing_fp16 = 100, least_fp16 = 0.02;
-  double least_ratio_8_reals = 2;        // fp16 with 8 reals: times the least, because these links round more coarsely
-  double deflated = 0.1;                 // the factor where eigenvectors are taken out of the residual at each update
-  double most_unknowns_share = 1. / 16;  // the largest spacing, as a share of the unknowns of a parity: rounding harms
-                                         // CG most near its exact end
+  struct Limits {
+    double mismatch, least_share, fall;
+  };
+  Limits fp32{1e-3, 0.1, 5e-4}, fp16{0.05, 0.4, 0.02};
+  double heavy_condition = 4e4;  // on free fields of mass 0.01
+  double ratio_8_reals = 2;      // fp16 with 8 reals: times the fall, because these links round more coarsely
+  double deflated = 0.1;         // the fall where eigenvectors are taken out of the residual at each update
 };
 
-// The factor by which the residual may fall until an update, for the system of this shift. Local.
-double largest_fall(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift);
+// The plan of updates for the system of this shift. Local.
+UpdatePlan update_plan(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift, bool deflates);
+
+// A residual as low precision iterated it gives way to the true one, rounded; the search goes on.
+class ResidualReplacement {
+ public:
+  // `sloppy` must outlive the object. Local.
+  explicit ResidualReplacement(StaggeredOperator& sloppy);
+
+  // |exact - r| / |exact| of each right-hand side, with |exact|^2 and |r|^2. Collective.
+  std::vector<double> mismatch(const ColorVectorField& exact, std::span<const double> exact2, const ColorVectorField& r,
+                               std::span<const double> r2) const;
+
+  // p = r + q, where q = (|r|^2 / |r_before|^2) p_before, becomes the direction that CG takes from `exact`: exact +
+  // (|exact|^2 / |r|^2) q, without the part of q along `exact`, so that (exact, p) = |exact|^2. Returns |p|^2. `x` is
+  // not touched. Collective.
+  std::vector<double> turn(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
+                           std::span<const double> r2, const ColorVectorField& exact, std::span<const double> exact2,
+                           Parity parity) const;
+
+ private:
+  std::vector<double> dot(const ColorVectorField& a, const ColorVectorField& b) const;
+
+  StaggeredOperator& sloppy_;
+  VectorAlgebra algebra_;
+};
 
 // For systems of `d`, with the iterations on `sloppy` (same lattice, boundary, n_rhs and device). x, b and every
-// residual that is compared with a target have the precision and the links of `d`; the search direction is kept across
-// updates. Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. Where that
+// residual that is compared with a target have the precision and the links of `d`; the search goes on across updates.
+// Eigenvectors of stop.deflation are taken out of the residual at the start and at every update. Where that
 // damps, it is done for all right-hand sides together, each time one of them has fallen by Deflation::damped_drop, for
 // the search of all begins anew. If iterations on `sloppy` stagnate, plain CG on `d` goes on. All right-hand sides are
 // updated together, so unlike in plain CG the bits of one depend on the others.
@@ -34,6 +61,7 @@ class MixedPrecisionCg final : public KrylovSolver {
   MixedPrecisionCg(const StaggeredOperator& d, StaggeredOperator& sloppy, const ReliableUpdates& updates = {})
       : sloppy_(sloppy),
         updates_(updates),
+        replacement_(sloppy),
         r_(d.make_vector()),
         tmp_(d.make_vector()),
         sloppy_x_(sloppy.make_solution()),
@@ -51,6 +79,7 @@ class MixedPrecisionCg final : public KrylovSolver {
 
   StaggeredOperator& sloppy_;
   ReliableUpdates updates_;
+  ResidualReplacement replacement_;
   ColorVectorField r_, tmp_, sloppy_x_;  // tmp_: D x after a solve
   CgVectors inner_;
 };

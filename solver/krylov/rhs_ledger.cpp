@@ -24,6 +24,7 @@ void SolvedRhs::visit(const Archive& archive) {
   archive("history", history);
   archive("steps", steps);
   archive("updates", updates);
+  archive("mismatches", mismatches);
 }
 
 void Running::visit(const Archive& archive) {
@@ -37,6 +38,7 @@ void Running::visit(const Archive& archive) {
 
 void append_leg(SolvedRhs& to, const SolvedRhs& leg) {
   for (const long update : leg.updates) to.updates.push_back(to.iterations + update);
+  to.mismatches.insert(to.mismatches.end(), leg.mismatches.begin(), leg.mismatches.end());
   to.iterations += leg.iterations;
   to.residual_norm = leg.residual_norm;
   to.outcome = leg.outcome;

@@ -9,16 +9,26 @@
 #include <vector>
 
 #include "solver/krylov/aims.hpp"
+#include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/rhs_ledger.hpp"
+#include "solver/krylov/running_rhs.hpp"
 
 namespace staghorn {
+
+// When the residual is recomputed: once it has fallen by the factor `fall`, or after so many iterations that the sloppy
+// one is off by about the share `mismatch` of it.
+struct UpdatePlan {
+  double fall, mismatch;
+};
 
 class UpdatedRhs : public RhsLedger {
  public:
   // |r|^2 = r2 begins each history. `shift`: of the system. `stop` must outlive the object.
-  UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift)
-      : RhsLedger(stop, r2), shift_(shift), deflated_at_(r2.size(), met_at_once) {}
+  UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift, const UpdatePlan& plan)
+      : RhsLedger(stop, r2), shift_(shift), plan_(plan), lost_(r2.size(), 0), deflated_at_(r2.size(), met_at_once) {
+    for (Running& running : rhs_) running.patient = true;  // an |r| that stands shows nothing: the mismatch does
+  }
 
   bool apply_stop_rule(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i].done.residual_norm = std::sqrt(r2[i]);
@@ -51,13 +61,13 @@ class UpdatedRhs : public RhsLedger {
 
   // Targets of the sloppy iterations until the next update. All falls that are left are alike; each may be a little
   // more than the largest, which saves an update.
-  std::vector<double> targets_of_update(double largest_fall) const {
+  std::vector<double> targets_of_update() const {
     const auto aim = [&](std::size_t i) { return sloppy_aim(stop_.target_norm[i]); };
     double rest = 1;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
       if (rhs_[i].active) rest = std::min(rest, aim(i) / rhs_[i].done.residual_norm);
-    const auto falls = [&] { return std::max(1.0, std::ceil(std::log(rest) / std::log(largest_fall) - 0.1)); };
-    const double fall = rest > 0 ? std::pow(rest, 1 / falls()) : largest_fall;
+    const auto falls = [&] { return std::max(1.0, std::ceil(std::log(rest) / std::log(plan_.fall) - 0.1)); };
+    const double fall = rest > 0 ? std::pow(rest, 1 / falls()) : plan_.fall;
     std::vector<double> targets;
     for (std::size_t i = 0; i < rhs_.size(); ++i)
       targets.push_back(rhs_[i].active ? std::max(fall * rhs_[i].done.residual_norm, aim(i)) : met_at_once);
@@ -65,14 +75,14 @@ class UpdatedRhs : public RhsLedger {
   }
 
   // What sloppy iterations are asked for until the next update, after so many `iterations` in all.
-  CgStop until_update(long iterations, double largest_fall) {
+  CgStop until_update(long iterations) {
     CgStop next = stop_;
     next.keeper = nullptr;
     next.deflation = nullptr;
     next.until_first = true;
     next.restarted = true;
-    next.max_iterations = std::min(stop_.max_iterations - iterations, iterations_left());
-    next.target_norm = targets_of_update(largest_fall);
+    next.max_iterations = std::min({stop_.max_iterations - iterations, iterations_left(), interval_});
+    next.target_norm = targets_of_update();
     return next;
   }
 
@@ -90,22 +100,38 @@ class UpdatedRhs : public RhsLedger {
     return staghorn::iterations_per_e(largest);
   }
 
-  // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2` instead of `before`. Returns the
-  // most iterations of any right-hand side.
-  long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> before) {
+  // The most iterations until the next update.
+  long interval() const { return interval_; }
+
+  // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2`, and the sloppy residual was off
+  // by the share `mismatch` of it. Returns the most iterations of any right-hand side.
+  long record_update(std::span<const SolvedRhs> found, std::span<const double> r2, std::span<const double> mismatch) {
     long longest = 0;
+    double worst = 0;
     for (std::size_t i = 0; i < rhs_.size(); ++i) {
       if (!rhs_[i].active) continue;
       SolvedRhs& rhs = rhs_[i].done;
       longest = std::max(longest, found[i].iterations);
+      worst = mismatch[i] <= worst ? worst : mismatch[i];  // NaN is the worst
       append_leg(rhs, found[i]);
       rhs.history.back() = r2[i];
       rhs.updates.push_back(rhs.iterations);
-      const bool gained = found[i].iterations > 0 && !(r2[i] > largest_share_left * largest_share_left * before[i]) &&
-                          rhs.iterations < most_iterations(i);
+      rhs.mismatches.push_back(mismatch[i]);
+      lost_[i] = mismatch[i] <= largest_mismatch ? 0 : lost_[i] + 1;
+      const bool smaller = r2[i] < rhs_[i].smallest;
+      if (smaller) rhs_[i].smallest = r2[i];
+      rhs_[i].since_smallest = smaller ? 0 : rhs_[i].since_smallest + found[i].iterations;
+      const long most = most_iterations(i), window = stagnation_window_of(rhs_[i], stop_, i);
+      const bool gains = found[i].iterations > 0 && lost_[i] < most_lost && rhs.iterations < most &&
+                         !(window > 0 && rhs_[i].since_smallest >= window);
       const bool broke_down = found[i].outcome == CgOutcome::breakdown;
-      rhs.outcome = gained ? CgOutcome::out_of_iterations : broke_down ? CgOutcome::breakdown : CgOutcome::stagnated;
-      if (!gained) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule says: it is converged
+      rhs.outcome = broke_down ? CgOutcome::breakdown : gains ? CgOutcome::out_of_iterations : CgOutcome::stagnated;
+      if (broke_down || !gains) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule: converged
+    }
+    if (longest > 0) {  // what gathers grows about as the iterations
+      const double factor = std::clamp(plan_.mismatch / worst, 0.5, 2.0);
+      const long wanted = long(double(longest) * factor) / cg_refresh_interval * cg_refresh_interval;
+      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, least_interval, most_interval);
     }
     return longest;
   }
@@ -144,10 +170,17 @@ class UpdatedRhs : public RhsLedger {
 
   void visit(const Archive& archive) {
     RhsLedger::visit(archive);
+    archive("interval", interval_);
+    archive("lost", lost_, lost_.size());
     archive("deflated_at", deflated_at_, deflated_at_.size());
   }
 
  private:
+  // The first interval between updates, and what it may become. Multiples of cg_refresh_interval.
+  static constexpr long first_interval = 64, least_interval = 16, most_interval = 4096;
+  // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share.
+  static constexpr double largest_mismatch = 0.5;
+  static constexpr long most_lost = 4;
   // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
   static constexpr double largest_growth = 3;
 
@@ -168,6 +201,9 @@ class UpdatedRhs : public RhsLedger {
   }
 
   double shift_;
+  UpdatePlan plan_;
+  long interval_ = first_interval;
+  std::vector<long> lost_;           // updates in a row
   std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
 };
 

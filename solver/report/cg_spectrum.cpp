@@ -41,13 +41,14 @@ struct Tridiagonal {
 
 }  // namespace
 
-SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha) {
+SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha, std::size_t first) {
   const std::size_t n = std::min(alpha.size(), r2.empty() ? 0 : r2.size() - 1);
   Tridiagonal t;
   for (std::size_t k = 0; k < n; ++k) {
     const double beta = k == 0 ? 0 : r2[k] / r2[k - 1];
+    if (k < first) continue;
     if (!(alpha[k] > 0) || !(beta >= 0) || !std::isfinite(beta) || !std::isfinite(1 / alpha[k])) break;
-    if (k > 0) t.off2.push_back(beta / alpha[k - 1] / alpha[k - 1]);
+    if (k > first) t.off2.push_back(beta / alpha[k - 1] / alpha[k - 1]);
     t.diagonal.push_back(1 / alpha[k] + (k == 0 ? 0 : beta / alpha[k - 1]));
   }
   if (t.diagonal.size() < 2) return {};
@@ -59,6 +60,23 @@ SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const d
   }
   high *= 1 + 1e-10;
   return {t.boundary(1, high * 1e-30, high), t.boundary(t.diagonal.size(), high * 1e-30, high)};
+}
+
+SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha,
+                                   std::span<const long> updates, double least) {
+  std::size_t begin = 0, first = 0, last = 0;  // the longest stretch so far ends before iteration `last`
+  const auto look_at = [&](std::size_t end) {
+    if (end - begin > last - first) first = begin, last = end;
+    begin = end;
+  };
+  for (const long update : updates) look_at(std::min(std::size_t(update), alpha.size()));
+  look_at(alpha.size());
+  // The first row after an update would need the coefficient before it.
+  SpectrumEstimate found =
+      estimate_spectrum(r2.first(std::min(last + 1, r2.size())), alpha.first(last), first == 0 ? 0 : first + 1);
+  const double smallest = estimate_spectrum(r2, alpha).smallest;
+  if (smallest >= least && smallest < found.smallest) found.smallest = smallest;
+  return found;
 }
 
 }  // namespace staghorn

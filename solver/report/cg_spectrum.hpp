@@ -2,6 +2,7 @@
 // the numbers of the iterations alone. Local.
 #pragma once
 
+#include <cstddef>
 #include <span>
 
 namespace staghorn {
@@ -24,7 +25,14 @@ struct SpectrumEstimate {
 // They lie within the spectrum of A, and close in on its ends: the largest after a few iterations, the smallest as the
 // search converges. `r2`: |r|^2 before the first and after each iteration; `alpha`: of each iteration. Nothing is known
 // from fewer than two iterations, or where a number is not above zero. By counting signs in T - x (Sturm), with + - * /
-// alone: the same bits everywhere. Costs about 150 divisions an iteration.
-SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha);
+// alone: the same bits everywhere. Costs about 150 divisions an iteration. `first`: rows of T before it are left out.
+SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha, std::size_t first = 0);
+
+// The same of a search whose residual was recomputed after the iterations `updates`, where no eigenvalue is below
+// `least`. Across an update, the coefficients are not quite those of A. So the estimates are those of the longest
+// stretch without one, which lie within the spectrum, but for a smaller eigenvalue that all coefficients tell and that
+// is not below `least`.
+SpectrumEstimate estimate_spectrum(std::span<const double> r2, std::span<const double> alpha,
+                                   std::span<const long> updates, double least);
 
 }  // namespace staghorn

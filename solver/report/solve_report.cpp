@@ -41,6 +41,7 @@ void RhsReport::visit(const Archive& archive) {
   archive("digits_lost", digits_lost);
   archive("earlier_solutions", earlier_solutions);
   archive("updates", updates);
+  archive("mismatches", mismatches);
   archive("history", history);
 }
 

@@ -39,10 +39,11 @@ struct RhsReport {
   double residual_hq = 0;  // Fermilab's, recomputed likewise (dirac/fields/plain_algebra.hpp); 0 of a zero source
   double attainable = 0;   // relative residual that rounding in fp64 leaves: eps (|M| |x| + |b|) / |b|; 0: not known
   double norm2 = 0, norm2_even = 0, norm2_odd = 0;  // |x|^2 of the solution as it stands
-  bool digits_lost = false;     // x has numbers that a double cannot hold with all digits, and is not good enough so
-  int earlier_solutions = 0;    // that its guess was made from
-  std::vector<long> updates;    // mixed precision: iterations after which the residual was recomputed in `precision`
-  std::vector<double> history;  // relative |r| before the first and after each iteration
+  bool digits_lost = false;        // x has numbers that a double cannot hold with all digits, and is not good enough so
+  int earlier_solutions = 0;       // that its guess was made from
+  std::vector<long> updates;       // mixed precision: iterations after which the residual was recomputed in `precision`
+  std::vector<double> mismatches;  // and how far the residual as iterated was off, relative to it
+  std::vector<double> history;     // relative |r| before the first and after each iteration
   void visit(const Archive& archive);
 };
 

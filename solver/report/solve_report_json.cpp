@@ -23,6 +23,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"norm2_odd", rhs.norm2_odd},
           {"earlier_solutions", rhs.earlier_solutions},
           {"updates", rhs.updates},
+          {"mismatches", rhs.mismatches},
           {"history", rhs.history}};
 }
 

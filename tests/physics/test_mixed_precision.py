@@ -56,6 +56,18 @@ def test_no_more_iterations_on_ill_conditioned_systems(staghorn, rhs_of, tmp_pat
         assert mixed["iterations"] <= more * double["iterations"]
 
 
+@pytest.mark.parametrize("sloppy, most, mismatch", [("fp32", 1000, 1e-3), ("fp16", 1300, 0.05)])
+def test_small_isolated_eigenvalues_are_not_forgotten(rhs_of, sloppy, most, mismatch):
+    """HISQ on a small lattice: |r| stands for hundreds of iterations before it falls. Errors must not gather meanwhile."""
+    system = ("--action", "hisq", "--mass", 0.005, "--source", "gaussian:1")
+    double = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system)
+    mixed = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system, "--sloppy", sloppy)
+    assert_iterated_in(sloppy, mixed, double)
+    assert 800 <= double["iterations"] <= 900 and mixed["iterations"] <= most
+    assert len(mixed["mismatches"]) == len(mixed["updates"]) >= 10
+    assert 0 < sorted(mixed["mismatches"])[len(mixed["updates"]) // 2] <= mismatch
+
+
 def test_massless_systems_end(rhs_of):
     """The rule for the distance of updates does not divide by the mass."""
     system = ("--mass", 0, "--source", "point:0,0,0,0", "--color", 0)

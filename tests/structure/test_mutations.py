@@ -20,3 +20,12 @@ def test_every_mutation_finds_its_text_once_and_stands_in_the_readme():
     assert len(lines) >= 10
     readme = (ROOT / "tests" / "README.md").read_text().splitlines()
     assert not [line for line in lines if line not in readme], "./dev mutate --list prints the table"
+
+
+def test_every_test_that_guards_a_mutation_exists():
+    from mutations import MUTATIONS
+
+    names = sorted({test for mutation in MUTATIONS for test in mutation.tests})
+    found = subprocess.run([sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider", *names], cwd=ROOT,
+                           capture_output=True, text=True)
+    assert found.returncode == 0, found.stdout + found.stderr

@@ -20,23 +20,20 @@ TileLoop::TileLoop(StaggeredOperator& d, LoopChoice choice, bool restarted) : x_
   for (std::size_t column = 0; column < n; ++column) clear(int(column));
 }
 
-void TileLoop::begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
-                     long most_iterations, bool patient) {
+void TileLoop::begin(int column, const Start& start, double target_norm, long most_iterations, bool patient) {
   const auto i = std::size_t(column);
   x_.clear_rhs(column);
-  work_.r.copy_rhs(column, r, 0);
-  if (!keeps_direction) {
-    work_.p.copy_rhs(column, r, 0);
-    p2_[i] = r2;
-  }
-  r2_[i] = r2;
+  work_.r.copy_rhs(column, start.r, 0);
+  work_.p.copy_rhs(column, start.p, 0);
+  r2_[i] = start.r2;
+  p2_[i] = start.p2;
   stop_.target_norm[i] = target_norm;
   stop_.most_iterations[i] = most_iterations;
   CgStop alone = stop_;
   alone.target_norm = {target_norm};
   alone.most_iterations = {most_iterations};
   alone.patient = patient;
-  memory_.rhs[i] = RunningRhs(std::span(&r2, 1), alone, 0).memory()[0];
+  memory_.rhs[i] = RunningRhs(std::span(&start.r2, 1), alone, 0).memory()[0];
   memory_.hop_bounds[i] = sum_near(p2_[i]).grid().bound;
 }
 

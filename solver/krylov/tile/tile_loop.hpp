@@ -13,10 +13,13 @@ class TileLoop {
   // All columns of `d` are free. `d` must outlive the loop. `restarted`: see CgStop. Local.
   TileLoop(StaggeredOperator& d, LoopChoice choice, bool restarted);
 
-  // A column begins from x = 0 with the residual r, a field of one right-hand side, and |r|^2. Its direction is r, or,
-  // with `keeps_direction`, the one that it had. Local.
-  void begin(int column, const ColorVectorField& r, double r2, bool keeps_direction, double target_norm,
-             long most_iterations, bool patient = false);
+  // A column begins from x = 0 with the residual r and the direction p, fields of one right-hand side, and their norms.
+  // Local.
+  struct Start {
+    const ColorVectorField &r, &p;
+    double r2, p2;
+  };
+  void begin(int column, const Start& start, double target_norm, long most_iterations, bool patient = false);
   void clear(int column);  // the column is free. Local.
 
   // The state of a column, as TileSolver has it. Local.
@@ -29,6 +32,8 @@ class TileLoop {
 
   const Running& at(int column) const { return memory_.rhs[std::size_t(column)]; }
   const ColorVectorField& x() const { return x_; }
+  const ColorVectorField& r() const { return work_.r; }
+  const ColorVectorField& p() const { return work_.p; }
   int columns() const { return int(memory_.rhs.size()); }
   long iterations() const { return iterations_; }
   long column_iterations() const { return column_iterations_; }

@@ -1,6 +1,7 @@
 #include "solver/krylov/tile/tile_solver.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/reliable_updates.hpp"
@@ -25,7 +26,7 @@ class PlainTile final : public TileSolver {
   void begin(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) override {
     std::vector<ExactSum> sums = sums_of_sources(stop);
     const double r2 = with_.single.norm2(b, sums)[0];
-    loop_.begin(column, b, r2, false, stop.target_norm[0], stop.max_iterations, stop.patient);
+    loop_.begin(column, {b, b, r2, r2}, stop.target_norm[0], stop.max_iterations, stop.patient);
     x_[std::size_t(column)] = &x;
   }
   void advance(const ShowProgress& show, const bool* interrupted) override {
@@ -61,7 +62,7 @@ class PlainTile final : public TileSolver {
   std::vector<ColorVectorField*> x_;  // of each column; nullptr: free
 };
 
-// Reliable updates (reliable_updates.hpp), of each column where it needs one: its direction stays.
+// Reliable updates (reliable_updates.hpp), of each column where it needs one.
 class MixedTile final : public TileSolver {
  public:
   MixedTile(const TileOperators& with, Parity parity, double mass, LoopChoice choice)
@@ -74,16 +75,20 @@ class MixedTile final : public TileSolver {
         columns_(std::size_t(loop_.columns())),
         r_(with.single.make_vector()),
         tmp_(with.single.make_vector()),
+        exact_(sloppy_single_.make_vector()),
         sloppy_r_(sloppy_single_.make_vector()),
+        sloppy_p_(sloppy_single_.make_vector()),
         sloppy_x_(sloppy_single_.make_solution()),
-        largest_fall_(largest_fall({}, sloppy_single_, system_.shift)) {}
+        plan_(update_plan({}, sloppy_single_, system_.shift, false)),
+        replacement_(sloppy_single_) {}
 
   void begin(int column, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop) override {
     Column& c = occupy(column, x, b, stop);
     c.r2 = with_.single.norm2(b, c.sums);
-    c.rhs.emplace(c.stop, c.r2, system_.shift);
+    c.rhs.emplace(c.stop, c.r2, system_.shift, plan_);
     r_.copy_from(b);
-    go_on(column, false);
+    exact_.convert_from(r_);
+    go_on(column, sloppy_single_.norm2(exact_, c.sloppy_sums)[0], nullptr);
   }
 
   void advance(const ShowProgress& show, const bool* interrupted) override {
@@ -93,7 +98,9 @@ class MixedTile final : public TileSolver {
       const Column& c = columns_[std::size_t(column)];
       if (!c.runs()) continue;
       const Running& running = loop_.at(column);
-      if (!running.active || running.done.residual_norm <= c.update_norm) update(column);
+      if (!running.active || running.done.residual_norm <= c.update_norm ||
+          running.done.iterations >= c.rhs->interval())
+        update(column);
     }
   }
 
@@ -123,7 +130,7 @@ class MixedTile final : public TileSolver {
               const Archive& archive) override {
     Column& c = occupy(column, x, b, stop);
     c.r2.assign(1, 0);
-    c.rhs.emplace(c.stop, c.r2, system_.shift);
+    c.rhs.emplace(c.stop, c.r2, system_.shift, plan_);
     archive("mixed", c);
     loop_.resume(column, archive, least_share_of_update * c.update_norm, c.rhs->iterations_left());
   }
@@ -133,7 +140,8 @@ class MixedTile final : public TileSolver {
   std::string form() const override { return name_of(loop_.form()); }
   std::string precise_form() const override { return name_of(precise_form_); }
   std::int64_t bytes() const override {
-    return loop_.bytes() + r_.bytes() + tmp_.bytes() + sloppy_r_.bytes() + sloppy_x_.bytes();
+    return loop_.bytes() + r_.bytes() + tmp_.bytes() + exact_.bytes() + sloppy_r_.bytes() + sloppy_p_.bytes() +
+           sloppy_x_.bytes();
   }
 
  private:
@@ -165,8 +173,9 @@ class MixedTile final : public TileSolver {
     return c;
   }
 
-  // From r_ = b - A x: ends the column, or begins its next sloppy iterations.
-  void go_on(int column, bool keeps_direction) {
+  // From r_ = b - A x, and exact_ of this norm, which is r_ rounded: ends the column, or begins its next sloppy
+  // iterations. `found`: the search that goes on, with residual and direction in sloppy_r_ and sloppy_p_.
+  void go_on(int column, double exact2, const Running* found) {
     Column& c = columns_[std::size_t(column)];
     if (!c.rhs->apply_stop_rule(c.r2)) {
       // Where the sloppy operator can do no more, plain CG goes on, while the other columns wait.
@@ -174,25 +183,35 @@ class MixedTile final : public TileSolver {
       if (form) precise_form_ = form;
       return loop_.clear(column);
     }
-    c.update_norm = c.rhs->targets_of_update(largest_fall_)[0];
-    sloppy_r_.convert_from(r_);
-    const double sloppy_r2 = sloppy_single_.norm2(sloppy_r_, c.sloppy_sums)[0];
+    c.update_norm = c.rhs->targets_of_update()[0];
+    double p2 = exact2;
+    if (found)
+      p2 = replacement_.turn(sloppy_x_, sloppy_p_, sloppy_r_, std::span(&found->done.history.back(), 1), exact_,
+                             std::span(&exact2, 1), system_.parity)[0];
     // The loop itself stops far below only: where it stops, the direction is lost.
-    loop_.begin(column, sloppy_r_, sloppy_r2, keeps_direction, least_share_of_update * c.update_norm,
+    loop_.begin(column, {exact_, found ? sloppy_p_ : exact_, exact2, p2}, least_share_of_update * c.update_norm,
                 c.rhs->iterations_left());
   }
 
   // x += what the sloppy iterations found;  r = b - A x in high precision.
   void update(int column) {
     Column& c = columns_[std::size_t(column)];
+    const Running& found = loop_.at(column);
     sloppy_x_.copy_rhs(0, loop_.x(), column);
+    sloppy_r_.copy_rhs(0, loop_.r(), column);
+    sloppy_p_.copy_rhs(0, loop_.p(), column);
     tmp_.convert_from(sloppy_x_);
     system_.d.combine(1, tmp_, 1, *c.x);
-    const std::vector<double> before = c.r2;
     c.r2 = residual(system_, *c.x, *c.b, r_, tmp_, c.sums);
-    const Running& found = loop_.at(column);
-    c.rhs->record_update({&found.done, 1}, c.r2, before);
-    go_on(column, found.active);
+    exact_.convert_from(r_);
+    const std::vector<double> exact2 = sloppy_single_.norm2(exact_, c.sloppy_sums);
+    const double r2 = found.done.history.back();
+    // The iterations of the others round the vector of a column that has stopped again: its norm alone is what it was.
+    const std::vector<double> mismatch =
+        found.active ? replacement_.mismatch(exact_, exact2, sloppy_r_, std::span(&r2, 1))
+                     : std::vector<double>{exact2[0] > 0 ? std::fabs(std::sqrt(r2 / exact2[0]) - 1) : 0};
+    c.rhs->record_update({&found.done, 1}, c.r2, mismatch);
+    go_on(column, exact2[0], found.active ? &found : nullptr);
   }
 
   double per_e() const {
@@ -216,8 +235,9 @@ class MixedTile final : public TileSolver {
   LoopChoice choice_;
   TileLoop loop_;
   std::vector<Column> columns_;
-  ColorVectorField r_, tmp_, sloppy_r_, sloppy_x_;  // of the column that is updated
-  double largest_fall_;
+  ColorVectorField r_, tmp_, exact_, sloppy_r_, sloppy_p_, sloppy_x_;  // of the column that is updated
+  UpdatePlan plan_;
+  ResidualReplacement replacement_;
   std::optional<LoopForm> precise_form_;
 };
 
@@ -232,7 +252,7 @@ std::unique_ptr<TileSolver> make_tile_solver(const TileOperators& operators, Par
 double predicted_tile_bytes(const OperatorBytes& iterated, const OperatorBytes& single,
                             const OperatorBytes* sloppy_single) {
   const double loop = 3 * iterated.vector + iterated.solution;
-  return sloppy_single ? loop + 2 * single.vector + sloppy_single->vector + sloppy_single->solution : loop;
+  return sloppy_single ? loop + 2 * single.vector + 3 * sloppy_single->vector + sloppy_single->solution : loop;
 }
 
 }  // namespace staghorn

@@ -66,6 +66,7 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
 // last of the search before.
 void append_leg(RhsReport& rhs, const SolvedRhs& leg, double source_norm) {
   for (const long update : leg.updates) rhs.updates.push_back(rhs.iterations + update);
+  rhs.mismatches.insert(rhs.mismatches.end(), leg.mismatches.begin(), leg.mismatches.end());
   rhs.iterations += leg.iterations;
   rhs.residual_iterated = leg.residual_norm / source_norm;
   for (std::size_t i = rhs.history.empty() ? 0 : 1; i < leg.history.size(); ++i)
@@ -163,7 +164,8 @@ void Passes::add(const CgResult& cg, double seconds) {
     ++memory_[i].passes;
     memory_[i].broke_down = cg.rhs[i].outcome == CgOutcome::breakdown;
     memory_[i].gave_up = cg.rhs[i].outcome == CgOutcome::stagnated;
-    done_.spectrum.merge(estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps));
+    done_.spectrum.merge(
+        estimate_spectrum(cg.rhs[i].history, cg.rhs[i].steps, cg.rhs[i].updates, 4 * request_.mass * request_.mass));
     longest = std::max(longest, cg.rhs[i].iterations);
     if (std::isfinite(cg.rhs[i].residual_norm)) with_.pass.add_solution(int(i), solutions_[i]);
   }

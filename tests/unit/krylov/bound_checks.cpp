@@ -79,36 +79,62 @@ bool residual_may_stand_where_the_matrix_is_ill_conditioned() {
          CHECK(ended.done.outcome == CgOutcome::stagnated) && CHECK(ended.done.iterations < 2000);
 }
 
-// Updates in high precision: whoever gains and uses up its iterations is out of them, and not stagnated.
+// Updates in high precision: whoever uses up its iterations is out of them, also where little was gained, and stagnated
+// is who lost the residual at update after update.
 bool updates_tell_stagnation_from_the_end_of_iterations() {
-  const auto outcome_after = [](double r2_after_second) {
-    const CgStop stop{{target}, 20};
-    UpdatedRhs rhs(stop, std::vector<double>{1}, 0.01);
+  const auto outcome_after = [](double r2, double mismatch) {
+    const CgStop stop{{target}, 50};
+    UpdatedRhs rhs(stop, std::vector<double>{1}, 0.01, {0.02, 0.03});
     SolvedRhs ten;
     ten.outcome = CgOutcome::converged;
     ten.iterations = 10;
     ten.history.assign(11, 1e-2);
     ten.steps.assign(10, 0.25);
-    rhs.record_update({&ten, 1}, std::vector<double>{1e-2}, std::vector<double>{1});
-    bool holds = CHECK(rhs.apply_stop_rule(std::vector<double>{1e-2})) && CHECK(rhs.iterations_left() == 10);
-    rhs.record_update({&ten, 1}, std::vector<double>{r2_after_second}, std::vector<double>{1e-2});
-    holds = holds && CHECK(!rhs.apply_stop_rule(std::vector<double>{r2_after_second}));
+    bool holds = true;
+    for (long update = 1; update <= 5 && rhs.count_active() > 0; ++update) {
+      holds = holds && CHECK(rhs.iterations_left() == 60 - 10 * update);
+      rhs.record_update({&ten, 1}, std::vector<double>{r2}, std::vector<double>{mismatch});
+      rhs.apply_stop_rule(std::vector<double>{r2});
+    }
+    holds = holds && CHECK(rhs.count_active() == 0);
     const SolvedRhs done = rhs.results()[0];
-    holds = holds && CHECK(done.iterations == 20) && CHECK((done.updates == std::vector<long>{10, 20})) &&
-            CHECK(done.history.size() == 21) && CHECK(done.history.back() == r2_after_second);
-    return holds ? std::optional(done.outcome) : std::nullopt;
+    const auto updates = std::size_t(done.iterations / 10);
+    holds = holds && CHECK(done.updates.size() == updates) && CHECK(done.updates.back() == done.iterations) &&
+            CHECK(done.mismatches == std::vector<double>(updates, mismatch)) &&
+            CHECK(done.history.size() == 10 * updates + 1) && CHECK(done.history.back() == r2);
+    return holds ? std::optional(std::pair(done.outcome, done.iterations)) : std::nullopt;
   };
-  return CHECK(outcome_after(1e-4) == CgOutcome::out_of_iterations) &&
-         CHECK(outcome_after(0.99e-2) == CgOutcome::stagnated) && CHECK(outcome_after(1e-22) == CgOutcome::converged);
+  return CHECK(outcome_after(0.99e-2, 0.02) == std::pair(CgOutcome::out_of_iterations, 50L)) &&
+         CHECK(outcome_after(0.99e-2, 0.6) == std::pair(CgOutcome::stagnated, 40L)) &&
+         CHECK(outcome_after(1e-22, 0.6) == std::pair(CgOutcome::converged, 10L));
+}
+
+// Low precision may be off by a small share of the residual: the distance of updates grows and shrinks with it.
+bool updates_are_as_far_apart_as_the_mismatch_allows() {
+  const CgStop stop{{target}};
+  UpdatedRhs rhs(stop, std::vector<double>{1}, 0.01, {0.02, 0.03});
+  const auto interval_after = [&](long iterations, double mismatch) {
+    SolvedRhs leg;
+    leg.iterations = iterations;
+    leg.history.assign(std::size_t(iterations) + 1, 1e-2);
+    rhs.record_update({&leg, 1}, std::vector<double>{1e-2}, std::vector<double>{mismatch});
+    return rhs.interval();
+  };
+  return CHECK(rhs.interval() == 64) && CHECK(interval_after(64, 0.001) == 128) &&
+         CHECK(interval_after(100, 0.001) == 128) && CHECK(interval_after(128, 0.03) == 128) &&
+         CHECK(interval_after(128, 0.06) == 64) && CHECK(interval_after(64, 0.04) == 48) &&
+         CHECK(interval_after(20, 1) == 16) && CHECK(interval_after(16, 1) == 16);
 }
 
 }  // namespace
 
 std::vector<UnitCheck> bound_checks() {
-  return {UNIT_CHECK(bound_is_that_of_chebyshev), UNIT_CHECK(looks_are_rare_and_at_ends_of_intervals),
+  return {UNIT_CHECK(bound_is_that_of_chebyshev),
+          UNIT_CHECK(looks_are_rare_and_at_ends_of_intervals),
           UNIT_CHECK(search_ends_far_beyond_what_the_shift_allows),
           UNIT_CHECK(residual_may_stand_where_the_matrix_is_ill_conditioned),
-          UNIT_CHECK(updates_tell_stagnation_from_the_end_of_iterations)};
+          UNIT_CHECK(updates_tell_stagnation_from_the_end_of_iterations),
+          UNIT_CHECK(updates_are_as_far_apart_as_the_mismatch_allows)};
 }
 
 }  // namespace staghorn
