@@ -64,6 +64,7 @@ LowModes low_modes(Gauge& gauge, const SolveRequest& request, std::span<const So
   check_low_modes(request, deflation != nullptr, sources);
   LowModes found;
   if (!request.exact_low_modes) return found;
+  check_request(request, gauge.options().precision);  // they take long
   bool any_noise = false;
   std::vector<SourceSpec> of_correlators;
   for (const SourceRequest& source : sources) {
