@@ -12,7 +12,7 @@ constexpr double least_gain_of_pass = 0.5;
 
 // Where sloppy iterations stop: slightly below the target, since the sloppy residual is not quite the true one.
 constexpr double sloppy_aim(double target_norm) { return 0.95 * target_norm; }
-// An update that leaves more than this share of the residual shows that the sloppy operator can do no more.
+// Updates that leave more than this share of the residual gain nothing.
 constexpr double largest_share_left = 0.9;
 // Of a tile: the sloppy loop itself stops at this share of the residual that asks for an update.
 constexpr double least_share_of_update = 0.1;

@@ -12,7 +12,6 @@
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/rhs_ledger.hpp"
-#include "solver/krylov/running_rhs.hpp"
 
 namespace staghorn {
 
@@ -26,9 +25,7 @@ class UpdatedRhs : public RhsLedger {
  public:
   // |r|^2 = r2 begins each history. `shift`: of the system. `stop` must outlive the object.
   UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift, const UpdatePlan& plan)
-      : RhsLedger(stop, r2), shift_(shift), plan_(plan), lost_(r2.size(), 0), deflated_at_(r2.size(), met_at_once) {
-    for (Running& running : rhs_) running.patient = true;  // an |r| that stands shows nothing: the mismatch does
-  }
+      : RhsLedger(stop, r2), shift_(shift), plan_(plan), lost_(r2.size(), 0), deflated_at_(r2.size(), met_at_once) {}
 
   bool apply_stop_rule(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i].done.residual_norm = std::sqrt(r2[i]);
@@ -118,12 +115,12 @@ class UpdatedRhs : public RhsLedger {
       rhs.updates.push_back(rhs.iterations);
       rhs.mismatches.push_back(mismatch[i]);
       lost_[i] = mismatch[i] <= largest_mismatch ? 0 : lost_[i] + 1;
-      const bool smaller = r2[i] < rhs_[i].smallest;
-      if (smaller) rhs_[i].smallest = r2[i];
-      rhs_[i].since_smallest = smaller ? 0 : rhs_[i].since_smallest + found[i].iterations;
-      const long most = most_iterations(i), window = stagnation_window_of(rhs_[i], stop_, i);
-      const bool gains = found[i].iterations > 0 && lost_[i] < most_lost && rhs.iterations < most &&
-                         !(window > 0 && rhs_[i].since_smallest >= window);
+      const bool gained = r2[i] <= largest_share_left * largest_share_left * rhs_[i].smallest;
+      if (gained) rhs_[i].smallest = r2[i];
+      rhs_[i].since_smallest = gained ? 0 : rhs_[i].since_smallest + found[i].iterations;
+      const long window = std::max(stop_.stagnation_window, 3 * rhs.iterations / 4);
+      const bool gains = found[i].iterations > 0 && lost_[i] < most_lost && rhs.iterations < most_iterations(i) &&
+                         !(stop_.stagnation_window > 0 && rhs_[i].since_smallest >= window);
       const bool broke_down = found[i].outcome == CgOutcome::breakdown;
       rhs.outcome = broke_down ? CgOutcome::breakdown : gains ? CgOutcome::out_of_iterations : CgOutcome::stagnated;
       if (broke_down || !gains) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule: converged
@@ -178,7 +175,8 @@ class UpdatedRhs : public RhsLedger {
  private:
   // The first interval between updates, and what it may become. Multiples of cg_refresh_interval.
   static constexpr long first_interval = 64, least_interval = 16, most_interval = 4096;
-  // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share.
+  // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share, or
+  // three quarters of all iterations left more than largest_share_left of it.
   static constexpr double largest_mismatch = 0.5;
   static constexpr long most_lost = 4;
   // Where taking out eigenvectors makes a residual larger by more than this, the search begins anew.
