@@ -239,17 +239,20 @@ def test_state_on_other_links_is_refused(kept, expect_error, rough_gauge):
 @pytest.mark.parametrize("damage", ["truncated", "flipped", "number", "empty", "absent"])
 def test_damaged_state_is_noticed_and_the_one_before_used(kept, damage):
     whole = kept.checkpoint.read_bytes()
-    flipped, number = bytearray(whole), bytearray(whole)
+    flipped = bytearray(whole)
     flipped[len(whole) // 3] ^= 4
-    with h5py.File(kept.checkpoint) as file:
-        state = bytes(file["checkpoint"].attrs["state_000000"])
-    place = whole.index(state) + state.index(b'"r2":"') + 20  # the last digits of a double
-    assert whole.count(state) == 1 and chr(whole[place]) in "0123456789abcdef"
-    number[place] = ord("1" if whole[place] != ord("1") else "2")
     if damage == "absent":
         kept.checkpoint.unlink()
+    elif damage == "number":  # in a file that is sound: HDF5 has checksums of its own
+        with h5py.File(kept.checkpoint, "r+") as file:
+            attributes = file["checkpoint"].attrs
+            state = bytearray(bytes(attributes["state_000000"]))
+            place = state.index(b'"r2":"') + 20  # the last digits of a double
+            assert chr(state[place]) in "0123456789abcdef"
+            state[place] = ord("1" if state[place] != ord("1") else "2")
+            attributes["state_000000"] = np.bytes_(bytes(state))
     else:
-        kept.checkpoint.write_bytes({"truncated": whole[:-100], "flipped": flipped, "number": number, "empty": b""}[damage])
+        kept.checkpoint.write_bytes({"truncated": whole[:-100], "flipped": flipped, "empty": b""}[damage])
     result = kept.run("resumed", *kept.with_checkpoint("--resume"))
     checkpoint = kept.report("resumed")["checkpoint"]
     assert checkpoint["resumed_from"] == f"{kept.checkpoint}.1"
