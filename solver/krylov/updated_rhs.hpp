@@ -126,7 +126,7 @@ class UpdatedRhs : public RhsLedger {
       if (broke_down || !gains) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule: converged
     }
     if (longest > 0) {  // what gathers grows about as the iterations
-      const double factor = std::clamp(plan_.mismatch / worst, 0.5, 2.0);
+      const double factor = worst >= 0 ? std::clamp(plan_.mismatch / worst, 0.5, 2.0) : 0.5;
       const long wanted = long(double(longest) * factor) / cg_refresh_interval * cg_refresh_interval;
       if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, least_interval, most_interval);
     }
