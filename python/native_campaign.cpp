@@ -7,12 +7,6 @@ namespace staghorn::python {
 
 namespace nb = nanobind;
 
-void check_interrupt(const CgProgress& progress) {
-  if (progress.iteration % 16 != 0) return;
-  const nb::gil_scoped_acquire interpreter;
-  if (PyErr_CheckSignals() != 0) throw nb::python_error();
-}
-
 std::pair<std::string, std::string> campaign(const Process& process, const std::string& gauge,
                                              const OptionTexts& options, CampaignRequest request,
                                              const nb::object& progress) {

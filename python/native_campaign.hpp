@@ -34,7 +34,11 @@ auto without_interpreter(const Work& work) {
 using OptionTexts = std::map<std::string, std::string>;  // by the names of solver/request/option_table.hpp
 
 // Lets Ctrl-C stop a long solve: asks the interpreter every few iterations, without holding it in between.
-void check_interrupt(const CgProgress& progress);
+inline void check_interrupt(const CgProgress& progress) {
+  if (progress.iteration % 16 != 0) return;
+  const nanobind::gil_scoped_acquire interpreter;
+  if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
+}
 
 // A campaign, on this process alone: `gauge` as the program's --gauge, `mass` and `source` among the options. Returns
 // the report as JSON, and the table for people. `progress`, where it is not None, is called as progress(gauge, number,

@@ -17,7 +17,8 @@ UpdatePlan update_plan(const ReliableUpdates& updates, const StaggeredOperator& 
   const double condition = (16 + shift) / shift;  // of A on free fields; infinite for a mass of 0
   const double light = std::max(limits.least_share, std::min(1.0, updates.heavy_condition / condition));
   const double fall = limits.fall * (fp16 && eight_reals ? updates.ratio_8_reals : 1);
-  return {deflates ? updates.deflated : fall, limits.mismatch * light};
+  const long shortest = fp16 && eight_reals ? updates.shortest_8_reals : updates.shortest;
+  return {deflates ? updates.deflated : fall, limits.mismatch * light, shortest};
 }
 
 ResidualReplacement::ResidualReplacement(StaggeredOperator& sloppy)

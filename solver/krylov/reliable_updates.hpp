@@ -17,10 +17,11 @@ struct ReliableUpdates {
   struct Limits {
     double mismatch, least_share, fall;
   };
-  Limits fp32{1e-3, 0.1, 5e-4}, fp16{0.05, 0.4, 0.02};
+  Limits fp32{1e-3, 0.1, 5e-4}, fp16{0.05, 0.2, 0.02};
   double heavy_condition = 4e4;  // on free fields of mass 0.01
   double ratio_8_reals = 2;      // fp16 with 8 reals: times the fall, because these links round more coarsely
-  double deflated = 0.1;         // the fall where eigenvectors are taken out of the residual at each update
+  long shortest = 32, shortest_8_reals = cg_refresh_interval;  // interval between updates
+  double deflated = 0.1;  // the fall where eigenvectors are taken out of the residual at each update
 };
 
 // The plan of updates for the system of this shift. Local.

@@ -19,6 +19,7 @@ namespace staghorn {
 // one is off by about the share `mismatch` of it.
 struct UpdatePlan {
   double fall, mismatch;
+  long shortest = cg_refresh_interval;  // interval
 };
 
 class UpdatedRhs : public RhsLedger {
@@ -128,7 +129,7 @@ class UpdatedRhs : public RhsLedger {
     if (longest > 0) {  // what gathers grows about as the iterations
       const double factor = worst >= 0 ? std::clamp(plan_.mismatch / worst, 0.5, 2.0) : 0.5;
       const long wanted = long(double(longest) * factor) / cg_refresh_interval * cg_refresh_interval;
-      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, least_interval, most_interval);
+      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, plan_.shortest, most_interval);
     }
     return longest;
   }
@@ -174,7 +175,7 @@ class UpdatedRhs : public RhsLedger {
 
  private:
   // The first interval between updates, and what it may become. Multiples of cg_refresh_interval.
-  static constexpr long first_interval = 64, least_interval = 16, most_interval = 4096;
+  static constexpr long first_interval = 64, most_interval = 4096;
   // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share, or
   // three quarters of all iterations left more than largest_share_left of it.
   static constexpr double largest_mismatch = 0.5;

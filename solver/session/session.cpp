@@ -201,7 +201,6 @@ Session::~Session() = default;
 const Communicator& Session::communicator() const { return state_->context->communicator(); }
 const Placement& Session::placement() const { return state_->context->placement(); }
 const Lattice& Session::lattice() const { return state_->context->lattice(); }
-const LinkField& Session::links() const { return state_->gauge->links().on_host(); }
 const ImprovedSummary* Session::improved() const {
   const ImprovedGauge* const improved = state_->gauge->links().improved();
   return improved ? &improved->summary : nullptr;

@@ -51,8 +51,6 @@ class Session {
   const Communicator& communicator() const;
   const Placement& placement() const;
   const Lattice& lattice() const;
-  const LinkField& links() const;  // fp64, uncompressed, as used (re-unitarised if that was asked for or implied); fat
-                                   // ones of improved quarks
   const ImprovedSummary* improved() const;  // of improved quarks; nullptr for naive ones
   const GaugeSummary& gauge() const;
   const SessionOptions& options() const;
