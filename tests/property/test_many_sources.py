@@ -84,12 +84,12 @@ def test_mixed_precision_does_not_know_who_shares_the_batch(links, sloppy, links
     assert np.linalg.norm(alone[0] - single[0]) <= 1e-8 * np.linalg.norm(single[0])
 
 
-def test_sloppy_iterations_that_can_do_no_more_leave_the_others_alone():
+def test_hundreds_of_updates_leave_the_others_alone():
     session = staghorn_py.Session(SHIPPED, sloppy="fp16", sloppy_links=8)
-    asked = dict(sources=["z2:1", "z2:2"], system="even", tolerance=1e-17, max_iterations=700)
-    alone, report = session.solve(0.1, batch=1, **asked)
-    x, other = session.solve(0.1, batch=2, **asked)
-    assert report["precise_loop"] == "host", "no column went on in high precision"
+    asked = dict(sources=["z2:1", "z2:2"], system="even", max_iterations=9000)
+    alone, report = session.solve(0.001, batch=1, **asked)
+    x, other = session.solve(0.001, batch=2, **asked)
+    assert report["outcome"] == "certified" and min(len(rhs["updates"]) for rhs in report["rhs"]) > 100
     assert x.tobytes() == alone.tobytes() and other["rhs"] == report["rhs"]
 
 
