@@ -184,7 +184,7 @@ MUTATIONS = [
              'archive("h", h, h.size());', "",
              ["tests/mpi/test_eigen_checkpoints.py::test_search_goes_on_with_more_calls"]),
     Mutation("a checkpoint keeps the direction of mixed precision",
-             "stop.keeper->restore({&x, &sloppy.r, &sloppy.p});", "stop.keeper->restore({&x, &sloppy.p, &sloppy.r});",
+             "stop.keeper->restore({&x, &sloppy.p});", "stop.keeper->restore({&x, &sloppy.r});",
              ["tests/cli/test_checkpoints.py::test_resumed_solve_has_the_bits_of_one_in_one_piece[mixed-fp32]"]),
     Mutation("the certificate of a GPU: a backward hop across the boundary has the conjugate phase",
              "plain_term(factor, global_x_mu - leg.steps < 0, conjugate(phase), backward);",
@@ -381,6 +381,9 @@ MUTATIONS = [
     Mutation("mixed precision: updates follow the mismatch",
              "if (factor < 1 || longest >= interval_)", "if (longest < 0)",
              ["tests/unit/test_unit_checks.py::test_unit_check[updates_are_as_far_apart_as_the_mismatch_allows]"]),
+    Mutation("mixed precision: what gains nothing in low precision gives way to fp64",
+             "if (broke_down || !gains) rhs_[i].active", "if (broke_down) rhs_[i].active",
+             ["tests/unit/test_unit_checks.py::test_unit_check[low_precision_that_gains_nothing_gives_way]"]),
     # GPUs
     Mutation("the form of the loop that is asked for runs",
              "if (asked == LoopChoice::two ||", "if (asked != LoopChoice::two ||", ["tests/gpu/test_cg_kernels.py"], gpu=True),

@@ -30,36 +30,31 @@ std::vector<double> ResidualReplacement::dot(const ColorVectorField& a, const Co
   return parts;
 }
 
-std::vector<double> ResidualReplacement::mismatch(const ColorVectorField& exact, std::span<const double> exact2,
-                                                  const ColorVectorField& r, std::span<const double> r2) const {
-  std::vector<double> found = dot(exact, r);
-  for (std::size_t i = 0; i < found.size(); ++i) {
-    const double difference2 = (exact2[i] - found[i]) + (r2[i] - found[i]);
-    found[i] = exact2[i] > 0 ? std::sqrt(std::max(difference2, 0.0) / exact2[i]) : 0;
-  }
-  return found;
-}
-
-std::vector<double> ResidualReplacement::turn(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
-                                              std::span<const double> r2, const ColorVectorField& exact,
-                                              std::span<const double> exact2, Parity parity) const {
+std::vector<double> ResidualReplacement::replace(CgState& search, const std::vector<double>& exact2,
+                                                 Parity parity) const {
+  auto& [x, r, p, exact, r2, p2, unused_loop, unused_memory] = search;
   const std::size_t n = r2.size();
-  const std::vector<double> stays(n, 0);
-  const auto add = [&](const ColorVectorField& to, const std::vector<double>& factor, std::vector<ExactSum> sums) {
-    return sloppy_.update_direction(x, p, to, parity, stays, factor, sums);  // p = to + factor p
-  };
-  // The share of `exact` in q = p - r. It is not zero but by chance: then a tiny one does no harm.
-  const std::vector<double> with_p = dot(exact, p), with_r = dot(exact, r);
-  std::vector<double> along(n), inverse(n), back(n);
+  const std::vector<double> with_r = dot(exact, r), with_p = dot(exact, p);
+  std::vector<double> mismatch(n, 0), along(n), inverse(n), back(n);
   for (std::size_t i = 0; i < n; ++i) {
+    const double difference2 = (exact2[i] - with_r[i]) + (r2[i] - with_r[i]);
+    if (exact2[i] > 0) mismatch[i] = std::sqrt(std::max(difference2, 0.0) / exact2[i]);
+    // The share of `exact` in q. It is not zero but by chance: then a tiny one does no harm.
     const double share = exact2[i] > 0 ? (with_p[i] - with_r[i]) / exact2[i] : 0;
     along[i] = std::fabs(share) >= 0x1p-30 ? share : 0x1p-30;
     inverse[i] = 1 / along[i];
     back[i] = r2[i] > 0 ? -along[i] * (exact2[i] / r2[i]) : 0;
   }
+  const std::vector<double> stays(n, 0);
+  const auto add = [&](const ColorVectorField& to, const std::vector<double>& factor, std::vector<ExactSum> sums) {
+    return sloppy_.update_direction(x, p, to, parity, stays, factor, sums);  // p = to + factor p
+  };
   add(r, std::vector<double>(n, -1), {});  // -q
   add(exact, inverse, {});                 // exact - q / along, to which `exact` is orthogonal
-  return add(exact, back, sums_near(exact2));
+  p2 = add(exact, back, sums_near(exact2));
+  r.copy_from(exact);
+  r2 = exact2;
+  return mismatch;
 }
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
@@ -88,7 +83,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   CgResult result;
 
   UpdatedRhs rhs(stop, r2, shift, update_plan(updates_, sloppy_, shift, stop.deflation));
-  bool updated = false;  // tmp is D x, and the search goes on from the sloppy residual
+  bool updated = false;  // tmp is D x, and r and p of the search are those to go on from
   long iterations = 0;
   bool in_rest = false;  // plain CG in high precision has begun
 
@@ -100,6 +95,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     archive("in_rest", in_rest);
     if (in_rest) return;
     archive("sloppy_r2", sloppy.r2, n);
+    archive("p2", sloppy.p2, n);
     archive_sums(archive, "bounds", sums);
     archive_sums(archive, "sloppy_bounds", sloppy_sums);
   };
@@ -107,13 +103,18 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
   const Archive* const kept = stop.keeper ? stop.keeper->kept() : nullptr;
   if (kept) visit(*kept);
   if (kept && !in_rest) {
-    stop.keeper->restore({&x, &sloppy.r, &sloppy.p});
+    stop.keeper->restore({&x, &sloppy.p});
     std::vector<ExactSum> unused = sums_of_sources(stop);
     residual(system, x, b, r_, tmp_, unused);
+    sloppy.r.convert_from(r_);
     updated = true;
   }
+  const auto replace_by_true = [&, parity = parity] {
+    sloppy.tmp.convert_from(r_);
+    return replacement_.replace(sloppy, sloppy_.norm2(sloppy.tmp, sloppy_sums), parity);
+  };
   while (!in_rest && rhs.apply_stop_rule(r2) && iterations < stop.max_iterations && !stop.is_interrupted()) {
-    if (updated && stop.keeper && stop.keeper->is_due()) stop.keeper->keep({{&x, &sloppy.r, &sloppy.p}, visit});
+    if (updated && stop.keeper && stop.keeper->is_due()) stop.keeper->keep({{&x, &sloppy.p}, visit});
     if (stop.deflation) {  // x += what the eigenvectors say of r;  r = b - A x
       const bool damps = stop.deflation->damps(parity);
       const std::vector<char> deflated = rhs.to_deflate(r2, damps ? Deflation::damped_drop : 1);
@@ -123,19 +124,15 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
         r2 = residual(system, x, b, r_, tmp_, sums);
         if (rhs.record_deflation(deflated, r2) || damps) updated = false;
         if (!rhs.apply_stop_rule(r2)) break;
+        if (updated) replace_by_true();
       }
     }
     const CgStop until_update = rhs.until_update(iterations);
-    sloppy.tmp.convert_from(r_);
-    const std::vector<double> exact2 = sloppy_.norm2(sloppy.tmp, sloppy_sums);
-    if (updated) {
-      sloppy.p2 = replacement_.turn(sloppy.x, sloppy.p, sloppy.r, sloppy.r2, sloppy.tmp, exact2, parity);
-    } else {  // the first direction is the residual
-      sloppy.p.copy_from(sloppy.tmp);
-      sloppy.p2 = exact2;
+    if (!updated) {  // the first direction is the residual
+      sloppy.r.convert_from(r_);
+      sloppy.p.copy_from(sloppy.r);
+      sloppy.r2 = sloppy.p2 = sloppy_.norm2(sloppy.r, sloppy_sums);
     }
-    sloppy.r.copy_from(sloppy.tmp);
-    sloppy.r2 = exact2;
     sloppy.x.set_zero();
     const double worst = rhs.worst_target_ratio(until_update.target_norm), per_e = rhs.iterations_per_e();
     const auto show_whole = [&](const CgProgress& at) {
@@ -150,9 +147,7 @@ CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField&
     d.combine(1, tmp_, 1, x);
     r2 = residual(system, x, b, r_, tmp_, sums);
     updated = true;
-    sloppy.tmp.convert_from(r_);
-    const std::vector<double> exact2_now = sloppy_.norm2(sloppy.tmp, sloppy_sums);
-    iterations += rhs.record_update(found.rhs, r2, replacement_.mismatch(sloppy.tmp, exact2_now, sloppy.r, sloppy.r2));
+    iterations += rhs.record_update(found.rhs, r2, replace_by_true());
   }
 
   const Archive* const kept_rest = std::exchange(in_rest, true) ? kept : nullptr;

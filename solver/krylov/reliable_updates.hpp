@@ -27,22 +27,17 @@ struct ReliableUpdates {
 // The plan of updates for the system of this shift. Local.
 UpdatePlan update_plan(const ReliableUpdates& updates, const StaggeredOperator& sloppy, double shift, bool deflates);
 
-// A residual as low precision iterated it gives way to the true one, rounded; the search goes on.
+// The true residual takes the place of the one that low precision iterated, and the search goes on.
 class ResidualReplacement {
  public:
   // `sloppy` must outlive the object. Local.
   explicit ResidualReplacement(StaggeredOperator& sloppy);
 
-  // |exact - r| / |exact| of each right-hand side, with |exact|^2 and |r|^2. Collective.
-  std::vector<double> mismatch(const ColorVectorField& exact, std::span<const double> exact2, const ColorVectorField& r,
-                               std::span<const double> r2) const;
-
-  // p = r + q, where q = (|r|^2 / |r_before|^2) p_before, becomes the direction that CG takes from `exact`: exact +
-  // (|exact|^2 / |r|^2) q, without the part of q along `exact`, so that (exact, p) = |exact|^2. Returns |p|^2. `x` is
-  // not touched. Collective.
-  std::vector<double> turn(ColorVectorField& x, ColorVectorField& p, const ColorVectorField& r,
-                           std::span<const double> r2, const ColorVectorField& exact, std::span<const double> exact2,
-                           Parity parity) const;
+  // In `search`, p = r + q with q = (|r|^2 / |r_before|^2) p_before. `exact`, the true residual rounded, becomes r, and
+  // p the direction that CG takes from it: exact + (|exact|^2 / |r|^2) q, without the part of q along `exact`, so that
+  // (exact, p) = |exact|^2. Returns |exact - r| / |exact| of each right-hand side. `exact` is search.tmp, of norm
+  // squared `exact2`; x is not touched. Collective.
+  std::vector<double> replace(CgState& search, const std::vector<double>& exact2, Parity parity) const;
 
  private:
   std::vector<double> dot(const ColorVectorField& a, const ColorVectorField& b) const;

@@ -19,7 +19,7 @@ namespace staghorn {
 // one is off by about the share `mismatch` of it.
 struct UpdatePlan {
   double fall, mismatch;
-  long shortest = cg_refresh_interval;  // interval
+  long shortest_interval = cg_refresh_interval;
 };
 
 class UpdatedRhs : public RhsLedger {
@@ -129,7 +129,7 @@ class UpdatedRhs : public RhsLedger {
     if (longest > 0) {  // what gathers grows about as the iterations
       const double factor = worst >= 0 ? std::clamp(plan_.mismatch / worst, 0.5, 2.0) : 0.5;
       const long wanted = long(double(longest) * factor) / cg_refresh_interval * cg_refresh_interval;
-      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, plan_.shortest, most_interval);
+      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, plan_.shortest_interval, most_interval);
     }
     return longest;
   }

@@ -13,6 +13,8 @@
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/preconditioned/flexible_cg.hpp"
+#include "solver/krylov/reliable_updates.hpp"
+#include "solver/krylov/tile/tile_solver.hpp"
 #include "tests/unit/unit_checks.hpp"
 
 namespace staghorn {
@@ -272,6 +274,74 @@ bool block_cg_ends_where_no_target_can_be_met() {
   return true;
 }
 
+// Iterations in low precision on other links gain nothing. They are given up, and fp64 goes on: in a batch, and in a
+// tile for each column by itself.
+bool low_precision_that_gains_nothing_gives_way() {
+  const Problem problem(0.3);
+  LinkField others(problem.lattice);
+  make_random(others);
+  for (std::int64_t site = 0; site < others.size(); ++site) std::swap(others[site][0], others[site][3]);
+  constexpr double tolerance = 1e-9;
+  OperatorOptions options;
+  options.boundary = problem.boundary;
+  StaggeredOperator d(problem.communicator, problem.links, options);
+  options.precision = Precision::fp32;
+  StaggeredOperator sloppy(problem.communicator, others, options);
+  const auto stop_of = [&](int column) {
+    CgStop stop;
+    stop.target_norm = {tolerance * problem.columns[std::size_t(column)].norm[0]};
+    stop.max_iterations = 5000;
+    return stop;
+  };
+  const auto is_right = [&](int column, const ColorVectorField& x, const SolvedRhs& rhs) {
+    VectorField solution(problem.lattice);
+    x.unpack(parity, 0, solution);
+    const Textbook& given = problem.columns[std::size_t(column)];
+    const double r2 = norm2(problem.communicator, problem.combine(1, given.r0, -1, problem.apply(solution)));
+    return CHECK(std::sqrt(r2) <= 1.01 * tolerance * given.norm[0]) && CHECK(rhs.outcome == CgOutcome::converged) &&
+           CHECK(rhs.mismatches.size() >= 4) && CHECK(rhs.updates.size() == rhs.mismatches.size()) &&
+           CHECK(rhs.iterations > rhs.updates.back());
+  };
+
+  ColorVectorField x = d.make_solution(), b = d.make_vector();
+  b.pack(parity, 0, problem.columns[0].r0);
+  MixedPrecisionCg batch(d, sloppy);
+  const CgResult found = batch.solve(parity_system(d, parity, problem.mass), x, b, stop_of(0), {});
+  bool holds = CHECK(found.precise_form == LoopForm::host) && is_right(0, x, found.rhs[0]);
+
+  const auto in_a_tile = [&](const std::vector<int>& columns) {
+    OperatorOptions of_all = options;
+    of_all.n_rhs = 2;
+    StaggeredOperator iterated(problem.communicator, others, of_all);
+    const auto tile = make_tile_solver({iterated, d, &sloppy}, parity, problem.mass, LoopChoice::automatic);
+    std::vector<ColorVectorField> solutions, sources;
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      solutions.push_back(d.make_solution());
+      sources.push_back(d.make_vector());
+      sources.back().pack(parity, 0, problem.columns[std::size_t(columns[i])].r0);
+    }
+    for (std::size_t i = 0; i < columns.size(); ++i) tile->begin(int(i), solutions[i], sources[i], stop_of(columns[i]));
+    const auto all_done = [&] {
+      for (std::size_t i = 0; i < columns.size(); ++i)
+        if (!tile->is_done(int(i))) return false;
+      return true;
+    };
+    while (!all_done()) tile->advance({}, nullptr);
+    std::vector<VectorField> plain(columns.size(), VectorField(problem.lattice));
+    for (std::size_t i = 0; i < columns.size(); ++i) {
+      const SolvedRhs rhs = tile->finish(int(i));
+      holds = holds && is_right(columns[i], solutions[i], rhs);
+      solutions[i].unpack(parity, 0, plain[i]);
+    }
+    holds = holds && CHECK(tile->precise_form() == "host");
+    return plain;
+  };
+  const std::vector<VectorField> both = in_a_tile({0, 1}), alone = in_a_tile({1});
+  for (std::int64_t site = 0; site < both[1].size(); ++site)
+    holds = holds && std::memcmp(&both[1][site], &alone[0][site], sizeof alone[0][site]) == 0;
+  return holds;
+}
+
 // The interval of the polynomial is that of the links that the operator has now, not of those it had before.
 bool preconditioner_follows_other_links() {
   const Problem problem(0.3);
@@ -339,9 +409,9 @@ bool foreseen_blocks_stay_orthonormal() {
 }  // namespace
 
 std::vector<UnitCheck> cg_checks() {
-  std::vector<UnitCheck> checks = {UNIT_CHECK(block_cg_ends_where_no_target_can_be_met),
-                                   UNIT_CHECK(preconditioner_follows_other_links),
-                                   UNIT_CHECK(foreseen_blocks_stay_orthonormal)};
+  std::vector<UnitCheck> checks = {
+      UNIT_CHECK(block_cg_ends_where_no_target_can_be_met), UNIT_CHECK(low_precision_that_gains_nothing_gives_way),
+      UNIT_CHECK(preconditioner_follows_other_links), UNIT_CHECK(foreseen_blocks_stay_orthonormal)};
   for (const auto& [where, form] : {std::pair<const char*, LoopForm>{"cpu", LoopForm::host},
                                     {"cuda_one", LoopForm::one_kernel},
                                     {"cuda_two", LoopForm::two_kernels}})

@@ -75,9 +75,7 @@ class MixedTile final : public TileSolver {
         columns_(std::size_t(loop_.columns())),
         r_(with.single.make_vector()),
         tmp_(with.single.make_vector()),
-        exact_(sloppy_single_.make_vector()),
-        sloppy_r_(sloppy_single_.make_vector()),
-        sloppy_p_(sloppy_single_.make_vector()),
+        work_(sloppy_single_),
         sloppy_x_(sloppy_single_.make_solution()),
         plan_(update_plan({}, sloppy_single_, system_.shift, false)),
         replacement_(sloppy_single_) {}
@@ -87,8 +85,8 @@ class MixedTile final : public TileSolver {
     c.r2 = with_.single.norm2(b, c.sums);
     c.rhs.emplace(c.stop, c.r2, system_.shift, plan_);
     r_.copy_from(b);
-    exact_.convert_from(r_);
-    go_on(column, sloppy_single_.norm2(exact_, c.sloppy_sums)[0], nullptr);
+    restart(column);
+    go_on(column);
   }
 
   void advance(const ShowProgress& show, const bool* interrupted) override {
@@ -140,8 +138,7 @@ class MixedTile final : public TileSolver {
   std::string form() const override { return name_of(loop_.form()); }
   std::string precise_form() const override { return name_of(precise_form_); }
   std::int64_t bytes() const override {
-    return loop_.bytes() + r_.bytes() + tmp_.bytes() + exact_.bytes() + sloppy_r_.bytes() + sloppy_p_.bytes() +
-           sloppy_x_.bytes();
+    return loop_.bytes() + r_.bytes() + tmp_.bytes() + work_.bytes() + sloppy_x_.bytes();
   }
 
  private:
@@ -173,9 +170,16 @@ class MixedTile final : public TileSolver {
     return c;
   }
 
-  // From r_ = b - A x, and exact_ of this norm, which is r_ rounded: ends the column, or begins its next sloppy
-  // iterations. `found`: the search that goes on, with residual and direction in sloppy_r_ and sloppy_p_.
-  void go_on(int column, double exact2, const Running* found) {
+  // The search of the column begins with r_, rounded. Returns its |r|^2.
+  double restart(int column) {
+    search_.r.convert_from(r_);
+    search_.p.copy_from(search_.r);
+    search_.r2 = search_.p2 = sloppy_single_.norm2(search_.r, columns_[std::size_t(column)].sloppy_sums);
+    return search_.r2[0];
+  }
+
+  // From r_ = b - A x: ends the column, or begins its next sloppy iterations, those of search_.
+  void go_on(int column) {
     Column& c = columns_[std::size_t(column)];
     if (!c.rhs->apply_stop_rule(c.r2)) {
       // Where the sloppy operator can do no more, plain CG goes on, while the other columns wait.
@@ -184,12 +188,8 @@ class MixedTile final : public TileSolver {
       return loop_.clear(column);
     }
     c.update_norm = c.rhs->targets_of_update()[0];
-    double p2 = exact2;
-    if (found)
-      p2 = replacement_.turn(sloppy_x_, sloppy_p_, sloppy_r_, std::span(&found->done.history.back(), 1), exact_,
-                             std::span(&exact2, 1), system_.parity)[0];
     // The loop itself stops far below only: where it stops, the direction is lost.
-    loop_.begin(column, {exact_, found ? sloppy_p_ : exact_, exact2, p2}, least_share_of_update * c.update_norm,
+    loop_.begin(column, {search_.r, search_.p, search_.r2[0], search_.p2[0]}, least_share_of_update * c.update_norm,
                 c.rhs->iterations_left());
   }
 
@@ -197,21 +197,25 @@ class MixedTile final : public TileSolver {
   void update(int column) {
     Column& c = columns_[std::size_t(column)];
     const Running& found = loop_.at(column);
-    sloppy_x_.copy_rhs(0, loop_.x(), column);
-    sloppy_r_.copy_rhs(0, loop_.r(), column);
-    sloppy_p_.copy_rhs(0, loop_.p(), column);
-    tmp_.convert_from(sloppy_x_);
+    search_.x.copy_rhs(0, loop_.x(), column);
+    tmp_.convert_from(search_.x);
     system_.d.combine(1, tmp_, 1, *c.x);
     c.r2 = residual(system_, *c.x, *c.b, r_, tmp_, c.sums);
-    exact_.convert_from(r_);
-    const std::vector<double> exact2 = sloppy_single_.norm2(exact_, c.sloppy_sums);
     const double r2 = found.done.history.back();
-    // The iterations of the others round the vector of a column that has stopped again: its norm alone is what it was.
-    const std::vector<double> mismatch =
-        found.active ? replacement_.mismatch(exact_, exact2, sloppy_r_, std::span(&r2, 1))
-                     : std::vector<double>{exact2[0] > 0 ? std::fabs(std::sqrt(r2 / exact2[0]) - 1) : 0};
+    std::vector<double> mismatch(1, 0);
+    if (found.active) {
+      search_.r.copy_rhs(0, loop_.r(), column);
+      search_.p.copy_rhs(0, loop_.p(), column);
+      search_.r2 = {r2};
+      search_.tmp.convert_from(r_);
+      mismatch = replacement_.replace(search_, sloppy_single_.norm2(search_.tmp, c.sloppy_sums), system_.parity);
+    } else if (const double exact2 = restart(column); exact2 > 0) {
+      // The iterations of the others round the vector of a column that has stopped again: its norm alone is what it
+      // was.
+      mismatch = {std::fabs(std::sqrt(r2 / exact2) - 1)};
+    }
     c.rhs->record_update({&found.done, 1}, c.r2, mismatch);
-    go_on(column, exact2[0], found.active ? &found : nullptr);
+    go_on(column);
   }
 
   double per_e() const {
@@ -235,7 +239,11 @@ class MixedTile final : public TileSolver {
   LoopChoice choice_;
   TileLoop loop_;
   std::vector<Column> columns_;
-  ColorVectorField r_, tmp_, exact_, sloppy_r_, sloppy_p_, sloppy_x_;  // of the column that is updated
+  // Of the column that is updated.
+  ColorVectorField r_, tmp_;
+  CgVectors work_;
+  ColorVectorField sloppy_x_;
+  CgState search_{sloppy_x_, work_.r, work_.p, work_.tmp, {}, {}};
   UpdatePlan plan_;
   ResidualReplacement replacement_;
   std::optional<LoopForm> precise_form_;
