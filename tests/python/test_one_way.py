@@ -48,8 +48,13 @@ def of_sessions(small_gauge, folder):
     return answers(python(PROGRAM, "session", small_gauge, folder))
 
 
-def test_gauge_gives_bits_and_report_of_a_session(small_gauge, folder, of_sessions):
-    of_gauges = answers(python(PROGRAM, "gauge", small_gauge, folder))
+@pytest.fixture(scope="module")
+def of_gauges(small_gauge, folder):
+    """Its solutions are in gauge.h5 of the folder, too."""
+    return answers(python(PROGRAM, "gauge", small_gauge, folder))
+
+
+def test_gauge_gives_bits_and_report_of_a_session(of_sessions, of_gauges):
     assert list(of_gauges) == list(of_sessions) and len(of_gauges) > 20
     for name, (bits, shape, report) in of_sessions.items():
         assert report["outcome"] == ("out_of_iterations" if name == "out of iterations" else "certified"), name
@@ -61,7 +66,7 @@ def test_gauge_gives_bits_and_report_of_a_session(small_gauge, folder, of_sessio
 
 @needs_mpi4py
 @pytest.mark.mpi
-def test_ranks_give_bits_report_and_file_of_one_process(small_gauge, folder, of_sessions):
+def test_ranks_give_bits_report_and_file_of_one_process(small_gauge, folder, of_sessions, of_gauges):
     ranks = 2
     of_ranks = answers(python(PROGRAM, f"ranks{ranks}", small_gauge, folder, ranks=ranks, timeout=400))
     assert list(of_ranks) == list(of_sessions)

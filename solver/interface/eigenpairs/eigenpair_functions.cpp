@@ -89,7 +89,27 @@ void add(Asked& asked, const HeldGauge& held, const staghorn_eigen_request& requ
   asked.add("request.resume", request.resume);
 }
 
-// The last solve may have left other numbers behind than those of words.
+EigenpairOutput output_of(Asked& asked, const char* path, int storage, int replace) {
+  asked.add("path", path);
+  asked.add("storage", storage);
+  asked.add("replace", replace);
+  check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
+  check_choice("replace", replace, 0, 1);
+  return {path, eigenvector_format_by_name(path), Precision(storage), replace != 0};
+}
+
+// With the numbers of the gauge: the last solve may have left others behind. Collective.
+FoundEigenpairs search(HeldGauge& held, const EigenRequest& request, ProgressCall& progress) {
+  held.gauge->set_numbers(held.asked);
+  const auto show = progress.show();
+  return find_eigenpairs(
+      *held.gauge, request,
+      [&](const EigenProgress& at) {
+        if (show) show({at.calls, double(request.pairs - at.converged)});
+      },
+      progress.stopped());
+}
+
 int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
   const Communicator& all = held.context->context->communicator();
   EigenRequest request;
@@ -106,17 +126,10 @@ int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values
     if (info) memory.writes("info", FieldBytes::of_array(info, info->struct_size));
     require_own_memory(memory);
   });
-  held.gauge->set_numbers(held.asked);
   const Stopwatch whole;
   held.gauge->eigenpairs().forget();
   ProgressCall progress(all, read.progress, read.progress_data);
-  const auto show = progress.show();
-  FoundEigenpairs found = find_eigenpairs(
-      *held.gauge, request,
-      [&](const EigenProgress& at) {
-        if (show) show({at.calls, double(request.pairs - at.converged)});
-      },
-      progress.stopped());
+  FoundEigenpairs found = search(held, request, progress);
   const EigenReport report = found.report;
   if (values) std::copy(report.values.begin(), report.values.end(), values);
   staghorn_eigen_info made{};
@@ -156,13 +169,10 @@ int find(HeldGauge& held, const FindCall& call) {
     read = read_struct(call.given, "request");
     add(asked, held, read);
     request = request_of(read);
-    asked.add("path", call.path);
+    asked.add("file", call.path ? "given" : nullptr);
     asked.add("room", call.room ? "given" : nullptr);
     if (call.path) {
-      asked.add("storage", call.storage);
-      check_choice("storage", call.storage, STAGHORN_FP64, STAGHORN_FP16);
-      check_choice("replace", call.replace, 0, 1);
-      output = {call.path, eigenvector_format_by_name(call.path), Precision(call.storage), call.replace != 0};
+      output = output_of(asked, call.path, call.storage, call.replace);
       require_writable(*output, held.context->context->lattice());
     }
     if (!call.room) return;
@@ -173,17 +183,10 @@ int find(HeldGauge& held, const FindCall& call) {
     arguments.host = vectors_of_host(arguments.layout, held.context->context->field_device());
     arguments.signs = signs_of_host(arguments.layout, &held.signs);
   });
-  held.gauge->set_numbers(held.asked);
   ClaimedNames names(all);
   if (output) names.claim(output->path, output->force);
   ProgressCall progress(all, read.progress, read.progress_data);
-  const auto show = progress.show();
-  FoundEigenpairs found = find_eigenpairs(
-      *held.gauge, request,
-      [&](const EigenProgress& at) {
-        if (show) show({at.calls, double(request.pairs - at.converged)});
-      },
-      progress.stopped());
+  FoundEigenpairs found = search(held, request, progress);
   if (output) write_eigenpairs(*held.gauge, found, *output);
   if (call.room) {
     HostRoom room(held, arguments, found.pairs.count(), call.room, call.room_data);
@@ -222,14 +225,9 @@ int write_file(HeldGauge& held, const char* path, int storage, int replace) {
     require_links(held);
     check_pointer("path", path);
     asked.add("gauge", held.number);
-    asked.add("path", path);
-    asked.add("storage", storage);
-    asked.add("replace", replace);
-    check_choice("storage", storage, STAGHORN_FP64, STAGHORN_FP16);
-    check_choice("replace", replace, 0, 1);
+    output = output_of(asked, path, storage, replace);
     if (!held.gauge->eigenpairs().summary())
       throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
-    output = {path, eigenvector_format_by_name(path), Precision(storage), replace != 0};
   });
   write_eigenpairs(*held.gauge, held.gauge->eigenpairs().pairs(), output);
   return STAGHORN_OK;
