@@ -23,6 +23,7 @@ def test_every_mutation_finds_its_text_once_and_stands_in_the_readme():
 
 
 def test_every_test_that_guards_a_mutation_exists():
+    pytest.importorskip("staghorn.context", reason="the compiled Python module is not built")
     from mutations import MUTATIONS
 
     names = sorted({test for mutation in MUTATIONS for test in mutation.tests})
