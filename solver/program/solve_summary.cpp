@@ -1,5 +1,7 @@
 #include "solver/program/solve_summary.hpp"
 
+#include <omp.h>
+
 #include <ostream>
 
 #include "halo/thread_count.hpp"
@@ -143,21 +145,19 @@ void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, co
   for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
 }
 
-void print_machine(std::ostream& out, const Session& session, int threads) {
+void print_machine(std::ostream& out, const Session& session) {
   const SessionOptions& options = session.options();
-  const int ranks = session.communicator().size();
+  const int ranks = session.communicator().size(), threads = omp_get_max_threads();
   out << "staghorn " << version() << ": " << session.device()
       << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << describe_numbers(options) << ", " << ranks
       << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads) << std::endl;
 }
 
-void print_advice_on_binding(std::ostream& out, const Session& session, int threads) {
-  if (session.device() != "cpu") return;
-  const std::string advice = advice_on_binding(session.communicator(), threads);
-  if (!advice.empty()) out << "  note: " << advice << "\n";
-}
-
-void print_gauge(std::ostream& out, const Session& session) {
+void print_session(std::ostream& out, const Session& session) {
+  print_machine(out, session);
+  if (session.device() == "cpu")
+    if (const std::string advice = advice_on_binding(session.communicator(), omp_get_max_threads()); !advice.empty())
+      out << "  note: " << advice << "\n";
   const GaugeSummary& gauge = session.gauge();
   const Lattice& lattice = session.lattice();
   out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
@@ -224,6 +224,10 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
   out << std::flush;
+}
+
+void add_failure(std::string& explanation, const char* what, const Error& failure) {
+  explanation += (explanation.empty() ? "" : " ") + std::string(what) + failure.what();
 }
 
 std::string report_of_error(const Error& error) {

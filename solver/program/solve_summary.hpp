@@ -10,15 +10,17 @@
 namespace staghorn {
 
 // "staghorn 0.2.0: cpu, fp64, 18 reals a link, 1 rank x 2 threads". Local.
-void print_machine(std::ostream& out, const Session& session, int threads);
-// A note if bindings leave cores idle that a solve on CPUs would use; nothing on a GPU. Collective.
-void print_advice_on_binding(std::ostream& out, const Session& session, int threads);
-// The gauge field and how it is cut. Local.
-void print_gauge(std::ostream& out, const Session& session);
+void print_machine(std::ostream& out, const Session& session);
+// That, a note if bindings leave cores idle that a solve on CPUs would use, and the gauge field and how it is cut.
+// Collective.
+void print_session(std::ostream& out, const Session& session);
 // Outcome, residuals as iterated and recomputed, norms, times, memory, and the explanation where there is one. Local.
 void print_certificate(std::ostream& out, const SolveReport& report);
 // What checkpoints did; `counted` is what was counted before the run went on. Local.
 void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, const char* counted);
+
+// Adds to the explanation of a report that its vectors were not written, and why. Local.
+void add_failure(std::string& explanation, const char* what, const Error& failure);
 
 // The JSON of a solve that ended with an error, in place of a report. `category` is one of those of
 // docs/guide/troubleshooting.md.

@@ -4,16 +4,12 @@
 
 namespace staghorn {
 
-namespace {
-
 Json checksums_json(const std::map<std::string, ChecksumResult>& checksums) {
   Json json = Json::object();
   for (const auto& [name, c] : checksums)
     json[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
   return json;
 }
-
-}  // namespace
 
 Json seconds_json(const std::map<std::string, double>& parts) {
   Json json = Json::object();

@@ -28,6 +28,7 @@ Json seconds_json(const std::map<std::string, double>& parts);
 Json bytes_json(const std::map<std::string, double>& objects);  // in whole bytes
 inline Json or_null(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
+Json checksums_json(const std::map<std::string, ChecksumResult>& checksums);
 Json gauge_json(const GaugeSummary& gauge);
 // `resumed`: the name of what was counted before the solve went on. Null without checkpoints.
 Json checkpoint_json(const std::optional<CheckpointSummary>& checkpoint, const char* resumed);
