@@ -7,7 +7,7 @@
 #include <set>
 #include <utility>
 
-#include "solver/report/tuning_report.hpp"
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
 
@@ -191,9 +191,10 @@ void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
 }
 
 Json to_json(const FaceRates& f) {
-  const auto number_or_null = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
-  const auto rate = [&](double seconds) { return number_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0); };
-  const auto time = [&](double seconds) { return number_or_null(seconds * 1e6); };
+  const auto rate = [&](double seconds) {
+    return positive_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0);
+  };
+  const auto time = [&](double seconds) { return positive_or_null(seconds * 1e6); };
   return {{"bytes", f.bytes},
           {"exchange_microseconds", time(f.exchange)},
           {"exchange_gb_s", rate(f.exchange)},
@@ -201,7 +202,7 @@ Json to_json(const FaceRates& f) {
           {"stored_gb_s", rate(f.stored)},
           {"copied_microseconds", time(f.copied)},
           {"copied_gb_s", rate(f.copied)},
-          {"stored_share_of_copied", number_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
+          {"stored_share_of_copied", positive_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
           {"sum_through_host_microseconds", time(f.sum_through_host)},
           {"sum_by_mpi_microseconds", time(f.sum_by_mpi)},
           {"sum_in_kernels_microseconds", time(f.sum_in_kernels)}};
@@ -221,7 +222,7 @@ Json to_json(const BenchmarkResult& r) {
             {"site_iterations_per_second", r.site_iterations_per_second},
             {"transport", r.transport},
             {"tuning", to_json(r.tuning)},
-            {"loop", r.loop.empty() ? Json(nullptr) : Json(r.loop)}};
+            {"loop", or_null(r.loop)}};
   if (!r.times.rows.empty()) json["times"] = to_json(r.times);
   if (r.faces.bytes > 0) json["faces"] = to_json(r.faces);
   return json;
@@ -235,7 +236,7 @@ Json to_json(const CutResult& r) {
   json["grid"] = r.grid;
   json["local_lattice"] = r.local;
   json["efficiency"] = r.efficiency;
-  json["floor_microseconds"] = r.floor_microseconds > 0 ? Json(r.floor_microseconds) : Json(nullptr);
+  json["floor_microseconds"] = positive_or_null(r.floor_microseconds);
   json["hosts"] = r.placement.hosts;
   json["mapping"] = to_string(r.placement.mapping);
   json["face_share_within_hosts"] = r.placement.share_within_hosts;

@@ -15,7 +15,7 @@
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/loop_form.hpp"
 #include "solver/krylov/stop_rule.hpp"
-#include "solver/report/iterations/iteration_bound.hpp"
+#include "solver/report/cg_spectrum.hpp"
 
 namespace staghorn {
 

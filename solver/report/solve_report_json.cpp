@@ -2,7 +2,6 @@
 #include "solver/report/setting_json.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/report/time_table.hpp"
-#include "solver/report/tuning_report.hpp"
 
 namespace staghorn {
 
@@ -17,7 +16,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"residual_true", rhs.residual_true},
           {"residual_parity", or_null(rhs.residual_parity)},
           {"residual_hq", rhs.residual_hq},
-          {"attainable", rhs.attainable > 0 ? Json(rhs.attainable) : Json(nullptr)},
+          {"attainable", positive_or_null(rhs.attainable)},
           {"norm2", rhs.norm2},
           {"norm2_even", rhs.norm2_even},
           {"norm2_odd", rhs.norm2_odd},
@@ -154,9 +153,8 @@ void add_solver(Json& json, const SolveReport& report) {
   json["solver"] = report.solver;
   if (report.options.is_preconditioned()) json["preconditioner"] = report.options.preconditioner;
   json["certificate"] = report.certificate;
-  json["loop"] = report.loop.empty() ? Json(nullptr) : Json(report.loop);
-  if (report.options.sloppy)
-    json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);
+  json["loop"] = or_null(report.loop);
+  if (report.options.sloppy) json["precise_loop"] = or_null(report.precise_loop);
   json["took_over"] = or_null(report.took_over);
 }
 
