@@ -73,9 +73,14 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read);
 // What the exact sums of one CG iteration cost: the sums inside kernels and their reductions over ranks, and the
-// iteration they belong to. Then products and combinations of 16 vectors (benchmark_vectors.hpp).
+// iteration they belong to. Then products and combinations of 16 vectors.
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);
+// For each precision of the options, on 16 vectors of one parity: their dot products with 16 others; their Gram matrix;
+// combinations of all of them into one vector and into 16. Bytes: each vector that is read or written, once. Flops: 24
+// a site for each complex product of two vectors, or of a vector and a number. Collective.
+std::vector<BenchmarkResult> benchmark_vectors(const Communicator& communicator, const Lattice& lattice,
+                                               const BenchmarkOptions& options, double stream_read);
 // A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,
 // interior, wait, boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A
 // GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases. Then faces and

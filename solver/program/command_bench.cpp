@@ -18,7 +18,7 @@
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/benchmark_scaling.hpp"
 #include "solver/bench/benchmark_shares.hpp"
-#include "solver/bench/cache_size.hpp"
+#include "solver/bench/this_machine.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"

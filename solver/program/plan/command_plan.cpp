@@ -9,7 +9,7 @@
 #include "solver/bench/this_machine.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
-#include "solver/machine/shares/foreseen_widths.hpp"
+#include "solver/machine/shares/share_model.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
@@ -203,6 +203,18 @@ void check_kinds(const std::vector<Machine>& kinds, const std::vector<Extents>& 
                        std::to_string(volume(grid)) + " ranks");
 }
 
+// The widths of the slabs of `shape.grid` for which the slowest rank ends an iteration first, by its bytes and the
+// latencies of its phases.
+SlabWidths foreseen_widths(std::span<const Machine> kinds, const SolveShape& shape) {
+  std::vector<RankSpeed> speeds;
+  const std::vector<IterationTime> times = iteration_times(kinds, shape, default_loop_choice());
+  for (int rank = 0; rank < int(times.size()); ++rank) {
+    const IterationTime& time = times[std::size_t(rank)];
+    speeds.push_back({time.latency, time.memory / double(part_of(shape, rank).local_volume()), 0});
+  }
+  return balanced_widths(shape.lattice, shape.grid, smallest_extent(stencil_of(shape.options)), speeds);
+}
+
 // Plans for ranks of several kinds on one host: on the slabs asked for or foreseen to be the fastest, on even slabs,
 // and for the ranks of each kind alone.
 std::vector<Plan> plans_of_kinds(const std::vector<Machine>& kinds, const SolveShape& shape, const std::string& cut) {
@@ -256,7 +268,7 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     shape.grid = grid;
     shape.widths = {};
     if (shares.automatic)
-      shape.widths = foreseen_widths(kinds, shape, default_loop_choice());
+      shape.widths = foreseen_widths(kinds, shape);
     else if (shares.any())
       shape.widths = slab_widths(shape.lattice, grid, shares, smallest_extent(stencil_of(shape.options)));
     if (kinds.size() == 1) {

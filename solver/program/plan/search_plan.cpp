@@ -3,7 +3,6 @@
 
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
-#include "solver/machine/search_memory.hpp"
 #include "solver/program/plan/plan.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/words/formatted.hpp"
