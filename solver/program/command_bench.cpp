@@ -270,10 +270,10 @@ BenchFigures measure_job(const Communicator& communicator, const BenchJob& job, 
 
 nlohmann::ordered_json bench_json(const Communicator& communicator, const BenchJob& job, const BenchPlace& place,
                                   const BenchFigures& figures) {
-  nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
-  for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
-  json["device"] = place.devices;
-  json["what"] = job.what;
+  nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version},
+                              {"provenance", run_provenance()},
+                              {"device", place.devices},
+                              {"what", job.what}};
   if (job.cut.strong) json["lattice"] = *job.cut.strong;
   if (job.cut.weak) json["local_lattice"] = *job.cut.weak;
   if (place.placed) {

@@ -118,8 +118,7 @@ EigenCommand read_eigen_command(const OptionValues& values) {
 }
 
 void print_eigenpairs(std::ostream& out, const EigenReport& report) {
-  out << "\nCERTIFICATE  " << to_string(report.outcome)
-      << (report.gauge.verified() ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+  print_outcome(out, to_string(report.outcome), report.gauge.verified());
   out << format("  K v = lambda v, K = -D^2 on even sites,  %d pairs,  %s,  tolerance %.3g of the largest eigenvalue\n",
                 report.request.pairs, to_string(report.options.boundary).c_str(), report.request.tolerance);
   out << format("  largest |K v - lambda v| %.3e (limit %.3e), largest |V^+ V - 1| %.1e, in fp64, plain path\n",
@@ -141,10 +140,7 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
       "  %ld operator calls (%ld for the range), %d restarts of a basis of %d, blocks of %d, polynomial of degree %d",
       report.calls, report.range_calls, report.restarts, report.basis, report.block, report.degree);
   out << format(" on %.4g ... %.4g\n", report.interval_from, report.interval_to);
-  const auto seconds = [&](const char* phase) {
-    const auto found = report.seconds.find(phase);
-    return found == report.seconds.end() ? 0 : found->second;
-  };
+  const auto seconds = [&](const char* phase) { return seconds_of(report.seconds, phase); };
   out << format("  read %.2f s, setup %.2f s, range %.2f s, search %.2f s, certify %.2f s\n", seconds("read"),
                 seconds("setup"), seconds("range"), seconds("search"), seconds("certify"));
   if (report.checkpoint) print_checkpoint(out, *report.checkpoint, "operator calls");
@@ -162,8 +158,6 @@ void claim_names(ClaimedNames& names, const EigenCommand& command) {
 
 // Everything after what is refused at once, on the ranks that take part.
 int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream& messages) {
-  ClaimedNames names(ranks);
-  claim_names(names, command);
   Session session(ranks, command.gauge, command.options.session);
   print_session(messages, session);
   if (command.output) require_writable(*command.output, session.lattice());
@@ -205,15 +199,12 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
   check_eigen_request(command.request, command.options.session);
-  if (command.options.session.shares.automatic) {  // ranks are chosen before find_on claims the names
-    ClaimedNames trial(communicator);
-    claim_names(trial, command);
-  }
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
   std::optional<SignalWatch> signals;
   if (command.request.checkpoint) signals.emplace();
-  return on_chosen_ranks(communicator, command.gauge, command.options.session,
-                         [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
+  return on_chosen_ranks(
+      communicator, command.gauge, command.options.session, [&](ClaimedNames& names) { claim_names(names, command); },
+      [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
 }
 
 }  // namespace staghorn

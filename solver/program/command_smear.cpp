@@ -87,9 +87,7 @@ SmearCommand read_smear_command(const OptionValues& values) {
   if (command.action == "hisq" && !values.is_default("u0")) throw UsageError("--u0 belongs to --action asqtad");
   if (!(command.u0 > 0 && std::isfinite(command.u0))) throw UsageError("--u0", "a number above 0", command.u0);
   if (!std::isfinite(command.epsilon)) throw UsageError("--naik-epsilon", "a finite number", command.epsilon);
-  if (text("unitarize") != "u3" && text("unitarize") != "su3")
-    throw UsageError("--unitarize", "u3 or su3", "'" + text("unitarize") + "'");
-  command.unitarize = text("unitarize") == "u3" ? Unitarize::u3 : Unitarize::su3;
+  command.unitarize = parse_value("unitarize", [&] { return parse_unitarize(text("unitarize")); });
   command.format = gauge_format_of(values, command.fat, GaugeFormat::hdf5);
   if (!values.count("format") && gauge_format_of(values, command.naik, GaugeFormat::hdf5) != command.format)
     throw UsageError("--fat and --naik", "names that ask for one format",
@@ -121,7 +119,7 @@ std::map<std::string, std::string> description(const SmearCommand& command, cons
   if (command.action == "asqtad") lines["u0"] = shortest_digits(command.u0);
   if (command.action == "hisq") {
     lines["naik_epsilon"] = shortest_digits(command.epsilon);
-    lines["unitarize"] = command.unitarize == Unitarize::u3 ? "u3" : "su3";
+    lines["unitarize"] = to_string(command.unitarize);
   }
   return lines;
 }

@@ -259,8 +259,6 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
 int solve_on(const Communicator& ranks, const SolveCommand& command, const SolveRequest& expected,
              std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
-  ClaimedNames names(ranks);
-  claim_names(names, command);
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
@@ -316,7 +314,8 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
 
   if (command.is_campaign) {
     const std::vector<std::string> gauges = read_gauge_list(communicator, command.gauge);
-    return on_chosen_ranks(communicator, gauges.front(), options, [&](const Communicator& ranks) {
+    const auto names_itself = [](ClaimedNames&) {};
+    return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
                              command.stop_at_failure},
@@ -330,15 +329,12 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
                   many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
-  if (options.shares.automatic) {  // ranks are chosen before solve_on claims the names
-    ClaimedNames trial(communicator);
-    claim_names(trial, command);
-  }
   std::optional<SignalWatch> signals;
   if (request.checkpoint) signals.emplace();
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
-  return on_chosen_ranks(communicator, command.gauge, options,
-                         [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
+  return on_chosen_ranks(
+      communicator, command.gauge, options, [&](ClaimedNames& names) { claim_names(names, command); },
+      [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
 }
 
 }  // namespace

@@ -1,8 +1,8 @@
-#include "solver/report/explanation.hpp"
-
+// What a solve reached, in words: why it may have stopped short, how far it was from the end, and what to do about it.
 #include <algorithm>
 #include <cmath>
 
+#include "solver/report/solve_report.hpp"
 #include "solver/request/words/formatted.hpp"
 
 namespace staghorn {

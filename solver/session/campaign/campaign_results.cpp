@@ -1,5 +1,4 @@
-#include "solver/session/campaign/campaign_results.hpp"
-
+// Observables of a campaign: averages for people, and all values in one HDF5 file.
 #include <algorithm>
 #include <ostream>
 
@@ -9,6 +8,7 @@
 #include "lattice_io/hdf5/new_file.hpp"
 #include "solver/observables/observable_table.hpp"
 #include "solver/request/words/formatted.hpp"
+#include "solver/session/campaign/campaign_record.hpp"
 #include "solver/session/campaign/printed_observables.hpp"
 
 namespace staghorn {
@@ -101,8 +101,8 @@ void print_campaign(std::ostream& out, const CampaignRecord& record) {
         for (const Json* part : record.certified())
           values.push_back(observable_of(record, *part, mass, source, kind.name).at("value").get<double>());
         const MeanAndError mean = mean_of(values);
-        out << "  " << kind.symbol << format(" = %.8g +- %.2g  (", mean.value, mean.error) << title(record, mass, source)
-            << ")\n";
+        out << "  " << kind.symbol << format(" = %.8g +- %.2g  (", mean.value, mean.error)
+            << title(record, mass, source) << ")\n";
       }
     print_curves(out, kind, columns);
   }
