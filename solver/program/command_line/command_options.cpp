@@ -77,7 +77,7 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
   using Style = po::command_line_style::style_t;
   const int style = po::command_line_style::unix_style & ~Style::allow_guessing & ~Style::allow_short;
   OptionValues values;
-  std::string where;
+  std::string& where = values.file;
   try {
     const bool asks_for_help = std::find(arguments.begin(), arguments.end(), "-h") != arguments.end();
     if (!asks_for_help)
@@ -91,7 +91,11 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
       const std::string name = values.text("config");
       where = name + ": ";
       std::istringstream file(lines_with_options(name, read_text_file(communicator, name), of_files));
-      po::store(po::parse_config_file(file, of_files), values);  // neither `config` nor `help` stands there
+      const auto lines = po::parse_config_file(file, of_files);  // neither `config` nor `help` stands there
+      for (const auto& line : lines.options)
+        if (!values.count(line.string_key) || values[line.string_key].defaulted())
+          values.of_file.insert(line.string_key);
+      po::store(lines, values);
     }
     po::notify(values);
   } catch (const po::unknown_option& error) {

@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -48,6 +49,9 @@ struct OptionValues : boost::program_options::variables_map {
   bool is_default(const char* name) const { return (*this)[name].defaulted(); }
   template <class Number>
   Number number(const char* name) const;  // throws UsageError
+
+  std::string file{};               // "FILE.ini: ", in front of messages about
+  std::set<std::string> of_file{};  // options that stand there alone
 };
 
 // Reads `arguments` and, where --config FILE is among them, that file: `name = value` lines whose names are the
@@ -118,7 +122,9 @@ auto parse_value(const std::string& option, const Parse& parse) {
 
 template <class Number>
 Number OptionValues::number(const char* name) const {
-  return parse_value(name, [&] { return parse_number<Number>(text(name)); });
+  const std::string where = (of_file.count(name) ? file : "") + "--";
+  return with_usage_errors([&] { return parse_number<Number>(text(name)); },
+                           [&](const std::string& words) { return where + about_option(name, words); });
 }
 
 }  // namespace staghorn
