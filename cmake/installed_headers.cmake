@@ -36,4 +36,5 @@ set(staghorn_included_headers
     solver/report/time_rows.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
-    solver/request/solve_request.hpp)
+    solver/request/solve_request.hpp
+    solver/request/targets.hpp)

@@ -74,7 +74,7 @@ MUTATIONS = [
              "batch.places.push_back(mass * n_sources + batch.first_source + i);", "batch.places.push_back(plan.batches.size() + batch.places.size());",
              ["tests/unit/test_unit_checks.py::test_unit_check[a_job_is_cut_by_epsilons_and_then_by_sources]"]),
     Mutation("the certificate says what the true residual says",
-             "if (rhs.residual_true <= tolerance && (!tolerance_hq || rhs.residual_hq <= *tolerance_hq)) return", "return",
+             "if (targets.are_met(tolerance, rhs.residual_true, rhs.residual_hq)) return", "return",
              ["tests/cli/test_outcomes.py::test_out_of_iterations_writes_solution_and_report"]),
     Mutation("the certificate is computed from b - M x, not believed",
              "rhs.residual_true = std::sqrt(r2_ / b2_[i]);", "rhs.residual_true = from_zero_ ? 1 : rhs.residual_iterated;",

@@ -28,19 +28,16 @@ constexpr std::array<Named, 10> elsewhere{{{"masses", "the shifts of staghorn_mu
                                            {"batch", "the number n of fields b"},
                                            {"phases", "vectors.phases"},
                                            {"exact_low_modes", "staghorn_solve_sources, which has observables"}}};
-// Options of a session that solves of one gauge may differ in (Gauge::set_numbers).
-constexpr std::array of_each_solve{"precision",         "sloppy", "sloppy_links",
-                                   "sloppy_naik_links", "solver", "preconditioner"};
 
 // Where an option belongs that is none of `whose`; nullptr: it is.
 const char* place_of(const Option& option, OptionsOf whose) {
   const auto same = [&](const char* name) { return std::string(name) == option.name; };
-  const bool numbers = std::any_of(of_each_solve.begin(), of_each_solve.end(), same);
   if (whose == OptionsOf::context || (whose == OptionsOf::gauge && !option.of_session()))
     return option.of_session() ? nullptr : "the request of a solve";
   if (whose == OptionsOf::gauge)
-    return numbers || option.group == OptionGroup::lattice_operator ? nullptr : "the options of the context";
-  if (option.of_session() && !numbers) return "the structs of context and gauge";
+    return option.of_each_solve || option.group == OptionGroup::lattice_operator ? nullptr
+                                                                                 : "the options of the context";
+  if (option.of_session() && !option.of_each_solve) return "the structs of context and gauge";
   if (whose == OptionsOf::call)
     for (const auto& [name, place] : elsewhere)
       if (same(name)) return place;
