@@ -1,6 +1,5 @@
 #include "solver/interface/words.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -100,7 +99,6 @@ int staghorn_words_set(staghorn_words** words, const char* name, const char* val
   return guarded([&] {
     check_pointer("words", words);
     set_text(words, name, value);
-    return int(STAGHORN_OK);
   });
 }
 
@@ -108,20 +106,15 @@ int staghorn_words_release(staghorn_words** words) {
   return guarded([&] {
     check_pointer("words", words);
     release(words);
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_request_set(staghorn_request* request, const char* name, const char* value) {
-  return guarded([&] {
-    set_in_request(request, name, value);
-    return int(STAGHORN_OK);
-  });
+  return guarded([&] { set_in_request(request, name, value); });
 }
 
 int staghorn_request_release(staghorn_request* request) {
   return guarded([&] {
     if (read_struct(request, "request").words) release(&request->words);
-    return int(STAGHORN_OK);
   });
 }
