@@ -248,8 +248,8 @@ int staghorn_context_local(const staghorn_context* context, std::int32_t extents
     check_pointer("extents", extents);
     check_pointer("origin", origin);
     CallMemory memory;
-    memory.writes("extents", FieldBytes::of_array(extents, sizeof(std::int32_t[4])));
-    memory.writes("origin", FieldBytes::of_array(origin, sizeof(std::int32_t[4])));
+    memory.writes("extents", extents, 4);
+    memory.writes("origin", origin, 4);
     memory.require_own();
     const Lattice& lattice = held->context->lattice();
     for (std::size_t mu = 0; mu < 4; ++mu) {

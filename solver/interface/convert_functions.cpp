@@ -1,14 +1,12 @@
 // Conversions of staghorn.h from one host layout to another.
 #include <staghorn.h>
 
-#include <algorithm>
 #include <array>
 #include <optional>
 
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
-#include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 
 using namespace staghorn;
@@ -40,20 +38,18 @@ int staghorn_convert_links(const staghorn_context* context, const staghorn_links
     check(target);
     check_pointer("in", in);
     check_pointer("out", out);
-    for (int mu = 0; mu < 4; ++mu) {
-      if (mu == 0 || source.order == STAGHORN_QDP) check_pointer("in[mu]", in[mu]);
-      if (mu == 0 || target.order == STAGHORN_QDP) check_pointer("out[mu]", out[mu]);
-    }
+    const HostLinks from_layout = links_of_host(source, -1), to_layout = links_of_host(target, -1);
     LinkBuffers read{};
     std::array<void*, 4> written{};
-    std::copy_n(in, source.order == STAGHORN_QDP ? 4 : 1, read.begin());
-    std::copy_n(out, target.order == STAGHORN_QDP ? 4 : 1, written.begin());
-    const HostLinks from_layout = links_of_host(source, -1), to_layout = links_of_host(target, -1);
     CallMemory all;
-    for (int mu = 0; mu < buffers_of(from_layout.order); ++mu)
-      all.reads("in", bytes_of(from_layout, lattice.local(), in[mu]), mu);
-    for (int mu = 0; mu < buffers_of(to_layout.order); ++mu)
-      all.writes("out", bytes_of(to_layout, lattice.local(), out[mu]), mu);
+    for (std::size_t mu = 0; mu < std::size_t(buffers_of(from_layout.order)); ++mu) {
+      check_pointer("in[mu]", read[mu] = in[mu]);
+      all.reads("in", bytes_of(from_layout, lattice.local(), in[mu]), int(mu));
+    }
+    for (std::size_t mu = 0; mu < std::size_t(buffers_of(to_layout.order)); ++mu) {
+      check_pointer("out[mu]", written[mu] = out[mu]);
+      all.writes("out", bytes_of(to_layout, lattice.local(), out[mu]), int(mu));
+    }
     all.require_own();
     convert_links(lattice, from_layout, read, to_layout, written);
   });

@@ -91,19 +91,19 @@ void read_written_links(const staghorn_links* links, void* const* u, const Exten
                 "STAGHORN_DEVICE");
   layout = links_of_host(given, -1);
   check_pointer("u", u);
+  CallMemory memory;
   for (int mu = 0; mu < buffers_of(layout.order); ++mu) {
     check_pointer("u[mu]", u[mu]);
     written[std::size_t(mu)] = u[mu];
+    memory.writes("u", bytes_of(layout, local, u[mu]), mu);
   }
-  CallMemory memory;
-  for (int mu = 0; mu < buffers_of(layout.order); ++mu) memory.writes("u", bytes_of(layout, local, u[mu]), mu);
   memory.require_own();
 }
 
 void give_text(const std::string& text, char* json, std::size_t* bytes) {
   const std::size_t room = *bytes;
   CallMemory memory;
-  memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
+  memory.writes("bytes", bytes, 1);
   memory.writes("json", FieldBytes::of_array(json, room));
   memory.require_own();
   *bytes = text.size() + 1;

@@ -58,8 +58,6 @@ bool is_unchanged(const staghorn_links& now, const staghorn_links& before) {
   return now.generation != 0 && std::memcmp(&now, &before, sizeof now) == 0;
 }
 
-std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as given" : to_string(layout.phases); }
-
 // Where links are written to. Phases are searched for, and fat links are made, on the host. Thin links of the host go
 // to the GPU as they lie if certificates run there, and if there is room. Collective.
 MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool improved) {
@@ -120,7 +118,7 @@ LinksTaken take_pair(HeldGauge& held, const HostArgument& fat, const HostArgumen
     links.quarks.in_memory = true;
     links.naik_sign = pair.long_sign;
     if (naik.links.coefficient != 0) links.naik_scale = naik.links.coefficient;
-    links.phases_in_links = phases_text(fat.layout);
+    links.phases_in_links = fat.layout.as_given ? "as given" : to_string(fat.layout.phases);
   } else {
     links.reals = form_or(fat.links, held.asked.links);
     links.demand = demand_of(pair, links.reals);
