@@ -29,11 +29,9 @@ set(staghorn_included_headers
     lattice_io/names/name_lock.hpp
     solver/krylov/cg_progress.hpp
     solver/report/cg_spectrum.hpp
-    solver/report/checkpoint_summary.hpp
     solver/report/observable.hpp
     solver/report/run_setting.hpp
     solver/report/solve_report.hpp
-    solver/report/time_rows.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
     solver/request/solve_request.hpp

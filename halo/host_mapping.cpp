@@ -81,32 +81,37 @@ double share_within_hosts(const SlabWidths& widths, std::span<const int> host_of
 std::string to_string(Mapping mapping) { return mappings.name(mapping); }
 Mapping parse_mapping(const std::string& text) { return mappings.parse(text); }
 
+std::vector<Extents> process_grids(const Extents& global, int n_ranks, int least_extent) {
+  std::vector<Extents> grids;
+  for (int t = n_ranks; t >= 1; --t)
+    for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
+      for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
+        const Extents grid{n_ranks / t / z / y, y, z, t};
+        if (n_ranks / t / z % y == 0 && can_be_cut(global, grid, least_extent)) grids.push_back(grid);
+      }
+  return grids;
+}
+
 Extents choose_process_grid(const Extents& global, int n_ranks, int ranks_per_host, int least_extent,
                             const Extents& wanted) {
   const bool hosts_matter = ranks_per_host > 0 && n_ranks % ranks_per_host == 0;
   constexpr std::int64_t none = std::numeric_limits<std::int64_t>::max();
   Extents best{};
   std::int64_t best_part = none, best_area = none, best_within = 0;
-  // t varies slowest in memory and in files. So among equal grids the one that cuts t most wins: it is tried first.
-  for (int t = n_ranks; t >= 1; --t)
-    for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
-      for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
-        if (n_ranks / t / z % y != 0) continue;
-        const Extents grid{n_ranks / t / z / y, y, z, t};
-        if (!can_be_cut(global, grid, least_extent)) continue;
-        bool fits = true;
-        for (int mu = 0; mu < 4; ++mu) fits &= wanted[mu] == 0 || wanted[mu] == grid[mu];
-        if (!fits) continue;
-        const std::int64_t part = largest_part(global, grid), area = face_area(global, grid);
-        if (std::tie(part, area) > std::tie(best_part, best_area)) continue;
-        const std::int64_t within =
-            hosts_matter ? area_within(global, grid, choose_host_box(global, grid, ranks_per_host)) : 0;
-        if (part == best_part && area == best_area && within <= best_within) continue;
-        best = grid;
-        best_part = part;
-        best_area = area;
-        best_within = within;
-      }
+  for (const Extents& grid : process_grids(global, n_ranks, least_extent)) {
+    bool fits = true;
+    for (int mu = 0; mu < 4; ++mu) fits &= wanted[mu] == 0 || wanted[mu] == grid[mu];
+    if (!fits) continue;
+    const std::int64_t part = largest_part(global, grid), area = face_area(global, grid);
+    if (std::tie(part, area) > std::tie(best_part, best_area)) continue;
+    const std::int64_t within =
+        hosts_matter ? area_within(global, grid, choose_host_box(global, grid, ranks_per_host)) : 0;
+    if (part == best_part && area == best_area && within <= best_within) continue;
+    best = grid;
+    best_part = part;
+    best_area = area;
+    best_within = within;
+  }
   if (best_part == none) {
     std::string cut = "a number of ranks that cuts " + to_string(global) + " into even local extents";
     if (least_extent > 2) cut += " of at least " + std::to_string(least_extent);

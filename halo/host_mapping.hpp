@@ -23,6 +23,10 @@ enum class Mapping {
 std::string to_string(Mapping mapping);
 Mapping parse_mapping(const std::string& text);
 
+// The process grids of so many ranks that cut `global` into even local extents of at least `least_extent` where they
+// cut. Those that cut t most come first: t varies slowest in memory and in files, so they win among equal ones.
+std::vector<Extents> process_grids(const Extents& global, int n_ranks, int least_extent);
+
 // The process grid that cuts `global` into even local extents of at least `least_extent` where it cuts: the one whose
 // largest part is smallest, so one that divides evenly where there is any. Among equal grids: the one with the smallest
 // face area, then the one with the least area between hosts of `ranks_per_host` ranks (0: not compared), then the one

@@ -75,10 +75,28 @@ double largest_row_sum(const ComplexMatrix& a) {
 }
 
 STAGHORN_FMA_CLONES
+ComplexMatrix triangular_inverse(const ComplexMatrix& rho) {
+  ComplexMatrix inverse(rho.rows, rho.columns);
+  const auto kept = [&](int i) { return rho(i, i).re > 0; };
+  for (int j = 0; j < rho.columns; ++j) {  // from the diagonal up
+    if (!kept(j)) continue;
+    inverse(j, j) = {1 / rho(j, j).re, 0};
+    for (int i = j - 1; i >= 0; --i) {
+      if (!kept(i)) continue;
+      Complex<double> sum{0, 0};
+      for (int k = i + 1; k <= j; ++k)
+        if (kept(k)) sum = multiply_add(minus(rho(i, k)), inverse(k, j), sum);
+      inverse(i, j) = {sum.re / rho(i, i).re, sum.im / rho(i, i).re};
+    }
+  }
+  return inverse;
+}
+
+STAGHORN_FMA_CLONES
 BlockFactor block_cholesky(const ComplexMatrix& gram, double least) {
   const int n = gram.rows;
   BlockFactor f{ComplexMatrix(n, n), ComplexMatrix(n, n), std::vector<bool>(std::size_t(n)), 0, 1};
-  ComplexMatrix &rho = f.rho, &inverse = f.inverse;
+  ComplexMatrix& rho = f.rho;
   const auto kept = [&](int i) { return f.kept[std::size_t(i)]; };
   for (int j = 0; j < n; ++j) {
     double rest = gram(j, j).re;
@@ -97,18 +115,7 @@ BlockFactor block_cholesky(const ComplexMatrix& gram, double least) {
     f.smallest_pivot = std::min(f.smallest_pivot, rest / gram(j, j).re);
     rho(j, j) = {std::sqrt(rest), 0};
   }
-  // rho inverse = 1, column by column from the diagonal up
-  for (int j = 0; j < n; ++j) {
-    if (!kept(j)) continue;
-    inverse(j, j) = {1 / rho(j, j).re, 0};
-    for (int i = j - 1; i >= 0; --i) {
-      if (!kept(i)) continue;
-      Complex<double> sum{0, 0};
-      for (int k = i + 1; k <= j; ++k)
-        if (kept(k)) sum = multiply_add(minus(rho(i, k)), inverse(k, j), sum);
-      inverse(i, j) = {sum.re / rho(i, i).re, sum.im / rho(i, i).re};
-    }
-  }
+  f.inverse = triangular_inverse(rho);
   return f;
 }
 

@@ -36,6 +36,9 @@ struct BlockFactor {
 };
 BlockFactor block_cholesky(const ComplexMatrix& gram, double least);
 
+// The inverse of an upper triangular matrix whose diagonal is real; rows and columns where that is not positive count
+// as dropped.
+ComplexMatrix triangular_inverse(const ComplexMatrix& rho);
 // The inverse of a Hermitian positive matrix on the vectors that are kept, zero elsewhere.
 ComplexMatrix positive_inverse(const BlockFactor& factor);
 

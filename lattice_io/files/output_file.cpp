@@ -105,6 +105,11 @@ fs::path written_file(const std::string& path) {
   return file;
 }
 
+bool file_exists(const Communicator& communicator, const std::string& path) {
+  std::error_code error;
+  return communicator.any(communicator.is_root() && fs::exists(path, error));
+}
+
 std::string unfinished_file(const std::string& path) { return written_file(path).string() + ".unfinished"; }
 
 void OwnFile::own(const std::string& path) {

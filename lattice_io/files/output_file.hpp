@@ -46,6 +46,8 @@ class OwnFile {
 
 // The file that is written where `path` is asked for: at the end of its symbolic links. Local.
 std::filesystem::path written_file(const std::string& path);
+// Whether rank 0 sees something of that name. Collective.
+bool file_exists(const Communicator& communicator, const std::string& path);
 // Where a file is kept that has no right to its name: beside it. Local.
 std::string unfinished_file(const std::string& path);  // "PATH.unfinished"
 

@@ -1,7 +1,5 @@
 #include "lattice_io/files/text_file.hpp"
 
-#include <filesystem>
-
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/posix_file.hpp"
 
@@ -49,9 +47,7 @@ void write_with_report(const Communicator& communicator, const std::optional<std
   const bool has_main = !main || attempt([&] { write_main({force, &files}); });
   const std::string words = text(failure ? &*failure : nullptr);
   const bool has_report = !report || attempt([&] { write_text_file(communicator, *report, words, {force, &files}); });
-  std::error_code error;
-  const bool belongs =
-      has_main || !communicator.any(communicator.is_root() && std::filesystem::exists(written_file(*main), error));
+  const bool belongs = has_main || !file_exists(communicator, written_file(*main));
   const bool published = has_report && belongs && attempt([&] { files.publish(); });
   const std::string kept = published ? "" : files.set_aside();
   if (failure) throw Error(failure->kind(), failure->what() + kept);

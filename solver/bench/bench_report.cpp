@@ -1,17 +1,14 @@
 #include "solver/bench/bench_report.hpp"
 
 #include <algorithm>
-#include <cstdio>
-#include <nlohmann/json.hpp>
 #include <ostream>
 #include <set>
 #include <utility>
 
-#include "solver/report/tuning_report.hpp"
+#include "solver/report/setting_json.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -26,11 +23,7 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
   const auto has_times = [](const BenchmarkResult& r) { return !r.times.rows.empty(); };
   const auto first = std::find_if(results.begin(), results.end(), has_times);
   if (first == results.end()) return;
-  char cell[80];
-  const auto print = [&](const char* pattern, auto... values) {
-    std::snprintf(cell, sizeof cell, pattern, values...);
-    out << cell;
-  };
+  const auto print = [&](const char* pattern, auto... values) { out << format(pattern, values...); };
   print("%-15s %-5s %5s", "microseconds", "prec", "links");
   for (const TimeRow& row : first->times.rows) print(" %15s", row.part.c_str());
   out << "   (hidden; of communication: of what could be)\n";
@@ -55,27 +48,19 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
 // One line for each result that has them: faces, below them sums.
 void print_faces(std::ostream& out, const std::vector<BenchmarkResult>& results) {
   const auto figure = [](double value, const char* pattern = "%.1f") {
-    char text[32];
-    std::snprintf(text, sizeof text, pattern, value);
-    return std::string(value > 0 ? text : "-");
+    return value > 0 ? format(pattern, value) : "-";
   };
   const auto rate = [&](const FaceRates& f, double seconds) {
     return figure(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0);
   };
-  char line[200];
   const auto print = [&](const char* head, const char* pattern, const auto& cells) {
     bool first = true;
     for (const BenchmarkResult& r : results) {
       if (r.faces.bytes == 0) continue;
       if (first) out << head;
       first = false;
-      std::snprintf(line, sizeof line, "%-15s %-5s %5d %4d", "", to_string(r.precision).c_str(),
-                    reals_per_link(r.links), r.rhs);
-      out << line;
-      for (const std::string& cell : cells(r.faces)) {
-        std::snprintf(line, sizeof line, pattern, cell.c_str());
-        out << line;
-      }
+      out << format("%-15s %-5s %5d %4d", "", to_string(r.precision).c_str(), reals_per_link(r.links), r.rhs);
+      for (const std::string& cell : cells(r.faces)) out << format(pattern, cell.c_str());
       out << "\n";
     }
   };
@@ -111,27 +96,15 @@ void add(LaunchTuning& sum, const LaunchTuning& tuning) {
 }  // namespace
 
 void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results) {
-  char line[160];
-  std::snprintf(line, sizeof line, "%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs",
-                "microseconds", "GF/s", "GB/s", "stream", "Msite iter/s");
-  out << line;
+  out << format("%-24s %-5s %5s %4s %12s %9s %8s %7s %14s\n", "what", "prec", "links", "rhs", "microseconds", "GF/s",
+                "GB/s", "stream", "Msite iter/s");
   for (const BenchmarkResult& r : results) {
     const std::string links = link_reals(r);
-    std::snprintf(line, sizeof line, "%-24s %-5s %5s %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(),
-                  links.c_str(), r.rhs, r.microseconds);
-    out << line;
-    if (r.gflops > 0) {
-      std::snprintf(line, sizeof line, " %9.1f", r.gflops);
-      out << line;
-    }
-    if (r.gb_s > 0) {
-      std::snprintf(line, sizeof line, " %8.1f %5.0f %%%s", r.gb_s, 100 * r.fraction_of_stream, r.in_cache ? "*" : " ");
-      out << line;
-    }
-    if (r.site_iterations_per_second > 0) {
-      std::snprintf(line, sizeof line, " %13.2f", r.site_iterations_per_second * 1e-6);
-      out << line;
-    }
+    out << format("%-24s %-5s %5s %4d %12.1f", r.what.c_str(), to_string(r.precision).c_str(), links.c_str(), r.rhs,
+                  r.microseconds);
+    if (r.gflops > 0) out << format(" %9.1f", r.gflops);
+    if (r.gb_s > 0) out << format(" %8.1f %5.0f %%%s", r.gb_s, 100 * r.fraction_of_stream, r.in_cache ? "*" : " ");
+    if (r.site_iterations_per_second > 0) out << format(" %13.2f", r.site_iterations_per_second * 1e-6);
     if (!r.loop.empty() && r.loop != "host") out << "   " << r.loop;
     out << "\n";
   }
@@ -143,20 +116,14 @@ void print_table(std::ostream& out, const std::vector<BenchmarkResult>& results)
 }
 
 void print_table(std::ostream& out, const std::vector<CutResult>& results, const char* ratio) {
-  char line[240];
-  std::snprintf(line, sizeof line, "%-9s %5s %-10s %-12s %-5s %5s %12s %9s %10s %-10s %9s %6s %12s\n", "series",
-                "ranks", "grid", "local", "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us",
-                "hosts", "faces within");
-  out << line;
+  out << format("%-9s %5s %-10s %-12s %-5s %5s %12s %9s %10s %-10s %9s %6s %12s\n", "series", "ranks", "grid", "local",
+                "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us", "hosts", "faces within");
   for (const CutResult& r : results) {
-    char floor[32] = "-";
-    if (r.floor_microseconds > 0) std::snprintf(floor, sizeof floor, "%.1f", r.floor_microseconds);
-    std::snprintf(line, sizeof line, "%-9s %5d %-10s %-12s %-5s %5d %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n",
-                  r.series.c_str(), r.ranks, to_string(r.grid).c_str(), to_string(r.local).c_str(),
-                  to_string(r.cg.precision).c_str(), reals_per_link(r.cg.links), r.cg.microseconds, r.cg.gflops,
-                  100 * r.efficiency, r.cg.transport.c_str(), floor, r.placement.hosts,
-                  100 * r.placement.share_within_hosts);
-    out << line;
+    const std::string floor = r.floor_microseconds > 0 ? format("%.1f", r.floor_microseconds) : "-";
+    out << format("%-9s %5d %-10s %-12s %-5s %5d %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n", r.series.c_str(),
+                  r.ranks, to_string(r.grid).c_str(), to_string(r.local).c_str(), to_string(r.cg.precision).c_str(),
+                  reals_per_link(r.cg.links), r.cg.microseconds, r.cg.gflops, 100 * r.efficiency,
+                  r.cg.transport.c_str(), floor.c_str(), r.placement.hosts, 100 * r.placement.share_within_hosts);
   }
 }
 
@@ -191,9 +158,10 @@ void print_tuning(std::ostream& out, const std::vector<CutResult>& results) {
 }
 
 Json to_json(const FaceRates& f) {
-  const auto number_or_null = [](double value) { return value > 0 ? Json(value) : Json(nullptr); };
-  const auto rate = [&](double seconds) { return number_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0); };
-  const auto time = [&](double seconds) { return number_or_null(seconds * 1e6); };
+  const auto rate = [&](double seconds) {
+    return positive_or_null(seconds > 0 ? double(f.bytes) / seconds * 1e-9 : 0);
+  };
+  const auto time = [&](double seconds) { return positive_or_null(seconds * 1e6); };
   return {{"bytes", f.bytes},
           {"exchange_microseconds", time(f.exchange)},
           {"exchange_gb_s", rate(f.exchange)},
@@ -201,7 +169,7 @@ Json to_json(const FaceRates& f) {
           {"stored_gb_s", rate(f.stored)},
           {"copied_microseconds", time(f.copied)},
           {"copied_gb_s", rate(f.copied)},
-          {"stored_share_of_copied", number_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
+          {"stored_share_of_copied", positive_or_null(f.stored > 0 ? f.copied / f.stored : 0)},
           {"sum_through_host_microseconds", time(f.sum_through_host)},
           {"sum_by_mpi_microseconds", time(f.sum_by_mpi)},
           {"sum_in_kernels_microseconds", time(f.sum_in_kernels)}};
@@ -221,7 +189,7 @@ Json to_json(const BenchmarkResult& r) {
             {"site_iterations_per_second", r.site_iterations_per_second},
             {"transport", r.transport},
             {"tuning", to_json(r.tuning)},
-            {"loop", r.loop.empty() ? Json(nullptr) : Json(r.loop)}};
+            {"loop", or_null(r.loop)}};
   if (!r.times.rows.empty()) json["times"] = to_json(r.times);
   if (r.faces.bytes > 0) json["faces"] = to_json(r.faces);
   return json;
@@ -235,7 +203,7 @@ Json to_json(const CutResult& r) {
   json["grid"] = r.grid;
   json["local_lattice"] = r.local;
   json["efficiency"] = r.efficiency;
-  json["floor_microseconds"] = r.floor_microseconds > 0 ? Json(r.floor_microseconds) : Json(nullptr);
+  json["floor_microseconds"] = positive_or_null(r.floor_microseconds);
   json["hosts"] = r.placement.hosts;
   json["mapping"] = to_string(r.placement.mapping);
   json["face_share_within_hosts"] = r.placement.share_within_hosts;

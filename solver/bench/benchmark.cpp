@@ -15,13 +15,13 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/cuda/cuda_graph.hpp"
 #include "halo/watch/activity.hpp"
-#include "solver/bench/benchmark_vectors.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
 #include "solver/krylov/cublas_conjugate_gradient.hpp"
 #include "solver/krylov/iteration_cost.hpp"
+#include "solver/machine/shares/iteration_time.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/sources.hpp"
 
@@ -90,12 +90,14 @@ struct RandomFields {
 // The operator and vectors that every measurement needs.
 struct Bench {
   Bench(const Communicator& communicator, const RandomFields& fields, const BenchmarkOptions& options,
-        Precision precision, Reconstruct reconstruct, bool overlap = true)
+        Precision precision, Reconstruct reconstruct, bool overlap, double stream_read)
       : d(communicator, fields.links(), measured_operator(options, precision, reconstruct, overlap)),
         even(d.make_vector()),
         odd(d.make_vector()),
         sums(std::size_t(options.rhs), ExactSum(double(fields.near.lattice().global_volume()))),
-        sites_per_parity(double(fields.near.lattice().global_volume()) / 2) {
+        sites_per_parity(double(fields.near.lattice().global_volume()) / 2),
+        stream_read(stream_read),
+        overlap(overlap) {
     for (int r = 0; r < options.rhs; ++r) {
       even.pack(Parity::even, r, fields.noise);
       odd.pack(Parity::odd, r, fields.noise);
@@ -104,9 +106,16 @@ struct Bench {
 
   HopCost cost() const { return hop_cost(d.options().precision, d.options().form(), d.options().n_rhs); }
 
+  // What is queued on a GPU has to be done, too.
+  void wait() const {
+    if (d.options().cuda_device >= 0) cuda::synchronize();
+  }
+  double best_time(double seconds, const std::function<void()>& work) const {
+    return staghorn::best_time(d.communicator(), seconds, work);
+  }
+
   // flops and bytes_per_site: of all right-hand sides, at a site of one parity.
-  BenchmarkResult result(const std::string& what, double seconds, double flops, double bytes_per_site,
-                         double stream_read) const {
+  BenchmarkResult result(const std::string& what, double seconds, double flops, double bytes_per_site) const {
     const OperatorOptions& o = d.options();
     const double bytes = bytes_per_site * sites_per_parity;
     const double per_second = seconds > 0 ? 1 / seconds : 0;  // differences of times may be 0
@@ -123,20 +132,24 @@ struct Bench {
   StaggeredOperator d;
   ColorVectorField even, odd;
   std::vector<ExactSum> sums;
-  double sites_per_parity;
+  double sites_per_parity, stream_read;
+  bool overlap;  // asked for
 };
 
 // A Bench for every precision and link form that was asked for: of thin links, or of Naik links beside fat ones.
 std::vector<BenchmarkResult> for_each_choice(
-    const Lattice& lattice, const BenchmarkOptions& options,
-    const std::function<void(const RandomFields&, Precision, Reconstruct, std::vector<BenchmarkResult>&)>& measure) {
+    const Communicator& communicator, const Lattice& lattice, const BenchmarkOptions& options, double stream_read,
+    std::initializer_list<bool> overlaps, const std::function<void(Bench&, std::vector<BenchmarkResult>&)>& measure) {
   const bool improved = options.session.quarks.improved();
   require_fit(lattice, improved ? Stencil::improved : Stencil::naive);
   const RandomFields fields(lattice, improved, options.cuda_device);
   std::vector<BenchmarkResult> results;
   for (const Precision precision : options.precisions)
     for (const Reconstruct reconstruct : improved ? options.naik_links : options.links)
-      measure(fields, precision, reconstruct, results);
+      for (const bool overlap : overlaps) {
+        Bench bench(communicator, fields, options, precision, reconstruct, overlap, stream_read);
+        measure(bench, results);
+      }
   return results;
 }
 
@@ -145,8 +158,7 @@ struct CgTime {
   LoopForm form;
 };
 
-CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double seconds,
-                         const Cublas* cublas = nullptr) {
+CgTime time_cg_iteration(Bench& bench, double seconds, const Cublas* cublas = nullptr) {
   std::unique_ptr<KrylovSolver> baseline;
   std::optional<CgVectors> fused;
   if (cublas)
@@ -158,22 +170,13 @@ CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double 
   const std::vector<double> b2 = bench.d.norm2(bench.even, bench.sums);
   LoopForm form = LoopForm::host;
   const auto run = [&](long iterations) {
-    CgStop stop;
-    stop.target_norm.assign(std::size_t(bench.d.options().n_rhs), 0.0);
-    stop.max_iterations = iterations;
-    stop.stagnation_window = 0;
-    stop.choice = default_loop_choice();
-    x.set_zero();
     if (cublas) {
-      form = baseline->solve(system, x, bench.even, stop, {}).form;
+      x.set_zero();
+      form = baseline->solve(system, x, bench.even, just_iterations(b2.size(), iterations), {}).form;
+      bench.wait();
     } else {
-      auto& [r, p, tmp, loop] = *fused;  // r = p = b
-      r.copy_from(bench.even);
-      p.copy_from(bench.even);
-      CgState state{x, r, p, tmp, b2, b2, &loop};
-      form = conjugate_gradient_loop(system, state, stop, {}).form;
+      form = iterate(system, *fused, x, bench.even, b2, iterations, {});
     }
-    if (bench.d.options().cuda_device >= 0) cuda::synchronize();
   };
   // Set-up is part of each call, and amortised, but a call need not take longer than asked for.
   // (A call on a CPU sets up little, and best_time makes thirteen.)
@@ -182,13 +185,13 @@ CgTime time_cg_iteration(const Communicator& communicator, Bench& bench, double 
   run(fewest);
   const double start = omp_get_wtime();
   run(fewest);
-  const double once = communicator.max(omp_get_wtime() - start) / double(fewest);
+  const double once = bench.d.communicator().max(omp_get_wtime() - start) / double(fewest);
   const long iterations = std::clamp(long(seconds / (on_gpu ? 2 : 12) / once), fewest, most);
-  return {best_time(communicator, seconds, [&] { run(iterations); }) / double(iterations), form};
+  return {bench.best_time(seconds, [&] { run(iterations); }) / double(iterations), form};
 }
 
 // An iteration of block CG, from independent sources. Throws Error where the batch takes over before the time is up.
-CgTime time_block_iteration(const Communicator& communicator, Bench& bench, double seconds) {
+CgTime time_block_iteration(Bench& bench, double seconds) {
   const std::unique_ptr<KrylovSolver> solver = make_block_solver(bench.d, nullptr);
   ColorVectorField x = bench.d.make_solution(), b = bench.d.make_vector();
   const int n_rhs = bench.d.options().n_rhs;
@@ -196,19 +199,19 @@ CgTime time_block_iteration(const Communicator& communicator, Bench& bench, doub
   for (int rhs = 0; rhs < n_rhs; ++rhs) b.pack(Parity::even, rhs, make_source_vector(bench.d.lattice(), noise, rhs));
   // Set-up is part of each call, as above.
   const long iterations = (bench.d.options().cuda_device >= 0 ? 6 : 2) * cg_refresh_interval;
-  CgStop stop{std::vector<double>(std::size_t(n_rhs), 0.0), iterations};
-  stop.stagnation_window = 0;
+  CgStop stop = just_iterations(std::size_t(n_rhs), iterations);
+  stop.choice = LoopChoice::automatic;
   LoopForm form = LoopForm::host;
   const auto run = [&] {
     x.set_zero();
     const CgResult result = solver->solve(parity_system(bench.d, Parity::even, mass), x, b, stop, {});
-    if (bench.d.options().cuda_device >= 0) cuda::synchronize();
+    bench.wait();
     if (!result.took_over.empty() || result.rhs[0].iterations != iterations)
       throw Error("bench of block CG", std::to_string(iterations) + " iterations",
                   std::to_string(result.rhs[0].iterations) + " " + result.took_over);
     form = result.form;
   };
-  return {best_time(communicator, seconds, run) / double(iterations), form};
+  return {bench.best_time(seconds, run) / double(iterations), form};
 }
 
 // Queues hops to odd sites and back on a GPU by itself, so that they can be recorded in a graph. Between the kernels
@@ -276,8 +279,7 @@ double measure_copy(const Communicator& communicator, const BenchmarkOptions& op
 
 std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, const Lattice& lattice,
                                            const BenchmarkOptions& options, double stream_read) {
-  const auto measure = [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
-    Bench bench(communicator, fields, options, precision, reconstruct);
+  const auto measure = [&](Bench& bench, auto& results) {
     const int pairs = options.cuda_device >= 0 ? 20 : 1;  // launches of one batch overlap
     std::function<void()> hops = [&] {
       for (int k = 0; k < pairs; ++k) {
@@ -291,66 +293,63 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
       recorded.emplace([&](void* stream) { queue_pairs(bench, pairs, stream); });
       hops = [&] { recorded->start(); };
     }
-    const double seconds = best_time(communicator, options.seconds, [&] {
+    const double seconds = bench.best_time(options.seconds, [&] {
       hops();
-      if (options.cuda_device >= 0) cuda::synchronize();
+      bench.wait();
     });
-    results.push_back(bench.result("hop", seconds / (2 * pairs), bench.cost().flops, bench.cost().hop(), stream_read));
+    results.push_back(bench.result("hop", seconds / (2 * pairs), bench.cost().flops, bench.cost().hop()));
   };
-  return for_each_choice(lattice, options, measure);
+  return for_each_choice(communicator, lattice, options, stream_read, {true}, measure);
 }
 
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read) {
   const std::unique_ptr<Cublas> cublas = options.cublas ? std::make_unique<Cublas>() : nullptr;
-  return for_each_choice(
-      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
-        Bench bench(communicator, fields, options, precision, reconstruct);
-        const auto time = [&](const char* name, const Cublas* blas, double bytes) {
-          const auto [seconds, form] = options.block ? time_block_iteration(communicator, bench, options.seconds)
-                                                     : time_cg_iteration(communicator, bench, options.seconds, blas);
-          const double of_vectors =
-              options.block ? flops_of_block(options.rhs, block_work(precision).combined) : flops_of_vector_operations;
-          const double flops = 2 * bench.cost().flops + options.rhs * of_vectors;
-          results.push_back(bench.result(name, seconds, flops, bytes, stream_read));
-          results.back().loop = to_string(form);
-          results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
-        };
-        if (options.block) {
-          if (precision != Precision::fp16)
-            time("cg iteration, block", nullptr,
-                 2 * bench.cost().hop() + block_work(precision).vectors * bench.cost().vector);
-          return;
-        }
-        if (options.fused) time("cg iteration", nullptr, bytes_per_iteration(bench.cost()));
-        if (cublas && precision != Precision::fp16)
-          time("cg iteration, cublas", cublas.get(), 2 * bench.cost().links + 21 * bench.cost().vector);
-      });
+  const auto measure = [&](Bench& bench, auto& results) {
+    const Precision precision = bench.d.options().precision;
+    const auto time = [&](const char* name, const Cublas* blas, double bytes) {
+      const auto [seconds, form] = options.block ? time_block_iteration(bench, options.seconds)
+                                                 : time_cg_iteration(bench, options.seconds, blas);
+      const double of_vectors =
+          options.block ? flops_of_block(options.rhs, block_work(precision).combined) : flops_of_vector_operations;
+      const double flops = 2 * bench.cost().flops + options.rhs * of_vectors;
+      results.push_back(bench.result(name, seconds, flops, bytes));
+      results.back().loop = to_string(form);
+      results.back().site_iterations_per_second = 2 * bench.sites_per_parity * options.rhs / seconds;
+    };
+    if (options.block) {
+      if (precision != Precision::fp16)
+        time("cg iteration, block", nullptr,
+             2 * bench.cost().hop() + block_work(precision).vectors * bench.cost().vector);
+      return;
+    }
+    if (options.fused) time("cg iteration", nullptr, bytes_per_iteration(bench.cost()));
+    if (cublas && precision != Precision::fp16)
+      time("cg iteration, cublas", cublas.get(), 2 * bench.cost().links + 21 * bench.cost().vector);
+  };
+  return for_each_choice(communicator, lattice, options, stream_read, {true}, measure);
 }
 
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read) {
-  std::vector<BenchmarkResult> results = for_each_choice(
-      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
-        Bench bench(communicator, fields, options, precision, reconstruct);
-        const auto time = [&](const std::function<void()>& work) {
-          return best_time(communicator, options.seconds, work);
-        };
-        const double plain = time([&] {
-          bench.d.hop(bench.odd, bench.even, Parity::odd);
-          if (options.cuda_device >= 0) cuda::synchronize();
-        });
-        const double summed = time([&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
-        const auto [iteration, form] = time_cg_iteration(communicator, bench, options.seconds);
-        const HopCost cost = bench.cost();
-        const double sum = options.rhs * flops_of_sum, vector_operations = options.rhs * flops_of_vector_operations;
-        results.push_back(bench.result("hop", plain, cost.flops, cost.hop(), stream_read));
-        results.push_back(bench.result("hop and norm", summed, cost.flops + sum, cost.hop(), stream_read));
-        results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 2 * sum, 0, stream_read));
-        results.push_back(bench.result("cg iteration", iteration, 2 * cost.flops + vector_operations,
-                                       bytes_per_iteration(cost), stream_read));
-        results.back().loop = to_string(form);
-      });
+  const auto measure = [&](Bench& bench, auto& results) {
+    const double plain = bench.best_time(options.seconds, [&] {
+      bench.d.hop(bench.odd, bench.even, Parity::odd);
+      bench.wait();
+    });
+    const double summed = bench.best_time(
+        options.seconds, [&] { bench.d.hop_and_norm2(bench.odd, bench.even, Parity::odd, bench.sums); });
+    const auto [iteration, form] = time_cg_iteration(bench, options.seconds);
+    const HopCost cost = bench.cost();
+    const double sum = options.rhs * flops_of_sum, vector_operations = options.rhs * flops_of_vector_operations;
+    results.push_back(bench.result("hop", plain, cost.flops, cost.hop()));
+    results.push_back(bench.result("hop and norm", summed, cost.flops + sum, cost.hop()));
+    results.push_back(bench.result("two sums", 2 * std::max(0.0, summed - plain), 2 * sum, 0));
+    results.push_back(
+        bench.result("cg iteration", iteration, 2 * cost.flops + vector_operations, bytes_per_iteration(cost)));
+    results.back().loop = to_string(form);
+  };
+  std::vector<BenchmarkResult> results = for_each_choice(communicator, lattice, options, stream_read, {true}, measure);
   for (BenchmarkResult& result : benchmark_vectors(communicator, lattice, options, stream_read))
     results.push_back(std::move(result));
   return results;
@@ -358,32 +357,26 @@ std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, co
 
 std::vector<BenchmarkResult> benchmark_exchange(const Communicator& communicator, const Lattice& lattice,
                                                 const BenchmarkOptions& options, double stream_read) {
-  return for_each_choice(
-      lattice, options, [&](const RandomFields& fields, Precision precision, Reconstruct reconstruct, auto& results) {
-        for (const bool overlap : {true, false}) {
-          Bench bench(communicator, fields, options, precision, reconstruct, overlap);
-          const bool queued = options.cuda_device >= 0;
-          const int batch = queued ? 40 : 1;
-          long hops = 0;
-          const double seconds = best_time(communicator, options.seconds, [&] {
-            for (int k = 0; k < batch; ++k) bench.d.hop(bench.odd, bench.even, Parity::odd);
-            if (queued) cuda::synchronize();
-            hops += batch;
-          });
-          const std::string suffix = overlap ? "" : ", no overlap";
-          results.push_back(
-              bench.result("hop" + suffix, seconds / batch, bench.cost().flops, bench.cost().hop(), stream_read));
-          results.back().times =
-              time_table(bench.d, bench.d.communication_times() * (1 / double(hops)), seconds / batch);
-          const HopTimes t = bench.d.times();
-          if (overlap) results.back().faces = measure_faces(bench.d, bench.even, Parity::odd, options.seconds / 2);
-          if (queued) continue;
-          for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
-                                            std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
-            results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0,
-                                           0, stream_read));
-        }
-      });
+  const auto measure = [&](Bench& bench, auto& results) {
+    const bool overlap = bench.overlap, queued = options.cuda_device >= 0;
+    const int batch = queued ? 40 : 1;
+    long hops = 0;
+    const double seconds = bench.best_time(options.seconds, [&] {
+      for (int k = 0; k < batch; ++k) bench.d.hop(bench.odd, bench.even, Parity::odd);
+      bench.wait();
+      hops += batch;
+    });
+    const std::string suffix = overlap ? "" : ", no overlap";
+    results.push_back(bench.result("hop" + suffix, seconds / batch, bench.cost().flops, bench.cost().hop()));
+    results.back().times = time_table(bench.d, bench.d.communication_times() * (1 / double(hops)), seconds / batch);
+    const HopTimes t = bench.d.times();
+    if (overlap) results.back().faces = measure_faces(bench.d, bench.even, Parity::odd, options.seconds / 2);
+    if (queued) return;
+    for (const auto& [name, total] : {std::pair{"pack", t.pack + t.start}, std::pair{"interior", t.interior},
+                                      std::pair{"wait", t.wait}, std::pair{"boundary", t.boundary}})
+      results.push_back(bench.result(std::string("  ") + name + suffix, communicator.max(total) / double(hops), 0, 0));
+  };
+  return for_each_choice(communicator, lattice, options, stream_read, {true, false}, measure);
 }
 
 }  // namespace staghorn

@@ -4,6 +4,7 @@
 // is the best of several batches of calls (machines are shared), the slowest rank of each. Collective.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -12,11 +13,26 @@
 #include "dirac/operators/staggered_operator.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
-#include "solver/bench/benchmark_faces.hpp"
 #include "solver/report/time_table.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
+
+// Faces and global sums timed on their own, without the hops that hide them, beside what the link between GPUs carries
+// and what the way through the host takes. Seconds of the slowest rank, best of several batches; 0: there is no such
+// figure.
+struct FaceRates {
+  std::int64_t bytes = 0;  // of all faces that a rank sends in one exchange, as many as it receives
+  double exchange = 0;     // faces packed, sent and arrived
+  // Where kernels store faces straight into the ghosts of their receivers (p2p):
+  double stored = 0;  // by the kernel that does so, alone
+  double copied = 0;  // by a plain copy for each face: the same bytes, from contiguous memory to the same places
+
+  // One number for each right-hand side, added exactly over all ranks, once the last kernel has added up this rank's:
+  double sum_through_host = 0;  // as loops on the host do it; on a GPU that is two copies and a wait more than MPI
+  double sum_by_mpi = 0;        // MPI's part of that
+  double sum_in_kernels = 0;    // by p2p, as the loop of CG on the GPU does it, through mailboxes
+};
 
 struct BenchmarkResult {
   std::string what;
@@ -59,6 +75,10 @@ double best_time(const Communicator& communicator, double seconds, const std::fu
 // What all ranks together stream, in bytes.
 std::size_t streamed_bytes(const BenchmarkOptions& options);
 
+// For faces of `v`, which lies on the parity opposite to `target`; nothing where no faces travel. Spends about
+// `seconds` on each figure. Collective.
+FaceRates measure_faces(StaggeredOperator& d, const ColorVectorField& v, Parity target, double seconds);
+
 // Bytes per second that all ranks and threads together read from a buffer of options.stream_bytes, in huge pages where
 // the system gives them.
 double measure_stream_read(const Communicator& communicator, const BenchmarkOptions& options);
@@ -73,9 +93,14 @@ std::vector<BenchmarkResult> benchmark_hop(const Communicator& communicator, con
 std::vector<BenchmarkResult> benchmark_cg(const Communicator& communicator, const Lattice& lattice,
                                           const BenchmarkOptions& options, double stream_read);
 // What the exact sums of one CG iteration cost: the sums inside kernels and their reductions over ranks, and the
-// iteration they belong to. Then products and combinations of 16 vectors (benchmark_vectors.hpp).
+// iteration they belong to. Then products and combinations of 16 vectors.
 std::vector<BenchmarkResult> benchmark_sums(const Communicator& communicator, const Lattice& lattice,
                                             const BenchmarkOptions& options, double stream_read);
+// For each precision of the options, on 16 vectors of one parity: their dot products with 16 others; their Gram matrix;
+// combinations of all of them into one vector and into 16. Bytes: each vector that is read or written, once. Flops: 24
+// a site for each complex product of two vectors, or of a vector and a number. Collective.
+std::vector<BenchmarkResult> benchmark_vectors(const Communicator& communicator, const Lattice& lattice,
+                                               const BenchmarkOptions& options, double stream_read);
 // A hop with faces in flight during the interior and without, and, on the CPU, its parts as the host meets them (pack,
 // interior, wait, boundary; means of all hops, of the slowest rank in each, so they may add up to more than the hop). A
 // GPU works through a queue: there whole hops are timed, in batches. Beside both, the table of phases. Then faces and

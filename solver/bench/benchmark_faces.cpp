@@ -1,5 +1,4 @@
-#include "solver/bench/benchmark_faces.hpp"
-
+// Faces and global sums on their own.
 #include <vector>
 
 #include "dirac/kernels/kernel_table.hpp"

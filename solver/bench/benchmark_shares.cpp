@@ -2,15 +2,15 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <limits>
-#include <nlohmann/json.hpp>
 #include <ostream>
 
 #include "halo/cut_lattice.hpp"
 #include "solver/machine/shares/iteration_time.hpp"
 #include "solver/machine/shares/share_choice.hpp"
+#include "solver/report/setting_json.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -111,11 +111,9 @@ ShareBenchmark benchmark_shares(const Communicator& communicator, const Extents&
 }
 
 void print_table(std::ostream& out, const ShareBenchmark& shares) {
-  char line[200];
   const auto print = [&](const char* what, const ShareRow& row) {
-    std::snprintf(line, sizeof line, "%8.3f %14.1f %14.1f  %-8s %s\n", row.share, row.microseconds, row.predicted, what,
+    out << format("%8.3f %14.1f %14.1f  %-8s %s\n", row.share, row.microseconds, row.predicted, what,
                   to_string(row.widths).c_str());
-    out << line;
   };
   if (shares.slower.empty()) {
     out << "all ranks are equally fast: even slabs take " << shares.even.microseconds << " us an iteration\n";
@@ -123,8 +121,7 @@ void print_table(std::ostream& out, const ShareBenchmark& shares) {
   }
   out << "R is the share of the slower ranks:";
   for (const int rank : shares.slower) out << " " << rank;
-  std::snprintf(line, sizeof line, "\n%8s %14s %14s  %-8s %s\n", "R", "us/iteration", "foreseen", "", "slabs");
-  out << line;
+  out << format("\n%8s %14s %14s  %-8s %s\n", "R", "us/iteration", "foreseen", "", "slabs");
   const auto best = std::min_element(shares.rows.begin(), shares.rows.end(), [](const ShareRow& a, const ShareRow& b) {
     return a.microseconds < b.microseconds;
   });
@@ -136,28 +133,26 @@ void print_table(std::ostream& out, const ShareBenchmark& shares) {
     for (const int rank : shares.left_out) out << " " << rank;
     out << "\n";
   } else if (shares.of_fewer > 0) {
-    std::snprintf(line, sizeof line, "the best with ranks left out %.1f us%s, %.3f times auto (%.3f as foreseen)\n",
-                  shares.of_fewer, shares.fewer_measured ? "" : " (foreseen)",
-                  shares.of_fewer / shares.chosen.microseconds, shares.of_fewer / shares.chosen.predicted);
-    out << line;
+    out << format("the best with ranks left out %.1f us%s, %.3f times auto (%.3f as foreseen)\n", shares.of_fewer,
+                  shares.fewer_measured ? "" : " (foreseen)", shares.of_fewer / shares.chosen.microseconds,
+                  shares.of_fewer / shares.chosen.predicted);
   }
 }
 
-nlohmann::ordered_json to_json(const ShareBenchmark& shares) {
-  const auto json_of = [](const ShareRow& row) {
-    return nlohmann::ordered_json{{"share", row.share},
-                                  {"widths", row.widths},
-                                  {"microseconds", row.microseconds},
-                                  {"predicted_microseconds", row.predicted}};
+Json to_json(const ShareBenchmark& shares) {
+  const auto json_of = [](const ShareRow& row) -> Json {
+    return {{"share", row.share},
+            {"widths", row.widths},
+            {"microseconds", row.microseconds},
+            {"predicted_microseconds", row.predicted}};
   };
-  nlohmann::ordered_json json = {{"slower_ranks", shares.slower},
-                                 {"rows", nlohmann::ordered_json::array()},
-                                 {"even", json_of(shares.even)},
-                                 {"chosen", json_of(shares.chosen)},
-                                 {"left_out", shares.left_out},
-                                 {"of_fewer_microseconds", nullptr},
-                                 {"of_fewer_measured", shares.fewer_measured}};
-  if (shares.of_fewer > 0) json["of_fewer_microseconds"] = shares.of_fewer;
+  Json json = {{"slower_ranks", shares.slower},
+               {"rows", Json::array()},
+               {"even", json_of(shares.even)},
+               {"chosen", json_of(shares.chosen)},
+               {"left_out", shares.left_out},
+               {"of_fewer_microseconds", positive_or_null(shares.of_fewer)},
+               {"of_fewer_measured", shares.fewer_measured}};
   for (const ShareRow& row : shares.rows) json["rows"].push_back(json_of(row));
   return json;
 }

@@ -1,11 +1,11 @@
-#include "solver/bench/benchmark_vectors.hpp"
-
+// Products and combinations of many vectors.
 #include <functional>
 #include <optional>
 
 #include "dirac/kernels/kernel_table.hpp"
 #include "dirac/operators/vector_algebra.hpp"
 #include "halo/cuda/cuda_device.hpp"
+#include "solver/bench/benchmark.hpp"
 #include "solver/request/sources.hpp"
 
 namespace staghorn {

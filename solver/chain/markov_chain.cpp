@@ -1,7 +1,6 @@
 #include "solver/chain/markov_chain.hpp"
 
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "dirac/gauge/cuda_heatbath.hpp"
@@ -16,6 +15,7 @@
 #include "solver/report/provenance.hpp"
 #include "solver/request/name_pattern.hpp"
 #include "solver/request/option_text.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -38,10 +38,7 @@ std::string name_of(const Chain& chain, int n) {
 }
 
 void print_plaquette(std::ostream& out, const Plaquette& p, int sweep) {
-  char line[128];
-  std::snprintf(line, sizeof line, "sweep %6d  plaquette %.10f  (space %.10f, time %.10f)", sweep, p.all, p.space,
-                p.time);
-  out << line << std::endl;
+  out << format("sweep %6d  plaquette %.10f  (space %.10f, time %.10f)", sweep, p.all, p.space, p.time) << std::endl;
 }
 
 const LinkField& on_host(const LinkField& links) { return links; }
@@ -75,12 +72,10 @@ void run_sweeps(std::ostream& out, const Communicator& communicator, const Chain
     if (chain.saves(sweep + 1)) save(out, communicator, chain, name_of(chain, sweep + 1), on_host(links), sweep + 1);
   }
   print_plaquette(out, plaquette(communicator, links), chain.last_sweep());
-  if (chain.request.sweeps > 0) {
-    char line[128];
-    std::snprintf(line, sizeof line, "%d sweeps in %.2f s, %.4g s each", chain.request.sweeps, sweeping.seconds(),
-                  sweeping.seconds() / chain.request.sweeps);
-    out << line << std::endl;
-  }
+  if (chain.request.sweeps > 0)
+    out << format("%d sweeps in %.2f s, %.4g s each", chain.request.sweeps, sweeping.seconds(),
+                  sweeping.seconds() / chain.request.sweeps)
+        << std::endl;
   if (chain.request.output) save(out, communicator, chain, *chain.request.output, on_host(links), chain.last_sweep());
 }
 

@@ -1,22 +1,11 @@
 #include "solver/checkpoint/checkpoint_series.hpp"
 
-#include <filesystem>
-
 #include "halo/watch/activity.hpp"
 #include "halo/watch/signal_watch.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "solver/search/search_keeper.hpp"
 
 namespace staghorn {
-
-namespace {
-
-bool exists(const Communicator& communicator, const std::string& path) {
-  std::error_code error;
-  return communicator.any(communicator.is_root() && std::filesystem::exists(path, error));
-}
-
-}  // namespace
 
 CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Lattice& lattice,
                                    const CheckpointPlace& place, std::map<std::string, std::string> identity)
@@ -31,13 +20,13 @@ CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Latti
   for (const std::string& path : {path_, previous_checkpoint(path_)}) names_.claim(path, true);
   if (place.resume)
     find_state();
-  else if (exists(communicator, path_))
+  else if (file_exists(communicator, path_))
     throw FileError(path_ + " exists already; `resume` goes on from it");
 }
 
 void CheckpointSeries::find_state() {
   for (const std::string& path : {path_, previous_checkpoint(path_)}) {
-    if (!exists(communicator_, path)) continue;
+    if (!file_exists(communicator_, path)) continue;
     CheckpointContents contents;
     try {
       contents = read_checkpoint(communicator_, path);

@@ -10,7 +10,7 @@
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
-#include "solver/report/checkpoint_summary.hpp"
+#include "solver/report/run_setting.hpp"
 
 namespace staghorn {
 

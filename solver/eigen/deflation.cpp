@@ -23,31 +23,12 @@ constexpr double filter_begin = 1.0 / 8;
 constexpr int power_steps = 20;
 constexpr double beyond_largest = 1.1;  // what so many steps may have missed
 
-// Adds the time from its making to its end.
-class Timed {
- public:
-  explicit Timed(double& seconds) : seconds_(seconds) {}
-  ~Timed() { seconds_ += watch_.seconds(); }
-  Timed(const Timed&) = delete;
-  Timed& operator=(const Timed&) = delete;
-
- private:
-  double& seconds_;
-  Stopwatch watch_;
-};
-
 // The blocks from `first` on, at most `most` of them.
 std::vector<const ColorVectorField*> some(const std::vector<ColorVectorField>& blocks, std::size_t first,
                                           std::size_t most) {
   std::vector<const ColorVectorField*> group;
   for (std::size_t i = first; i < std::min(first + most, blocks.size()); ++i) group.push_back(&blocks[i]);
   return group;
-}
-
-int columns_of(const std::vector<const ColorVectorField*>& group) {
-  int columns = 0;
-  for (const ColorVectorField* block : group) columns += block->n_rhs();
-  return columns;
 }
 
 }  // namespace
@@ -72,7 +53,7 @@ Deflation::Work& Deflation::work(int n_rhs) {
 
 ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const ColorVectorField& r) {
   const Activity activity("deflation");
-  const Timed timed(use_.seconds);
+  const Stopwatch watch;
   ++use_.projections;
   Work& work = this->work(r.n_rhs());
   const ColorVectorField* in = &r;
@@ -93,6 +74,7 @@ ComplexMatrix Deflation::coefficients(StaggeredOperator& d, Parity parity, const
       const double factor = -1 / damping(d, parity, pairs_.values[std::size_t(i)]);  // (D_oe)^+ r = -D_eo r
       for (int j = 0; j < all.columns; ++j) all(i, j) = {factor * all(i, j).re, factor * all(i, j).im};
     }
+  use_.seconds += watch.seconds();
   return all;
 }
 
@@ -112,7 +94,7 @@ ComplexMatrix Deflation::products(const ColorVectorField& r) {
   for (std::size_t block = 0; block < pairs_.blocks.size(); block += most_blocks) {
     const std::vector<const ColorVectorField*> group = some(pairs_.blocks, block, most_blocks);
     const auto first = scales_.begin() + row;
-    ColumnScales of_group(first, first + columns_of(group));
+    ColumnScales of_group(first, first + std::min(all.rows - row, int(most_blocks) * per_block));
     const ComplexMatrix part = algebra_.gram(group, right, &of_group, &scales);
     std::copy(of_group.begin(), of_group.end(), first);
     std::copy(part.elements.begin(), part.elements.end(), &all(row, 0));
@@ -167,7 +149,7 @@ std::optional<ChebyshevFilter> Deflation::make_filter(StaggeredOperator& d) cons
 void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix& coefficients,
                         const std::function<double(double)>& weight, ColorVectorField& result) {
   const Activity activity("deflation");
-  const Timed timed(use_.seconds);
+  const Stopwatch watch;
   const bool partner = parity != pairs_.parity;
   Work& work = this->work(result.n_rhs());
   ColorVectorField* out[] = {partner || result.precision() != precision() ? &work.out : &result};
@@ -176,7 +158,7 @@ void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix
   int first = 0;
   for (std::size_t block = 0; block < pairs_.blocks.size(); block += std::size_t(most_blocks)) {
     const std::vector<const ColorVectorField*> group = some(pairs_.blocks, block, std::size_t(most_blocks));
-    ComplexMatrix c(columns_of(group), n);
+    ComplexMatrix c(std::min(int(pairs_.count()) - first, most_blocks * per_block), n);
     for (int i = 0; i < c.rows; ++i) {
       const double lambda = pairs_.values[std::size_t(first + i)];
       const double divisor = partner ? lambda * damping(d, parity, lambda) : 1;
@@ -194,6 +176,7 @@ void Deflation::combine(StaggeredOperator& d, Parity parity, const ComplexMatrix
   } else if (out[0] != &result) {
     result.convert_from(work.out);
   }
+  use_.seconds += watch.seconds();
 }
 
 void Deflation::project(StaggeredOperator& d, Parity parity, double shift, const ColorVectorField& r,

@@ -19,6 +19,21 @@ constexpr int columns_at_once = 16, rows_at_once = 64;  // of a combination
 double dependent(Precision precision) { return precision == Precision::fp64 ? 1e-10 : 1e-5; }
 double exhausted(Precision precision) { return precision == Precision::fp64 ? 1e-12 : 1e-6; }
 
+// Vectors first ... last - 1.
+template <class Vectors>
+auto pointers(Vectors& vectors, int first, int last) {
+  std::vector<decltype(vectors.data())> some;
+  for (int i = first; i < last; ++i) some.push_back(&vectors[std::size_t(i)]);
+  return some;
+}
+
+// 1 on the diagonal.
+ComplexMatrix unit(int rows, int columns) {
+  ComplexMatrix one(rows, columns);
+  for (int i = 0; i < std::min(rows, columns); ++i) one(i, i).re = 1;
+  return one;
+}
+
 }  // namespace
 
 void draw_gaussian(const StaggeredOperator& d, ColorVectorField& v, Parity parity, std::uint64_t seed,
@@ -59,33 +74,25 @@ void LanczosBasis::visit(const Archive& archive) {
 }
 
 ComplexMatrix LanczosBasis::take_out(int first, int last, int n, int count) {
-  std::vector<const ColorVectorField*> vectors;
-  std::vector<ColorVectorField*> targets;
-  for (int j = n; j < n + count; ++j)
-    vectors.push_back(&vectors_[std::size_t(j)]), targets.push_back(&vectors_[std::size_t(j)]);
   ComplexMatrix products(last - first, count);
-  const auto some = [&](int begin, int most) {
-    std::vector<const ColorVectorField*> others;
-    for (int i = begin; i < std::min(last, begin + most); ++i) others.push_back(&vectors_[std::size_t(i)]);
-    return others;
-  };
+  const auto some = [&](int begin, int most) { return pointers(vectors_, begin, std::min(last, begin + most)); };
   ColumnScales scales;
   for (int i = first; i < last; i += tile) {
     // scales are kept where a tile begins as it always does
-    const ComplexMatrix part =
-        algebra_.gram(some(i, tile), vectors, i % tile == 0 ? &scales_[std::size_t(i / tile)] : nullptr, &scales);
+    const ComplexMatrix part = algebra_.gram(some(i, tile), pointers(vectors_, n, n + count),
+                                             i % tile == 0 ? &scales_[std::size_t(i / tile)] : nullptr, &scales);
     std::copy(part.elements.begin(), part.elements.end(),
               products.elements.begin() + std::ptrdiff_t(i - first) * count);
   }
   for (int i = first; i < last; i += rows_at_once) {
-    const std::vector<const ColorVectorField*> others = some(i, rows_at_once);
+    const std::vector<ColorVectorField*> others = some(i, rows_at_once);
     ComplexMatrix minus(int(others.size()), count);
     for (int row = 0; row < minus.rows; ++row)
       for (int j = 0; j < count; ++j) {
         const Complex<double>& c = products(i - first + row, j);
         minus(row, j) = {-c.re, -c.im};
       }
-    algebra_.combine(others, minus, targets, true);
+    algebra_.combine(others, minus, pointers(vectors_, n, n + count), true);
   }
   return products;
 }
@@ -149,39 +156,34 @@ bool LanczosBasis::draw(int n) {
   return false;
 }
 
+void LanczosBasis::combine(const ComplexMatrix& rows, int first_row, int columns,
+                           std::span<ColorVectorField* const> to) {
+  for (int first = 0; first < rows.columns; first += rows_at_once) {
+    const int last = std::min(rows.columns, first + rows_at_once);
+    ComplexMatrix c(last - first, columns);
+    for (int j = first; j < last; ++j)
+      for (int i = 0; i < columns; ++i) c(j - first, i) = rows(first_row + i, j);
+    algebra_.combine(pointers(vectors_, first, last), c, to, first > 0);
+  }
+}
+
 void LanczosBasis::combine(const ComplexMatrix& rows, std::vector<ColorVectorField>& blocks) {
   int first_row = 0;
   for (ColorVectorField& block : blocks) {
-    for (int first = 0; first < rows.columns; first += rows_at_once) {
-      const int last = std::min(rows.columns, first + rows_at_once);
-      std::vector<const ColorVectorField*> from;
-      for (int j = first; j < last; ++j) from.push_back(&vectors_[std::size_t(j)]);
-      ComplexMatrix c(last - first, block.n_rhs());
-      for (int j = first; j < last; ++j)
-        for (int i = 0; i < block.n_rhs(); ++i) c(j - first, i) = rows(first_row + i, j);
-      ColorVectorField* const target[] = {&block};
-      algebra_.combine(from, c, target, first > 0);
-    }
+    ColorVectorField* const to[] = {&block};
+    combine(rows, first_row, block.n_rhs(), to);
     first_row += block.n_rhs();
   }
 }
 
 void LanczosBasis::gather(int first, int count, ColorVectorField& block) const {
-  std::vector<const ColorVectorField*> from;
-  for (int i = first; i < first + count; ++i) from.push_back(&vectors_[std::size_t(i)]);
-  ComplexMatrix one(count, block.n_rhs());
-  for (int i = 0; i < count; ++i) one(i, i).re = 1;
   ColorVectorField* const to[] = {&block};
-  algebra_.combine(from, one, to);
+  algebra_.combine(pointers(vectors_, first, first + count), unit(count, block.n_rhs()), to);
 }
 
 void LanczosBasis::scatter(const ColorVectorField& block, int first, int count) {
-  std::vector<ColorVectorField*> to;
-  for (int i = first; i < first + count; ++i) to.push_back(&vectors_[std::size_t(i)]);
-  ComplexMatrix one(block.n_rhs(), count);
-  for (int i = 0; i < count; ++i) one(i, i).re = 1;
   const ColorVectorField* const from[] = {&block};
-  algebra_.combine(from, one, to);
+  algebra_.combine(from, unit(block.n_rhs(), count), pointers(vectors_, first, first + count));
 }
 
 void LanczosBasis::rotate(const ComplexMatrix& rows, int following) {
@@ -191,17 +193,7 @@ void LanczosBasis::rotate(const ComplexMatrix& rows, int following) {
   });
   for (int first_row = 0; first_row < rows.rows; first_row += columns_at_once) {
     const int last_row = std::min(rows.rows, first_row + columns_at_once);
-    std::vector<ColorVectorField*> to;
-    for (int i = first_row; i < last_row; ++i) to.push_back(&spare_[std::size_t(i)]);
-    for (int first = 0; first < rows.columns; first += rows_at_once) {
-      const int last = std::min(rows.columns, first + rows_at_once);
-      std::vector<const ColorVectorField*> from;
-      for (int j = first; j < last; ++j) from.push_back(&vectors_[std::size_t(j)]);
-      ComplexMatrix c(last - first, last_row - first_row);
-      for (int j = first; j < last; ++j)
-        for (int i = first_row; i < last_row; ++i) c(j - first, i - first_row) = rows(i, j);
-      algebra_.combine(from, c, to, first > 0);
-    }
+    combine(rows, first_row, last_row - first_row, pointers(spare_, first_row, last_row));
     made_progress();
   }
   for (int i = 0; i < following; ++i)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "dirac/algebra/complex_matrix.hpp"
@@ -56,6 +57,8 @@ class LanczosBasis {
  private:
   // c_ij = (v_i, v_{n+j}) for first <= i < last and j < count; v_{n+j} -= sum_i c_ij v_i.
   ComplexMatrix take_out(int first, int last, int n, int count);
+  // Column i of `to` <- sum_j rows(first_row + i, j) v_j.
+  void combine(const ComplexMatrix& rows, int first_row, int columns, std::span<ColorVectorField* const> to);
   // v_n <- what vectors 0 ... n - 1 leave of it, taken out twice, at length 1. Returns the length that was left.
   double reduce_to_rest(int n);
   double norm(int n) const;

@@ -16,7 +16,7 @@ constexpr double sloppy_aim(double target_norm) { return 0.95 * target_norm; }
 constexpr double largest_share_left = 0.9;
 // Of a tile: the sloppy loop itself stops at this share of the residual that asks for an update.
 constexpr double least_share_of_update = 0.1;
-// Of a block: its residual is computed anew whenever it has fallen by this factor.
+// Of a block: its residual is computed anew once it has fallen by this factor.
 constexpr double fall_of_block = 0.3;
 
 }  // namespace staghorn

@@ -19,11 +19,10 @@ namespace staghorn {
 
 constexpr int max_block_rhs = 16;
 
-// For systems of `d`, up to max_block_rhs right-hand sides. With `sloppy`, which is fp32, iterations run there: at each
-// fall of the residual it is computed anew in the precision of `d` and factored, and directions are kept. Where the
-// block breaks down, stagnates, or gains less than single right-hand sides would, the batch (CG, or mixed precision)
-// goes on from what was reached, and CgResult::took_over says so. Throws Error where the block cannot run. The
-// operators must outlive the solver. Local.
+// For systems of `d`, up to max_block_rhs right-hand sides. With `sloppy`, which is fp32, iterations run there, and the
+// residual is computed anew in the precision of `d` now and then; where rounding mixes the directions, the block goes
+// on in that precision. Where it breaks down or stagnates there, CG goes on from what was reached. CgResult::took_over
+// says so. Throws Error where the block cannot run. The operators must outlive the solver. Local.
 std::unique_ptr<KrylovSolver> make_block_solver(StaggeredOperator& d, StaggeredOperator* sloppy);
 
 // The bytes of its vectors, of the larger of block and batch.

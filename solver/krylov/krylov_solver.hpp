@@ -15,7 +15,7 @@
 #include "solver/krylov/cg_recurrences.hpp"
 #include "solver/krylov/loop_form.hpp"
 #include "solver/krylov/stop_rule.hpp"
-#include "solver/report/iterations/iteration_bound.hpp"
+#include "solver/report/cg_spectrum.hpp"
 
 namespace staghorn {
 
@@ -61,7 +61,7 @@ struct CgStop {
   std::vector<double> source_norm2{};
   long stagnation_window =
       1000;  // of the stop rule (stop_rule.hpp); 0: nothing but targets and numbers ends the search
-  // The window is the iteration bound of each right-hand side where that is larger (report/iterations).
+  // The window is the iteration bound of each right-hand side where that is larger (report/cg_spectrum.hpp).
   bool patient = false;
   LoopChoice choice = LoopChoice::automatic;
   long most_of(std::size_t i) const {

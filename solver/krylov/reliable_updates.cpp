@@ -59,27 +59,12 @@ std::vector<double> ResidualReplacement::replace(CgState& search, const std::vec
 
 CgResult MixedPrecisionCg::solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
                                  const CgStop& stop, const ShowProgress& show) {
-  r_.copy_from(b);
-  std::vector<ExactSum> sums = sums_of_sources(stop);
-  const std::vector<double> r2 = system.d.norm2(r_, sums);
-  return iterate(system, x, b, r2, std::move(sums), stop, show);
-}
-
-CgResult MixedPrecisionCg::go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
-                                 const CgStop& stop, const ShowProgress& show) {
-  std::vector<ExactSum> sums = sums_of_sources(stop);
-  const std::vector<double> r2 = residual(system, x, b, r_, tmp_, sums);
-  return iterate(system, x, b, r2, std::move(sums), stop, show);
-}
-
-// From r_ = b - A x, |r_|^2 = r2, the sums of which were `sums`.
-CgResult MixedPrecisionCg::iterate(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b,
-                                   std::vector<double> r2, std::vector<ExactSum> sums, const CgStop& stop,
-                                   const ShowProgress& show) {
   const auto& [d, parity, shift] = system;
   CgState sloppy{sloppy_x_, inner_.r, inner_.p, inner_.tmp, {}, {}, &inner_.loop};
   const std::size_t n = stop.target_norm.size();
-  std::vector<ExactSum> sloppy_sums = sums_of_sources(stop);
+  std::vector<ExactSum> sums = sums_of_sources(stop), sloppy_sums = sums;
+  r_.copy_from(b);
+  std::vector<double> r2 = d.norm2(r_, sums);
   CgResult result;
 
   UpdatedRhs rhs(stop, r2, shift, update_plan(updates_, sloppy_, shift, stop.deflation));

@@ -64,15 +64,9 @@ class MixedPrecisionCg final : public KrylovSolver {
         inner_(sloppy) {}
   CgResult solve(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
                  const ShowProgress& show) override;
-  // The same from an x that is not zero: another solver got so far. Collective.
-  CgResult go_on(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, const CgStop& stop,
-                 const ShowProgress& show);
   std::int64_t bytes() const override { return r_.bytes() + tmp_.bytes() + sloppy_x_.bytes() + inner_.bytes(); }
 
  private:
-  CgResult iterate(const ParitySystem& system, ColorVectorField& x, const ColorVectorField& b, std::vector<double> r2,
-                   std::vector<ExactSum> sums, const CgStop& stop, const ShowProgress& show);
-
   StaggeredOperator& sloppy_;
   ReliableUpdates updates_;
   ResidualReplacement replacement_;

@@ -22,11 +22,38 @@ struct UpdatePlan {
   long shortest_interval = cg_refresh_interval;
 };
 
+// How many iterations there are between updates: as many as let about the share `mismatch` gather.
+class UpdateInterval {
+ public:
+  UpdateInterval(double mismatch, long shortest) : mismatch_(mismatch), shortest_(shortest) {}
+  long longest() const { return interval_; }
+
+  // So many iterations after an update the sloppy residual was off by this share: what gathers grows about as they do.
+  void record(long iterations, double mismatch) {
+    if (iterations == 0) return;
+    const double factor = mismatch >= 0 ? std::clamp(mismatch_ / mismatch, 0.5, 2.0) : 0.5;  // NaN is the worst
+    const long wanted = long(double(iterations) * factor) / cg_refresh_interval * cg_refresh_interval;
+    if (factor < 1 || iterations >= interval_) interval_ = std::clamp(wanted, shortest_, most);
+  }
+  void visit(const Archive& archive) { archive("longest", interval_); }
+
+ private:
+  // The first one, and the most. Multiples of cg_refresh_interval.
+  static constexpr long first = 64, most = 4096;
+  double mismatch_;
+  long shortest_, interval_ = first;
+};
+
 class UpdatedRhs : public RhsLedger {
  public:
   // |r|^2 = r2 begins each history. `shift`: of the system. `stop` must outlive the object.
   UpdatedRhs(const CgStop& stop, std::span<const double> r2, double shift, const UpdatePlan& plan)
-      : RhsLedger(stop, r2), shift_(shift), plan_(plan), lost_(r2.size(), 0), deflated_at_(r2.size(), met_at_once) {}
+      : RhsLedger(stop, r2),
+        shift_(shift),
+        plan_(plan),
+        interval_(plan.mismatch, plan.shortest_interval),
+        lost_(r2.size(), 0),
+        deflated_at_(r2.size(), met_at_once) {}
 
   bool apply_stop_rule(std::span<const double> r2) {
     for (std::size_t i = 0; i < rhs_.size(); ++i) rhs_[i].done.residual_norm = std::sqrt(r2[i]);
@@ -79,7 +106,7 @@ class UpdatedRhs : public RhsLedger {
     next.deflation = nullptr;
     next.until_first = true;
     next.restarted = true;
-    next.max_iterations = std::min({stop_.max_iterations - iterations, iterations_left(), interval_});
+    next.max_iterations = std::min({stop_.max_iterations - iterations, iterations_left(), interval_.longest()});
     next.target_norm = targets_of_update();
     return next;
   }
@@ -99,7 +126,7 @@ class UpdatedRhs : public RhsLedger {
   }
 
   // The most iterations until the next update.
-  long interval() const { return interval_; }
+  long interval() const { return interval_.longest(); }
 
   // Records the sloppy iterations `found`, after which |r|^2 in high precision is `r2`, and the sloppy residual was off
   // by the share `mismatch` of it. Returns the most iterations of any right-hand side.
@@ -126,11 +153,7 @@ class UpdatedRhs : public RhsLedger {
       rhs.outcome = broke_down ? CgOutcome::breakdown : gains ? CgOutcome::out_of_iterations : CgOutcome::stagnated;
       if (broke_down || !gains) rhs_[i].active = std::sqrt(r2[i]) <= stop_.target_norm[i];  // the stop rule: converged
     }
-    if (longest > 0) {  // what gathers grows about as the iterations
-      const double factor = worst >= 0 ? std::clamp(plan_.mismatch / worst, 0.5, 2.0) : 0.5;
-      const long wanted = long(double(longest) * factor) / cg_refresh_interval * cg_refresh_interval;
-      if (factor < 1 || longest >= interval_) interval_ = std::clamp(wanted, plan_.shortest_interval, most_interval);
-    }
+    interval_.record(longest, worst);
     return longest;
   }
 
@@ -174,8 +197,6 @@ class UpdatedRhs : public RhsLedger {
   }
 
  private:
-  // The first interval between updates, and what it may become. Multiples of cg_refresh_interval.
-  static constexpr long first_interval = 64, most_interval = 4096;
   // The sloppy operator can do no more once so many updates in a row found the residual off by so large a share, or
   // three quarters of all iterations left more than largest_share_left of it.
   static constexpr double largest_mismatch = 0.5;
@@ -201,7 +222,7 @@ class UpdatedRhs : public RhsLedger {
 
   double shift_;
   UpdatePlan plan_;
-  long interval_ = first_interval;
+  UpdateInterval interval_;
   std::vector<long> lost_;           // updates in a row
   std::vector<double> deflated_at_;  // the larger |r| of before and after the last projection; infinite at first
 };

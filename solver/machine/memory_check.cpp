@@ -52,6 +52,13 @@ std::string object_list(const MemoryEstimate& estimate, bool on_device) {
   return list;
 }
 
+MemoryBudget budget_of(const Communicator& communicator, int cuda_device, const MemoryBudget& held,
+                       GpuMemory counted = GpuMemory::free) {
+  const AvailableMemory available = available_memory(communicator, cuda_device, counted);
+  return {std::min(available.host + held.host, available.host_limit),
+          std::min(available.device + held.device, available.device_limit)};
+}
+
 }  // namespace
 
 bool fits(const MemoryEstimate& estimate, const MemoryBudget& budget) {
@@ -84,17 +91,6 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
         to_string(*grid) + ")");
   return list;
 }
-
-namespace {
-
-MemoryBudget budget_of(const Communicator& communicator, int cuda_device, const MemoryBudget& held,
-                       GpuMemory counted = GpuMemory::free) {
-  const AvailableMemory available = available_memory(communicator, cuda_device, counted);
-  return {std::min(available.host + held.host, available.host_limit),
-          std::min(available.device + held.device, available.device_limit)};
-}
-
-}  // namespace
 
 int most_rhs_that_fit(const Communicator& communicator, const SolveShape& shape, int cuda_device,
                       const MemoryBudget& held) {

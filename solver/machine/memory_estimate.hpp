@@ -1,10 +1,11 @@
-// How much memory a solve needs, object by object, known before anything is allocated.
+// How much memory a solve or a search for eigenpairs needs, object by object, known before anything is allocated.
 #pragma once
 
 #include <map>
 #include <string>
 
 #include "dirac/algebra/precision.hpp"
+#include "dirac/operators/staggered_operator.hpp"
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
@@ -58,8 +59,8 @@ struct MemoryEstimate {
   bool on_gpu = false;
   bool eigenvectors_on_host = false;  // though on_gpu
 
-  bool on_device(const std::string& object)
-      const;  // links, sloppy_links, halo, (shifted_)vectors, eigenvectors, deflation, device_certificate of a GPU
+  // Of a GPU: links, sloppy_links, halo, (shifted_)vectors, eigenvectors, deflation, device_certificate.
+  bool on_device(const std::string& object) const;
   double device() const;  // bytes on the GPU
   double host() const;    // bytes on the host, at their peak
   double total() const;   // of all objects
@@ -67,6 +68,27 @@ struct MemoryEstimate {
 
 // Throws Error where grid and lattice do not fit each other. Local.
 MemoryEstimate estimate_memory(const SolveShape& shape);
+
+struct SearchMemory {
+  // Bytes of one rank, where it computes:
+  //   links        as the operator reads them; of a search in fp32 in fp64, too
+  //   halo         face and ghost buffers, neighbour tables, for single vectors and for blocks
+  //   basis        vectors at the peak: the basis, as many again while it is rotated, and four blocks
+  //   certificate  on a GPU: links in fp64 and three plain fields, once the basis is gone; else 0
+  //   eigenvectors the pairs, which stay beside the certificate
+  std::map<std::string, double> objects;
+  int vectors = 0;    // of the basis at the peak
+  double vector = 0;  // bytes of one of them
+
+  // At the peak: while the basis is there, or while the pairs are certified.
+  double needed() const;
+};
+
+// For one rank of `lattice`, with the operator of these options. `improved`: there are Naik links.
+SearchMemory estimate_search_memory(const Lattice& lattice, const OperatorOptions& options, bool improved, int pairs);
+
+// The most pairs, up to those that a request may have, whose search fits into `bytes` of one rank; 0 for none.
+int most_pairs_that_fit(const Lattice& lattice, const OperatorOptions& options, bool improved, double bytes);
 
 // Each object's bytes on all ranks together. All ranks have the same objects. One message; collective.
 std::map<std::string, double> summed_over_ranks(const Communicator& communicator,

@@ -2,7 +2,6 @@
 #include <omp.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "dirac/fields/vector_shape.hpp"
@@ -19,7 +18,7 @@
 #include "solver/bench/benchmark.hpp"
 #include "solver/bench/benchmark_scaling.hpp"
 #include "solver/bench/benchmark_shares.hpp"
-#include "solver/bench/cache_size.hpp"
+#include "solver/bench/this_machine.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/krylov/block_conjugate_gradient.hpp"
 #include "solver/krylov/cublas/cublas.hpp"
@@ -29,6 +28,7 @@
 #include "solver/report/provenance.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -42,8 +42,7 @@ constexpr std::pair<const char*, Measure> measurements[] = {
 
 CommandSyntax bench_syntax() {
   CommandSyntax syntax{
-      "bench",
-      "staghorn bench hop|cg|sums|exchange|scaling|mapping|shares --lattice X Y Z T [options]",
+      "bench", "staghorn bench hop|cg|sums|exchange|scaling|mapping|shares --lattice X Y Z T [options]",
       "Times the kernels on random links. Every row gives the time of one call, GF/s at 570 flop a site\n"
       "and hop (1146 of improved quarks), GB/s by minimal traffic (each link and vector once) and its fraction of the "
       "streaming\n"
@@ -61,55 +60,55 @@ CommandSyntax bench_syntax() {
       "  shares      CG against the share of the slower ranks, its minimum, and what `--shares auto` of a solve "
       "takes;\n"
       "              in the first precision and links of the lists\n",
-      po::options_description(),
-      {},
       "\nExamples:\n  staghorn bench hop --lattice 32 32 32 16 --links 18,12,8\n"
       "  mpirun -n 8 staghorn bench scaling --lattice 32 32 32 64 --local 32 32 32 32\n"
       "  mpirun -n 2 staghorn bench shares --lattice 16 16 16 32 --slow-device 1:3\n"};
-  po::options_description options("Options");
-  // clang-format off
-  options.add_options()
-      ("what", po::value<std::string>()->value_name("hop|cg|sums|exchange|scaling|mapping|shares")->required(),
-       "what to measure (first word)")
-      ("lattice", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"), "extents, even")
-      ("local", po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T"),
-       "scaling: extents that each rank holds, even")
-      ("along", po::value<std::string>()->value_name("xyzt")->default_value("xyzt"),
-       "scaling, --local: directions in which these are put together, the shortest first; one direction has the\n"
-       "fewest faces")
-      ("precision", po::value<std::string>()->value_name("LIST")->default_value("fp64,fp32"), "of fp64, fp32, fp16")
-      ("links", po::value<std::string>()->value_name("LIST")->default_value("18,12,8"), "reals per link: 18, 12, 8")
-      ("action", po::value<std::string>()->value_name("naive|asqtad|hisq")->default_value("naive"),
-       "hop, cg, sums, exchange: which staggered quarks (asqtad and hisq hop alike)")
-      ("naik-links", po::value<std::string>()->value_name("LIST")->default_value("18,13,9"),
-       "asqtad, hisq: reals per Naik link, beside fat links of 18")
-      ("rhs", po::value<int>()->value_name("N")->default_value(1), ("right-hand sides side by side, " + rhs_range()).c_str())
-      ("seconds", po::value<double>()->value_name("S")->default_value(1), "spent on each figure")
-      ("stream-mib", po::value<long>()->value_name("N")->default_value(0, "1024, on a GPU 4096"),
-       "MiB that the streaming read passes, which figures are compared with; less than the caches hold is no\nfigure of the memory")
-      ("device", po::value<std::string>()->value_name("auto|cpu|cuda[:n]")->default_value("auto"), "where to compute")
-      ("blas", po::value<std::string>()->value_name("auto|fused|cublas")->default_value("auto"),
-       "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there")
-      ("solver", po::value<std::string>()->value_name("cg|block")->default_value("cg"),
-       "cg: which iteration; block CG takes 2 to 16 right-hand sides, in fp64 and fp32")
-      ("instruction-set", po::value<std::string>()->value_name("NAME")->default_value("auto"),
-       "auto | avx512 | avx2 | baseline")
-      ("grid", po::value<std::string>()->value_name("x,y,z,t"), "process grid (default: the one with the least surface)")
-      ("mapping", po::value<std::string>()->value_name("host|natural|reversed")->default_value("host"),
-       "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest")
-      ("machine", po::value<std::string>()->value_name("h200|FILE.json")->default_value("h200"),
-       "scaling, mapping: links and latencies of the floor on GPUs, as of `staghorn plan`")
-      ("loopback", po::value<std::string>()->value_name("xyzt")->default_value(""),
-       "directions cut although one process holds them")
-      ("transport", po::value<std::string>()->value_name("NAME")->default_value("auto"), "how faces travel between GPUs")
-      ("overlap", po::value<std::string>()->value_name("on|off")->default_value("on"), "compute while faces travel")
-      ("tuning", po::value<std::string>()->value_name("on|off|again"),
-       "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off neither\n"
-       "reads nor writes there (default: STAGHORN_TUNING, or on)")
-      ("json", po::value<std::string>()->value_name("F"), "write the figures as JSON too")
-      ("force", po::bool_switch(), "replace F if it exists");
-  // clang-format on
-  syntax.options.add(options).add(watchdog_options());
+  syntax.options
+      .add(options_of(
+          "Options",
+          {{"what",
+            "hop|cg|sums|exchange|scaling|mapping|shares",
+            "what to measure (first word)",
+            {},
+            OptionRow::required},
+           {"lattice", "X Y Z T", "extents, even", {}, OptionRow::several},
+           {"local", "X Y Z T", "scaling: extents that each rank holds, even", {}, OptionRow::several},
+           {"along", "xyzt",
+            "scaling, --local: directions in which these are put together, the shortest first; one direction has the\n"
+            "fewest faces",
+            "xyzt"},
+           {"precision", "LIST", "of fp64, fp32, fp16", "fp64,fp32"},
+           {"links", "LIST", "reals per link: 18, 12, 8", "18,12,8"},
+           {"action", "naive|asqtad|hisq",
+            "hop, cg, sums, exchange: which staggered quarks (asqtad and hisq hop alike)", "naive"},
+           {"naik-links", "LIST", "asqtad, hisq: reals per Naik link, beside fat links of 18", "18,13,9"},
+           {"rhs", "N", "right-hand sides side by side, " + rhs_range(), "1"},
+           {"seconds", "S", "spent on each figure", "1"},
+           {"stream-mib", "N",
+            "MiB that the streaming read passes, which figures are compared with; less than the caches hold is no\n"
+            "figure of the memory",
+            "1024, on a GPU 4096"},
+           {"device", "auto|cpu|cuda[:n]", "where to compute", "auto"},
+           {"blas", "auto|fused|cublas",
+            "cg: vector operations fused into the hops, or by cuBLAS (GPU only); auto times both where both are there",
+            "auto"},
+           {"solver", "cg|block", "cg: which iteration; block CG takes 2 to 16 right-hand sides, in fp64 and fp32",
+            "cg"},
+           {"instruction-set", "NAME", "auto | avx512 | avx2 | baseline", "auto"},
+           {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"},
+           {"mapping", "host|natural|reversed",
+            "ranks in the grid: a box on each host; as numbered, x fastest; or t fastest", "host"},
+           {"machine", "h200|FILE.json",
+            "scaling, mapping: links and latencies of the floor on GPUs, as of `staghorn plan`", "h200"},
+           {"loopback", "xyzt", "directions cut although one process holds them", ""},
+           {"transport", "NAME", "how faces travel between GPUs", "auto"},
+           {"overlap", "on|off", "compute while faces travel", "on"},
+           {"tuning", "on|off|again",
+            "time ways to launch kernels on a GPU, once, and remember the fastest in the user's cache folder; off "
+            "neither\nreads nor writes there (default: STAGHORN_TUNING, or on)"},
+           {"json", "F", "write the figures as JSON too"},
+           {"force", "", "replace F if it exists"}}))
+      .add(watchdog_options());
   add_options(syntax.experiments, OptionGroup::experiments, {"inject"});
   syntax.positional.add("what", 1);
   return syntax;
@@ -126,20 +125,22 @@ auto parse_list(const std::string& option, const std::string& text, const Parse&
 }
 
 BenchmarkOptions read_options(const OptionValues& values) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
+  const auto text = [&](const char* name) { return values.text(name); };
   BenchmarkOptions options;
   options.precisions = parse_list("precision", text("precision"), parse_kernel_precision);
   options.links = parse_list("links", text("links"), parse_reconstruct);
   options.naik_links = parse_list("naik-links", text("naik-links"), parse_naik_form);
-  options.rhs = values["rhs"].as<int>();
-  options.seconds = values["seconds"].as<double>();
+  options.rhs = values.number<int>("rhs");
+  options.seconds = values.number<double>("seconds");
   if (options.rhs < 1 || options.rhs > max_rhs)
     throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(options.rhs));
   if (!(options.seconds > 0)) throw UsageError("--seconds", "more than 0", std::to_string(options.seconds));
-  const long stream_mib = values["stream-mib"].as<long>();
-  if (!values["stream-mib"].defaulted() && (stream_mib < 1 || stream_mib > 1 << 20))
-    throw UsageError("--stream-mib", "1 to 1048576", std::to_string(stream_mib));
-  options.stream_bytes = std::size_t(stream_mib) << 20;
+  if (!values.is_default("stream-mib")) {
+    const long stream_mib = values.number<long>("stream-mib");
+    if (stream_mib < 1 || stream_mib > 1 << 20)
+      throw UsageError("--stream-mib", "1 to 1048576", std::to_string(stream_mib));
+    options.stream_bytes = std::size_t(stream_mib) << 20;
+  }
   options.instruction_set = text("instruction-set");
   parse_value("instruction-set", [&] { return cpu_kernels(options.instruction_set).vector_bytes; });
   SolveOptions of_session;
@@ -150,8 +151,7 @@ BenchmarkOptions read_options(const OptionValues& values) {
   options.fused = text("blas") != "cublas";
   options.block = text("solver") == "block";
   if (text("solver") != "cg" && !options.block) throw UsageError("--solver", "cg or block", "'" + text("solver") + "'");
-  if (options.block && values["what"].as<std::string>() != "cg")
-    throw UsageError("--solver block is an option of bench cg");
+  if (options.block && values.text("what") != "cg") throw UsageError("--solver block is an option of bench cg");
   if (options.block && (options.rhs < 2 || options.rhs > max_block_rhs))
     throw UsageError("--rhs", "2 to " + std::to_string(max_block_rhs) + " right-hand sides of block CG", options.rhs);
   options.cublas =
@@ -162,19 +162,12 @@ BenchmarkOptions read_options(const OptionValues& values) {
 // Which GPU, and whether cuBLAS is timed there.
 void choose_machine(const Communicator& communicator, const OptionValues& values, BenchmarkOptions& options) {
   const int rank_on_host = communicator.rank_on_host();
-  communicator.agree(
-      [&] { options.cuda_device = choose_device(values["device"].as<std::string>(), communicator, rank_on_host); });
-  if (values["what"].as<std::string>() != "shares")
-    require_one_kind(devices_of_ranks(communicator, options.cuda_device));
+  communicator.agree([&] { options.cuda_device = choose_device(values.text("device"), communicator, rank_on_host); });
+  if (values.text("what") != "shares") require_one_kind(devices_of_ranks(communicator, options.cuda_device));
   if (options.cuda_device >= 0) cuda::select_device(options.cuda_device);
-  if (values["blas"].as<std::string>() == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
+  if (values.text("blas") == "auto") options.cublas = options.cuda_device >= 0 && Cublas::available();
   if (options.cublas && options.cuda_device < 0)
     throw Error("`blas` cublas", "a GPU to compute on (device cuda)", "device cpu");
-}
-
-std::optional<Extents> optional_extents(const OptionValues& values, const char* name) {
-  if (!values.count(name)) return std::nullopt;
-  return extents_of(values, name);
 }
 
 // What is measured, and on which lattices.
@@ -188,28 +181,27 @@ struct BenchJob {
 };
 
 BenchJob read_job(const OptionValues& values) {
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
   BenchJob job;
-  const std::string& what = job.what = text("what");
+  const std::string& what = job.what = values.text("what");
   for (const auto& [name, function] : measurements)
     if (what == name) job.measure = function;
   if (!job.measure && !job.scaling() && !job.shares() && what != "mapping")
     throw UsageError("bench", "hop, cg, sums, exchange, scaling, mapping or shares", "'" + what + "'");
   const BenchmarkOptions& options = job.options = read_options(values);
   ScalingCase& cut = job.cut;
-  cut.strong = optional_extents(values, "lattice");
-  cut.weak = optional_extents(values, "local");
+  if (values.count("lattice")) cut.strong = extents_of(values, "lattice");
+  if (values.count("local")) cut.weak = extents_of(values, "local");
   cut.grid = options.session.grid;
   cut.mapping = options.session.mapping;
-  cut.along = parse_value("along", [&] { return parse_directions(text("along")); });
+  cut.along = parse_value("along", [&] { return parse_directions(values.text("along")); });
   if (std::none_of(cut.along.begin(), cut.along.end(), [](bool mu) { return mu; }))
     throw UsageError("--along", "some of x, y, z, t", "none");
   if (!job.scaling() && cut.weak) throw UsageError("--local is an option of bench scaling");
-  if (!cut.weak && !values["along"].defaulted()) throw UsageError("--along goes with --local");
+  if (!cut.weak && !values.is_default("along")) throw UsageError("--along goes with --local");
   if (!cut.strong && !cut.weak)
     throw UsageError(std::string("--lattice") + (job.scaling() ? " or --local" : "") + " is required");
   if (job.measure) return job;
-  if (!text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
+  if (!values.text("loopback").empty()) throw UsageError("--loopback is no option of bench " + what);
   if (job.scaling() && cut.grid)
     throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
   if (job.shares() && options.rhs != 1) throw UsageError("--rhs", "1 right-hand side of bench shares", options.rhs);
@@ -231,10 +223,9 @@ void print_place(std::ostream& out, const Communicator& communicator, const Benc
     out << "lattice " << to_string(*job.cut.strong) << ", grid " << to_string(place.placed->lattice.grid()) << ", ";
     if (place.placed->placement.hosts > 1) out << describe(place.placed->placement) << ", ";
   }
-  char line[120];
-  std::snprintf(line, sizeof line, "%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n",
-                communicator.size(), omp_get_max_threads(), place.stream_read * 1e-9, place.copy * 1e-9);
-  out << line << std::flush;
+  out << format("%d ranks x %d threads, streaming read %.1f GB/s, copy %.1f GB/s\n", communicator.size(),
+                omp_get_max_threads(), place.stream_read * 1e-9, place.copy * 1e-9)
+      << std::flush;
   if (communicator.any(job.options.cuda_device >= 0)) return;
   const Communicator& workers = place.placed ? place.placed->communicator : communicator;
   const std::string advice = advice_on_binding(workers, omp_get_max_threads());
@@ -279,10 +270,10 @@ BenchFigures measure_job(const Communicator& communicator, const BenchJob& job, 
 
 nlohmann::ordered_json bench_json(const Communicator& communicator, const BenchJob& job, const BenchPlace& place,
                                   const BenchFigures& figures) {
-  nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version}};
-  for (const auto& [name, value] : run_provenance()) json["provenance"][name] = value;
-  json["device"] = place.devices;
-  json["what"] = job.what;
+  nlohmann::ordered_json json{{"schema_version", SolveReport::schema_version},
+                              {"provenance", run_provenance()},
+                              {"device", place.devices},
+                              {"what", job.what}};
   if (job.cut.strong) json["lattice"] = *job.cut.strong;
   if (job.cut.weak) json["local_lattice"] = *job.cut.weak;
   if (place.placed) {
@@ -309,7 +300,6 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   if (!parsed) return exit_certified;
   const OptionValues& values = *parsed;
   const Watchdog watchdog(communicator, watchdog_limit(values), exit_stalled);
-  const auto text = [&](const char* name) { return values[name].as<std::string>(); };
 
   BenchJob job = read_job(values);
   SessionOptions& session = job.options.session;
@@ -319,12 +309,13 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
                                        job.cut.mapping, smallest_extent(stencil_of(session))));
   const Communicator& workers = place.placed ? place.placed->communicator : communicator;
   choose_machine(workers, values, job.options);
-  session.device = text("device");
+  session.device = values.text("device");
   communicator.agree([&] { session.slowness = slowness_of(session, communicator); });
   if (!job.measure) job.options.cublas = false;
-  const Machine machine = find_machine(communicator, text("machine"));
+  const Machine machine = find_machine(communicator, values.text("machine"));
   ClaimedNames names(communicator);
-  if (values.count("json")) names.claim(text("json"), values["force"].as<bool>());
+  const std::optional<std::string> file = values.optional_text("json");
+  if (file) names.claim(*file, values.is_on("force"));
 
   place.stream_read = measure_stream_read(communicator, job.options);
   place.copy = measure_copy(communicator, job.options);
@@ -332,9 +323,9 @@ int run_bench(const Communicator& communicator, const std::vector<std::string>& 
   print_place(out, communicator, job, place);
   place.cache = last_level_cache(workers, job.options.cuda_device);
   const BenchFigures figures = measure_job(communicator, job, place, machine, out);
-  if (values.count("json"))
-    write_text_file(communicator, text("json"), text_of_json(bench_json(communicator, job, place, figures)) + "\n",
-                    values["force"].as<bool>());
+  if (file)
+    write_text_file(communicator, *file, text_of_json(bench_json(communicator, job, place, figures)) + "\n",
+                    values.is_on("force"));
   return exit_certified;
 }
 

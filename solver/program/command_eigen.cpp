@@ -1,10 +1,7 @@
 // `staghorn eigen`: the lowest eigenpairs of -D^2, certified.
-#include <omp.h>
-
 #include <ostream>
 
 #include "halo/watch/signal_watch.hpp"
-#include "halo/watch/stopwatch.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
@@ -31,8 +28,7 @@ const std::vector<std::string> options_of_solves{
 
 CommandSyntax eigen_syntax() {
   CommandSyntax syntax{
-      "eigen",
-      "staghorn eigen --gauge FILE --pairs K [options]      (mpirun -n N in front for more ranks)",
+      "eigen", "staghorn eigen --gauge FILE --pairs K [options]      (mpirun -n N in front for more ranks)",
       "Finds the lowest eigenpairs of K = -D^2 on even sites by thick-restart Lanczos, checks each in "
       "double precision\n"
       "with uncompressed links, probes for pairs that are missing, and writes vectors and report.\n"
@@ -40,42 +36,37 @@ CommandSyntax eigen_syntax() {
       "With --precision fp32 the search takes half of the memory and less time, for --tolerance 1e-6.\n"
       "Exit status: 0 certified, 1 error, 2 usage, 3 not certified (vectors and report are written),\n"
       "4 ended by the watchdog, 5 ended by a signal with a checkpoint.\n",
-      po::options_description(),
-      {},
       "\nExamples:\n"
       "  staghorn eigen --gauge l8888.milc --pairs 64 --output e.h5 --report e.json\n"
       "  mpirun -n 4 staghorn eigen --gauge l8888.milc --action hisq --pairs 256 --output e.h5\n"
       "  staghorn solve --gauge l8888.milc --mass 0.001 --eigenvectors e.h5 --output x.h5\n"};
   po::options_description problem("Problem"), on_lattice("Operator"), machine("Machine"), files("Files");
   const EigenRequest defaults;
-  problem.add_options()(
-      "gauge", po::value<std::string>()->value_name("FILE"),
-      "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-      "unless --fat and --naik are given")("pairs", po::value<int>()->value_name("K"),
-                                           "how many eigenpairs, from the lowest; required")(
-      "tolerance", po::value<std::string>()->value_name("TOL")->default_value(option_text(defaults.tolerance)),
-      "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K")(
-      "max-calls", po::value<std::string>()->value_name("N")->default_value(option_text(defaults.max_calls)),
-      "the most applications of K, each of them two hops")(
-      "seed", po::value<std::string>()->value_name("SEED")->default_value("1"), "of the random start vector")(
-      "checkpoint", po::value<std::string>()->value_name("F"),
-      "keep the state of the search in this file (docs/checkpoints.md)")(
-      "checkpoint-every",
-      po::value<std::string>()->value_name("SECONDS")->default_value(option_text(defaults.checkpoint_every)),
-      "between two checkpoints")("resume", po::bool_switch(),
-                                 "go on from --checkpoint, on any ranks, grid or device, with no bit changed; begin "
-                                 "where there is none");
+  add_options(
+      problem,
+      {{"gauge", "FILE",
+        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
+        "unless --fat and --naik are given"},
+       {"pairs", "K", "how many eigenpairs, from the lowest; required"},
+       {"tolerance", "TOL", "residual |K v - lambda v| of each pair to reach, over the largest eigenvalue of K",
+        option_text(defaults.tolerance)},
+       {"max-calls", "N", "the most applications of K, each of them two hops", option_text(defaults.max_calls)},
+       {"seed", "SEED", "of the random start vector", "1"},
+       {"checkpoint", "F", "keep the state of the search in this file (docs/checkpoints.md)"},
+       {"checkpoint-every", "SECONDS", "between two checkpoints", option_text(defaults.checkpoint_every)},
+       {"resume", "",
+        "go on from --checkpoint, on any ranks, grid or device, with no bit changed; begin where there is none"}});
   add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
   add_options(machine, OptionGroup::machine, options_of_solves);
   add_options(syntax.experiments, OptionGroup::experiments);
-  files.add_options()("output", po::value<std::string>()->value_name("E"),
-                      "write values and vectors: HDF5 on even sites, or MILC's SciDAC form where the name ends in "
-                      ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime")(
-      "storage", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp64"),
-      "of the vectors in the file; for deflated solves 16 bits are nearly as good")(
-      "report", po::value<std::string>()->value_name("F.json"), "write the report")(
-      "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
-                                                                     "print nothing but errors");
+  add_options(files, {{"output", "E",
+                       "write values and vectors: HDF5 on even sites, or MILC's SciDAC form where the name ends in "
+                       ".scidac or .lime, packed (half of the bytes) where it ends in .packed.scidac or .packed.lime"},
+                      {"storage", "fp64|fp32|fp16",
+                       "of the vectors in the file; for deflated solves 16 bits are nearly as good", "fp64"},
+                      {"report", "F.json", "write the report"},
+                      {"force", "", "replace output files that exist"},
+                      {"quiet", "", "print nothing but errors"}});
   syntax.options.add(problem).add(on_lattice).add(machine).add(watchdog_options()).add(files);
   return syntax;
 }
@@ -90,41 +81,31 @@ struct EigenCommand {
 };
 
 EigenCommand read_eigen_command(const OptionValues& values) {
-  const auto text = [&](const char* name) {
-    return values.count(name) ? std::optional(values[name].as<std::string>()) : std::nullopt;
-  };
   EigenCommand command;
   std::vector<std::string> of_session;
   for (const Option& option : solve_options())
     if (option.of_session()) of_session.push_back(option.name);
   set_options(values, command.options, of_session);
-  command.gauge = text("gauge").value_or("");
   const QuarkAction& quarks = command.options.session.quarks;
-  if (command.gauge.empty() && !quarks.stored())
-    throw UsageError("--gauge is required, or --fat and --naik. `staghorn eigen --help` explains the options.");
-  if (!command.gauge.empty() && quarks.stored())
-    throw UsageError("--gauge", "thin links, or links from --fat and --naik", "all three");
+  command.gauge = gauge_of(values, quarks, "eigen");
   if (!values.count("pairs")) throw UsageError("--pairs is required. `staghorn eigen --help` explains the options.");
-  command.request.pairs = values["pairs"].as<int>();
-  const auto number = [&]<class Number>(const char* name, Number& value) {
-    value = parse_value(name, [&] { return parse_number<Number>(*text(name)); });
-  };
-  number("tolerance", command.request.tolerance);
-  number("max-calls", command.request.max_calls);
-  number("seed", command.request.seed);
-  command.request.checkpoint = text("checkpoint");
-  number("checkpoint-every", command.request.checkpoint_every);
-  command.request.resume = values["resume"].as<bool>();
-  command.report = text("report");
-  command.force = values["force"].as<bool>();
-  command.quiet = values["quiet"].as<bool>();
-  const Precision storage = parse_value("storage", [&] { return parse_kernel_precision(*text("storage")); });
-  const std::optional<std::string> output = text("output");
+  command.request.pairs = values.number<int>("pairs");
+  command.request.tolerance = values.number<double>("tolerance");
+  command.request.max_calls = values.number<long>("max-calls");
+  command.request.seed = values.number<std::uint64_t>("seed");
+  command.request.checkpoint = values.optional_text("checkpoint");
+  command.request.checkpoint_every = values.number<double>("checkpoint-every");
+  command.request.resume = values.is_on("resume");
+  command.report = values.optional_text("report");
+  command.force = values.is_on("force");
+  command.quiet = values.is_on("quiet");
+  const Precision storage = parse_value("storage", [&] { return parse_kernel_precision(values.text("storage")); });
+  const std::optional<std::string> output = values.optional_text("output");
   if (output) {
     command.output = EigenpairOutput{*output, eigenvector_format_by_name(*output), storage, command.force};
     if (is_milc(command.output->format) && storage == Precision::fp16)
       throw UsageError("--storage", "fp64 or fp32 in MILC's form", to_string(storage));
-  } else if (!values["storage"].defaulted()) {
+  } else if (!values.is_default("storage")) {
     throw UsageError("--storage belongs to --output");
   }
   if (output && output == command.report)
@@ -132,15 +113,12 @@ EigenCommand read_eigen_command(const OptionValues& values) {
   if (command.request.checkpoint &&
       (command.request.checkpoint == output || command.request.checkpoint == command.report))
     throw UsageError("--checkpoint", "a file of its own", "'" + *command.request.checkpoint + "'");
-  for (const auto& written : {output, command.report, command.request.checkpoint})
-    if (written && (*written == command.gauge || written == quarks.fat || written == quarks.naik))
-      throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
+  require_not_read({output, command.report, command.request.checkpoint}, {command.gauge, quarks.fat, quarks.naik});
   return command;
 }
 
 void print_eigenpairs(std::ostream& out, const EigenReport& report) {
-  out << "\nCERTIFICATE  " << to_string(report.outcome)
-      << (report.gauge.verified() ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+  print_outcome(out, to_string(report.outcome), report.gauge.verified());
   out << format("  K v = lambda v, K = -D^2 on even sites,  %d pairs,  %s,  tolerance %.3g of the largest eigenvalue\n",
                 report.request.pairs, to_string(report.options.boundary).c_str(), report.request.tolerance);
   out << format("  largest |K v - lambda v| %.3e (limit %.3e), largest |V^+ V - 1| %.1e, in fp64, plain path\n",
@@ -162,10 +140,7 @@ void print_eigenpairs(std::ostream& out, const EigenReport& report) {
       "  %ld operator calls (%ld for the range), %d restarts of a basis of %d, blocks of %d, polynomial of degree %d",
       report.calls, report.range_calls, report.restarts, report.basis, report.block, report.degree);
   out << format(" on %.4g ... %.4g\n", report.interval_from, report.interval_to);
-  const auto seconds = [&](const char* phase) {
-    const auto found = report.seconds.find(phase);
-    return found == report.seconds.end() ? 0 : found->second;
-  };
+  const auto seconds = [&](const char* phase) { return seconds_of(report.seconds, phase); };
   out << format("  read %.2f s, setup %.2f s, range %.2f s, search %.2f s, certify %.2f s\n", seconds("read"),
                 seconds("setup"), seconds("range"), seconds("search"), seconds("certify"));
   if (report.checkpoint) print_checkpoint(out, *report.checkpoint, "operator calls");
@@ -183,26 +158,16 @@ void claim_names(ClaimedNames& names, const EigenCommand& command) {
 
 // Everything after what is refused at once, on the ranks that take part.
 int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream& messages) {
-  ClaimedNames names(ranks);
-  claim_names(names, command);
   Session session(ranks, command.gauge, command.options.session);
-  print_machine(messages, session, omp_get_max_threads());
-  print_advice_on_binding(messages, session, omp_get_max_threads());
-  print_gauge(messages, session);
+  print_session(messages, session);
   if (command.output) require_writable(*command.output, session.lattice());
-  const bool live = standard_output_is_terminal();
-  Stopwatch since_shown;
+  LiveLine line(messages);
   FoundEigenpairs found = find_eigenpairs(session.resident(), command.request, [&](const EigenProgress& at) {
-    if (since_shown.seconds() < (live ? 0.1 : 5)) return;
-    since_shown = Stopwatch();
-    const std::string line =
-        format("restart %3d  %6ld operator calls  %4d of %d pairs", at.restarts, at.calls, at.converged, at.pairs);
-    if (live)
-      messages << "\r\033[K" << line << std::flush;
-    else
-      messages << line << std::endl;
+    if (line.is_due())
+      line.show(
+          format("restart %3d  %6ld operator calls  %4d of %d pairs", at.restarts, at.calls, at.converged, at.pairs));
   });
-  if (live) messages << "\r\033[K" << std::flush;
+  line.clear();
   EigenReport& report = found.report;
   report.explanation = in_words_of_the_program(report.explanation);
   bool written = false;
@@ -214,9 +179,7 @@ int find_on(const Communicator& ranks, const EigenCommand& command, std::ostream
   write_with_report(  // the report is written even where the vectors could not be
       ranks, command.output ? std::optional(command.output->path) : std::nullopt, write, command.report,
       [&](const Error* failure) {
-        if (failure)
-          report.explanation +=
-              (report.explanation.empty() ? "" : " ") + std::string("The vectors were not written: ") + failure->what();
+        if (failure) add_failure(report.explanation, "The vectors were not written: ", *failure);
         print_eigenpairs(messages, report);
         return to_json(report);
       },
@@ -236,15 +199,12 @@ int run_eigen(const Communicator& communicator, const std::vector<std::string>& 
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
   check_eigen_request(command.request, command.options.session);
-  if (command.options.session.shares.automatic) {  // ranks are chosen before find_on claims the names
-    ClaimedNames trial(communicator);
-    claim_names(trial, command);
-  }
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
   std::optional<SignalWatch> signals;
   if (command.request.checkpoint) signals.emplace();
-  return on_chosen_ranks(communicator, command.gauge, command.options.session,
-                         [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
+  return on_chosen_ranks(
+      communicator, command.gauge, command.options.session, [&](ClaimedNames& names) { claim_names(names, command); },
+      [&](const Communicator& ranks) { return find_on(ranks, command, messages); });
 }
 
 }  // namespace staghorn

@@ -1,29 +1,36 @@
 // `staghorn inspect`: what is in a file of links, colour vectors or eigenvectors, whether it is intact, and what a
 // solve on links would need.
 #include <cmath>
-#include <cstdio>
 #include <ostream>
 
 #include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/stored_links.hpp"
 #include "halo/cut_lattice.hpp"
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/foreign_files.hpp"
+#include "lattice_io/files/header_text.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
-#include "solver/json/json_text.hpp"
+#include "lattice_io/gauge/improved_files.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
-#include "solver/program/inspect_eigenvectors.hpp"
-#include "solver/program/inspect_improved.hpp"
 #include "solver/program/inspect_vectors.hpp"
 #include "solver/report/gauge_summary.hpp"
 #include "solver/report/setting_json.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
 namespace po = boost::program_options;
 
 namespace {
+
+// What is in the numbers of fat and long links.
+struct ImprovedInspection {
+  std::string role;                       // "fat" or "long"
+  std::optional<FoundPhases> found;       // nothing where determinants do not tell
+  double coefficient = 1, unitarity = 0;  // of long links: c_N, and max |N N^dagger - 1| without it
+};
 
 struct Inspection {
   GaugeHeader header;
@@ -41,50 +48,55 @@ struct MemoryRow {
 };
 
 // All ranks together, without halos: of a lattice that is not cut.
-MemoryEstimate estimate(const Extents& extents, Precision precision, Reconstruct links) {
-  SolveShape shape;
-  shape.lattice = extents;
-  shape.options.precision = precision;
-  shape.options.links = links;
-  shape.n_rhs = 3;
-  shape.on_gpu = true;
-  return estimate_memory(shape);
-}
-
 std::vector<MemoryRow> memory_rows(const Extents& extents) {
   std::vector<MemoryRow> rows;
-  for (Precision precision : {Precision::fp64, Precision::fp32})
-    for (Reconstruct links : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8})
-      rows.push_back({precision, links, estimate(extents, precision, links)});
+  SolveShape shape;
+  shape.lattice = extents;
+  shape.n_rhs = 3;
+  shape.on_gpu = true;
+  for (const Precision precision : {Precision::fp64, Precision::fp32})
+    for (const Reconstruct links : {Reconstruct::none18, Reconstruct::row12, Reconstruct::su3_8}) {
+      shape.options.precision = precision;
+      shape.options.links = links;
+      rows.push_back({precision, links, estimate_memory(shape)});
+    }
   return rows;
 }
 
 CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
-      "inspect",
-      "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
+      "inspect", "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
       "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
       "how well; of checkpoints which solve they belong to and how far it is; of eigenvectors their "
       "values.\n"
       "Exit status: 0 intact, 1 if a checksum is absent, or a checksum or header value does not match, or if numbers\n"
-      "are NaN, infinite or zero where they cannot be, whatever the checksums say.\n",
-      po::options_description(),
-      {},
-      ""};
-  po::options_description options("Options");
-  options.add_options()("file", po::value<std::string>()->value_name("FILE")->required(),
-                        "links, colour vectors or eigenvectors")("json", po::bool_switch(),
-                                                                 "print JSON instead of text")(
-      "dataset", po::value<std::string>()->value_name("NAME"),
-      "of HDF5: the dataset that holds links (default: links)")("kyu", po::value<std::string>()->value_name("XxYxZxT"),
-                                                                "FILE is one of KYU, without a header: its lattice")(
-      "lattice", po::value<std::string>()->value_name("XxYxZxT"),
-      "of FILE, where it is LIME with nothing but the numbers of ILDG")(
-      "no-verify", po::bool_switch(), "end with status 0 though checksums are absent or wrong");
-  syntax.options.add(options);
+      "are NaN, infinite or zero where they cannot be, whatever the checksums say.\n"};
+  syntax.options.add(
+      options_of("Options", {{"file", "FILE", "links, colour vectors or eigenvectors", {}, OptionRow::required},
+                             {"json", "", "print JSON instead of text"},
+                             {"dataset", "NAME", "of HDF5: the dataset that holds links (default: links)"},
+                             {"kyu", "XxYxZxT", "FILE is one of KYU, without a header: its lattice"},
+                             {"lattice", "XxYxZxT", "of FILE, where it is LIME with nothing but the numbers of ILDG"},
+                             {"no-verify", "", "end with status 0 though checksums are absent or wrong"}}));
   syntax.positional.add("file", 1);
   return syntax;
+}
+
+// What `links` are, if the file says that they are fat or long links, or nothing. Collective.
+std::optional<ImprovedInspection> look_at_improved(const Communicator& communicator, const GaugeHeader& header,
+                                                   const LinkField& links) {
+  ImprovedInspection inspection;
+  inspection.role = role_of(header);
+  if (inspection.role.empty()) return std::nullopt;
+  const bool is_long = inspection.role == "long";
+  inspection.found = find_phases(communicator, links, is_long ? 3 : 1);
+  if (!is_long) return inspection;
+  inspection.coefficient = common_coefficient(communicator, links, inspection.found ? inspection.found->sign : -1);
+  LinkField unscaled = links;
+  scale_links(unscaled, 1 / inspection.coefficient);
+  inspection.unitarity = check_unitarity(communicator, unscaled).max_deviation;
+  return inspection;
 }
 
 Inspection look_at(const Communicator& communicator, const std::string& path, const OptionValues& values) {
@@ -102,10 +114,19 @@ Inspection look_at(const Communicator& communicator, const std::string& path, co
 }
 
 std::string number(const char* pattern, double value) {
-  if (std::isnan(value)) return "nan";  // its sign means nothing
-  char text[64];
-  std::snprintf(text, sizeof text, pattern, value);
-  return text;
+  return std::isnan(value) ? "nan" : format(pattern, value);  // its sign means nothing
+}
+
+void print_improved(std::ostream& out, const ImprovedInspection& inspection) {
+  out << "  holds       " << inspection.role << " links, ";
+  if (inspection.found)
+    out << "phases " << to_string(inspection.found->phases) << ", boundary " << to_string(inspection.found->boundary)
+        << "\n";
+  else
+    out << "whose determinants tell no phases\n";
+  if (inspection.role == "long")
+    out << "  coefficient " << shortest_digits(inspection.coefficient)
+        << ", |N N^dagger - 1| <= " << three_digits(inspection.unitarity) << " without it\n";
 }
 
 void print_text(std::ostream& out, const Inspection& found) {
@@ -176,22 +197,22 @@ void print_json(std::ostream& out, const Inspection& found) {
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, inspect_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const std::string path = (*values)["file"].as<std::string>();
-  const bool as_json = (*values)["json"].as<bool>(), no_verify = (*values)["no-verify"].as<bool>();
+  const std::string path = values->text("file");
+  const bool as_json = values->is_on("json"), no_verify = values->is_on("no-verify");
   const bool holds_links = values->count("dataset") || values->count("kyu") || values->count("lattice");
   communicator.agree([&] {
     if (communicator.is_root() && !values->count("kyu"))
       refuse_foreign_content(PosixFile::open_to_read(path), "a gauge configuration, colour vectors or eigenvectors");
   });
-  const auto eigenvectors = holds_links ? std::nullopt : find_eigenvectors(communicator, path);
-  if (eigenvectors) {
-    inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);
-    return exit_certified;
-  }
-  const auto vectors = holds_links ? std::nullopt : find_vectors(communicator, path);
-  if (vectors) {
-    inspect_vectors(communicator, *vectors, as_json, no_verify, out);
-    return exit_certified;
+  if (!holds_links) {
+    if (const auto eigenvectors = find_eigenvectors(communicator, path)) {
+      inspect_eigenvectors(communicator, *eigenvectors, as_json, no_verify, out);
+      return exit_certified;
+    }
+    if (const auto vectors = find_vectors(communicator, path)) {
+      inspect_vectors(communicator, *vectors, as_json, no_verify, out);
+      return exit_certified;
+    }
   }
   const Inspection found = look_at(communicator, path, *values);
   (as_json ? print_json : print_text)(out, found);

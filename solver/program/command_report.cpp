@@ -17,20 +17,16 @@ namespace {
 
 CommandSyntax report_syntax() {
   CommandSyntax syntax{
-      "report",
-      "staghorn report R.json [MORE.json ...] -o R.html [--force]",
+      "report", "staghorn report R.json [MORE.json ...] -o R.html [--force]",
       "Makes one page of reports of `staghorn solve`, `eigen` and `bench`, side by side: outcome, certificate,\n"
       "residuals, times, speed, memory, observables, links, machine and provenance. The page is one file, needs no\n"
       "network and has the JSON of each report inside.\n",
-      po::options_description(),
-      {},
       "\nExample:\n  staghorn report fp64.json mixed.json -o both.html\n"};
-  po::options_description options("Options");
-  options.add_options()("reports", po::value<std::vector<std::string>>()->value_name("R.json ...")->required(),
-                        "reports, as --report and --json write them")(
-      "output", po::value<std::string>()->value_name("R.html")->required(),
-      "where to write; - prints it (-o for short)")("force", po::bool_switch(), "replace the output file if it exists");
-  syntax.options.add(options);
+  syntax.options.add(options_of(
+      "Options",
+      {{"reports", "R.json ...", "reports, as --report and --json write them", {}, OptionRow::several_required},
+       {"output", "R.html", "where to write; - prints it (-o for short)", {}, OptionRow::required},
+       {"force", "", "replace the output file if it exists"}}));
   syntax.positional.add("reports", -1);
   return syntax;
 }
@@ -42,11 +38,10 @@ int run_report(const Communicator& communicator, const std::vector<std::string>&
   std::replace(words.begin(), words.end(), std::string("-o"), std::string("--output"));
   const std::optional<OptionValues> values = parse_options(communicator, report_syntax(), words, out);
   if (!values) return exit_certified;
-  const std::string output = (*values)["output"].as<std::string>();
-  const bool force = (*values)["force"].as<bool>();
-  const auto& files = (*values)["reports"].as<std::vector<std::string>>();
-  if (std::find(files.begin(), files.end(), output) != files.end())
-    throw UsageError("'" + output + "' would be read and replaced: choose another name to write to");
+  const std::string output = values->text("output");
+  const bool force = values->is_on("force");
+  const auto& files = values->words("reports");
+  require_not_read({output}, {files.begin(), files.end()});
   ClaimedNames names(communicator);
   if (output != "-") names.claim(output, force);
   std::vector<NamedReport> reports;

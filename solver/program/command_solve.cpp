@@ -1,7 +1,6 @@
 // `staghorn solve`: options to SolveRequest, sources, solve, files, certificate.
-#include <omp.h>
-
 #include <algorithm>
+#include <iostream>
 #include <ostream>
 #include <sstream>
 
@@ -35,15 +34,12 @@ namespace {
 
 CommandSyntax solve_syntax() {
   CommandSyntax syntax{
-      "solve",
-      "staghorn solve --gauge FILE --mass M [options]      (mpirun -n N in front for more ranks)",
+      "solve", "staghorn solve --gauge FILE --mass M [options]      (mpirun -n N in front for more ranks)",
       "Solves the staggered Dirac equation on a gauge configuration by even-odd Conjugate Gradient, checks the answer\n"
       "in double precision with uncompressed links, and writes solution and report.\n"
       "D a(x) = sum_mu eta_mu(x) [U_mu(x) a(x+mu) - U_mu(x-mu)^dagger a(x-mu)]; all quantities in lattice units.\n"
       "Exit status: 0 certified, 1 error, 2 usage, 3 not converged (solution and report are written),\n"
       "4 ended by the watchdog, 5 ended by a signal with a checkpoint.\n",
-      po::options_description(),
-      {},
       "\nExamples:\n"
       "  staghorn solve --gauge l8888.milc --mass 0.05 --output x.h5 --report x.json\n"
       "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"
@@ -54,32 +50,33 @@ CommandSyntax solve_syntax() {
       "  staghorn solve --fat fat.l8 --naik long.l8 --mass 0.1 --phases milc --source file:src.l8 --output x.scidac\n"};
   po::options_description problem("Problem"), solver("Solver"), on_lattice("Operator"), machine("Machine"),
       files("Files");
-  problem.add_options()(
-      "gauge", po::value<std::string>()->value_name("FILE"),
-      "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
-      "unless --fat and --naik are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST");
+  add_options(
+      problem,
+      {{"gauge", "FILE",
+        "gauge configuration: MILC, NERSC, ILDG, SciDAC, HDF5, npy or openQCD, found from its content; required, "
+        "unless --fat and --naik are given; several as 'q_*.h5', 'a.h5;b.h5' or @LIST"}});
   add_options(problem, OptionGroup::problem);
-  problem.add_options()(
-      "guess", po::value<std::string>()->value_name("F"),
-      "start from the /solution of this HDF5 file, or from the vectors of a SciDAC, npy or FNAL file");
+  add_options(problem,
+              {{"guess", "F",
+                "start from the /solution of this HDF5 file, or from the vectors of a SciDAC, npy or FNAL file"}});
   add_options(solver, OptionGroup::solver);
   add_options(on_lattice, OptionGroup::lattice_operator);
   add_options(machine, OptionGroup::machine);
   add_options(syntax.experiments, OptionGroup::experiments);
-  files.add_options()("output", po::value<std::string>()->value_name("F"),
-                      "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors "
-                      "a site in SciDAC; {gauge}, {n}, {mass} and {source} in F stand for stem and number of the "
-                      "configuration, mass and source")(
-      "output-format", po::value<std::string>()->value_name("hdf5|scidac|npy|fnal"),
-      "of the solution (default: what its name ends in, as .scidac, .npy or .fnal, else hdf5); fnal rounds to fp32")(
-      "report", po::value<std::string>()->value_name("F.json"),
-      "write the report; - prints it, and nothing "
-      "else; of several configurations also the record of what is done")(
-      "results", po::value<std::string>()->value_name("F.h5"),
-      "write correlators and condensates of all configurations, masses and sources in HDF5")(
-      "stop-at-failure", po::bool_switch(), "end at the first configuration that is not certified")(
-      "force", po::bool_switch(), "replace output files that exist")("quiet", po::bool_switch(),
-                                                                     "print nothing but errors");
+  add_options(
+      files,
+      {{"output", "F",
+        "write the solution: dataset /solution of shape (n_rhs, T, Z, Y, X, 3) in HDF5, or n_rhs vectors a site in "
+        "SciDAC; {gauge}, {n}, {mass} and {source} in F stand for stem and number of the configuration, mass and "
+        "source"},
+       {"output-format", "hdf5|scidac|npy|fnal",
+        "of the solution (default: what its name ends in, as .scidac, .npy or .fnal, else hdf5); fnal rounds to fp32"},
+       {"report", "F.json",
+        "write the report; - prints it, and nothing else; of several configurations also the record of what is done"},
+       {"results", "F.h5", "write correlators and condensates of all configurations, masses and sources in HDF5"},
+       {"stop-at-failure", "", "end at the first configuration that is not certified"},
+       {"force", "", "replace output files that exist"},
+       {"quiet", "", "print nothing but errors"}});
   syntax.options.add(problem).add(solver).add(on_lattice).add(machine).add(watchdog_options()).add(files);
   return syntax;
 }
@@ -96,7 +93,6 @@ struct SolveCommand {
 
 SolveCommand read_solve_command(const Communicator& communicator, const OptionValues& values) {
   SolveCommand command;
-  command.gauge = optional_text(values, "gauge").value_or("");
   set_options(values, command.options);
   const std::size_t ways = values.count("mass") + values.count("masses") + values.count("rational");
   if (ways != 1)
@@ -106,18 +102,15 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   if (!values.count("mass") && values.count("guess"))
     throw UsageError("--guess belongs to --mass: several masses start from zero");
   const QuarkAction& quarks = command.options.session.quarks;
-  if (command.gauge.empty() && !quarks.stored())
-    throw UsageError("--gauge is required, or --fat and --naik. `staghorn solve --help` explains the options.");
-  if (!command.gauge.empty() && quarks.stored())
-    throw UsageError("--gauge", "thin links, or links from --fat and --naik", "all three");
+  command.gauge = gauge_of(values, quarks, "solve");
   if (!command.options.request.naik_epsilons.empty()) command.options.session.keep_thin_links = true;
-  command.guess = optional_text(values, "guess");
+  command.guess = values.optional_text("guess");
   const ManySources& many = command.options.many;
-  if (many.list && !values["source"].defaulted())
+  if (many.list && !values.is_default("source"))
     throw UsageError("--sources, which names all of them", "no --source beside it", "both");
-  command.output = optional_text(values, "output");
-  command.results = optional_text(values, "results");
-  command.stop_at_failure = values["stop-at-failure"].as<bool>();
+  command.output = values.optional_text("output");
+  command.results = values.optional_text("results");
+  command.stop_at_failure = values.is_on("stop-at-failure");
   command.is_campaign =
       command.results ||
       (command.output && !parse_value("output", [&] { return pattern_fields(*command.output); }).empty()) ||
@@ -129,10 +122,10 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--noise-vectors", "a number from 1 to " + std::to_string(max_rhs) + ", or more with --batch", n);
   if (many.asked() && command.guess)
     throw UsageError("--guess belongs to a single batch: --sources and --batch start from zero");
-  command.report = optional_text(values, "report");
+  command.report = values.optional_text("report");
   command.report_to_output = command.report == "-";
   if (command.report_to_output) command.report.reset();
-  if (const auto format = optional_text(values, "output-format")) {
+  if (const auto format = values.optional_text("output-format")) {
     if (!command.output) throw UsageError("--output-format belongs to --output");
     command.output_format = parse_value("output-format", [&] { return parse_vector_output(*format); });
   } else if (command.output) {
@@ -145,14 +138,12 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
   if (command.output_format == VectorFormat::fnal && !values.count("mass"))
     throw UsageError("--output", "--mass for a propagator of FNAL, which is one of three colours",
                      std::string("--") + (values.count("masses") ? "masses" : "rational"));
-  command.force = values["force"].as<bool>();
-  command.quiet = values["quiet"].as<bool>() || command.report_to_output;
+  command.force = values.is_on("force");
+  command.quiet = values.is_on("quiet") || command.report_to_output;
   if (command.output && command.output == command.report)
     throw UsageError("--output and --report", "two different files", "'" + *command.output + "' for both");
-  for (const auto& written : {command.output, command.report})
-    if (written && (*written == command.gauge || written == command.guess || written == quarks.fat ||
-                    written == quarks.naik || *written == command.options.source.spec.path))
-      throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
+  require_not_read({command.output, command.report},
+                   {command.gauge, command.guess, quarks.fat, quarks.naik, command.options.source.spec.path});
   return command;
 }
 
@@ -176,9 +167,7 @@ void write_results(const Session& session, const SolveCommand& command,
   write_with_report(
       all, command.output, write, command.report,
       [&](const Error* failure) {
-        if (failure)
-          report.explanation +=
-              (report.explanation.empty() ? "" : " ") + std::string("The solution was not written: ") + failure->what();
+        if (failure) add_failure(report.explanation, "The solution was not written: ", *failure);
         report.seconds["write"] += all.max(writing.seconds());
         if (command.report_to_output) out << to_json(report);
         return to_json(report);
@@ -194,16 +183,14 @@ SolveReport solve_streamed(Session& session, const SolveCommand& command, std::o
                            many.list ? read_source_list(all, *many.list, source) : std::vector{source}, request.system,
                            options.no_verify);
   for (const SourceList::Entry& entry : sources.entries())
-    for (const auto& written : {command.output, command.report})
-      if (written && entry.request.spec.kind == SourceKind::file && *written == entry.request.spec.path)
-        throw UsageError("'" + *written + "' would be read and replaced: choose another name to write to");
+    if (entry.request.spec.kind == SourceKind::file)
+      require_not_read({command.output, command.report}, {entry.request.spec.path});
   std::optional<GrowingSolutions> file;
   if (command.output)
     file.emplace(all, session.lattice(), *command.output, command.force,
                  std::max<std::size_t>(request.masses.size(), 1) * sources.size(),
                  request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
-  ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
-                          session.lattice().global_volume());
+  ProgressDisplay display(messages, tolerance_in_force(request, options.precision), session.lattice().global_volume());
   SolveReport report = solve_many(session, request, many, sources, file ? &*file : nullptr,
                                   [&](const CgProgress& progress) { display.update(progress); });
   display.finish();
@@ -227,8 +214,7 @@ SolveReport solve_at_once(Session& session, const SolveCommand& command, std::os
   if (command.output && command.output_format == VectorFormat::fnal) require_propagator(*command.output, sources);
 
   const std::int64_t sites = session.lattice().global_volume() * std::int64_t(n_rhs);
-  ProgressDisplay display(messages, standard_output_is_terminal(), tolerance_in_force(request, options.precision),
-                          sites);
+  ProgressDisplay display(messages, tolerance_in_force(request, options.precision), sites);
   std::vector<std::string> unverified;
   std::vector<VectorField> guesses = read_guess(session, command, n_rhs, unverified);
   auto [solutions, report] = solve_sources(session, request, sources, std::move(guesses),
@@ -273,16 +259,12 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
 int solve_on(const Communicator& ranks, const SolveCommand& command, const SolveRequest& expected,
              std::ostream& messages, std::ostream& out) {
   const auto& [options, request, source, many] = command.options;
-  ClaimedNames names(ranks);
-  claim_names(names, command);
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
                                                request.exact_low_modes ? LowPart::of_correlators : LowPart::none}
                                : expected_solve(expected, source, options.quarks));
-  print_machine(messages, session, omp_get_max_threads());
-  print_advice_on_binding(messages, session, omp_get_max_threads());
-  print_gauge(messages, session);
+  print_session(messages, session);
   const SolveReport report =
       many.asked() ? solve_streamed(session, command, messages, out) : solve_at_once(session, command, messages, out);
   print_certificate(messages, report);
@@ -293,6 +275,38 @@ int solve_on(const Communicator& ranks, const SolveCommand& command, const Solve
   return report.outcome == Outcome::certified ? exit_certified : exit_not_converged;
 }
 
+// Tells in `messages` how far it is, and prints the table. `report_to`: where the report is printed too; may be
+// nullptr. `quiet`: configurations that fail are told on standard error. Returns the exit status, the worst of all.
+// Collective.
+int solve_campaign(const Communicator& communicator, const CampaignRequest& request, std::ostream& messages,
+                   std::ostream* report_to, bool quiet) {
+  std::optional<SignalWatch> signals;
+  if (request.options.request.checkpoint) signals.emplace();
+  const double tolerance = tolerance_in_force(request.options.request, request.options.session.precision);
+  std::optional<ProgressDisplay> display;
+  const CampaignWatch watch{[&](const Session& session) { print_machine(messages, session); },
+                            [&](const CampaignPart& part) { display.emplace(messages, tolerance, part.sites); },
+                            [&](const CampaignPart& part) {
+                              if (display) display->finish();
+                              display.reset();
+                              const std::string words = part.gauge + ": " + in_words_of_the_program(part.words);
+                              messages << "[" << part.number << "/" << part.of << "] " << words << std::endl;
+                              if (quiet && part.failed && communicator.is_root())
+                                std::cerr << "staghorn: error: " << words << std::endl;
+                            },
+                            [&](const CgProgress& progress) {
+                              if (display) display->update(progress);
+                            }};
+  if (!request.report && !report_to) messages << "without --report nothing is noted: a second call begins anew\n";
+  const CampaignAnswer answer = run_campaign(communicator, request, watch);
+  messages << in_words_of_the_program(answer.table);
+  if (request.results) messages << "  correlators and condensates in " << *request.results << "\n";
+  if (request.report) messages << "  report in " << *request.report << "\n";
+  if (report_to) *report_to << answer.json;
+  if (answer.failed > 0) return exit_error;
+  return answer.certified == answer.parts ? exit_certified : exit_not_converged;
+}
+
 int solve(const Communicator& communicator, SolveCommand command, std::ostream& out) {
   std::ostream nowhere(nullptr);
   std::ostream& messages = command.quiet ? nowhere : out;
@@ -300,7 +314,8 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
 
   if (command.is_campaign) {
     const std::vector<std::string> gauges = read_gauge_list(communicator, command.gauge);
-    return on_chosen_ranks(communicator, gauges.front(), options, [&](const Communicator& ranks) {
+    const auto names_itself = [](ClaimedNames&) {};
+    return on_chosen_ranks(communicator, gauges.front(), options, names_itself, [&](const Communicator& ranks) {
       return solve_campaign(ranks,
                             {gauges, command.options, command.output, command.report, command.results, command.force,
                              command.stop_at_failure},
@@ -314,15 +329,12 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
                   many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
-  if (options.shares.automatic) {  // ranks are chosen before solve_on claims the names
-    ClaimedNames trial(communicator);
-    claim_names(trial, command);
-  }
   std::optional<SignalWatch> signals;
   if (request.checkpoint) signals.emplace();
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
-  return on_chosen_ranks(communicator, command.gauge, options,
-                         [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
+  return on_chosen_ranks(
+      communicator, command.gauge, options, [&](ClaimedNames& names) { claim_names(names, command); },
+      [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
 }
 
 }  // namespace

@@ -11,8 +11,6 @@
 
 namespace staghorn {
 
-struct CampaignRequest;
-
 // What scripts rely on.
 enum ExitStatus {
   exit_certified = 0,
@@ -24,11 +22,6 @@ enum ExitStatus {
 };
 
 int run_solve(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
-// `solve` on several configurations (solve_campaign.cpp): tells in `messages` how far it is, and prints the table.
-// `report_to`: where the report is printed too; may be nullptr. `quiet`: `messages` go nowhere, and configurations that
-// fail are told on standard error. Returns the exit status, the worst of all. Collective.
-int solve_campaign(const Communicator& communicator, const CampaignRequest& request, std::ostream& messages,
-                   std::ostream* report_to, bool quiet);
 int run_eigen(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_report(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);

@@ -1,6 +1,7 @@
 #include "solver/program/inspect_vectors.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <ostream>
 #include <sstream>
 
@@ -9,11 +10,9 @@
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
-#include "solver/json/json_text.hpp"
+#include "solver/report/setting_json.hpp"
 
 namespace staghorn {
-
-using Json = nlohmann::ordered_json;
 
 namespace {
 
@@ -118,7 +117,7 @@ void print_vectors_json(std::ostream& out, const VectorHeader& header, const std
   Json json{{"file", header.path},
             {"holds", "color vectors"},
             {"format", to_string(header.format)},
-            {"dataset", header.dataset.empty() ? Json(nullptr) : Json(header.dataset)},
+            {"dataset", or_null(header.dataset)},
             {"lattice", header.extents},
             {"precision", to_string(header.precision)},
             {"big_endian", header.big_endian},
@@ -127,18 +126,26 @@ void print_vectors_json(std::ostream& out, const VectorHeader& header, const std
             {"checkpoint", checkpoint},
             {"norms", Json::array()},
             {"intact", intact(contents) && fault.empty()},
-            {"fault", fault.empty() ? Json(nullptr) : Json(fault)},
+            {"fault", or_null(fault)},
             {"checksums", Json::array()},
             {"header", header_fields(header)}};
   for (const Norms2& n : norms)
     json["norms"].push_back({{"norm2", n.all}, {"norm2_even", n.even}, {"norm2_odd", n.odd}});
-  for (const auto& [where, results] : contents.checks) {
-    Json part = Json::object();
-    for (const auto& [name, c] : results)
-      part[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
-    json["checksums"].push_back(part);
-  }
+  for (const auto& [where, results] : contents.checks) json["checksums"].push_back(checksums_json(results));
   out << text_of_json(std::move(json)) << "\n";
+}
+
+// The largest | |v|^2 - 1 | over all vectors; NaN where one has NaN.
+double departure_from_norm(const Communicator& communicator, const EigenvectorHeader& header, bool no_verify) {
+  VectorField v(cut_lattice(communicator, header.extents));
+  double largest = 0;
+  read_each_eigenvector(
+      communicator, header, v.lattice(), no_verify, [&](std::int64_t) -> VectorField& { return v; },
+      [&](std::int64_t) {
+        const double departure = std::fabs(norm2(communicator, v, Parity::even) - 1);
+        if (std::isnan(departure) || departure > largest) largest = departure;
+      });
+  return largest;
 }
 
 }  // namespace
@@ -169,6 +176,45 @@ void inspect_vectors(const Communicator& communicator, const VectorHeader& heade
   require_no_fault(header.path, fault);
   if (no_verify) return;
   for (const auto& [where, results] : contents.checks) require_verified(where, results);
+}
+
+void inspect_eigenvectors(const Communicator& communicator, const EigenvectorHeader& header, bool as_json,
+                          bool no_verify, std::ostream& out) {
+  const double departure = departure_from_norm(communicator, header, no_verify);
+  const bool sound = departure <= 2 * most_departure_from_norm;
+  const auto refuse_unsound = [&] {
+    if (!sound)
+      throw FileError(header.path + ": eigenvectors", "norm 1", "| |v|^2 - 1 | = " + shortest_digits(departure));
+  };
+  if (as_json) {
+    Json json{{"file", header.path},
+              {"holds", "eigenvectors"},
+              {"format", to_string(header.format)},
+              {"lattice", header.extents},
+              {"precision", to_string(header.precision)},
+              {"pairs", header.count()},
+              {"values", header.values},
+              {"residuals", header.residuals},
+              {"values_have_checksum", !is_milc(header.format)},
+              {"departure_from_norm", departure},
+              {"intact", !no_verify && sound},
+              {"header", header.fields}};
+    out << text_of_json(std::move(json)) << "\n";
+    return refuse_unsound();
+  }
+  out << header.path << "\n  format      " << to_string(header.format) << ", " << to_string(header.precision)
+      << "\n  lattice     " << to_string(header.extents) << "  (X x Y x Z x T)\n  eigenpairs  " << header.count()
+      << " of -D^2 on even sites, from " << shortest_digits(header.values.front()) << " to "
+      << shortest_digits(header.values.back())
+      << (is_milc(header.format) ? ", as the file says: no checksum covers them, a solve finds them anew" : "") << "\n";
+  if (!header.residuals.empty())
+    out << "  residuals   up to "
+        << shortest_digits(*std::max_element(header.residuals.begin(), header.residuals.end()))
+        << ", as the file says\n";
+  out << "  norms       | |v|^2 - 1 | <= " << shortest_digits(departure) << "\n  checksums   "
+      << (no_verify ? "not looked at" : "match") << "\n  header\n";
+  print_fields(out, header.fields);
+  refuse_unsound();
 }
 
 }  // namespace staghorn

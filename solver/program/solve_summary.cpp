@@ -1,5 +1,7 @@
 #include "solver/program/solve_summary.hpp"
 
+#include <omp.h>
+
 #include <ostream>
 
 #include "halo/thread_count.hpp"
@@ -66,14 +68,19 @@ void print_deflation(std::ostream& out, const DeflationSummary& deflation) {
       plural(int(deflation.projections)), deflation.seconds, deflation.largest_residual, deflation.orthogonality);
 }
 
+std::string color_of(const RhsReport& rhs) { return rhs.color < 0 ? "-" : std::to_string(rhs.color); }
+
+// The columns that end a line of a right-hand side.
+std::string found_for(const RhsReport& rhs) {
+  return format("   %16.4e   %19.4e   %20.12g%s\n", rhs.residual_iterated, rhs.residual_true, rhs.norm2,
+                rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+}
+
 void print_rhs(std::ostream& out, const SolveReport& report) {
   out << "  rhs  color  iterations   |b-Mx|/|b| by CG   in fp64, plain path            |x|^2\n";
   for (std::size_t i = 0; i < report.rhs.size(); ++i) {
     const RhsReport& rhs = report.rhs[i];
-    out << format("  %3zu  %5s  %10ld   %16.4e   %19.4e   %20.12g%s\n", i,
-                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.iterations, rhs.residual_iterated,
-                  rhs.residual_true, rhs.norm2,
-                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+    out << format("  %3zu  %5s  %10ld", i, color_of(rhs).c_str(), rhs.iterations) << found_for(rhs);
   }
 }
 
@@ -101,10 +108,9 @@ void print_shifts(std::ostream& out, const SolveReport& report) {
   const std::size_t n = report.rhs.size() / report.request.masses.size();
   for (std::size_t i = 0; i < report.rhs.size(); ++i) {
     const RhsReport& rhs = report.rhs[i];
-    out << format("  %11.6g  %3zu  %5s  %7ld  %8ld   %16.4e   %19.4e   %20.12g%s\n", rhs.mass, i % n,
-                  rhs.color < 0 ? "-" : std::to_string(rhs.color).c_str(), rhs.shift_iterations,
-                  rhs.iterations - rhs.shift_iterations, rhs.residual_iterated, rhs.residual_true, rhs.norm2,
-                  rhs.outcome == Outcome::certified ? "" : ("   " + to_string(rhs.outcome)).c_str());
+    out << format("  %11.6g  %3zu  %5s  %7ld  %8ld", rhs.mass, i % n, color_of(rhs).c_str(), rhs.shift_iterations,
+                  rhs.iterations - rhs.shift_iterations)
+        << found_for(rhs);
   }
 }
 
@@ -126,11 +132,6 @@ void print_shares(std::ostream& out, const ShareSummary& shares) {
   }
 }
 
-double seconds(const SolveReport& report, const char* phase) {
-  const auto found = report.seconds.find(phase);
-  return found == report.seconds.end() ? 0 : found->second;
-}
-
 }  // namespace
 
 void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, const char* counted) {
@@ -143,21 +144,23 @@ void print_checkpoint(std::ostream& out, const CheckpointSummary& checkpoint, co
   for (const std::string& note : checkpoint.notes) out << "  warning: " << note << "\n";
 }
 
-void print_machine(std::ostream& out, const Session& session, int threads) {
+double seconds_of(const std::map<std::string, double>& phases, const char* phase) {
+  return phases.count(phase) ? phases.at(phase) : 0;
+}
+
+void print_machine(std::ostream& out, const Session& session) {
   const SessionOptions& options = session.options();
-  const int ranks = session.communicator().size();
+  const int ranks = session.communicator().size(), threads = omp_get_max_threads();
   out << "staghorn " << version() << ": " << session.device()
       << (options.blas == Blas::cublas ? ", vectors by cuBLAS, " : ", ") << describe_numbers(options) << ", " << ranks
       << " rank" << plural(ranks) << " x " << threads << " thread" << plural(threads) << std::endl;
 }
 
-void print_advice_on_binding(std::ostream& out, const Session& session, int threads) {
-  if (session.device() != "cpu") return;
-  const std::string advice = advice_on_binding(session.communicator(), threads);
-  if (!advice.empty()) out << "  note: " << advice << "\n";
-}
-
-void print_gauge(std::ostream& out, const Session& session) {
+void print_session(std::ostream& out, const Session& session) {
+  print_machine(out, session);
+  if (session.device() == "cpu")
+    if (const std::string advice = advice_on_binding(session.communicator(), omp_get_max_threads()); !advice.empty())
+      out << "  note: " << advice << "\n";
   const GaugeSummary& gauge = session.gauge();
   const Lattice& lattice = session.lattice();
   out << format("gauge      %s (%s), %s, grid %s\n", gauge.file.c_str(), gauge.format.c_str(),
@@ -178,9 +181,13 @@ void print_gauge(std::ostream& out, const Session& session) {
   out << std::flush;
 }
 
+void print_outcome(std::ostream& out, const std::string& outcome, bool verified) {
+  out << "\nCERTIFICATE  " << outcome
+      << (verified ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+}
+
 void print_certificate(std::ostream& out, const SolveReport& report) {
-  out << "\nCERTIFICATE  " << to_string(report.outcome)
-      << (report.verified() ? "" : ", on UNVERIFIED INPUT: the files that were read may be damaged") << "\n";
+  print_outcome(out, to_string(report.outcome), report.verified());
   for (const std::string& text : report.unverified) out << "  UNVERIFIED: " << text << "\n";
   out << "  "
       << (report.request.system == System::full ? "(2m + D) x = b"
@@ -203,9 +210,10 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
     out << format("  A has eigenvalues from about %.3g to %.3g, condition number %.2g\n", report.spectrum->smallest,
                   report.spectrum->largest, report.spectrum->condition());
   print_observables(out, report);
+  const auto seconds = [&](const char* phase) { return seconds_of(report.seconds, phase); };
   out << format("  read %.2f s, setup %.2f s, solve %.2f s (%.1f Msite iterations/s), certify %.2f s, write %.2f s\n",
-                seconds(report, "read"), seconds(report, "setup"), seconds(report, "solve"),
-                report.site_iterations_per_second * 1e-6, seconds(report, "certify"), seconds(report, "write"));
+                seconds("read"), seconds("setup"), seconds("solve"), report.site_iterations_per_second * 1e-6,
+                seconds("certify"), seconds("write"));
   if (report.certificate == "device") out << "  certified on the GPU\n";
   if (!report.loop.empty() && report.loop != "host") {
     out << "  CG ran as " << report.loop;
@@ -220,10 +228,14 @@ void print_certificate(std::ostream& out, const SolveReport& report) {
   if (report.sloppy_transports) print_transports(out, *report.sloppy_transports, "sloppy ");
   print_tuning(out, report.tuning, "");
   if (report.sloppy_tuning) print_tuning(out, *report.sloppy_tuning, "sloppy: ");
-  const auto peak = report.memory_bytes.find("peak_resident");
-  if (peak != report.memory_bytes.end()) out << "  memory " << gigabytes(peak->second) << " at its peak\n";
+  if (report.memory_bytes.count("peak_resident"))
+    out << "  memory " << gigabytes(report.memory_bytes.at("peak_resident")) << " at its peak\n";
   if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
   out << std::flush;
+}
+
+void add_failure(std::string& explanation, const char* what, const Error& failure) {
+  explanation += (explanation.empty() ? "" : " ") + std::string(what) + failure.what();
 }
 
 std::string report_of_error(const Error& error) {

@@ -1,23 +1,18 @@
 #include "solver/report/eigen_report.hpp"
 
+#include "halo/named_choice.hpp"
 #include "solver/report/setting_json.hpp"
 #include "solver/report/solve_report.hpp"
-#include "solver/report/tuning_report.hpp"
 
 namespace staghorn {
 
 std::string to_string(EigenOutcome outcome) {
-  switch (outcome) {
-    case EigenOutcome::certified:
-      return "certified";
-    case EigenOutcome::incomplete:
-      return "incomplete";
-    case EigenOutcome::out_of_calls:
-      return "out_of_calls";
-    case EigenOutcome::inaccurate:
-      return "inaccurate";
-  }
-  return "";
+  constexpr NamedChoice<EigenOutcome, 4> outcomes{"outcome",
+                                                  {{{EigenOutcome::certified, "certified"},
+                                                    {EigenOutcome::incomplete, "incomplete"},
+                                                    {EigenOutcome::out_of_calls, "out_of_calls"},
+                                                    {EigenOutcome::inaccurate, "inaccurate"}}}};
+  return outcomes.name(outcome);
 }
 
 std::string to_json(const EigenReport& report) {

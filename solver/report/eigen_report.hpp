@@ -5,7 +5,6 @@
 #include <string>
 #include <vector>
 
-#include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/run_setting.hpp"
 #include "solver/request/eigen_request.hpp"
 

@@ -1,18 +1,15 @@
-#include "solver/report/explanation.hpp"
-
+// What a solve reached, in words: why it may have stopped short, how far it was from the end, and what to do about it.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
+
+#include "solver/report/solve_report.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
 namespace {
 
-std::string number(double value) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.2g", value);
-  return text;
-}
+std::string number(double value) { return format("%.2g", value); }
 
 // What the limit was, and how far it was from enough.
 std::string about_limit(const SolveReport& report, const RhsReport& rhs) {
@@ -75,6 +72,34 @@ std::string about_spectrum(const SolveReport& report) {
          number(std::sqrt(of_A.condition()) / 2 * std::log(2 / report.tolerance)) + " iterations.";
 }
 
+constexpr std::size_t fewest = 20;  // iterations that tell a rate
+
+// How often |r| falls by a factor of e in an iteration; 0: not known.
+double rate_so_far(const std::vector<double>& history) {
+  const std::size_t n = history.size(), half = n / 2;
+  if (n < fewest || !(history[n - 1] > 0)) return 0;
+  const double rate = std::log(history[half] / history[n - 1]) / double(n - 1 - half);
+  return rate > 0 ? rate : 0;
+}
+
+// The same by the condition number. Of mixed precision the smallest eigenvalue is that of the mass: updates spoil what
+// the coefficients say of it.
+double rate_foreseen(const SolveReport& report, double mass, std::size_t iterations) {
+  if (!report.spectrum || iterations < fewest) return 0;
+  const double shift = 4 * mass * mass;
+  const double root = report.options.sloppy ? root_condition_of_shift(report.spectrum->largest, shift)
+                                            : root_condition(*report.spectrum, shift);
+  return 1 / iterations_per_e(root);
+}
+
+// The tolerance of right-hand side i, mass by mass.
+double tolerance_of(const SolveReport& report, std::size_t i) {
+  const std::vector<double>& own = report.request.tolerances;
+  if (own.empty()) return report.tolerance;
+  const double of_mass = own[i / (report.rhs.size() / own.size())];
+  return of_mass > 0 ? of_mass : report.tolerance;
+}
+
 }  // namespace
 
 std::string explain(const SolveReport& report) {
@@ -87,10 +112,8 @@ std::string explain(const SolveReport& report) {
                      " was asked for, after " + std::to_string(worst->iterations) + " iterations.";
   if (worst->digits_lost)
     return text +
-           " Some numbers of its solution are so small or large that the vector it is written to holds them with "
-           "fewer " +
-           "digits, or not at all: fp64 from 2.2e-308 to 1.8e308, fp32 from 1.2e-38 to 3.4e38. A source times a "
-           "power " +
+           " Some numbers of its solution are so small or large that the vector it is written to holds them with fewer "
+           "digits, or not at all: fp64 from 2.2e-308 to 1.8e308, fp32 from 1.2e-38 to 3.4e38. A source times a power "
            "of two has the same solution times that power.";
   const bool several_solves = !report.request.masses.empty() || report.batch;  // they start from zero
   switch (worst->outcome) {
@@ -116,6 +139,18 @@ void conclude(SolveReport& report) {
   report.outcome = Outcome::certified;
   for (const RhsReport& rhs : report.rhs) report.outcome = std::max(report.outcome, rhs.outcome);
   report.explanation = explain(report);
+}
+
+std::optional<long> iterations_more(const SolveReport& report, std::size_t i) {
+  const RhsReport& rhs = report.rhs[i];
+  if (rhs.outcome != Outcome::out_of_iterations) return {};
+  const std::vector<Target> targets = targets_of(report.request, tolerance_of(report, i), rhs);
+  double left = std::log(targets[0].found / targets[0].asked);
+  for (const Target& target : targets) left = std::max(left, std::log(target.found / target.asked));
+  const double mass = report.multi_shift ? rhs.mass : report.request.mass;
+  const double rate = std::max(rate_so_far(rhs.history), rate_foreseen(report, mass, rhs.history.size()));
+  if (!(rate > 0) || !std::isfinite(left)) return {};
+  return std::max(1L, long(std::min(std::ceil(left / rate), 1e15)));
 }
 
 }  // namespace staghorn

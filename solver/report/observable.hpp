@@ -1,6 +1,7 @@
 // What is measured on solutions, as reports hold it: one list, whatever the observable is. Local.
 #pragma once
 
+#include <cmath>
 #include <cstddef>
 #include <optional>
 #include <span>
@@ -39,6 +40,16 @@ struct MeanAndError {
   double value = 0;
   double error = 0;  // standard error, sqrt(sum (v_i - mean)^2 / (n (n - 1))); 0 of fewer than two values
 };
-MeanAndError mean_of(std::span<const double> values);
+inline MeanAndError mean_of(std::span<const double> values) {
+  const double n = double(values.size());
+  MeanAndError mean;
+  for (const double value : values) mean.value += value;
+  mean.value /= n;
+  if (values.size() < 2) return mean;
+  double squares = 0;
+  for (const double value : values) squares += (value - mean.value) * (value - mean.value);
+  mean.error = std::sqrt(squares / (n * (n - 1)));
+  return mean;
+}
 
 }  // namespace staghorn

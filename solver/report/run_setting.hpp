@@ -1,4 +1,5 @@
-// On what links and on what machine a run worked: the part that reports of solves and of eigenpairs share. Plain data.
+// On what links and on what machine a run worked, and its checkpoints: the part that reports of solves and of
+// eigenpairs share. Plain data.
 #pragma once
 
 #include <complex>
@@ -61,6 +62,17 @@ struct RunSetting {
   GaugeSummary gauge;                             // of the thin links, or of stored fat ones
   std::optional<ImprovedSummary> improved;        // absent: naive quarks
   std::map<std::string, std::string> provenance;  // version, build, processor, host, started (UTC)
+};
+
+// What checkpoints did.
+struct CheckpointSummary {
+  std::string file;
+  long written = 0;
+  double seconds = 0;              // that writing took, all together; of the slowest rank
+  double bytes = 0;                // of the last file
+  std::string resumed_from;        // "": from the beginning
+  long resumed_iterations = 0;     // that were done when the file was written: the most of any right-hand side
+  std::vector<std::string> notes;  // files that could not be used, and why
 };
 
 }  // namespace staghorn

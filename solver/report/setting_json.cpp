@@ -4,16 +4,12 @@
 
 namespace staghorn {
 
-namespace {
-
 Json checksums_json(const std::map<std::string, ChecksumResult>& checksums) {
   Json json = Json::object();
   for (const auto& [name, c] : checksums)
     json[name] = {{"stored", c.stored}, {"computed", c.computed}, {"match", c.match}};
   return json;
 }
-
-}  // namespace
 
 Json seconds_json(const std::map<std::string, double>& parts) {
   Json json = Json::object();
@@ -94,7 +90,7 @@ Json shares_json(const SessionOptions& options) {
                {"measured_microseconds", found->measured},
                {"even_microseconds", found->even},
                {"of_all_microseconds", found->of_all},
-               {"of_fewer_microseconds", found->of_fewer > 0 ? Json(found->of_fewer) : Json(nullptr)},
+               {"of_fewer_microseconds", positive_or_null(found->of_fewer)},
                {"of_fewer_measured", found->fewer_measured},
                {"left_out", found->left_out},
                {"kinds", Json::array()}};
@@ -117,8 +113,22 @@ Json transports_json(const TransportChoice& choice) {
     json["tried"].push_back({{"name", trial.name},
                              {"seconds", trial.left_out.empty() ? seconds_json(trial.seconds) : Json(nullptr)},
                              {"failed", trial.failed},
-                             {"left_out", trial.left_out.empty() ? Json(nullptr) : Json(trial.left_out)}});
+                             {"left_out", or_null(trial.left_out)}});
   return json;
+}
+
+Json to_json(const LaunchTuning& tuning) {
+  const auto hop = [](const LaunchChoice& choice) -> Json { return {{"tile", choice.tile}, {"waves", choice.waves}}; };
+  return {{"mode", to_string(tuning.mode)},
+          {"tuned", tuning.tuned},
+          {"remembered", tuning.remembered},
+          {"seconds", seconds_json(tuning.seconds)},
+          {"file", or_null(tuning.file)},
+          {"not_kept", or_null(tuning.not_kept)},
+          {"launches",
+           {{"hop", hop(tuning.choices.hop)},
+            {"residual", hop(tuning.choices.residual)},
+            {"direction", {{"waves", tuning.choices.direction.waves}}}}}};
 }
 
 }  // namespace staghorn

@@ -7,10 +7,8 @@
 #include <vector>
 
 #include "solver/report/cg_spectrum.hpp"
-#include "solver/report/checkpoint_summary.hpp"
 #include "solver/report/observable.hpp"
 #include "solver/report/run_setting.hpp"
-#include "solver/report/time_rows.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
@@ -95,6 +93,22 @@ struct BatchSummary {
   double filled = 1, filled_while_waiting = 1;
 };
 
+// Where the time of hops goes, and how much of it is hidden: the table of Kim & Lee, Lattice 2010.
+struct TimeRow {
+  std::string part;               // compute, gather, DtoH, MPI, HtoD, scatter, sums, communication
+  std::optional<double> seconds;  // mean of the ranks; nothing where it is included in another part
+  double slowest = 0;             // of the rank where it took longest
+  // The share of the part that was hidden behind computing. For `communication` it is the share of what could be
+  // hidden, the lesser of `communication` and `compute`. No value where there is nothing to hide.
+  std::optional<double> hidden_share;
+  std::string note;  // why there is no figure, or none but zero
+};
+
+struct TimeTable {
+  std::vector<TimeRow> rows;  // none where no face travels
+  long one_hop_in = 1;        // one hop of so many was timed and stands for the others
+};
+
 struct SolveReport : RunSetting {
   static constexpr int schema_version = 1;
   Outcome outcome = Outcome::breakdown;
@@ -163,5 +177,18 @@ struct Target {
 
 // In this order, with `tolerance` for the first. Local.
 std::vector<Target> targets_of(const SolveRequest& request, double tolerance, const RhsReport& rhs);
+
+// What a solve reached, in words (explanation.cpp): "" for a certified report, otherwise a sentence or two about the
+// right-hand side that did worst. Local.
+std::string explain(const SolveReport& report);
+
+// Outcome and explanation of a report from those of its right-hand sides. Local.
+void conclude(SolveReport& report);
+
+// About how many more iterations a search would have taken that ended at a limit: to the tolerances of right-hand side
+// `i`, at the rate of the second half of its iterations, or at that which CG's
+// coefficients foresee, if that is faster: |r| of light masses stands for long before it falls. Nothing where it did
+// not end at a limit, or where its iterations are too few to tell. Local.
+std::optional<long> iterations_more(const SolveReport& report, std::size_t i);
 
 }  // namespace staghorn

@@ -2,7 +2,6 @@
 #include "solver/report/setting_json.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/report/time_table.hpp"
-#include "solver/report/tuning_report.hpp"
 
 namespace staghorn {
 
@@ -17,7 +16,7 @@ Json rhs_json(const RhsReport& rhs) {
           {"residual_true", rhs.residual_true},
           {"residual_parity", or_null(rhs.residual_parity)},
           {"residual_hq", rhs.residual_hq},
-          {"attainable", rhs.attainable > 0 ? Json(rhs.attainable) : Json(nullptr)},
+          {"attainable", positive_or_null(rhs.attainable)},
           {"norm2", rhs.norm2},
           {"norm2_even", rhs.norm2_even},
           {"norm2_odd", rhs.norm2_odd},
@@ -119,47 +118,6 @@ void add_batch(Json& json, const SolveReport& report) {
   }
 }
 
-// Device, numbers and links.
-void add_operator(Json& json, const SolveReport& report) {
-  json["device"] = report.device;
-  json["devices"] = report.devices;
-  json["unlike_ranks"] = report.unlike_ranks;
-  json["blas"] = to_string(report.options.blas);
-  json["precision"] = to_string(report.options.precision);
-  json["links"] = reals_per_link(report.options.links);
-  if (report.options.sloppy) {
-    json["sloppy"] = to_string(*report.options.sloppy);
-    json["sloppy_links"] = reals_per_link(iterated_links(report.options));
-  }
-  add_action(json, report);
-}
-
-// How the lattice is cut, and how faces travel.
-void add_ranks(Json& json, const SolveReport& report) {
-  add_cut(json, report);
-  json["loopback"] = report.options.loopback;
-  json["hosts"] = report.hosts;
-  json["mapping"] = to_string(report.mapping);
-  json["face_share_within_hosts"] = report.share_within_hosts;
-  json["ranks"] = report.ranks;
-  json["threads"] = report.threads;
-  json["transport"] = report.transport;
-  json["transports"] = transports_json(report.transports);
-  if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);
-  json["tuning"] = to_json(report.tuning);
-  if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
-}
-
-void add_solver(Json& json, const SolveReport& report) {
-  json["solver"] = report.solver;
-  if (report.options.is_preconditioned()) json["preconditioner"] = report.options.preconditioner;
-  json["certificate"] = report.certificate;
-  json["loop"] = report.loop.empty() ? Json(nullptr) : Json(report.loop);
-  if (report.options.sloppy)
-    json["precise_loop"] = report.precise_loop.empty() ? Json(nullptr) : Json(report.precise_loop);
-  json["took_over"] = or_null(report.took_over);
-}
-
 void add_masses(Json& json, const SolveReport& report) {
   json["mass"] = report.multi_shift ? Json(nullptr) : Json(report.request.mass);
   if (!report.multi_shift) return;
@@ -185,7 +143,44 @@ void add_masses(Json& json, const SolveReport& report) {
                                              {"precision", to_string(group.precision)}});
 }
 
-void add_request(Json& json, const SolveReport& report) {
+}  // namespace
+
+std::string to_json(const SolveReport& report) {
+  Json json;
+  json["schema_version"] = SolveReport::schema_version;
+  json["outcome"] = to_string(report.outcome);
+  json["explanation"] = report.explanation;
+  json["verified"] = report.verified();
+  json["unverified"] = report.unverified;
+  json["device"] = report.device;
+  json["devices"] = report.devices;
+  json["unlike_ranks"] = report.unlike_ranks;
+  json["blas"] = to_string(report.options.blas);
+  json["precision"] = to_string(report.options.precision);
+  json["links"] = reals_per_link(report.options.links);
+  if (report.options.sloppy) {
+    json["sloppy"] = to_string(*report.options.sloppy);
+    json["sloppy_links"] = reals_per_link(iterated_links(report.options));
+  }
+  add_action(json, report);
+  add_cut(json, report);
+  json["loopback"] = report.options.loopback;
+  json["hosts"] = report.hosts;
+  json["mapping"] = to_string(report.mapping);
+  json["face_share_within_hosts"] = report.share_within_hosts;
+  json["ranks"] = report.ranks;
+  json["threads"] = report.threads;
+  json["transport"] = report.transport;
+  json["transports"] = transports_json(report.transports);
+  if (report.sloppy_transports) json["sloppy_transports"] = transports_json(*report.sloppy_transports);
+  json["tuning"] = to_json(report.tuning);
+  if (report.sloppy_tuning) json["sloppy_tuning"] = to_json(*report.sloppy_tuning);
+  json["solver"] = report.solver;
+  if (report.options.is_preconditioned()) json["preconditioner"] = report.options.preconditioner;
+  json["certificate"] = report.certificate;
+  json["loop"] = or_null(report.loop);
+  if (report.options.sloppy) json["precise_loop"] = or_null(report.precise_loop);
+  json["took_over"] = or_null(report.took_over);
   json["system"] = report.system;
   json["source"] = report.source;
   add_masses(json, report);
@@ -195,10 +190,7 @@ void add_request(Json& json, const SolveReport& report) {
   json["conventions"] = {{"equation", equation(report.request.system)},
                          {"operator", hop_definition_of(report)},
                          {"phases", to_string(report.request.phases)}};
-}
-
-// What the solve found.
-void add_results(Json& json, const SolveReport& report) {
+  json["gauge"] = gauge_json(report.gauge);
   json["rhs"] = Json::array();
   for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
   add_observables(json, report);
@@ -211,23 +203,6 @@ void add_results(Json& json, const SolveReport& report) {
                       {"recovered", report.faults->recovered}};
   json["deflation"] = deflation_json(report.deflation);
   json["checkpoint"] = checkpoint_json(report.checkpoint, "resumed_iterations");
-}
-
-}  // namespace
-
-std::string to_json(const SolveReport& report) {
-  Json json;
-  json["schema_version"] = SolveReport::schema_version;
-  json["outcome"] = to_string(report.outcome);
-  json["explanation"] = report.explanation;
-  json["verified"] = report.verified();
-  json["unverified"] = report.unverified;
-  add_operator(json, report);
-  add_ranks(json, report);
-  add_solver(json, report);
-  add_request(json, report);
-  json["gauge"] = gauge_json(report.gauge);
-  add_results(json, report);
   json["seconds"] = seconds_json(report.seconds);
   json["times"] = to_json(report.times);
   json["times_of_one_hop_in"] = report.times.one_hop_in;

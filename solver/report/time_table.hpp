@@ -1,10 +1,10 @@
-// Fills the table of where the time of hops goes (time_rows.hpp), over all ranks, and writes it as JSON.
+// Fills the table of where the time of hops goes (solve_report.hpp), over all ranks, and writes it as JSON.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>
 
 #include "dirac/operators/staggered_operator.hpp"
-#include "solver/report/time_rows.hpp"
+#include "solver/report/solve_report.hpp"
 
 namespace staghorn {
 

@@ -8,12 +8,16 @@
 
 namespace staghorn {
 
-namespace {
-
-// At the mass or masses of the request.
-SolvedSources solve_at_masses(Session& session, const SolveRequest& request, const SourceSet& sources,
-                              std::vector<VectorField> guesses,
-                              const std::function<void(const CgProgress&)>& progress) {
+SolvedSources solve_sources(Session& session, const SolveRequest& asked, const SourceSet& sources,
+                            std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
+  SolveRequest request = asked;
+  std::optional<RationalFunction> function;  // its poles are masses
+  if (asked.rational) {
+    check_request(asked, session.options().precision);
+    function = read_rational(session.communicator(), *asked.rational);
+    request = request_of_poles(asked, *function, session.options());
+    guesses.clear();
+  }
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
   const LowModes modes = low_modes(session.resident(), request, std::span(&sources.request, 1));
   SolvedSources solved{std::move(guesses), {}};
@@ -30,22 +34,11 @@ SolvedSources solve_at_masses(Session& session, const SolveRequest& request, con
     measurements.take(0, i / n_rhs, i % n_rhs, solved.solutions[i],
                       [&]() -> const VectorField& { return sources.fields[i % n_rhs]; });
   report.observables = measurements.results();
-  return solved;
-}
-
-}  // namespace
-
-SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
-                            std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
-  if (!request.rational) return solve_at_masses(session, request, sources, std::move(guesses), progress);
-  check_request(request, session.options().precision);
-  const RationalFunction function = read_rational(session.communicator(), *request.rational);
-  SolvedSources solved =
-      solve_at_masses(session, request_of_poles(request, function, session.options()), sources, {}, progress);
-  solved.report.rational = function;
-  solved.report.request.rational = request.rational;
-  solved.report.request.rational_parts = request.rational_parts;
-  if (!request.rational_parts) sum_poles(solved, function, request.system, sources);
+  if (!function) return solved;
+  report.rational = function;
+  report.request.rational = asked.rational;
+  report.request.rational_parts = asked.rational_parts;
+  if (!asked.rational_parts) sum_poles(solved, *function, request.system, sources);
   return solved;
 }
 

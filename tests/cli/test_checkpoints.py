@@ -36,7 +36,7 @@ CASES = {
     "block-mixed": (["--mass", 0.05, "--solver", "block", "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", 4],
                     lambda r: r["loop"] == "block" and not r["took_over"] and r["rhs"][0]["updates"]),
     "block-mixed-that-gives-up": (["--mass", 0.001, "--solver", "block", "--sloppy", "fp32", "--source", "z2:1",
-                                   "--noise-vectors", 2], lambda r: r["took_over"].startswith("mixed")),
+                                   "--noise-vectors", 2], lambda r: r["took_over"].startswith("block in fp64")),
     "preconditioned": (["--mass", 0.05, "--preconditioner", "chebyshev:2", "--source", "z2:1", "--noise-vectors", 2],
                        lambda r: r["solver"] == "flexible" and r["rhs"][0]["iterations"] > 32),
     "deflated": (["--mass", 0.01, "--eigenvectors", "fp64", "--source", "z2:1", "--noise-vectors", 2],

@@ -17,7 +17,7 @@
 #include "solver/interface/solves/host_calls.hpp"
 #include "solver/interface/solves/solve_calls.hpp"
 #include "solver/interface/structs.hpp"
-#include "solver/report/explanation.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/session/job/solve.hpp"
 
 namespace staghorn {

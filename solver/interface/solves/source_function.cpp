@@ -12,6 +12,7 @@
 #include "solver/interface/solves/host_room.hpp"
 #include "solver/interface/solves/solve_calls.hpp"
 #include "solver/interface/structs.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/session/many/solve_many.hpp"
 #include "solver/session/solve_sources.hpp"
 

@@ -55,15 +55,41 @@ ComplexMatrix BlockIteration::orthonormalize() {
   return factor.rho;
 }
 
-void BlockIteration::begin(const ComplexMatrix& s, bool keep_directions) {
-  if (!keep_directions)
-    y_scales_ = p_scales_ = tmp_scales_ = hop_scales_ = {};  // last bits depend on them, and not on earlier solves
+void BlockIteration::begin(const ComplexMatrix& s) {
+  y_scales_ = p_scales_ = tmp_scales_ = hop_scales_ = {};  // last bits depend on them, and not on earlier solves
   s_ = product(orthonormalize(), s);
-  if (!keep_directions) algebra_.combine({{y_, w_}}, p_);
+  algebra_.combine({{y_, w_}}, p_);
+  take_directions(false);
+}
+
+ComplexMatrix BlockIteration::replace(const ComplexMatrix& s) {
+  // Q is off by E = T k - Q.
+  const ComplexMatrix k = product(s, triangular_inverse(s_)), one = identity(s.rows);
+  const ComplexMatrix common = product(adjoint(k), product(algebra_.gram(tmp_, y_), w_));
+  ComplexMatrix E_E = product(adjoint(k), product(algebra_.gram(tmp_), k));
+  add(-1, common, E_E);
+  add(-1, adjoint(common), E_E);
+  add(1, one, E_E);
+
+  // P <- Q' + V - Q' Q'^+ V with V = (P - Q) (rho k)^+
+  ComplexMatrix minus_w(w_.rows, w_.columns);
+  add(-1, w_, minus_w);
+  algebra_.combine({{p_, one}, {y_, minus_w}}, hop_);
+  std::swap(y_, tmp_);
+  const ComplexMatrix rho = orthonormalize(), kept = adjoint(product(rho, k));
+  ComplexMatrix of_q = one;
+  add(-1, product(product(adjoint(w_), algebra_.gram(y_, hop_)), kept), of_q);
+  algebra_.combine({{y_, product(w_, of_q)}, {hop_, kept}}, p_);
+  s_ = product(rho, s);
+  take_directions(true);
+  return E_E;
+}
+
+void BlockIteration::take_directions(bool kept) {
   p_p_ = algebra_.gram(p_, &p_scales_);
   since_refresh_ = 0;
   was_foreseen_ = false;
-  kept_directions_ = keep_directions;
+  kept_directions_ = kept;
 }
 
 void BlockIteration::visit(const Archive& archive) {

@@ -31,8 +31,12 @@ class BlockIteration {
   ColorVectorField& tmp() { return tmp_; }
 
   // Residuals B = Y S, with Y in y(), whose columns need not be orthonormal, from now on. The first directions are
-  // P = Q; `keep_directions`: those of before stay, though they were made with another Q. Collective.
-  void begin(const ComplexMatrix& s, bool keep_directions = false);
+  // P = Q. Collective.
+  void begin(const ComplexMatrix& s);
+  // Residuals B = T S', with T in tmp(), take the place of Q S, and the search goes on: as with one right-hand side,
+  // the directions keep P - Q, times the factor from Q S to these residuals, but for its part along the new Q. Returns
+  // E^+ E, where E = T S' S^-1 - Q is what Q was off by. Collective.
+  ComplexMatrix replace(const ComplexMatrix& s);
   // One iteration; x has the precision of the other vectors. Returns false where no direction can be used: A is not
   // positive there, or a number overflowed. Collective.
   bool advance(const ParitySystem& system, ColorVectorField& x);
@@ -52,6 +56,7 @@ class BlockIteration {
   ComplexMatrix move_in_steps(const ComplexMatrix& al, double shift, const ComplexMatrix* inverse, ColorVectorField& x);
   // Y = Q rho; then W is such that Q = Y W, where Y may have become another. Collective.
   ComplexMatrix orthonormalize();
+  void take_directions(bool kept);  // P is new. Collective.
 
   ColorVectorField y_, p_, tmp_, hop_;
   BlockAlgebra algebra_;

@@ -46,8 +46,20 @@ class BlockProgress : public RhsLedger {
       worst_ = ratio <= worst_ ? worst_ : ratio;  // NaN is the worst
     }
   }
-  void mark_update() {
-    for (Running& running : rhs_) running.done.updates.push_back(iterations_);
+  // Residuals were computed anew. They were Q S before, and `E_E` says by how much Q was off (BlockIteration::replace).
+  // Returns the largest share of a direction that was.
+  double mark_update(const ComplexMatrix& E_E, const ComplexMatrix& s) {
+    const ComplexMatrix residuals = product(s, composition_), off = product(E_E, residuals);
+    for (int j = 0; j < int(rhs_.size()); ++j) {
+      double off2 = 0;
+      for (int i = 0; i < s.rows; ++i) off2 += residuals(i, j).re * off(i, j).re + residuals(i, j).im * off(i, j).im;
+      SolvedRhs& rhs = rhs_[std::size_t(j)].done;
+      rhs.updates.push_back(iterations_);
+      rhs.mismatches.push_back(rhs.residual_norm > 0 ? std::sqrt(std::max(off2, 0.0)) / rhs.residual_norm : 0);
+    }
+    double worst = 0;
+    for (int i = 0; i < E_E.rows; ++i) worst = E_E(i, i).re <= worst ? worst : E_E(i, i).re;  // NaN is the worst
+    return std::sqrt(std::max(worst, 0.0));
   }
 
   double worst() const { return worst_; }  // the largest |r| / target

@@ -1,6 +1,7 @@
 #include "solver/machine/shares/iteration_time.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cstdio>
 #include <limits>
 #include <optional>
@@ -13,7 +14,6 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "halo/watch/surroundings.hpp"
-#include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/sources.hpp"
 
@@ -66,20 +66,10 @@ class Trial {
   // Seconds of an iteration in a piece of so many iterations. Where the host looks on at each, the fastest two that
   // follow each other, for the solution is updated in every second; else all of them, with the set-up of the loop.
   double piece(int iterations) {
-    CgStop stop;
-    stop.target_norm.assign(1, 0.0);
-    stop.max_iterations = iterations;
-    stop.stagnation_window = 0;
-    stop.choice = default_loop_choice();
     std::vector<double> at;
     const Stopwatch clock;
-    x_->set_zero();
-    work_->r.copy_from(*b_);
-    work_->p.copy_from(*b_);
-    CgState state{*x_, work_->r, work_->p, work_->tmp, b2_, b2_, &work_->loop};
-    conjugate_gradient_loop(parity_system(*d_, Parity::even, mass), state, stop,
-                            [&](const CgProgress&) { at.push_back(clock.seconds()); });
-    if (d_->options().cuda_device >= 0) cuda::synchronize();
+    iterate(parity_system(*d_, Parity::even, mass), *work_, *x_, *b_, b2_, iterations,
+            [&](const CgProgress&) { at.push_back(clock.seconds()); });
     double best = clock.seconds() / iterations;
     if (int(at.size()) == iterations)
       for (std::size_t k = 2; k < at.size(); ++k) best = std::min(best, (at[k] - at[k - 2]) / 2);
@@ -117,6 +107,32 @@ std::optional<double> given_seconds(const Extents& local, const Extents& grid, c
 }
 
 }  // namespace
+
+CgStop just_iterations(std::size_t n_rhs, long iterations) {
+  CgStop stop{std::vector<double>(n_rhs, 0.0), iterations};
+  stop.stagnation_window = 0;
+  stop.choice = default_loop_choice();
+  return stop;
+}
+
+LoopForm iterate(const ParitySystem& system, CgVectors& work, ColorVectorField& x, const ColorVectorField& b,
+                 const std::vector<double>& b2, long iterations, const ShowProgress& show) {
+  auto& [r, p, tmp, loop] = work;  // r = p = b
+  x.set_zero();
+  r.copy_from(b);
+  p.copy_from(b);
+  CgState state{x, r, p, tmp, b2, b2, &loop};
+  const LoopForm form = conjugate_gradient_loop(system, state, just_iterations(b2.size(), iterations), show).form;
+  if (system.d.options().cuda_device >= 0) cuda::synchronize();
+  return form;
+}
+
+std::vector<double> of_all_ranks(const Communicator& all, std::span<const double> own) {
+  std::vector<double> numbers(own.size() * std::size_t(all.size()), 0.0);
+  std::copy(own.begin(), own.end(), numbers.begin() + std::ptrdiff_t(own.size()) * all.rank());
+  if (all.size() > 1) all.sum(numbers);
+  return numbers;
+}
 
 MeasuredIteration time_iteration(const Communicator& communicator, const Lattice& lattice,
                                  const SessionOptions& options, int cuda_device) {
@@ -178,12 +194,7 @@ std::vector<RankSpeed> measure_speeds(const Communicator& all, const Extents& lo
   speed.fixed = without - speed.per_site * double(volume(local));
   const std::int64_t faces = face_sites_of(local, grid);
   if (faces > 0) speed.per_face_site = std::max(0.0, with_faces - without) / double(faces);
-  std::vector<double> numbers(3 * std::size_t(all.size()), 0.0);
-  const std::size_t at = 3 * std::size_t(all.rank());
-  numbers[at] = speed.fixed;
-  numbers[at + 1] = speed.per_site;
-  numbers[at + 2] = speed.per_face_site;
-  if (all.size() > 1) all.sum(numbers);
+  const std::vector<double> numbers = of_all_ranks(all, std::array{speed.fixed, speed.per_site, speed.per_face_site});
   std::vector<RankSpeed> speeds;
   for (std::size_t k = 0; k < numbers.size(); k += 3) speeds.push_back({numbers[k], numbers[k + 1], numbers[k + 2]});
   return speeds;

@@ -1,14 +1,25 @@
 // What an iteration of CG takes ranks, measured for a moment on random links: each rank on its own, or all together.
 #pragma once
 
+#include <span>
 #include <vector>
 
 #include "halo/communicator.hpp"
 #include "halo/lattice.hpp"
+#include "solver/krylov/conjugate_gradient.hpp"
 #include "solver/machine/shares/share_model.hpp"
 #include "solver/request/solve_request.hpp"
 
 namespace staghorn {
+
+// The end of a solve after so many iterations, by nothing else. Local.
+CgStop just_iterations(std::size_t n_rhs, long iterations);
+// So many iterations of CG from x = 0, and waits for them; b2 = |b|^2. Collective.
+LoopForm iterate(const ParitySystem& system, CgVectors& work, ColorVectorField& x, const ColorVectorField& b,
+                 const std::vector<double>& b2, long iterations, const ShowProgress& show);
+
+// The numbers of every rank, one after the other, on every rank. Collective.
+std::vector<double> of_all_ranks(const Communicator& all, std::span<const double> own);
 
 struct MeasuredIteration {
   double seconds = 0;

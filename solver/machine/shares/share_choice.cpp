@@ -1,6 +1,9 @@
 #include "solver/machine/shares/share_choice.hpp"
 
+#include <omp.h>
+
 #include <algorithm>
+#include <array>
 #include <exception>
 #include <limits>
 #include <map>
@@ -13,8 +16,8 @@
 #include "halo/watch/error.hpp"
 #include "solver/machine/memory_check.hpp"
 #include "solver/machine/shares/iteration_time.hpp"
-#include "solver/machine/shares/rank_kinds.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -29,6 +32,20 @@ constexpr int most_repeats = 2;
 // Slabs without some ranks are measured where they are foreseen to take less than so many times as long.
 constexpr double worth_a_look = 2;
 constexpr double never = std::numeric_limits<double>::infinity();
+
+// What each rank computes on, the same for ranks of one kind: "cpu x 4 threads", "cuda:0 (NVIDIA H200)", with
+// ", slowed 3" at the end where it is. `cuda_device` and `slowness` are those of this rank. Collective.
+std::vector<std::string> kinds_of_ranks(const Communicator& all, int cuda_device, double slowness) {
+  const std::array<double, 2> own{cuda_device < 0 ? double(omp_get_max_threads()) : 0, slowness};
+  const std::vector<double> numbers = of_all_ranks(all, own);
+  std::vector<std::string> kinds = devices_of_ranks(all, cuda_device);
+  for (std::size_t rank = 0; rank < kinds.size(); ++rank) {
+    const int threads = int(numbers[2 * rank]);
+    if (threads > 0) kinds[rank] += format(" x %d thread%s", threads, threads == 1 ? "" : "s");
+    if (numbers[2 * rank + 1] > 1) kinds[rank] += format(", slowed %g", numbers[2 * rank + 1]);
+  }
+  return kinds;
+}
 
 class Chooser {
  public:
@@ -177,12 +194,11 @@ class Chooser {
     const Extents grid = grid_of(cut.widths);
     const Extents part = local.value_or(Lattice(cut.widths, 0).local());
     const double measured = time_own_iteration(all_, part, grid, options_alone(), device_);
-    std::vector<double> ratios(std::size_t(all_.size()), 0.0);
     const RankSpeed& speed = speeds_[std::size_t(all_.rank())];
     const double of_sites = speed.per_site * double(volume(part));
     const double rest = own_seconds(speed, part, grid) - of_sites;
-    ratios[std::size_t(all_.rank())] = local ? std::clamp((measured - rest) / of_sites, 0.5, 2.0) : 1;
-    if (all_.size() > 1) all_.sum(ratios);
+    const double ratio = local ? std::clamp((measured - rest) / of_sites, 0.5, 2.0) : 1;
+    const std::vector<double> ratios = of_all_ranks(all_, {&ratio, 1});
     for (std::size_t rank = 0; rank < speeds_.size(); ++rank) speeds_[rank].per_site *= ratios[rank];
   }
 

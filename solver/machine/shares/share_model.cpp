@@ -48,17 +48,6 @@ std::vector<int> balanced_direction(const SlabWidths& widths, int mu, int least,
   return result;
 }
 
-std::vector<Extents> process_grids(const Extents& global, int n_ranks, int least) {
-  std::vector<Extents> grids;
-  for (int t = n_ranks; t >= 1; --t)
-    for (int z = n_ranks / t; z >= 1 && n_ranks % t == 0; --z)
-      for (int y = n_ranks / t / z; y >= 1 && n_ranks / t % z == 0; --y) {
-        const Extents grid{n_ranks / t / z / y, y, z, t};
-        if (n_ranks / t / z % y == 0 && can_be_cut(global, grid, least)) grids.push_back(grid);
-      }
-  return grids;
-}
-
 }  // namespace
 
 std::int64_t face_sites_of(const Extents& local, const Extents& grid) {

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <iostream>
 #include <sstream>
-#include <typeinfo>
 
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/text_file.hpp"
@@ -62,29 +61,15 @@ std::string strip_dashes(const std::string& word) {
   return word.substr(std::min(word.find_first_not_of('-'), word.size()));
 }
 
-// "a whole number": what an option that is no text takes.
-const char* number_of(const po::option_description& option) {
-  const auto* const typed = dynamic_cast<const po::typed_value_base*>(option.semantic().get());
-  const bool real = typed && typed->value_type() == typeid(double);
-  return real ? "a number" : "a whole number";
-}
-
-// The text that could not be read: Boost has it in its message alone, "the argument ('text') for option ...".
-std::string found_in(const po::invalid_option_value& error) {
-  const std::string message = error.what(), before = "('", behind = "') for option";
-  const std::size_t begin = message.find(before), end = message.rfind(behind);
-  if (begin == std::string::npos || end == std::string::npos) return message;
-  return message.substr(begin + before.size(), end - begin - before.size());
-}
-
 }  // namespace
 
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out) {
-  po::options_description shown = syntax.options, of_files = syntax.options, general("General");
-  general.add_options()("config", po::value<std::string>()->value_name("FILE.ini"),
-                        "read options from this file too, one `name = value` a line; the command line wins")(
-      "help", "print this and stop");
+  const po::options_description general = options_of(
+      "General",
+      {{"config", "FILE.ini", "read options from this file too, one `name = value` a line; the command line wins"},
+       {"help", "", "print this and stop"}});
+  po::options_description shown = syntax.options, of_files = syntax.options;
   shown.add(general);
   of_files.add(syntax.experiments);
   po::options_description all = of_files;
@@ -98,12 +83,12 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
     if (!asks_for_help)
       po::store(po::command_line_parser(arguments).options(all).positional(syntax.positional).style(style).run(),
                 values);
-    if (asks_for_help || values.count("help")) {
+    if (asks_for_help || values.is_on("help")) {
       out << "usage: " << syntax.usage << "\n\n" << syntax.purpose << "\n" << shown << syntax.examples;
       return std::nullopt;
     }
     if (values.count("config")) {
-      const std::string name = values["config"].as<std::string>();
+      const std::string name = values.text("config");
       where = name + ": ";
       std::istringstream file(lines_with_options(name, read_text_file(communicator, name), of_files));
       po::store(po::parse_config_file(file, of_files), values);  // neither `config` nor `help` stands there
@@ -122,9 +107,6 @@ std::optional<OptionValues> parse_options(const Communicator& communicator, cons
                      (stray.starts_with('-') ? ": options begin with two dashes." : " and belongs to none.") +
                      did_you_mean(strip_dashes(stray), option_names(all)) + " `staghorn " + syntax.name +
                      " --help` lists them.");
-  } catch (const po::invalid_option_value& error) {
-    const std::string name = strip_dashes(error.get_option_name());
-    throw UsageError(where + "--" + name, number_of(all.find(name, false)), "'" + printable(found_in(error)) + "'");
   } catch (const po::error& error) {
     throw UsageError(where + printable(error.what()) + ". `staghorn " + syntax.name + " --help` explains the options.");
   }
@@ -145,39 +127,48 @@ std::string in_words_of_the_program(const std::string& message) {
       with_dashes);  // options of the program alone
 }
 
+void add_options(po::options_description& to, const std::vector<OptionRow>& rows) {
+  const auto add = [&](const OptionRow& row, auto* value) {
+    value->value_name(row.value);
+    if (row.form == OptionRow::required || row.form == OptionRow::several_required) value->required();
+    to.add_options()(row.name.c_str(), value, row.help.c_str());
+    return value;
+  };
+  for (const OptionRow& row : rows)
+    if (row.value.empty())
+      to.add_options()(row.name.c_str(), po::bool_switch(), row.help.c_str());
+    else if (row.form == OptionRow::several || row.form == OptionRow::several_required)
+      add(row, po::value<std::vector<std::string>>())->multitoken();
+    else if (auto* const value = add(row, po::value<std::string>()); row.default_text)
+      value->default_value(*row.default_text);
+}
+
+po::options_description options_of(const std::string& title, const std::vector<OptionRow>& rows) {
+  po::options_description options(title);
+  add_options(options, rows);
+  return options;
+}
+
 void add_options(po::options_description& to, OptionGroup group, const std::vector<std::string>& without) {
   for (const Option& option : solve_options()) {
     if (option.group != group || std::find(without.begin(), without.end(), option.name) != without.end()) continue;
     std::string name = with_dashes(option.name).substr(2);
     if (*option.old_name) name += ',' + with_dashes(option.old_name).substr(2);
-    const std::string help = in_words_of_the_program(option.help);
-    if (option.is_switch()) {
-      to.add_options()(name.c_str(), po::bool_switch(), help.c_str());
-      continue;
-    }
-    auto* const value = po::value<std::string>()->value_name(option.value);
-    if (option.default_text) value->default_value(*option.default_text);
-    to.add_options()(name.c_str(), value, help.c_str());
+    add_options(to, {{name, option.is_switch() ? "" : option.value, in_words_of_the_program(option.help),
+                      option.default_text}});
   }
 }
 
 void set_options(const OptionValues& values, SolveOptions& options, const std::vector<std::string>& names) {
-  for (const std::string& name : names) {
-    const std::string dashed = with_dashes(name).substr(2);
-    if (!values.count(dashed)) continue;
-    const std::string text =
-        find_option(name).is_switch() ? (values[dashed].as<bool>() ? "on" : "off") : values[dashed].as<std::string>();
-    try {
-      set_option(options, name, text);
-    } catch (const Error& error) {
-      throw UsageError(error.what());
+  with_usage_errors([&] {
+    for (const std::string& name : names) {
+      const std::string dashed = with_dashes(name).substr(2);
+      if (!values.count(dashed)) continue;
+      const char* const given = dashed.c_str();
+      set_option(options, name, find_option(name).is_switch() ? option_text(values.is_on(given)) : values.text(given));
     }
-  }
-  try {
     check_options(options.session);  // what does not go together is a matter of usage
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  });
 }
 
 void set_options(const OptionValues& values, SolveOptions& options) {
@@ -187,16 +178,14 @@ void set_options(const OptionValues& values, SolveOptions& options) {
 }
 
 po::options_description watchdog_options() {
-  po::options_description options("Watchdog");
-  options.add_options()("watchdog", po::value<double>()->value_name("SECONDS"),
-                        "end a run in which no rank makes progress for so long, with exit status 4; 0 never does "
-                        "(default: STAGHORN_WATCHDOG, or 600)");
-  return options;
+  return options_of("Watchdog", {{"watchdog", "SECONDS",
+                                  "end a run in which no rank makes progress for so long, with exit status 4; 0 never "
+                                  "does (default: STAGHORN_WATCHDOG, or 600)"}});
 }
 
 double watchdog_limit(const OptionValues& values) {
   if (!values.count("watchdog")) return parse_value("watchdog", patience_seconds);
-  const double seconds = values["watchdog"].as<double>();
+  const double seconds = values.number<double>("watchdog");
   if (!(seconds >= 0)) throw UsageError("--watchdog", "seconds, or 0 for no limit", seconds);
   return seconds;
 }
@@ -211,13 +200,24 @@ Extents extents_of(const OptionValues& values, const std::string& option) {
   return parse_value(option, [&] { return parse_extents(joined); });
 }
 
-std::optional<std::string> optional_text(const OptionValues& values, const char* name) {
-  if (!values.count(name)) return std::nullopt;
-  return values[name].as<std::string>();
+std::string gauge_of(const OptionValues& values, const QuarkAction& quarks, const std::string& command) {
+  const std::string gauge = values.optional_text("gauge").value_or("");
+  if (gauge.empty() && !quarks.stored())
+    throw UsageError("--gauge is required, or --fat and --naik. `staghorn " + command +
+                     " --help` explains the options.");
+  if (!gauge.empty() && quarks.stored())
+    throw UsageError("--gauge", "thin links, or links from --fat and --naik", "all three");
+  return gauge;
+}
+
+void require_not_read(const FileNames& written, const FileNames& read) {
+  for (const auto& name : written)
+    if (name && std::find(read.begin(), read.end(), name) != read.end())
+      throw UsageError("'" + *name + "' would be read and replaced: choose another name to write to");
 }
 
 GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path) {
-  const std::optional<std::string> dataset = optional_text(values, "dataset");
+  const std::optional<std::string> dataset = values.optional_text("dataset");
   std::optional<Extents> lattice;
   if (values.count("lattice")) lattice = extents_of(values, "lattice");
   if (!values.count("kyu")) return read_gauge_header(communicator, path, dataset, lattice);
@@ -227,14 +227,9 @@ GaugeHeader stored_header(const Communicator& communicator, const OptionValues& 
 }
 
 GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file, std::optional<GaugeFormat> otherwise) {
-  if (const auto given = optional_text(values, "format"))
+  if (const auto given = values.optional_text("format"))
     return parse_value("format", [&] { return parse_gauge_format(*given); });
-  std::optional<GaugeFormat> format;
-  try {
-    format = gauge_format_by_name(file);
-  } catch (const Error& error) {
-    throw UsageError(error.what());
-  }
+  std::optional<GaugeFormat> format = with_usage_errors([&] { return gauge_format_by_name(file); });
   if (!format) format = otherwise;
   if (!format)
     throw UsageError("--format is required, as the name '" + printable(file) +
@@ -244,7 +239,7 @@ GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
 
 void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata) {
   if (!values.count("rows")) return;
-  const int rows = values["rows"].as<int>();
+  const int rows = values.number<int>("rows");
   if (rows != 2 && rows != 3) throw UsageError("--rows", "2 or 3", std::to_string(rows));
   if (rows == 2 && format != GaugeFormat::nersc)
     throw UsageError("--rows 2", "--format nersc, the one that can leave a row out", to_string(format));

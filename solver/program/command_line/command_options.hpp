@@ -20,16 +20,35 @@
 namespace staghorn {
 
 struct CommandSyntax {
-  std::string name;                                     // "solve"
-  std::string usage;                                    // "staghorn solve --gauge FILE --mass M [options]"
-  std::string purpose;                                  // one or two sentences
-  boost::program_options::options_description options;  // in groups, with units and defaults
-  boost::program_options::positional_options_description positional;
-  std::string examples;                                       // below the options in --help
+  std::string name;                                       // "solve"
+  std::string usage;                                      // "staghorn solve --gauge FILE --mass M [options]"
+  std::string purpose;                                    // one or two sentences
+  std::string examples{};                                 // below the options in --help
+  boost::program_options::options_description options{};  // in groups, with units and defaults
+  boost::program_options::positional_options_description positional{};
   boost::program_options::options_description experiments{};  // options that --help does not list
 };
 
-using OptionValues = boost::program_options::variables_map;
+// An option of one command alone.
+struct OptionRow {
+  enum Form { one, several, required, several_required };  // words that it takes
+  std::string name, value, help;                           // `value` as --help shows it; "": the option is a switch
+  std::optional<std::string> default_text{};
+  Form form = one;
+};
+
+// What a command was given, option by option: texts, lists of words where it takes several, and switches.
+struct OptionValues : boost::program_options::variables_map {
+  std::string text(const char* name) const { return (*this)[name].as<std::string>(); }
+  std::optional<std::string> optional_text(const char* name) const {
+    return count(name) ? std::optional(text(name)) : std::nullopt;
+  }
+  const std::vector<std::string>& words(const char* name) const { return (*this)[name].as<std::vector<std::string>>(); }
+  bool is_on(const char* name) const { return (*this)[name].as<bool>(); }
+  bool is_default(const char* name) const { return (*this)[name].defaulted(); }
+  template <class Number>
+  Number number(const char* name) const;  // throws UsageError
+};
 
 // Reads `arguments` and, where --config FILE is among them, that file: `name = value` lines whose names are the
 // options'; a switch may stand without a value; [sections] and # comments are for the reader only; the command line
@@ -38,6 +57,8 @@ using OptionValues = boost::program_options::variables_map;
 std::optional<OptionValues> parse_options(const Communicator& communicator, const CommandSyntax& syntax,
                                           const std::vector<std::string>& arguments, std::ostream& out);
 
+void add_options(boost::program_options::options_description& to, const std::vector<OptionRow>& rows);
+boost::program_options::options_description options_of(const std::string& title, const std::vector<OptionRow>& rows);
 // The options of a group of the table (solver/request/option_table.hpp), with dashes, but for those in `without`.
 void add_options(boost::program_options::options_description& to, OptionGroup group,
                  const std::vector<std::string>& without = {});
@@ -57,8 +78,11 @@ double watchdog_limit(const OptionValues& values);  // seconds; throws UsageErro
 // Four extents "X Y Z T" as words or joined by x or commas; throws UsageError naming the option.
 Extents extents_of(const OptionValues& values, const std::string& option);
 
-// The text of an option without a default, or nothing where it is not given.
-std::optional<std::string> optional_text(const OptionValues& values, const char* name);
+// --gauge; "" where --fat and --naik name the links. Throws UsageError where neither or both do.
+std::string gauge_of(const OptionValues& values, const QuarkAction& quarks, const std::string& command);
+// Throws UsageError where a file that is read has the name of one that is written.
+using FileNames = std::vector<std::optional<std::string>>;
+void require_not_read(const FileNames& written, const FileNames& read);
 
 // The header of a file of links, by --dataset, and --lattice or --kyu for a file that says no extents. Collective.
 GaugeHeader stored_header(const Communicator& communicator, const OptionValues& values, const std::string& path);
@@ -71,16 +95,30 @@ GaugeFormat gauge_format_of(const OptionValues& values, const std::string& file,
 // where the option is not given. Throws UsageError for another format.
 void set_stored_rows(const OptionValues& values, GaugeFormat format, std::map<std::string, std::string>& metadata);
 
-// Runs a parser that throws Error, and turns its Error into a UsageError that names the option.
-template <class Parse>
-auto parse_value(const std::string& option, Parse&& parse) {
+// Runs what throws Error, which becomes a UsageError with these words.
+template <class Work, class Words>
+auto with_usage_errors(const Work& work, const Words& words_of) {
   try {
-    return parse();
+    return work();
   } catch (const UsageError&) {
     throw;
   } catch (const Error& error) {
-    throw UsageError("--" + about_option(option, error.what()));
+    throw UsageError(words_of(std::string(error.what())));
   }
+}
+template <class Work>
+auto with_usage_errors(const Work& work) {
+  return with_usage_errors(work, [](const std::string& words) { return words; });
+}
+// The same for a parser, whose message then begins with the option.
+template <class Parse>
+auto parse_value(const std::string& option, const Parse& parse) {
+  return with_usage_errors(parse, [&](const std::string& words) { return "--" + about_option(option, words); });
+}
+
+template <class Number>
+Number OptionValues::number(const char* name) const {
+  return parse_value(name, [&] { return parse_number<Number>(text(name)); });
 }
 
 }  // namespace staghorn

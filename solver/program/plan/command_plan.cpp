@@ -9,11 +9,10 @@
 #include "solver/bench/this_machine.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
-#include "solver/machine/shares/foreseen_widths.hpp"
+#include "solver/machine/shares/share_model.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/plan/plan.hpp"
-#include "solver/program/plan/search_plan.hpp"
 #include "solver/request/eigen_request.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/solve_checks.hpp"
@@ -26,61 +25,49 @@ namespace {
 
 CommandSyntax plan_syntax() {
   CommandSyntax syntax{
-      "plan",
-      "staghorn plan --lattice X Y Z T [--gpus LIST | --machine here [--ranks LIST]] [options]",
+      "plan", "staghorn plan --lattice X Y Z T [--gpus LIST | --machine here [--ranks LIST]] [options]",
       "Estimates time per CG iteration and memory, without allocating anything. The time is a floor: bytes over the\n"
       "streaming read, faces that the interior does not hide, and latencies, in the form of the loop that a solve\n"
       "takes; a real iteration comes within some 15 per cent of it where bytes dominate.\n",
-      po::options_description(),
-      {},
       "\nA machine file is what --json prints under \"machine\": bandwidths in GB/s and memory in GB (of one GPU, or\n"
       "of the share of one rank), latencies in us. With threads_per_rank it is one of CPUs.\n"
       "Examples:\n  staghorn plan --lattice 96 96 96 192 --links 12 --gpus 64,128,...,4096\n"
       "  staghorn plan --lattice 32 32 32 64 --sloppy fp32 --machine here\n"
       "  staghorn plan --lattice 32 32 32 64 --machine h200,here --shares auto\n"};
-  po::options_description options("Options");
-  options.add_options()("lattice",
-                        po::value<std::vector<std::string>>()->multitoken()->value_name("X Y Z T")->required(),
-                        "extents, even")("gpus", po::value<std::string>()->value_name("LIST")->default_value("1"),
-                                         "numbers of GPUs, one rank each; a,b,...,z goes on in the ratio of a to b")(
-      "ranks", po::value<std::string>()->value_name("LIST"),
-      "the same for CPUs: numbers of ranks (default: those of one host)")(
-      "grid", po::value<std::string>()->value_name("x,y,z,t"),
-      "process grid, instead of --gpus or --ranks (default: the one with the least surface)")(
-      "shares", po::value<std::string>()->value_name("even|SHARES|auto")->default_value("even"),
-      "slabs, as of `staghorn solve`; auto: those whose slowest rank is foreseen to be fastest")(
-      "machine", po::value<std::string>()->value_name("h200|here|FILE.json")->default_value("h200"),
-      "what to run on; here: the CPUs of this host, whose memory is looked up and whose streaming read is measured. A "
-      "list with commas: the ranks of one host take its entries in turn")(
-      "stream", po::value<double>()->value_name("GB/S"),
-      "streaming read, in place of the machine's: of one GPU, or of one host of CPUs")(
-      "iterations", po::value<long>()->value_name("N"), "adds the seconds of so many iterations")(
-      "precision", po::value<std::string>()->value_name("fp64|fp32")->default_value("fp64"), "of vectors and links")(
-      "links", po::value<std::string>()->value_name("18|12|8")->default_value("18"), "reals stored per link")(
-      "action", po::value<std::string>()->value_name("naive|asqtad|hisq")->default_value("naive"),
-      "which staggered quarks")("naik-links", po::value<std::string>()->value_name("18|13|9")->default_value("18"),
-                                "asqtad, hisq: reals stored per Naik link")(
-      "sloppy-naik-links", po::value<std::string>()->value_name("18|13|9"), "the same in the iterations (default: 13)")(
-      "sloppy", po::value<std::string>()->value_name("fp32|fp16"), "precision of the iterations, below --precision")(
-      "sloppy-links", po::value<std::string>()->value_name("18|12|8"),
-      "reals per link in the iterations (default: 12)")("rhs", po::value<int>()->value_name("N")->default_value(1),
-                                                        ("right-hand sides side by side, " + rhs_range()).c_str())(
-      "certificate", po::value<std::string>()->value_name("auto|host|device")->default_value("auto"),
-      "where answers are certified; auto: on the GPU where it has room for that beside the solve")(
-      "masses", po::value<std::string>()->value_name("M[:E],M[:E],..."),
-      "several masses at once: adds the memory of their vectors; the time stays that of one mass for each epsilon E")(
-      "eigenpairs", po::value<std::int64_t>()->value_name("K")->default_value(0),
-      "eigenvectors that solves are deflated with: adds their memory")(
-      "eigenvector-precision", po::value<std::string>()->value_name("fp64|fp32|fp16")->default_value("fp16"),
-      "of these, in memory")("eigenvectors-on",
-                             po::value<std::string>()->value_name("auto|device|host")->default_value("auto"),
-                             "where a GPU has them; auto: in its memory where they fit beside the solve")(
-      "exact-low-modes", po::bool_switch(), "adds the memory of pion correlators whose part of these is exact")(
-      "find-eigenpairs", po::value<int>()->value_name("K"),
-      "the memory of `staghorn eigen --pairs K`, instead of a solve's")(
-      "system", po::value<std::string>()->value_name("full|even|odd")->default_value("full"), "as of `staghorn solve`")(
-      "json", po::bool_switch(), "print JSON instead of a table");
-  syntax.options.add(options);
+  syntax.options.add(options_of(
+      "Options",
+      {{"lattice", "X Y Z T", "extents, even", {}, OptionRow::several_required},
+       {"gpus", "LIST", "numbers of GPUs, one rank each; a,b,...,z goes on in the ratio of a to b", "1"},
+       {"ranks", "LIST", "the same for CPUs: numbers of ranks (default: those of one host)"},
+       {"grid", "x,y,z,t", "process grid, instead of --gpus or --ranks (default: the one with the least surface)"},
+       {"shares", "even|SHARES|auto",
+        "slabs, as of `staghorn solve`; auto: those whose slowest rank is foreseen to be fastest", "even"},
+       {"machine", "h200|here|FILE.json",
+        "what to run on; here: the CPUs of this host, whose memory is looked up and whose streaming read is measured. "
+        "A list with commas: the ranks of one host take its entries in turn",
+        "h200"},
+       {"stream", "GB/S", "streaming read, in place of the machine's: of one GPU, or of one host of CPUs"},
+       {"iterations", "N", "adds the seconds of so many iterations"},
+       {"precision", "fp64|fp32", "of vectors and links", "fp64"},
+       {"links", "18|12|8", "reals stored per link", "18"},
+       {"action", "naive|asqtad|hisq", "which staggered quarks", "naive"},
+       {"naik-links", "18|13|9", "asqtad, hisq: reals stored per Naik link", "18"},
+       {"sloppy-naik-links", "18|13|9", "the same in the iterations (default: 13)"},
+       {"sloppy", "fp32|fp16", "precision of the iterations, below --precision"},
+       {"sloppy-links", "18|12|8", "reals per link in the iterations (default: 12)"},
+       {"rhs", "N", "right-hand sides side by side, " + rhs_range(), "1"},
+       {"certificate", "auto|host|device",
+        "where answers are certified; auto: on the GPU where it has room for that beside the solve", "auto"},
+       {"masses", "M[:E],M[:E],...",
+        "several masses at once: adds the memory of their vectors; the time stays that of one mass for each epsilon E"},
+       {"eigenpairs", "K", "eigenvectors that solves are deflated with: adds their memory", "0"},
+       {"eigenvector-precision", "fp64|fp32|fp16", "of these, in memory", "fp16"},
+       {"eigenvectors-on", "auto|device|host",
+        "where a GPU has them; auto: in its memory where they fit beside the solve", "auto"},
+       {"exact-low-modes", "", "adds the memory of pion correlators whose part of these is exact"},
+       {"find-eigenpairs", "K", "the memory of `staghorn eigen --pairs K`, instead of a solve's"},
+       {"system", "full|even|odd", "as of `staghorn solve`", "full"},
+       {"json", "", "print JSON instead of a table"}}));
   return syntax;
 }
 
@@ -133,10 +120,10 @@ SolveShape read_shape(const OptionValues& values) {
     shape.shifts_in = shifted_precision(shape.options, shape.lattice, masses, 0,
                                         tolerance_in_force(options.request, shape.options.precision));
   shape.system = options.request.system;
-  shape.n_rhs = values["rhs"].as<int>();
+  shape.n_rhs = values.number<int>("rhs");
   if (shape.n_rhs < 1 || shape.n_rhs > max_rhs)
     throw UsageError("--rhs", rhs_range() + " right-hand sides", std::to_string(shape.n_rhs));
-  shape.eigenpairs = values["eigenpairs"].as<std::int64_t>();
+  shape.eigenpairs = values.number<std::int64_t>("eigenpairs");
   if (shape.eigenpairs < 0)
     throw UsageError("--eigenpairs", "a number of at least 0", std::to_string(shape.eigenpairs));
   if (options.request.exact_low_modes) {
@@ -144,7 +131,7 @@ SolveShape read_shape(const OptionValues& values) {
     check_low_modes(options.request, true, {});
     shape.low_part = LowPart::of_correlators;
   }
-  shape.eigenvector_precision = parse_kernel_precision(values["eigenvector-precision"].as<std::string>());
+  shape.eigenvector_precision = parse_kernel_precision(values.text("eigenvector-precision"));
   shape.mass_by_mass =
       shape.eigenpairs > 0 && Deflation::damps(shape.eigenvector_precision, shape.system == System::odd);
   return shape;
@@ -153,11 +140,11 @@ SolveShape read_shape(const OptionValues& values) {
 // The kinds of ranks, in the order of the list.
 std::vector<Machine> read_machines(const Communicator& communicator, const OptionValues& values) {
   std::optional<double> stream;
-  if (values.count("stream")) stream = values["stream"].as<double>() * 1e9;
+  if (values.count("stream")) stream = values.number<double>("stream") * 1e9;
   if (stream && !(*stream > 0 && std::isfinite(*stream)))
-    throw UsageError("--stream", "GB/s above 0", values["stream"].as<double>());
+    throw UsageError("--stream", "GB/s above 0", values.number<double>("stream"));
   std::vector<Machine> machines;
-  const std::string list = values["machine"].as<std::string>();
+  const std::string list = values.text("machine");
   std::istringstream names(list + ",");
   for (std::string name; std::getline(names, name, ',');) {
     if (name.empty())
@@ -179,7 +166,7 @@ std::vector<Extents> read_grids(const OptionValues& values, const std::vector<Ma
                                 const Shares& shares) {
   const bool of_gpus = kinds.size() == 1 && kinds.front().has_gpus();
   const char* const option = of_gpus ? "--gpus" : "--ranks";
-  const bool gpus = !values["gpus"].defaulted(), ranks = values.count("ranks");
+  const bool gpus = !values.is_default("gpus"), ranks = values.count("ranks");
   if (gpus && !of_gpus)
     throw UsageError("--gpus", kinds.size() > 1 ? "--ranks for several machines" : "--ranks for a machine of CPUs",
                      "--gpus");
@@ -195,8 +182,8 @@ std::vector<Extents> read_grids(const OptionValues& values, const std::vector<Ma
     one_host = 1;
     for (const int n : wanted) one_host *= std::max(1, n);
   }
-  const std::string list = ranks                                ? values["ranks"].as<std::string>()
-                           : gpus || (of_gpus && !shares.any()) ? values["gpus"].as<std::string>()
+  const std::string list = ranks                                ? values.text("ranks")
+                           : gpus || (of_gpus && !shares.any()) ? values.text("gpus")
                                                                 : std::to_string(one_host);
   std::vector<Extents> grids;
   for (const int n : parse_counts(list, option))
@@ -214,6 +201,18 @@ void check_kinds(const std::vector<Machine>& kinds, const std::vector<Extents>& 
     if (volume(grid) < std::int64_t(kinds.size()) || volume(grid) > most)
       throw UsageError("--machine", std::to_string(kinds.size()) + " to " + std::to_string(most) + " ranks of one host",
                        std::to_string(volume(grid)) + " ranks");
+}
+
+// The widths of the slabs of `shape.grid` for which the slowest rank ends an iteration first, by its bytes and the
+// latencies of its phases.
+SlabWidths foreseen_widths(std::span<const Machine> kinds, const SolveShape& shape) {
+  std::vector<RankSpeed> speeds;
+  const std::vector<IterationTime> times = iteration_times(kinds, shape, default_loop_choice());
+  for (int rank = 0; rank < int(times.size()); ++rank) {
+    const IterationTime& time = times[std::size_t(rank)];
+    speeds.push_back({time.latency, time.memory / double(part_of(shape, rank).local_volume()), 0});
+  }
+  return balanced_widths(shape.lattice, shape.grid, smallest_extent(stencil_of(shape.options)), speeds);
 }
 
 // Plans for ranks of several kinds on one host: on the slabs asked for or foreseen to be the fastest, on even slabs,
@@ -244,7 +243,7 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   const OptionValues& values = *parsed;
   SolveShape shape = read_shape(values);
   std::optional<long> iterations;
-  if (values.count("iterations")) iterations = values["iterations"].as<long>();
+  if (values.count("iterations")) iterations = values.number<long>("iterations");
   if (iterations && *iterations < 1) throw UsageError("--iterations", "a number of at least 1", *iterations);
   const std::vector<Machine> kinds = read_machines(communicator, values);
   const AskedShares shares = shape.options.shares;
@@ -254,15 +253,14 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
   if (values.count("find-eigenpairs")) {
     if (kinds.size() > 1) throw UsageError("--find-eigenpairs", "one machine in --machine", "several");
     EigenRequest search;
-    search.pairs = values["find-eigenpairs"].as<int>();
+    search.pairs = values.number<int>("find-eigenpairs");
     search.tolerance = 1e-6;  // no memory depends on it
-    try {
+    const auto check = [&] {
       check_eigen_request(search, shape.options);
       check_eigen_request(search, shape.lattice);
-    } catch (const Error& error) {
-      throw UsageError("--find-eigenpairs: " + in_words_of_the_program(error.what()));
-    }
-    print_search_plan(out, kinds.front(), shape.lattice, shape.options, search.pairs, grids, values["json"].as<bool>());
+    };
+    with_usage_errors(check, [](auto words) { return "--find-eigenpairs: " + in_words_of_the_program(words); });
+    print_search_plan(out, kinds.front(), shape.lattice, shape.options, search.pairs, grids, values.is_on("json"));
     return exit_certified;
   }
   std::vector<Plan> plans;
@@ -270,17 +268,16 @@ int run_plan(const Communicator& communicator, const std::vector<std::string>& a
     shape.grid = grid;
     shape.widths = {};
     if (shares.automatic)
-      shape.widths = foreseen_widths(kinds, shape, default_loop_choice());
+      shape.widths = foreseen_widths(kinds, shape);
     else if (shares.any())
       shape.widths = slab_widths(shape.lattice, grid, shares, smallest_extent(stencil_of(shape.options)));
     if (kinds.size() == 1) {
       plans.push_back(make_plan(kinds, shape));
       continue;
     }
-    for (Plan& plan : plans_of_kinds(kinds, shape, values["shares"].as<std::string>()))
-      plans.push_back(std::move(plan));
+    for (Plan& plan : plans_of_kinds(kinds, shape, values.text("shares"))) plans.push_back(std::move(plan));
   }
-  if (values["json"].as<bool>())
+  if (values.is_on("json"))
     print_json(out, kinds, plans, iterations);
   else
     print_table(out, kinds, plans, iterations);

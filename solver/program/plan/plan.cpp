@@ -1,7 +1,6 @@
 #include "solver/program/plan/plan.hpp"
 
 #include <algorithm>
-#include <cstdio>
 #include <limits>
 #include <ostream>
 
@@ -10,6 +9,7 @@
 #include "solver/machine/memory_check.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -124,49 +124,42 @@ void print_table(std::ostream& out, std::span<const Machine> machines, const std
                  const std::optional<long>& iterations) {
   const SolveShape& first = plans.front().shape;
   const bool unlike = machines.size() > 1, gpus = !unlike && machines.front().has_gpus();
-  char line[280];
   out << "machine " << machines.front().name;
   for (const Machine& machine : machines.subspan(1)) out << " + " << machine.name;
   out << ", lattice " << to_string(first.lattice) << ", " << describe_numbers(first.options) << ", " << first.n_rhs
       << " right-hand side" << (first.n_rhs == 1 ? "" : "s") << "\n";
-  for (const Machine& machine : machines) {
-    if (machine.has_gpus()) continue;
-    std::snprintf(line, sizeof line, "%d rank%s a host, %d thread%s each; streaming read %.1f GB/s and %s each\n",
-                  machine.ranks_per_host, machine.ranks_per_host == 1 ? "" : "s", machine.threads_per_rank,
-                  machine.threads_per_rank == 1 ? "" : "s", machine.stream * 1e-9, gigabytes(machine.memory).c_str());
-    out << line;
-  }
-  std::snprintf(line, sizeof line, "%6s %-12s %-14s %7s %12s %9s %9s %9s %7s %14s %12s %12s%s\n",
-                gpus ? "GPUs" : "ranks", "grid", "local", "kernels", "us/iteration", "memory", "faces", "latency",
-                "bytes", "Msite iter/s", "GPU memory", "host memory", unlike ? "  slabs" : "");
-  out << line;
+  for (const Machine& machine : machines)
+    if (!machine.has_gpus())
+      out << format("%d rank%s a host, %d thread%s each; streaming read %.1f GB/s and %s each\n",
+                    machine.ranks_per_host, machine.ranks_per_host == 1 ? "" : "s", machine.threads_per_rank,
+                    machine.threads_per_rank == 1 ? "" : "s", machine.stream * 1e-9, gigabytes(machine.memory).c_str());
+  out << format("%6s %-12s %-14s %7s %12s %9s %9s %9s %7s %14s %12s %12s%s\n", gpus ? "GPUs" : "ranks", "grid", "local",
+                "kernels", "us/iteration", "memory", "faces", "latency", "bytes", "Msite iter/s", "GPU memory",
+                "host memory", unlike ? "  slabs" : "");
   for (const Plan& p : plans) {
-    std::snprintf(line, sizeof line, "%6lld %-12s %-14s %7s %12.1f %9.1f %9.1f %9.1f %5.0f %% %14.0f %12s %12s%s%s\n",
+    out << format("%6lld %-12s %-14s %7s %12.1f %9.1f %9.1f %9.1f %5.0f %% %14.0f %12s %12s%s%s\n",
                   static_cast<long long>(p.ranks()), to_string(p.shape.grid).c_str(), cut_of(p).c_str(), p.kernels(),
                   p.time.total() * 1e6, p.time.memory * 1e6, p.time.communication * 1e6, p.time.latency * 1e6,
                   100 * p.efficiency, p.site_iterations() * 1e-6,
                   gigabytes(largest_of(p, &MemoryEstimate::device)).c_str(),
                   gigabytes(largest_of(p, &MemoryEstimate::host)).c_str(), unlike ? ("  " + p.cut).c_str() : "",
                   p.all_fit() ? "" : "  does not fit");
-    out << line;
   }
   out << (gpus ? "kernels: the form of the loop, one kernel, or two kernels an iteration.\n"
                : "A lattice that stays in the caches takes less time.\n")
       << "bytes: the share of the time that is spent on streaming memory; the rest is waiting.\n";
   if (iterations)
     for (const Plan& p : plans) {
-      std::snprintf(line, sizeof line, "%ld iterations on %s%s%s: %.3g s\n", *iterations, ranks_of(p).c_str(),
-                    unlike ? ", " : "", p.cut.c_str(), double(*iterations) * p.time.total());
-      out << line;
+      out << format("%ld iterations on %s%s%s: %.3g s\n", *iterations, ranks_of(p).c_str(), unlike ? ", " : "",
+                    p.cut.c_str(), double(*iterations) * p.time.total());
     }
   out << "memory of one rank:\n";
   for (const Plan& p : plans)
     for (const PlannedKind& kind : p.kinds) {
       out << "  " << ranks_of(p);
       if (unlike) {
-        std::snprintf(line, sizeof line, ", %s, %d on %s with %s, %.1f us", p.cut.c_str(), kind.ranks,
-                      kind.machine.name.c_str(), to_string(kind.part.local()).c_str(), kind.time.total() * 1e6);
-        out << line;
+        out << format(", %s, %d on %s with %s, %.1f us", p.cut.c_str(), kind.ranks, kind.machine.name.c_str(),
+                      to_string(kind.part.local()).c_str(), kind.time.total() * 1e6);
       }
       out << ": ";
       print_objects(out, kind);

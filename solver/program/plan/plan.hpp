@@ -45,4 +45,9 @@ void print_table(std::ostream& out, std::span<const Machine> machines, const std
 void print_json(std::ostream& out, std::span<const Machine> machines, const std::vector<Plan>& plans,
                 const std::optional<long>& iterations);
 
+// `--find-eigenpairs` (search_plan.cpp): the memory of one rank on each of the grids, and the most pairs that fit. As a
+// table, or as JSON.
+void print_search_plan(std::ostream& out, const Machine& machine, const Extents& lattice, const SessionOptions& options,
+                       int pairs, const std::vector<Extents>& grids, bool as_json);
+
 }  // namespace staghorn

@@ -1,12 +1,11 @@
-#include "solver/program/plan/search_plan.hpp"
-
-#include <cstdio>
+// `staghorn plan --find-eigenpairs`: the memory of a search for eigenpairs.
 #include <ostream>
 
 #include "solver/json/json_text.hpp"
 #include "solver/machine/memory_estimate.hpp"
-#include "solver/machine/search_memory.hpp"
+#include "solver/program/plan/plan.hpp"
 #include "solver/request/operator_request.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -23,17 +22,14 @@ struct SearchPlan {
 
 void print_table(std::ostream& out, const Machine& machine, int pairs, const std::string& precision,
                  const std::vector<SearchPlan>& plans) {
-  char line[200];
-  std::snprintf(line, sizeof line, "%6s %-12s %-14s %12s %12s %12s %12s %10s\n", machine.has_gpus() ? "GPUs" : "ranks",
-                "grid", "local", "links", "basis", "certificate", "memory", "most pairs");
-  out << line;
+  out << format("%6s %-12s %-14s %12s %12s %12s %12s %10s\n", machine.has_gpus() ? "GPUs" : "ranks", "grid", "local",
+                "links", "basis", "certificate", "memory", "most pairs");
   for (const SearchPlan& p : plans) {
     const auto of = [&](const char* object) { return gigabytes(p.memory.objects.at(object)); };
-    std::snprintf(line, sizeof line, "%6lld %-12s %-14s %12s %12s %12s %12s %10d%s\n",
-                  static_cast<long long>(volume(p.grid)), to_string(p.grid).c_str(), to_string(p.local).c_str(),
-                  of("links").c_str(), of("basis").c_str(), of("certificate").c_str(),
-                  gigabytes(p.memory.needed()).c_str(), p.most_pairs, p.fits ? "" : "  does not fit");
-    out << line;
+    out << format("%6lld %-12s %-14s %12s %12s %12s %12s %10d%s\n", static_cast<long long>(volume(p.grid)),
+                  to_string(p.grid).c_str(), to_string(p.local).c_str(), of("links").c_str(), of("basis").c_str(),
+                  of("certificate").c_str(), gigabytes(p.memory.needed()).c_str(), p.most_pairs,
+                  p.fits ? "" : "  does not fit");
   }
   out << "basis: " << plans.front().memory.vectors << " vectors of " << pairs << " pairs at the peak, in " << precision
       << ". The certificate follows once the basis is gone.\n";

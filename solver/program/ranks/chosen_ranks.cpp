@@ -27,12 +27,22 @@ Extents lattice_of_links(const Communicator& all, const std::string& gauge, cons
 }  // namespace
 
 int on_chosen_ranks(const Communicator& all, const std::string& gauge, SessionOptions& options,
+                    const std::function<void(ClaimedNames&)>& claim,
                     const std::function<int(const Communicator&)>& work) {
+  const auto run_on = [&](const Communicator& ranks) {
+    ClaimedNames names(ranks);
+    claim(names);
+    return work(ranks);
+  };
   all.agree([&] { options.slowness = slowness_of(options, all); });  // ranks are numbered as in the whole job
-  if (!options.shares.automatic) return work(all);
+  if (!options.shares.automatic) return run_on(all);
+  {
+    ClaimedNames trial(all);
+    claim(trial);
+  }
   const ShareChoice choice = choose_shares(all, lattice_of_links(all, gauge, options), options, options.mapping, true);
   options = choice.options;
-  if (choice.summary->left_out.empty()) return work(all);
+  if (choice.summary->left_out.empty()) return run_on(all);
 
   const Communicator group = all.split(choice.works ? 0 : 1, all.rank());
   Ending ending = Ending::status;
@@ -42,7 +52,7 @@ int on_chosen_ranks(const Communicator& all, const std::string& gauge, SessionOp
   if (choice.works) {
     const Communicator farewell(group.handle());  // as in the program: an error of some ranks alone ends the job
     try {
-      status = work(group);
+      status = run_on(group);
     } catch (const LocalError&) {
       throw;
     } catch (const Error& error) {

@@ -8,11 +8,8 @@
 #include "halo/watch/error.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/report/html/line_plot.hpp"
-#include "solver/report/html/observables.hpp"
 #include "solver/report/html/page_style.hpp"
-#include "solver/report/html/report_tables.hpp"
-#include "solver/report/html/residual_plot.hpp"
-#include "solver/report/html/roofline.hpp"
+#include "solver/report/html/report_sections.hpp"
 
 namespace staghorn {
 

@@ -1,8 +1,7 @@
-#include "solver/report/html/observables.hpp"
-
 #include <algorithm>
 
 #include "solver/report/html/line_plot.hpp"
+#include "solver/report/html/report_sections.hpp"
 
 namespace staghorn {
 

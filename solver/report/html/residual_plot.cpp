@@ -1,10 +1,9 @@
-#include "solver/report/html/residual_plot.hpp"
-
 #include <algorithm>
 #include <cmath>
 #include <set>
 
 #include "solver/report/html/line_plot.hpp"
+#include "solver/report/html/report_sections.hpp"
 
 namespace staghorn {
 

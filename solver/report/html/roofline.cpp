@@ -1,9 +1,8 @@
-#include "solver/report/html/roofline.hpp"
-
 #include <algorithm>
 #include <cmath>
 
 #include "solver/report/html/line_plot.hpp"
+#include "solver/report/html/report_sections.hpp"
 
 namespace staghorn {
 

@@ -1,7 +1,6 @@
 #include "solver/session/campaign/campaign.hpp"
 
 #include <algorithm>
-#include <filesystem>
 #include <set>
 #include <sstream>
 
@@ -21,7 +20,6 @@
 #include "solver/search/search_keeper.hpp"
 #include "solver/session/campaign/campaign_files.hpp"
 #include "solver/session/campaign/campaign_record.hpp"
-#include "solver/session/campaign/campaign_results.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/campaign/record_file.hpp"
 
@@ -87,11 +85,6 @@ Extents extents_of(const Communicator& communicator, const CampaignRequest& requ
   throw *first;
 }
 
-bool is_there(const Communicator& communicator, const std::string& path) {
-  std::error_code error;
-  return communicator.any(communicator.is_root() && std::filesystem::exists(path, error));
-}
-
 class Campaign {
  public:
   Campaign(const Communicator& communicator, const CampaignRequest& request, const CampaignWatch& watch);
@@ -110,7 +103,6 @@ class Campaign {
   void solve(std::size_t part, CampaignPart& shown);
   void keep(std::size_t part);
   SolveRequest request_of(std::size_t part) const;
-  SolutionSink* sink(std::optional<CampaignSolutions>& files) const { return files ? &*files : nullptr; }
 
   const Communicator& all_;
   const CampaignRequest& asked_;
@@ -135,7 +127,7 @@ Campaign::Campaign(const Communicator& communicator, const CampaignRequest& requ
   for (const ListWord& word : words_) source_names_.push_back(word.text);
   record_.emplace(identity_of(options, source_names_), masses_of(options.request), source_names_, request.gauges);
   if (request.report) {
-    const bool is_old = is_there(all_, *request.report);
+    const bool is_old = file_exists(all_, *request.report);
     names_.claim(*request.report, request.force || is_old);  // before it is read
     record_file_.emplace(all_, *request.report);
     if (is_old && !request.force) {
@@ -244,7 +236,8 @@ void Campaign::solve(std::size_t number, CampaignPart& shown) {
   if (!part.files.empty())
     solutions.emplace(session_->communicator(), session_->lattice(), part.files, sources, masses_of(request).size(),
                       part.may_replace, request.checkpoint ? WhenUnfinished::keep : WhenUnfinished::remove);
-  const SolveReport report = solve_many(*session_, request, options.many, sources, sink(solutions), watch_.progress);
+  const SolveReport report =
+      solve_many(*session_, request, options.many, sources, solutions ? &*solutions : nullptr, watch_.progress);
   if (solutions) solutions->finish(report);
   record_->ends(number, report, all_.max(clock.seconds()));
 }

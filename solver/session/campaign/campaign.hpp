@@ -17,7 +17,7 @@ struct CampaignRequest {
   SolveOptions options;                // sources may hold {gauge} and {n}, so may `checkpoint`, which needs one of them
   std::optional<std::string> output;   // of solutions: a pattern with {gauge} or {n}, {mass} and {source}
   std::optional<std::string> report;   // of all configurations, and the record from which a second call goes on
-  std::optional<std::string> results;  // correlators and condensates in HDF5 (campaign_results.hpp)
+  std::optional<std::string> results;  // correlators and condensates in HDF5 (campaign_record.hpp)
   bool force = false;                  // replace these files, and begin anew
   bool stop_at_failure = false;        // at the first configuration that is not certified
 };

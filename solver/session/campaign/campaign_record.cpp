@@ -1,12 +1,12 @@
 #include "solver/session/campaign/campaign_record.hpp"
 
 #include <algorithm>
-#include <cstdio>
 
 #include "halo/watch/error_kind.hpp"
 #include "solver/json/json_text.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/report/setting_json.hpp"
+#include "solver/request/words/formatted.hpp"
 
 namespace staghorn {
 
@@ -133,11 +133,9 @@ std::string CampaignRecord::words(std::size_t part) const {
   if (outcome == "failed") return "FAILED: " + entry.at("error").get<std::string>();
   if (entry.at("report").is_null()) return "not begun";
   const PartWork work = work_of(entry);
-  char text[160];
-  std::snprintf(text, sizeof text, "%s, %zu right-hand sides, %ld iterations, residuals up to %.1e, %.1f s%s",
-                outcome.c_str(), entry.at("report").at("rhs").size(), work.iterations, work.worst_residual,
+  return format("%s, %zu right-hand sides, %ld iterations, residuals up to %.1e, %.1f s%s", outcome.c_str(),
+                entry.at("report").at("rhs").size(), work.iterations, work.worst_residual,
                 entry.at("seconds").get<double>(), entry.at("skipped") ? ", by an earlier call" : "");
-  return text;
 }
 
 std::string CampaignRecord::line(std::size_t part) const { return text_of_json(parts_[part], -1) + "\n"; }

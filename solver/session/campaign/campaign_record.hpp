@@ -1,13 +1,16 @@
 // The report of a campaign, and what a second call knows of the first: an entry for each configuration. It goes to the
-// disk whenever a part begins or ends. Private to this folder. Local.
+// disk whenever a part begins or ends. Averages for people, and all values in one HDF5 file. Private to this folder.
+// Local.
 #pragma once
 
+#include <iosfwd>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "halo/communicator.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/report/solve_report.hpp"
 
@@ -77,5 +80,17 @@ class CampaignRecord {
   std::size_t n_;                 // parts of this call
   nlohmann::ordered_json parts_;  // of this call, then of earlier ones
 };
+
+// A line for each configuration of this call, then averages with standard errors over all that are certified. Local.
+void print_campaign(std::ostream& out, const CampaignRecord& record);
+
+// Writes the file, for n configurations and m masses, and for each observable that s sources give:
+//   gauge, links_hash        [n]            texts
+//   plaquette, mass          [n], [m]
+//   ObservableKind::sources  [s]            texts, as pion_source
+//   ObservableKind::name     [n, m, s, T]   of a curve; of a mean [n, m, s, vectors]
+// Collective.
+void write_campaign_results(const Communicator& communicator, const std::string& path, const CampaignRecord& record,
+                            bool force);
 
 }  // namespace staghorn

@@ -1,7 +1,5 @@
-#include "solver/session/campaign/campaign_results.hpp"
-
+// Observables of a campaign: averages for people, and all values in one HDF5 file.
 #include <algorithm>
-#include <cstdio>
 #include <ostream>
 
 #include "halo/watch/error.hpp"
@@ -9,6 +7,8 @@
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/hdf5/new_file.hpp"
 #include "solver/observables/observable_table.hpp"
+#include "solver/request/words/formatted.hpp"
+#include "solver/session/campaign/campaign_record.hpp"
 #include "solver/session/campaign/printed_observables.hpp"
 
 namespace staghorn {
@@ -59,9 +59,7 @@ void print_parts(std::ostream& out, const CampaignRecord& record) {
   for (std::size_t k = 0; k < record.size(); ++k)
     width = std::max(width, int(record.parts()[k].at("gauge").get<std::string>().size()));
   const auto line = [&](const std::string& gauge, const char* rest, auto... values) {
-    char text[200];
-    std::snprintf(text, sizeof text, rest, values...);
-    out << "  " << gauge << std::string(std::size_t(width) - gauge.size(), ' ') << text << "\n";
+    out << "  " << gauge << std::string(std::size_t(width) - gauge.size(), ' ') << format(rest, values...) << "\n";
   };
   line("gauge", "  %-17s  %12s  %4s  %10s  %14s  %9s", "outcome", "plaquette", "rhs", "iterations", "worst residual",
        "seconds");
@@ -103,9 +101,8 @@ void print_campaign(std::ostream& out, const CampaignRecord& record) {
         for (const Json* part : record.certified())
           values.push_back(observable_of(record, *part, mass, source, kind.name).at("value").get<double>());
         const MeanAndError mean = mean_of(values);
-        char text[96];
-        std::snprintf(text, sizeof text, " = %.8g +- %.2g  (", mean.value, mean.error);
-        out << "  " << kind.symbol << text << title(record, mass, source) << ")\n";
+        out << "  " << kind.symbol << format(" = %.8g +- %.2g  (", mean.value, mean.error)
+            << title(record, mass, source) << ")\n";
       }
     print_curves(out, kind, columns);
   }

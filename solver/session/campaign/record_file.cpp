@@ -37,7 +37,7 @@ RecordFile::RecordFile(const Communicator& communicator, const std::string& path
 }
 
 void RecordFile::go_on(CampaignRecord& record) const {
-  const bool has_lines = communicator_.any(communicator_.is_root() && is_there(lines_));
+  const bool has_lines = file_exists(communicator_, lines_);
   record.go_on_from(path_, read_text_file(communicator_, path_),
                     has_lines ? read_text_file(communicator_, lines_) : "");
 }

@@ -6,8 +6,7 @@
 #include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/memory_estimate.hpp"
 #include "solver/observables/observable_table.hpp"
-#include "solver/report/explanation.hpp"
-#include "solver/report/iterations/iterations_more.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/report/time_table.hpp"
 
 namespace staghorn {

@@ -117,26 +117,26 @@ SolveReport run_job(Gauge& gauge, const BatchWork& job) {
   BatchedSolutions solutions(job.solutions, plan);
   const bool encloses = by_epsilon && checkpoints;
   if (encloses) checkpoints->enclose(visit, solutions.fields());
-  const auto run = [&](const Batch& batch) {
-    const Stopwatch making;
-    if (batch.epsilon) gauge.set_epsilon(*batch.epsilon);
-    const double making_seconds = batch.epsilon ? all.max(making.seconds()) : 0;
-    const std::size_t first = so_far.rhs.size();
-    const BatchWork work{batch.request,
-                         job.sources.subspan(batch.first_source, batch.n_sources),
-                         job.b2.subspan(batch.first_source, batch.n_sources),
-                         solutions.fields().subspan(first, batch.places.size()),
-                         job.progress,
-                         job.interrupted,
-                         checkpoints,
-                         first};
-    SolveReport report = request.masses.empty() ? solve_one_mass(gauge, work) : solve_masses(gauge, work);
-    report.seconds["setup"] += making_seconds;
-    so_far.add(batch, report);
-    tally.add(std::move(report));
-  };
   try {
-    for (std::size_t k = so_far.groups.size(); k < plan.batches.size(); ++k) run(plan.batches[k]);
+    for (std::size_t k = so_far.groups.size(); k < plan.batches.size(); ++k) {
+      const Batch& batch = plan.batches[k];
+      const Stopwatch making;
+      if (batch.epsilon) gauge.set_epsilon(*batch.epsilon);
+      const double making_seconds = batch.epsilon ? all.max(making.seconds()) : 0;
+      const std::size_t first = so_far.rhs.size();
+      const BatchWork work{batch.request,
+                           job.sources.subspan(batch.first_source, batch.n_sources),
+                           job.b2.subspan(batch.first_source, batch.n_sources),
+                           solutions.fields().subspan(first, batch.places.size()),
+                           job.progress,
+                           job.interrupted,
+                           checkpoints,
+                           first};
+      SolveReport report = request.masses.empty() ? solve_one_mass(gauge, work) : solve_masses(gauge, work);
+      report.seconds["setup"] += making_seconds;
+      so_far.add(batch, report);
+      tally.add(std::move(report));
+    }
   } catch (...) {
     gauge.set_epsilon(own);
     throw;

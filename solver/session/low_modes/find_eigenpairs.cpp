@@ -10,7 +10,6 @@
 #include "solver/eigen/eigenpair_certificate.hpp"
 #include "solver/eigen/lanczos_search.hpp"
 #include "solver/machine/memory_estimate.hpp"
-#include "solver/machine/search_memory.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/operator_request.hpp"
 #include "solver/request/option_text.hpp"

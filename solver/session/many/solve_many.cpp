@@ -8,7 +8,7 @@
 
 #include "halo/watch/stopwatch.hpp"
 #include "solver/krylov/table/solver_table.hpp"
-#include "solver/report/explanation.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/job/checkpoint_identity.hpp"
 #include "solver/session/job/filled_report.hpp"

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "dirac/fields/plain_algebra.hpp"
-#include "solver/report/explanation.hpp"
+#include "solver/report/solve_report.hpp"
 #include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
