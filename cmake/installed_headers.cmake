@@ -34,4 +34,5 @@ set(staghorn_included_headers
     solver/report/solve_report.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
-    solver/request/solve_request.hpp)
+    solver/request/solve_request.hpp
+    solver/request/targets.hpp)

@@ -24,9 +24,7 @@ inline Extents extents_of(const ComplexArray& array, std::size_t first) {
 }
 
 // The whole lattice on one rank.
-inline Lattice whole_lattice(const Extents& extents, const std::array<bool, 4>& loopback = {}) {
-  return Lattice(extents, {1, 1, 1, 1}, 0, loopback);
-}
+inline Lattice whole_lattice(const Extents& extents) { return Lattice(extents, {1, 1, 1, 1}, 0); }
 
 // `n` fields on the numbers at `values`, one after another: nothing is copied, and values that are const must stay so.
 template <class Site>

@@ -10,6 +10,8 @@
 #include "lattice_io/content/field_faults.hpp"
 #include "lattice_io/gauge/gauge_file.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
+#include "python/arrays.hpp"
+#include "python/interpreter.hpp"
 #include "python/text_caster.hpp"
 #include "solver/chain/markov_chain.hpp"
 
@@ -27,9 +29,24 @@ nb::dict to_dict(const std::map<std::string, std::string>& fields) {
   return dict;
 }
 
-nb::tuple read_gauge_file(const Process& process, const std::string& path, bool verify, const Text& dataset,
-                          const std::optional<Extents>& kyu, const std::optional<Extents>& lattice) {
-  const Communicator& alone = process.communicator;
+// {name: {stored, computed, match}}
+nb::dict to_dict(const ChecksumResults& checksums) {
+  nb::dict dict;
+  for (const auto& [name, result] : checksums) {
+    nb::dict entry;
+    entry["stored"] = result.stored;
+    entry["computed"] = result.computed;
+    entry["match"] = result.match;
+    dict[nb::cast(name)] = entry;
+  }
+  return dict;
+}
+
+nb::object or_none(const std::string& text) { return text.empty() ? nb::none() : nb::cast(text); }
+
+nb::tuple read_gauge_file(const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu,
+                          const std::optional<Extents>& lattice) {
+  const Communicator alone;
   GaugeHeader header;
   GaugeChecks checks;
   std::string fault;
@@ -50,32 +67,33 @@ nb::tuple read_gauge_file(const Process& process, const std::string& path, bool 
   info["rows"] = header.rows;
   info["big_endian"] = header.big_endian;
   info["fields"] = to_dict(header.fields);
-  info["checksums"] = python::to_dict(checks.checksums);
+  info["checksums"] = to_dict(checks.checksums);
   info["warnings"] = warnings;
-  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
+  info["fault"] = or_none(fault);
   return nb::make_tuple(to_array(std::move(numbers), {}, header.extents, {4, 3, 3}), info);
 }
 
-void write_gauge_file(const Process& process, const std::string& path, const ComplexArray& links, const Text& format,
-                      const Text& precision, bool force) {
+void write_gauge_file(const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,
+                      bool force) {
   const GaugeFormat chosen =
       format ? parse_gauge_format(*format) : gauge_format_by_name(path).value_or(GaugeFormat::hdf5);
   without_interpreter([&] {
     const LinkField field(views<Links>(whole_lattice(extents_of(links, 0)), links.data(), 1).front());
-    write_gauge(process.communicator, path, chosen,
+    write_gauge(Communicator(), path, chosen,
                 precision ? parse_precision(*precision) : usual_precision(chosen, Precision::fp64), field, {}, force);
   });
 }
 
-nb::tuple read_vector_file(const Process& process, const std::string& path, bool verify) {
+nb::tuple read_vector_file(const std::string& path, bool verify) {
+  const Communicator alone;
   std::optional<VectorHeader> header;
   VectorContents contents;
   std::string fault;
   Buffer numbers = without_interpreter([&] {
-    header = find_vectors(process.communicator, path);
+    header = find_vectors(alone, path);
     if (!header) throw Error(path, "colour vectors in HDF5, SciDAC, NumPy's or FNAL's format", "something else");
-    contents = read_vector_contents(process.communicator, *header, whole_lattice(header->extents));
-    fault = fault_of_vectors(process.communicator, contents.fields, Precision::fp64, header->dataset == "checkpoint");
+    contents = read_vector_contents(alone, *header, whole_lattice(header->extents));
+    fault = fault_of_vectors(alone, contents.fields, Precision::fp64, header->dataset == "checkpoint");
     const auto bytes = std::size_t(contents.fields.front().bytes());
     Buffer side_by_side(contents.fields.size() * bytes);
     for (std::size_t k = 0; k < contents.fields.size(); ++k)
@@ -85,7 +103,7 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
   nb::list checksums;
   for (const auto& [where, results] : contents.checks) {
     if (verify) require_verified(where, results);
-    checksums.append(python::to_dict(results));
+    checksums.append(to_dict(results));
   }
   if (verify) require_no_fault(path, fault);
   nb::dict info;
@@ -95,29 +113,41 @@ nb::tuple read_vector_file(const Process& process, const std::string& path, bool
   info["precision"] = to_string(header->precision);
   info["fields"] = to_dict(header->fields);
   info["checksums"] = checksums;
-  info["fault"] = fault.empty() ? nb::object(nb::none()) : nb::cast(fault);
+  info["fault"] = or_none(fault);
   return nb::make_tuple(to_array(std::move(numbers), {contents.fields.size()}, header->extents, {3}), info);
 }
 
-void write_vector_file(const Process& process, const std::string& path, const ComplexArray& vectors,
-                       const std::string& name, const Text& format, const Text& precision, bool force) {
+void write_vector_file(const std::string& path, const ComplexArray& vectors, const std::string& name,
+                       const Text& format, const Text& precision, bool force) {
   const VectorFormat chosen = format ? parse_vector_output(*format) : vector_output_by_name(path);
   without_interpreter([&] {
     const std::vector<VectorField> fields =
         views<ColorVector<double>>(whole_lattice(extents_of(vectors, 1)), vectors.data(), vectors.shape(0));
-    write_vectors(process.communicator, path, name, fields,
-                  precision ? parse_precision(*precision) : usual_precision(chosen), {}, force, chosen);
+    write_vectors(Communicator(), path, name, fields, precision ? parse_precision(*precision) : usual_precision(chosen),
+                  {}, force, chosen);
   });
 }
 
-NumpyArray generate(const Process& process, ChainRequest request, const Text& format, const Text& precision) {
-  const std::string name = request.output.value_or(request.save_as.value_or(""));
+NumpyArray generate(const std::optional<Extents>& lattice, const std::string& start, double beta, int sweeps,
+                    int overrelaxation, std::uint64_t seed, int save_every, const Text& save_as, const Text& output,
+                    const Text& format, const Text& precision, const std::string& device, bool force) {
+  ChainRequest request;
+  request.extents = lattice;
+  request.start = start;
+  request.heatbath = {beta, seed, overrelaxation};
+  request.sweeps = sweeps;
+  request.save_every = save_every;
+  request.save_as = save_as;
+  request.output = output;
+  request.device = device;
+  request.force = force;
+  const std::string name = output.value_or(save_as.value_or(""));
   request.format = format ? parse_gauge_format(*format) : gauge_format_by_name(name).value_or(GaugeFormat::hdf5);
   request.precision = precision ? parse_precision(*precision) : usual_precision(request.format, Precision::fp64);
   std::ostream nowhere(nullptr);
   Extents extents{};
   Buffer numbers = without_interpreter([&] {
-    const LinkField links = run_chain(process.communicator, request, nowhere, [] { check_interrupt({}); });
+    const LinkField links = run_chain(Communicator(), request, nowhere, check_interrupt);
     extents = links.lattice().global();
     return copied(links.data(), std::size_t(links.bytes()));
   });
@@ -126,62 +156,18 @@ NumpyArray generate(const Process& process, ChainRequest request, const Text& fo
 
 }  // namespace
 
-nb::dict to_dict(const ChecksumResults& checksums) {
-  nb::dict dict;
-  for (const auto& [name, result] : checksums) {
-    nb::dict entry;
-    entry["stored"] = result.stored;
-    entry["computed"] = result.computed;
-    entry["match"] = result.match;
-    dict[nb::cast(name)] = entry;
-  }
-  return dict;
-}
-
-void add_file_functions(nb::module_& module, const std::weak_ptr<Process>& process) {
-  module.def(
-      "read_gauge",
-      [process](const std::string& path, bool verify, const Text& dataset, const std::optional<Extents>& kyu,
-                const std::optional<Extents>& lattice) {
-        return read_gauge_file(*process.lock(), path, verify, dataset, kyu, lattice);
-      },
-      nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(), nb::arg("kyu").none(), nb::arg("lattice").none());
-  module.def(
-      "write_gauge",
-      [process](const std::string& path, const ComplexArray& links, const Text& format, const Text& precision,
-                bool force) { write_gauge_file(*process.lock(), path, links, format, precision, force); },
-      nb::arg("path"), nb::arg("links"), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));
-  module.def(
-      "generate",
-      [process](const std::optional<Extents>& lattice, const std::string& start, double beta, int sweeps,
-                int overrelaxation, std::uint64_t seed, int save_every, const Text& save_as, const Text& output,
-                const Text& format, const Text& precision, const std::string& device, bool force) {
-        ChainRequest request;
-        request.extents = lattice;
-        request.start = start;
-        request.heatbath = {beta, seed, overrelaxation};
-        request.sweeps = sweeps;
-        request.save_every = save_every;
-        request.save_as = save_as;
-        request.output = output;
-        request.device = device;
-        request.force = force;
-        return generate(*process.lock(), request, format, precision);
-      },
-      nb::arg("lattice").none(), nb::arg("start"), nb::arg("beta"), nb::arg("sweeps"), nb::arg("overrelaxation"),
-      nb::arg("seed"), nb::arg("save_every"), nb::arg("save_as").none(), nb::arg("output").none(),
-      nb::arg("format").none(), nb::arg("precision").none(), nb::arg("device"), nb::arg("force"));
-  module.def(
-      "read_vectors",
-      [process](const std::string& path, bool verify) { return read_vector_file(*process.lock(), path, verify); },
-      nb::arg("path"), nb::arg("verify"));
-  module.def(
-      "write_vectors",
-      [process](const std::string& path, const ComplexArray& vectors, const std::string& name, const Text& format,
-                const Text& precision,
-                bool force) { write_vector_file(*process.lock(), path, vectors, name, format, precision, force); },
-      nb::arg("path"), nb::arg("vectors"), nb::arg("name"), nb::arg("format").none(), nb::arg("precision").none(),
-      nb::arg("force"));
+void add_file_functions(nb::module_& module) {
+  module.def("read_gauge", &read_gauge_file, nb::arg("path"), nb::arg("verify"), nb::arg("dataset").none(),
+             nb::arg("kyu").none(), nb::arg("lattice").none());
+  module.def("write_gauge", &write_gauge_file, nb::arg("path"), nb::arg("links"), nb::arg("format").none(),
+             nb::arg("precision").none(), nb::arg("force"));
+  module.def("generate", &generate, nb::arg("lattice").none(), nb::arg("start"), nb::arg("beta"), nb::arg("sweeps"),
+             nb::arg("overrelaxation"), nb::arg("seed"), nb::arg("save_every"), nb::arg("save_as").none(),
+             nb::arg("output").none(), nb::arg("format").none(), nb::arg("precision").none(), nb::arg("device"),
+             nb::arg("force"));
+  module.def("read_vectors", &read_vector_file, nb::arg("path"), nb::arg("verify"));
+  module.def("write_vectors", &write_vector_file, nb::arg("path"), nb::arg("vectors"), nb::arg("name"),
+             nb::arg("format").none(), nb::arg("precision").none(), nb::arg("force"));
 }
 
 }  // namespace staghorn::python

@@ -64,6 +64,13 @@ struct Gauge {
   int destroy() { return context->handle ? staghorn_gauge_destroy(&handle) : int(STAGHORN_OK); }
 };
 
+// A collective call of a context, checked.
+template <class... Calls>
+int collective(Context& context, const Calls&... calls) {
+  ++context.calls;
+  return checked(calls...);
+}
+
 void log_message(void* data, int level, const char* text) {
   const nb::gil_scoped_acquire interpreter;
   try {
@@ -122,30 +129,27 @@ int device(const Context& context) {
   return number;
 }
 
-// The text that `call` writes.
-template <class Call>
-std::string text_of(const Call& call) {
+// The text that `call` of the library writes about this handle.
+template <class Handle, class Call>
+std::string text_of(Handle* handle, const Call& call) {
   std::size_t bytes = 0;
-  checked([&] { return call(nullptr, &bytes); });
+  checked([&] { return call(handle, nullptr, &bytes); });
   std::string json(bytes, '\0');
-  checked([&] { return call(json.data(), &bytes); });
+  checked([&] { return call(handle, json.data(), &bytes); });
   json.resize(bytes - 1);  // without the final 0
   return json;
 }
 
-std::string report(const Context& context) {
-  return text_of([&](char* json, std::size_t* bytes) { return staghorn_report(context.handle, json, bytes); });
-}
+std::string report(const Context& context) { return text_of(context.handle, staghorn_report); }
 
 std::string gauge_report(const Gauge& gauge) {
   ++gauge.context->calls;
-  return text_of([&](char* json, std::size_t* bytes) { return staghorn_gauge_report(gauge.handle, json, bytes); });
+  return text_of(gauge.handle, staghorn_gauge_report);
 }
 
 std::shared_ptr<Gauge> gauge_in(std::shared_ptr<Context> context) {
   auto gauge = std::make_shared<Gauge>();
   gauge->context = std::move(context);
-  ++gauge->context->calls;
   return gauge;
 }
 
@@ -157,11 +161,10 @@ std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, staghorn_l
   const auto buffers = link_pointers(u), naik_buffers = link_pointers(naik);
   staghorn_context* in = gauge->context->handle;
   links.words = words.handle;
-  checked([&] {
-    if (naik_links)
-      return staghorn_gauge_create_improved(in, &links, buffers.data(), &*naik_links, naik_buffers.data(),
-                                            &gauge->handle);
-    return staghorn_gauge_create(in, &links, buffers.data(), &gauge->handle);
+  collective(*gauge->context, [&] {
+    return naik_links ? staghorn_gauge_create_improved(in, &links, buffers.data(), &*naik_links, naik_buffers.data(),
+                                                       &gauge->handle)
+                      : staghorn_gauge_create(in, &links, buffers.data(), &gauge->handle);
   });
   return gauge;
 }
@@ -169,23 +172,21 @@ std::shared_ptr<Gauge> create_gauge(std::shared_ptr<Context> context, staghorn_l
 std::shared_ptr<Gauge> read_gauge(std::shared_ptr<Context> context, const std::optional<std::string>& path,
                                   const Words& words) {
   const auto gauge = gauge_in(std::move(context));
-  checked([&] {
+  collective(*gauge->context, [&] {
     return staghorn_gauge_read(gauge->context->handle, path ? path->c_str() : nullptr, words.handle, &gauge->handle);
   });
   return gauge;
 }
 
 void gauge_links(const Gauge& gauge, const staghorn_links& links, const Addresses& u) {
-  ++gauge.context->calls;
   const auto buffers = link_pointers(u);
-  checked([&] { return staghorn_gauge_links(gauge.handle, &links, buffers.data()); });
+  collective(*gauge.context, [&] { return staghorn_gauge_links(gauge.handle, &links, buffers.data()); });
 }
 
 void update(const Gauge& gauge, const staghorn_links& links, const Addresses& u,
             const std::optional<staghorn_links>& naik_links, const Addresses& naik) {
-  ++gauge.context->calls;
   const auto buffers = link_pointers(u), naik_buffers = link_pointers(naik);
-  checked([&] {
+  collective(*gauge.context, [&] {
     return naik_links
                ? staghorn_gauge_update_improved(gauge.handle, &links, buffers.data(), &*naik_links, naik_buffers.data())
                : staghorn_gauge_update(gauge.handle, &links, buffers.data());
@@ -228,65 +229,44 @@ struct Room {
   }
 };
 
-// Runs `call` without the interpreter and returns its outcome. Raises what functions of Python raised in it, or its
-// error.
+// A collective call of a gauge with functions of Python, of which it raises what they raised.
 template <class Call>
-int listened(const Listener& listener, const Room& room, const Call& call) {
-  int status = STAGHORN_OK;
-  std::string text;
-  {
-    const nb::gil_scoped_release others_may_run;
-    status = call();
-    if (status < 0) text = staghorn_last_error();
-  }
-  if (room.error) throw *room.error;
-  if (listener.error) throw *listener.error;
-  if (status < 0) raise_error(status, text);
-  return status;
+int listened(const Gauge& gauge, const Listener& listener, const Room& room, const Call& call) {
+  return collective(*gauge.context, call, [&] {
+    if (room.error) throw *room.error;
+    if (listener.error) throw *listener.error;
+  });
 }
 
-// What the table of options does not know of a request.
-struct Conventions {
-  int sign, halved, stop, guess;
-};
-
-staghorn_request request_of(const Words& words, const Conventions& conventions, Listener& listener) {
-  auto request = defaults<staghorn_request, STAGHORN_REQUEST>();
-  request.tolerance = 0;  // by precision
-  request.words = words.handle;
-  request.sign = conventions.sign;
-  request.halved = conventions.halved;
-  request.stop = conventions.stop;
-  request.guess = conventions.guess;
+template <class Request>
+Request told(Request request, Listener& listener) {
   request.progress = Listener::call;
   request.progress_data = &listener;
   return request;
 }
 
-auto solve(const Gauge& gauge, const Words& words, const Conventions& conventions, const staghorn_vectors& vectors,
-           const Addresses& b, const Addresses& x, const Addresses& dx, nb::object progress) {
-  ++gauge.context->calls;
+auto solve(const Gauge& gauge, const staghorn_request& asked, const staghorn_vectors& vectors, const Addresses& b,
+           const Addresses& x, const Addresses& dx, nb::object progress) {
   const auto sources = pointers<const void*>(b);
   const auto solutions = pointers<void*>(x), hops = pointers<void*>(dx);
   Listener listener{std::move(progress), {}};
-  const staghorn_request request = request_of(words, conventions, listener);
+  const staghorn_request request = told(asked, listener);
   std::vector<staghorn_result> results(b.size(), defaults<staghorn_result, STAGHORN_RESULT>());
-  const int status = listened(listener, {}, [&] {
+  const int status = listened(gauge, listener, {}, [&] {
     return staghorn_solve(gauge.handle, &request, &vectors, int(sources.size()), sources.data(), solutions.data(),
                           hops.empty() ? nullptr : hops.data(), results.data());
   });
   return std::pair{status, std::move(results)};
 }
 
-auto multishift(const Gauge& gauge, const Words& words, const staghorn_vectors& vectors,
+auto multishift(const Gauge& gauge, const staghorn_request& asked, const staghorn_vectors& vectors,
                 const std::vector<double>& shifts, const std::vector<double>& tolerances, std::uintptr_t b,
                 const Addresses& x, nb::object progress) {
-  ++gauge.context->calls;
   const auto solutions = pointers<void*>(x);
   Listener listener{std::move(progress), {}};
-  const staghorn_request request = request_of(words, {1, 0, STAGHORN_STOP_ON_SYSTEM, 0}, listener);
+  const staghorn_request request = told(asked, listener);
   std::vector<staghorn_result> results(shifts.size(), defaults<staghorn_result, STAGHORN_RESULT>());
-  const int status = listened(listener, {}, [&] {
+  const int status = listened(gauge, listener, {}, [&] {
     return staghorn_multishift(gauge.handle, &request, &vectors, int(shifts.size()), shifts.data(),
                                tolerances.empty() ? nullptr : tolerances.data(), nullptr,
                                reinterpret_cast<const void*>(b), solutions.data(), nullptr, results.data());
@@ -294,14 +274,13 @@ auto multishift(const Gauge& gauge, const Words& words, const staghorn_vectors& 
   return std::pair{status, std::move(results)};
 }
 
-int solve_sources(const Gauge& gauge, const Words& words, bool guess, const staghorn_vectors& vectors,
+int solve_sources(const Gauge& gauge, const staghorn_request& asked, const staghorn_vectors& vectors,
                   const Addresses& b, nb::object room, nb::object progress) {
-  ++gauge.context->calls;
   const auto sources = pointers<const void*>(b);
   Listener listener{std::move(progress), {}};
   Room memory{std::move(room), {}};
-  const staghorn_request request = request_of(words, {1, 0, STAGHORN_STOP_ON_SYSTEM, guess}, listener);
-  return listened(listener, memory, [&] {
+  const staghorn_request request = told(asked, listener);
+  return listened(gauge, listener, memory, [&] {
     return staghorn_solve_sources(gauge.handle, &request, &vectors, int(sources.size()), sources.data(), Room::call,
                                   &memory);
   });
@@ -311,10 +290,9 @@ int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_
                     const std::optional<std::string>& checkpoint, double checkpoint_every, bool resume,
                     const std::optional<std::string>& output, int storage, bool force, const staghorn_vectors& vectors,
                     nb::object room) {
-  ++gauge.context->calls;
   Listener listener{nb::none(), {}};
   Room memory{std::move(room), {}};
-  auto request = defaults<staghorn_eigen_request, STAGHORN_EIGEN_REQUEST>();
+  auto request = told(defaults<staghorn_eigen_request, STAGHORN_EIGEN_REQUEST>(), listener);
   request.pairs = pairs;
   request.tolerance = tolerance;
   request.max_calls = max_calls;
@@ -322,20 +300,17 @@ int find_eigenpairs(const Gauge& gauge, int pairs, double tolerance, std::int64_
   request.checkpoint = checkpoint ? checkpoint->c_str() : nullptr;
   request.checkpoint_every = checkpoint_every;
   request.resume = resume;
-  request.progress = Listener::call;
-  request.progress_data = &listener;
   const staghorn_room to = memory.function.is_none() ? nullptr : Room::call;
-  return listened(listener, memory, [&] {
+  return listened(gauge, listener, memory, [&] {
     return staghorn_eigenpairs_find(gauge.handle, &request, output ? output->c_str() : nullptr, storage, force,
                                     &vectors, to, &memory);
   });
 }
 
 void hop(const Gauge& gauge, const staghorn_vectors& vectors, int target, const Addresses& in, const Addresses& out) {
-  ++gauge.context->calls;
   const auto sources = pointers<const void*>(in);
   const auto results = pointers<void*>(out);
-  checked([&] {
+  collective(*gauge.context, [&] {
     return staghorn_hop(gauge.handle, &vectors, target, int(sources.size()), sources.data(), results.data());
   });
 }
@@ -363,9 +338,8 @@ struct Memory {
 };
 
 nb::dict info(const Gauge& gauge) {
-  ++gauge.context->calls;
   auto about = defaults<staghorn_gauge_info, STAGHORN_GAUGE_INFO>();
-  checked([&] { return staghorn_gauge_get(gauge.handle, &about); });
+  collective(*gauge.context, [&] { return staghorn_gauge_get(gauge.handle, &about); });
   nb::dict dict;
   dict["plaquette"] = about.plaquette[0];
   dict["plaquette_space"] = about.plaquette[1];
@@ -424,17 +398,17 @@ NB_MODULE(_interface, m) {
   m.def("process_grid", &process_grid);
   m.def("device", &device);
   m.def("report", &report);
-  m.def("read_links", [](Context& context, const std::string& path, bool verify, const staghorn_links& links,
-                         const Addresses& u) {
-    ++context.calls;
-    const auto buffers = link_pointers(u);
-    checked([&] { return staghorn_read_links(context.handle, path.c_str(), verify ? 1 : 0, &links, buffers.data()); });
-  });
+  m.def("read_links",
+        [](Context& context, const std::string& path, bool verify, const staghorn_links& links, const Addresses& u) {
+          const auto buffers = link_pointers(u);
+          collective(context, [&] {
+            return staghorn_read_links(context.handle, path.c_str(), verify ? 1 : 0, &links, buffers.data());
+          });
+        });
   m.def("write_vectors", [](Context& context, const std::string& path, const std::string& name, bool force,
                             const staghorn_vectors& vectors, const Addresses& v) {
-    ++context.calls;
     const auto fields = pointers<const void*>(v);
-    checked([&] {
+    collective(context, [&] {
       return staghorn_write_vectors(context.handle, path.c_str(), name.c_str(), force ? 1 : 0, &vectors,
                                     int(fields.size()), fields.data());
     });
@@ -448,19 +422,12 @@ NB_MODULE(_interface, m) {
   m.def("gauge_links", &gauge_links);
   m.def("gauge_report", &gauge_report);
   m.def("hop", &hop);
-  nb::class_<Conventions>(m, "Conventions")
-      .def(
-          "__init__",
-          [](Conventions* self, int sign, bool halved, int stop, bool guess) {
-            new (self) Conventions{sign, halved, stop, guess};
-          },
-          nb::arg("sign"), nb::arg("halved"), nb::arg("stop"), nb::arg("guess"));
-  m.def("solve", &solve, nb::arg("gauge"), nb::arg("words"), nb::arg("conventions"), nb::arg("vectors"), nb::arg("b"),
-        nb::arg("x"), nb::arg("dx"), nb::arg("progress").none());
-  m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("words"), nb::arg("vectors"), nb::arg("shifts"),
+  m.def("solve", &solve, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"), nb::arg("x"),
+        nb::arg("dx"), nb::arg("progress").none());
+  m.def("multishift", &multishift, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("shifts"),
         nb::arg("tolerances"), nb::arg("b"), nb::arg("x"), nb::arg("progress").none());
-  m.def("solve_sources", &solve_sources, nb::arg("gauge"), nb::arg("words"), nb::arg("guess"), nb::arg("vectors"),
-        nb::arg("b"), nb::arg("room"), nb::arg("progress").none());
+  m.def("solve_sources", &solve_sources, nb::arg("gauge"), nb::arg("request"), nb::arg("vectors"), nb::arg("b"),
+        nb::arg("room"), nb::arg("progress").none());
   m.def("find_eigenpairs", &find_eigenpairs, nb::arg("gauge"), nb::arg("pairs"), nb::arg("tolerance"),
         nb::arg("max_calls"), nb::arg("seed"), nb::arg("checkpoint").none(), nb::arg("checkpoint_every"),
         nb::arg("resume"), nb::arg("output").none(), nb::arg("storage"), nb::arg("force"), nb::arg("vectors"),

@@ -58,6 +58,20 @@ void bind_structs(nb::module_& m) {
           nb::arg("order"), nb::arg("phases"), nb::arg("half"))
       .def_rw("precision", &staghorn_vectors::precision)
       .def_rw("memory", &staghorn_vectors::memory);
+  nb::class_<staghorn_request>(m, "Request")  // with words, which it keeps alive
+      .def(
+          "__init__",
+          [](staghorn_request* self, const Words& words, int sign, bool halved, int stop, bool guess) {
+            new (self) staghorn_request(defaults<staghorn_request, STAGHORN_REQUEST>());
+            self->tolerance = 0;  // by precision
+            self->words = words.handle;
+            self->sign = sign;
+            self->halved = halved;
+            self->stop = stop;
+            self->guess = guess;
+          },
+          nb::keep_alive<1, 2>(), nb::arg("words"), nb::arg("sign") = 1, nb::arg("halved") = false,
+          nb::arg("stop") = int(STAGHORN_STOP_ON_SYSTEM), nb::arg("guess") = false);
   nb::class_<staghorn_result>(m, "Result")
       .def_ro("status", &staghorn_result::status)
       .def_ro("iterations", &staghorn_result::iterations)

@@ -16,9 +16,10 @@ using Four = std::array<std::int32_t, 4>;
 // Raises what staghorn/errors.py makes of a status and the library's text.
 [[noreturn]] void raise_error(int status, const std::string& text);
 
-// Runs `call`, which returns a status, without the interpreter. Raises its error, or returns the outcome.
-template <class Call>
-int checked(const Call& call) {
+// Runs `call`, which returns a status, without the interpreter; then `look`, which may raise something else. Raises the
+// error of a negative status, or returns the outcome.
+template <class Call, class Look>
+int checked(const Call& call, const Look& look) {
   int status = STAGHORN_OK;
   std::string text;
   {
@@ -26,8 +27,13 @@ int checked(const Call& call) {
     status = call();
     if (status < 0) text = staghorn_last_error();
   }
+  look();
   if (status < 0) raise_error(status, text);
   return status;
+}
+template <class Call>
+int checked(const Call& call) {
+  return checked(call, [] {});
 }
 
 template <class Struct, int which>

@@ -4,17 +4,18 @@
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/pair.h>
-#include <nanobind/stl/shared_ptr.h>
 #include <nanobind/stl/vector.h>
 
 #include "halo/watch/error_kind.hpp"
 #include "halo/watch/failure_words.hpp"
 #include "python/file_functions.hpp"
-#include "python/native_campaign.hpp"
+#include "python/interpreter.hpp"
 #include "python/text_caster.hpp"
 #include "solver/observables/observable_table.hpp"
 #include "solver/report/html/html_report.hpp"
 #include "solver/request/option_table.hpp"
+#include "solver/session/campaign/campaign.hpp"
+#include "solver/session/campaign/gauge_list.hpp"
 
 namespace nb = nanobind;
 using namespace staghorn;
@@ -36,6 +37,44 @@ nb::list options() {
     list.append(entry);
   }
   return list;
+}
+
+// A campaign: `gauge` as the program's --gauge, `mass` and `source` among the options. Returns the report as JSON, and
+// the table for people. `progress`, where it is not None, is called as progress(gauge, number, of, iteration, residual
+// over tolerance, words): when a configuration begins, every 16 iterations, and with words when it ends. The
+// interpreter may run other threads meanwhile, and an interrupt or an error of `progress` stops it: a second call goes
+// on.
+std::pair<std::string, std::string> campaign(const std::string& gauge,
+                                             const std::map<std::string, std::string>& options,
+                                             const std::optional<std::string>& output,
+                                             const std::optional<std::string>& report,
+                                             const std::optional<std::string>& results, bool force,
+                                             bool stop_at_failure, const nb::object& progress) {
+  CampaignRequest request;
+  for (const auto& [name, text] : options) set_option(request.options, name, text);
+  request.output = output;
+  request.report = report;
+  request.results = results;
+  request.force = force;
+  request.stop_at_failure = stop_at_failure;
+  CampaignPart shown;
+  const auto tell = [&](const CampaignPart& part, const CgProgress& at) {
+    if (at.iteration % 16 != 0) return;
+    check_interrupt();
+    if (progress.is_none()) return;
+    const nb::gil_scoped_acquire interpreter;
+    progress(part.gauge, part.number, part.of, at.iteration, at.worst_ratio, part.words);
+  };
+  CampaignWatch watch;
+  watch.part_begins = [&](const CampaignPart& part) { tell(shown = part, {}); };
+  watch.progress = [&](const CgProgress& at) { tell(shown, at); };
+  watch.part_ends = [&](const CampaignPart& part) { tell(part, {}); };
+  const CampaignAnswer answer = without_interpreter([&] {
+    const Communicator alone;
+    request.gauges = read_gauge_list(alone, gauge);
+    return run_campaign(alone, request, watch);
+  });
+  return {answer.json, answer.table};
 }
 
 // The library's errors are those of staghorn/errors.py, and so are exceptions of others that it did not expect.
@@ -60,11 +99,7 @@ NB_MODULE(_native, m) {
   m.attr("Error") = nb::module_::import_("staghorn.errors").attr("Error");
   nb::register_exception_translator(raise_error);
 
-  nb::class_<Process>(m, "Process");
-  const auto process = std::make_shared<Process>();
-  m.attr("_process") = process;
-
-  add_file_functions(m, process);
+  add_file_functions(m);
   m.def("options", &options);
   m.def(
       "html_report",
@@ -75,15 +110,6 @@ NB_MODULE(_native, m) {
       },
       nb::arg("reports"));
 
-  m.def(
-      "campaign",
-      [process = std::weak_ptr<Process>(process)](
-          const std::string& gauge, const OptionTexts& options, const std::optional<std::string>& output,
-          const std::optional<std::string>& report, const std::optional<std::string>& results, bool force,
-          bool stop_at_failure, const nb::object& progress) {
-        return campaign(*process.lock(), gauge, options, {{}, {}, output, report, results, force, stop_at_failure},
-                        progress);
-      },
-      nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
-      nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
+  m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
+        nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 }

@@ -178,13 +178,13 @@ class Gauge:
             guess = True
         if guess and out is None:
             raise Error("guess: expected the guess in `out`, or an array, found no `out`", "argument")
-        conventions = native.Conventions(sign, halved, choice("stop", stop, native.STOPS), guess)
+        stop_on = choice("stop", stop, native.STOPS)
         b = self._vectors("source", source, layout, order)
         x, solutions = self._output("out", out, source, b, order, zero=options.get("system", "full") != "full")
         hops = self._output("dx", dx, source, b, order)[1].addresses if dx is not None else []
         with Shown(progress) as shown:
-            status, results = native.solve(self._native, words(options), conventions, layout, b.addresses, solutions.addresses, hops,
-                                           shown.function)
+            request = native.Request(words(options), sign, halved, stop_on, guess)
+            status, results = native.solve(self._native, request, layout, b.addresses, solutions.addresses, hops, shown.function)
             return x, shown.ended(self._report(status, results))
 
     @collective
@@ -220,7 +220,8 @@ class Gauge:
             return int(made[0].ctypes.data)
 
         with Shown(progress) as shown:
-            status = native.solve_sources(self._native, words(options), held, layout, addresses, room, shown.function)
+            request = native.Request(words(options), guess=held)
+            status = native.solve_sources(self._native, request, layout, addresses, room, shown.function)
             is_stopped = status == native.OUTCOMES["stopped"]
             if is_stopped and not {"sources", "batch"}.isdisjoint(options):
                 raise Error("progress: the job of batches was stopped before its end", "state")
@@ -256,8 +257,8 @@ class Gauge:
         if out is not None:
             check_writable("out", out)
         with Shown(progress) as shown:
-            status, results = native.multishift(self._native, words(options), layout, [float(shift) for shift in shifts], tolerances,
-                                                b.addresses[0], solutions.addresses, shown.function)
+            status, results = native.multishift(self._native, native.Request(words(options)), layout, [float(shift) for shift in shifts],
+                                                tolerances, b.addresses[0], solutions.addresses, shown.function)
             return x, shown.ended(self._report(status, results))
 
     @collective

@@ -53,12 +53,11 @@ void Gauge::keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
   bench_.forget_vectors();  // its solver is another with eigenvectors
 }
 
-void Gauge::set_numbers(const SessionOptions& asked) {
-  const SessionOptions wanted = links_.with_numbers(asked), &now = options();
-  if (wanted.precision != now.precision || wanted.sloppy != now.sloppy || wanted.sloppy_links != now.sloppy_links ||
-      wanted.sloppy_naik_links != now.sloppy_naik_links)
+void Gauge::set_numbers(const SolveNumbers& asked) {
+  const SessionOptions wanted = links_.with_numbers(asked);
+  if (wanted.precisions() != options().precisions())
     bench_.forget_operators();
-  else if (wanted.solver != now.solver || wanted.preconditioner != now.preconditioner)
+  else if (wanted.numbers() != options().numbers())
     bench_.forget_vectors();
   links_.set_numbers(wanted);
 }

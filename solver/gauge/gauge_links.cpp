@@ -154,14 +154,9 @@ void GaugeLinks::improve_in_place(const LinksTaken& links) {
   are_there_ = true;
 }
 
-SessionOptions GaugeLinks::with_numbers(const SessionOptions& asked) const {
+SessionOptions GaugeLinks::with_numbers(const SolveNumbers& asked) const {
   SessionOptions wanted = options_;
-  wanted.precision = asked.precision;
-  wanted.sloppy = asked.sloppy;
-  wanted.sloppy_links = asked.sloppy_links;
-  wanted.sloppy_naik_links = asked.sloppy_naik_links;
-  wanted.solver = asked.solver;
-  wanted.preconditioner = asked.preconditioner;
+  static_cast<SolveNumbers&>(wanted) = asked;
   if (improved_) choose_naik_forms(improved_->summary, wanted);
   check_options(wanted);
   solver_for(wanted);  // throws if there is none

@@ -83,7 +83,7 @@ class GaugeLinks {
   void add_naik(ImprovedGauge improved);
   void set_epsilon(double epsilon);
   void set_numbers(const SessionOptions& numbers) { options_ = numbers; }
-  SessionOptions with_numbers(const SessionOptions& asked) const;
+  SessionOptions with_numbers(const SolveNumbers& asked) const;
   // Whether links that are taken have boundary, reals and kind of quarks of those that are here. Local.
   bool are_alike(const LinksTaken& links) const;
 

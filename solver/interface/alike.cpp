@@ -64,14 +64,6 @@ void Asked::add(const std::string& name, double value) {
   add(name, digits.data());
 }
 
-void Asked::add(const std::string& name, const double (&of_directions)[4]) {
-  for (int mu = 0; mu < 4; ++mu) add(name + '[' + std::to_string(mu) + ']', of_directions[mu]);
-}
-
-void Asked::add(const std::string& name, const std::int32_t (&of_directions)[4]) {
-  for (int mu = 0; mu < 4; ++mu) add(name + '[' + std::to_string(mu) + ']', of_directions[mu]);
-}
-
 void agree_alike(const Communicator& all, const char* call, const std::function<void(Asked&)>& read) {
   std::optional<Asked> asked;
   const auto work = [&] {

@@ -5,6 +5,7 @@
 #include <concepts>
 #include <cstdint>
 #include <functional>
+#include <span>
 #include <string>
 
 #include "halo/communicator.hpp"
@@ -23,9 +24,11 @@ class Asked {
   }
   void add(const std::string& name, double value);
   void add(const std::string& name, const char* text);  // NULL is a text of its own
-  // Four values, one for each direction.
-  void add(const std::string& name, const double (&of_directions)[4]);
-  void add(const std::string& name, const std::int32_t (&of_directions)[4]);
+  // "name[0]", "name[1]", ...
+  template <class Number>
+  void add(const std::string& name, std::span<const Number> values) {
+    for (std::size_t i = 0; i < values.size(); ++i) add(name + '[' + std::to_string(i) + ']', values[i]);
+  }
 
   const std::string& lines() const { return lines_; }  // "name value\n" each; numbers with all their digits
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstring>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -40,7 +39,7 @@ Arguments read_arguments(staghorn_context** context, const staghorn_geometry* ge
   if (options)
     asked.options = read_struct(options, "options");
   else
-    staghorn_defaults(&asked.options, sizeof asked.options, STAGHORN_OPTIONS);
+    asked.options = defaults_of<staghorn_options>(STAGHORN_OPTIONS);
   check(asked.geometry);
   check(asked.options);
   asked.texts = texts_of(asked.options.words);
@@ -94,8 +93,8 @@ Communicator in_order_of_grid(const Communicator& all, const staghorn_geometry& 
 
 // What ranks must ask alike of a context. Devices, threads and the place in the grid are a matter of each rank.
 void add(Asked& asked, const Arguments& arguments) {
-  asked.add("geometry.global", arguments.geometry.global);
-  asked.add("geometry.grid", arguments.geometry.grid);
+  asked.add("geometry.global", std::span<const std::int32_t>(arguments.geometry.global));
+  asked.add("geometry.grid", std::span<const std::int32_t>(arguments.geometry.grid));
   asked.add("geometry.coord", arguments.geometry.coord[0] == -1 ? "by rank" : "given");
   asked.add("options.certificate", arguments.options.certificate);
   asked.add("options.transport", arguments.options.transport ? arguments.options.transport : "auto");
@@ -224,7 +223,6 @@ int staghorn_context_create(staghorn_context** context, const staghorn_geometry*
     const auto surroundings = surroundings_of(asked, 0);
     const Surroundings::Scope scope(*surroundings);
     *context = make_handle(made_context(Communicator(), asked, false, surroundings));
-    return int(STAGHORN_OK);
   });
 }
 
@@ -250,15 +248,14 @@ int staghorn_context_local(const staghorn_context* context, std::int32_t extents
     check_pointer("extents", extents);
     check_pointer("origin", origin);
     CallMemory memory;
-    memory.writes("extents", FieldBytes::of_array(extents, sizeof(std::int32_t[4])));
-    memory.writes("origin", FieldBytes::of_array(origin, sizeof(std::int32_t[4])));
-    require_own_memory(memory);
+    memory.writes("extents", extents, 4);
+    memory.writes("origin", origin, 4);
+    memory.require_own();
     const Lattice& lattice = held->context->lattice();
     for (std::size_t mu = 0; mu < 4; ++mu) {
       extents[mu] = lattice.local()[mu];
       origin[mu] = lattice.origin()[mu];
     }
-    return int(STAGHORN_OK);
   });
 }
 
@@ -267,7 +264,6 @@ int staghorn_context_grid(const staghorn_context* context, std::int32_t grid[4])
     const auto held = held_by(context);
     check_pointer("grid", grid);
     std::copy_n(held->context->lattice().grid().begin(), 4, grid);
-    return int(STAGHORN_OK);
   });
 }
 
@@ -277,14 +273,13 @@ int staghorn_context_device(const staghorn_context* context, std::int32_t* devic
     check_pointer("device", device);
     const int number = held->context->cuda_device();
     *device = number < 0 ? std::int32_t(STAGHORN_DEVICE_CPU) : number;
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_context_destroy(staghorn_context** context) {
   return guarded([&] {
     check_pointer("context", context);
-    if (!*context) return int(STAGHORN_OK);
+    if (!*context) return;
     const auto held = held_by(*context);
     const Claim claim(*held);
     std::optional<Context::Scope> scope;
@@ -299,20 +294,15 @@ int staghorn_context_destroy(staghorn_context** context) {
     held->gauges.clear();
     drop_handle(*context);
     *context = nullptr;
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_refuse(staghorn_context* context, int status, const char* text) {
-  return guarded([&] {
-    const auto held = held_together(context);
-    return run_together(*held, [&] {
-      agree_alike(held->context->communicator(), "staghorn_refuse", [&](Asked&) {
-        check_choice("status", status, STAGHORN_E_FILE, STAGHORN_E_ARGUMENT);
-        check_pointer("text", text);
-        throw LocalError(kind_of(status), text);
-      });
-      return int(STAGHORN_OK);
+  return collectively(context, [&](HeldContext& held) {
+    agree_alike(held.context->communicator(), "staghorn_refuse", [&](Asked&) {
+      check_choice("status", status, STAGHORN_E_FILE, STAGHORN_E_ARGUMENT);
+      check_pointer("text", text);
+      throw LocalError(kind_of(status), text);
     });
   });
 }
@@ -323,6 +313,5 @@ int staghorn_report(const staghorn_context* context, char* json, std::size_t* by
     check_pointer("bytes", bytes);
     if (!held->report) throw Error(ErrorKind::state, "report", "a solve before", "none in this context");
     give_text(held->report(), json, bytes);
-    return int(STAGHORN_OK);
   });
 }

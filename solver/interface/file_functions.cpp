@@ -58,17 +58,15 @@ void write_file(const Context& context, const char* path, const char* name, int 
     asked.add("n", n);
     check_choice("replace", replace, 0, 1);
     check_choice("n", n, 1, 1L << 20);
-    const staghorn_vectors given = read_struct(vectors, "vectors");
-    check(given);
-    if (given.memory == STAGHORN_DEVICE || given.half)
+    constexpr int some_gpu = 0;  // what lies there is refused by another text
+    const VectorsArgument given(vectors, "vectors", some_gpu, nullptr);
+    if (given.given.memory == STAGHORN_DEVICE || given.given.half)
       throw Error(ErrorKind::unsupported, "vectors of a file that is written", "full vectors in memory of the host",
-                  given.half ? "half vectors" : "STAGHORN_DEVICE");
-    const HostVectors layout = vectors_of_host(given, -1);
-    const VectorSigns signs = signs_of_host(given, nullptr);
+                  given.given.half ? "half vectors" : "STAGHORN_DEVICE");
     format = vector_output_by_name(path);
     for (int i = 0; i < n; ++i) {
       check_memory("v[i]", v[i], STAGHORN_HOST, context.cuda_device());
-      read_vector(layout, signs, std::nullopt, v[i], fields.emplace_back(context.lattice()));
+      read_vector(given.host, given.signs, std::nullopt, v[i], fields.emplace_back(context.lattice()));
     }
   });
   write_vectors(all, path, name, fields, usual_precision(format), {}, replace != 0, format);
@@ -90,7 +88,6 @@ int staghorn_file_lattice(const char* path, std::int32_t extents[4]) {
   return guarded([&] {
     check_pointer("path", path);
     give_lattice(path, {}, extents);
-    return int(STAGHORN_OK);
   });
 }
 
@@ -101,30 +98,18 @@ int staghorn_gauge_lattice(const char* path, const staghorn_words* words, std::i
     const SessionOptions& session = options.session;
     if (!session.quarks.stored()) check_pointer("path", path);
     give_lattice(session.quarks.stored() ? session.quarks.fat->c_str() : path, session.dataset, extents);
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_read_links(const staghorn_context* context, const char* path, int verify, const staghorn_links* links,
                         void* const u[4]) {
-  return guarded([&] {
-    const auto held = held_together(context);
-    return run_together(*held, [&] {
-      read_file(*held->context, path, verify, links, u);
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(context, [&](HeldContext& held) { read_file(*held.context, path, verify, links, u); });
 }
 
 int staghorn_write_vectors(const staghorn_context* context, const char* path, const char* name, int replace,
                            const staghorn_vectors* vectors, int n, const void* const* v) {
-  return guarded([&] {
-    const auto held = held_together(context);
-    return run_together(*held, [&] {
-      write_file(*held->context, path, name, replace, vectors, n, v);
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(context,
+                      [&](HeldContext& held) { write_file(*held.context, path, name, replace, vectors, n, v); });
 }
 
 const char* staghorn_mpi_library(void) {

@@ -1,9 +1,7 @@
 // Gauges of staghorn.h: made, updated in place, asked, destroyed. And hops.
 #include <staghorn.h>
 
-#include <algorithm>
 #include <array>
-#include <cstring>
 #include <functional>
 #include <map>
 #include <string>
@@ -54,83 +52,70 @@ void read_words(HeldGauge& held, Asked& asked, const staghorn_words* words) {
 template <class Load>
 int create(staghorn_context* handle, staghorn_gauge** gauge, const std::function<const staghorn_words*()>& words,
            const Load& load) {
-  const auto context = held_together(handle);
-  const Communicator& all = context->context->communicator();
-  std::shared_ptr<HeldGauge> held;
-  staghorn_gauge* made = nullptr;
-  const auto work = [&] {
-    agree_alike(all, "a new gauge", [&](Asked& asked) {
-      check_pointer("gauge", gauge);
-      *gauge = nullptr;
-      held = std::make_shared<HeldGauge>();
-      held->context = context;
-      read_words(*held, asked, words());
-    });
-    load(*held);
-    held->loads = 1;
-    all.agree([&] { context->gauges.insert(made = make_handle(held)); });
-    return int(STAGHORN_OK);
-  };
-  try {
-    const int status = run_together(*context, work);
+  return guarded([&] {
+    const auto context = held_together(handle);
+    std::shared_ptr<HeldGauge> held;
+    staghorn_gauge* made = nullptr;
+    const auto work = [&] {
+      agree_alike(context->context->communicator(), "a new gauge", [&](Asked& asked) {
+        check_pointer("gauge", gauge);
+        *gauge = nullptr;
+        held = std::make_shared<HeldGauge>();
+        held->context = context;
+        read_words(*held, asked, words());
+      });
+      load(*held);
+      held->loads = 1;
+      held->ranks().agree([&] { context->gauges.insert(made = make_handle(held)); });
+      return int(STAGHORN_OK);
+    };
+    try {
+      run_together(*context, std::cref(work));
+    } catch (...) {  // a gauge goes within the scope of its context
+      const Use use(*context);
+      if (made) forget(*context, made);
+      held.reset();
+      throw;
+    }
     held->number = ++context->gauges_made;
     *gauge = made;
-    return status;
-  } catch (...) {  // a gauge goes within the scope of its context
-    const Use use(*context);
-    if (made) forget(*context, made);
-    held.reset();
-    throw;
-  }
+  });
 }
 
-// A gauge with links of the host, by `load`.
-template <class Load>
-int create_of(staghorn_context* context, staghorn_gauge** gauge, const char* name, const staghorn_links* links,
-              const Load& load) {
+// A gauge with links of the host, `naik` unless it is NULL beside fat ones. `action`: what thin links become.
+int create_of(staghorn_context* context, staghorn_gauge** gauge, const LinksArgument& links,
+              const LinksArgument* naik = nullptr, const std::optional<const staghorn_action*>& action = {}) {
   return create(
-      context, gauge, [&] { return read_struct(links, name).words; },
+      context, gauge, [&] { return read_struct(links.given, links.name).words; },
       [&](HeldGauge& held) {
-        const Communicator& all = held.context->context->communicator();
         const SessionOptions& asked = held.asked;
-        all.agree([&] {
+        held.ranks().agree([&] {
           if (asked.quarks.stored())
             throw Error("fat", "no links from files beside links from memory", *asked.quarks.fat);
         });
         held.gauge = std::make_unique<Gauge>(*held.context->context, asked);
-        load(held);
-        if (asked.eigenvectors) load_eigenpairs(*held.gauge, read_eigenvector_header(all, *asked.eigenvectors));
+        if (action) set_action(held, *action);
+        load_links(held, links, naik);
+        if (asked.eigenvectors)
+          load_eigenpairs(*held.gauge, read_eigenvector_header(held.ranks(), *asked.eigenvectors));
       });
 }
 
+// Other links in a gauge.
+int update(staghorn_gauge* gauge, const LinksArgument& links, const LinksArgument* naik = nullptr) {
+  return collectively(gauge, [&](HeldGauge& held) { held.loads += load_links(held, links, naik); });
+}
+
 void read_file(HeldGauge& held, const char* path) {
-  agree_alike(held.context->context->communicator(), "staghorn_gauge_read",
-              [&](Asked& asked) { asked.add("path", path); });
-  const auto defaults = [](staghorn_links& links) { staghorn_defaults(&links, sizeof links, STAGHORN_LINKS); };
-  defaults(held.links);
-  if (held.asked.quarks.stored()) defaults(held.long_links.emplace());
+  agree_alike(held.ranks(), "staghorn_gauge_read", [&](Asked& asked) { asked.add("path", path); });
+  held.links = defaults_of<staghorn_links>(STAGHORN_LINKS);
+  if (held.asked.quarks.stored()) held.long_links = held.links;
   held.gauge = gauge_of_file(*held.context->context, path ? path : "", held.asked);
 }
 
-// Other links in a gauge, by `load`, which says whether there were any. Collective.
-template <class Load>
-int update(staghorn_gauge* handle, const Load& load) {
-  const auto held = held_together(handle);
-  return run_together(*held->context, [&] {
-    if (load(*held)) ++held->loads;
-    return int(STAGHORN_OK);
-  });
-}
-
 void get(HeldGauge& held, staghorn_gauge_info* info) {
-  const Communicator& all = held.context->context->communicator();
   staghorn_gauge_info made{};
-  agree_alike(all, "staghorn_gauge_get", [&](Asked& asked) {
-    asked.add("gauge", held.number);
-    check_pointer("info", info);
-    check_written_size(info->struct_size, first_size<staghorn_gauge_info>, "info");
-    require_links(held);
-  });
+  agree_on(held, "staghorn_gauge_get", [&](Asked&) { check_written(info, "info"); });
   const GaugeSummary& summary = held.gauge->measured();
   const UnitarityCheck& unitarity = held.gauge->links().unitarity();
   const ImprovedGauge* improved = held.gauge->links().improved();
@@ -142,72 +127,68 @@ void get(HeldGauge& held, staghorn_gauge_info* info) {
   made.link_trace[1] = summary.link_trace.imag();
   made.unitarity = unitarity.max_deviation;
   made.determinant = unitarity.max_determinant_deviation;
-  made.hash = site_hash(all, held.gauge->links().on_host());
+  made.hash = site_hash(held.ranks(), held.gauge->links().on_host());
   made.loads = held.loads;
   if (improved) {
     made.coefficient = improved->naik_scale;
     made.long_unitarity = improved->summary.naik_unitarity;
-    made.long_hash = site_hash(all, improved->naik);
+    made.long_hash = site_hash(held.ranks(), improved->naik);
   }
   write_struct(info, info->struct_size, made);
 }
 
 void give_links(HeldGauge& held, const staghorn_links* links, void* const* u) {
-  const Communicator& all = held.context->context->communicator();
   HostLinks layout;
   std::array<void*, 4> written{};
-  agree_alike(all, "staghorn_gauge_links", [&](Asked& asked) {
-    asked.add("gauge", held.number);
-    require_links(held);
-    read_written_links(links, u, held.context->context->lattice().local(), layout, written);
-  });
+  agree_on(held, "staghorn_gauge_links",
+           [&](Asked&) { read_written_links(links, u, held.lattice().local(), layout, written); });
   const LinkField& used = held.gauge->links().on_host();
-  all.agree([&] { write_links(layout, used, written); });
+  held.ranks().agree([&] { write_links(layout, used, written); });
 }
 
 void hop(HeldGauge& held, const staghorn_vectors* vectors, int target, int n, const void* const* in, void* const* out) {
   const Context& context = *held.context->context;
-  const int field_device = context.field_device();
-  staghorn_vectors layout{};
-  HostVectors host;
+  VectorsArgument argument;
   std::optional<OperatorLinks> links;
   std::optional<Parity> parity, source;
-  agree_alike(context.communicator(), "staghorn_hop", [&](Asked& asked) {
-    layout = read_struct(vectors, "vectors");
-    check(layout);
-    asked.add("gauge", held.number);
-    asked.add("vectors.phases", layout.phases);
+  agree_on(held, "staghorn_hop", [&](Asked& asked) {
+    argument = VectorsArgument(vectors, "vectors", context.field_device(), &held.signs);
+    asked.add("vectors.phases", argument.given.phases);
     asked.add("target", target);
     asked.add("n", n);
-    host = vectors_of_host(layout, field_device);
-    require_links(held);
     check_choice("target", target, STAGHORN_FULL, STAGHORN_ODD);
     if (target != STAGHORN_FULL) parity = Parity(target - STAGHORN_EVEN);
     if (parity) source = opposite(*parity);
     check_choice("n", n, 1, max_rhs);
-    if (layout.half && target == STAGHORN_FULL)
+    if (argument.host.half && target == STAGHORN_FULL)
       throw Error(ErrorKind::layout, "target", "EVEN or ODD for half vectors", "FULL");
     check_pointer("in", in);
     check_pointer("out", out);
-    for (int i = 0; i < n; ++i) {
-      check_memory("in[i]", in[i], layout.memory, context.cuda_device());
-      check_memory("out[i]", out[i], layout.memory, context.cuda_device());
-    }
     CallMemory all;
-    for (int i = 0; i < n; ++i) all.reads("in", bytes_of(host, context.lattice().local(), source, in[i]), i);
-    for (int i = 0; i < n; ++i) all.writes("out", bytes_of(host, context.lattice().local(), parity, out[i]), i);
-    require_own_memory(all);
-    if (host.space == MemorySpace::cuda) held.await_host();
-    held.make_a_field(host.space);
-    links.emplace(held.gauge->bench().plain_links(host.space));
+    for (int i = 0; i < n; ++i) {
+      check_memory("in[i]", in[i], argument.given.memory, context.cuda_device());
+      check_memory("out[i]", out[i], argument.given.memory, context.cuda_device());
+      all.reads("in", bytes_of(argument.host, held.lattice().local(), source, in[i]), i);
+      all.writes("out", bytes_of(argument.host, held.lattice().local(), parity, out[i]), i);
+    }
+    all.require_own();
+    if (argument.host.space == MemorySpace::cuda) held.await_host();
+    held.make_a_field(argument.host.space);
+    links.emplace(held.gauge->bench().plain_links(argument.host.space));
   });
-  const VectorSigns signs = signs_of_host(layout, &held.signs);
+  const auto& [given, host, signs] = argument;
   for (int i = 0; i < n; ++i) {
     VectorField &from = held.sources[0], &to = held.solutions[0];
     read_vector(host, signs, source, in[i], from);
     plain_hop(context.communicator(), *links, held.gauge->options().boundary, to, from, parity);
     write_vector(host, signs, parity, to, out[i]);
   }
+}
+
+void report(HeldGauge& held, char* json, std::size_t* bytes) {
+  agree_on(held, "staghorn_gauge_report", [&](Asked&) { check_pointer("bytes", bytes); });
+  const std::string text = to_json(held.gauge->measured());
+  held.ranks().agree([&] { give_text(text, json, bytes); });
 }
 
 }  // namespace
@@ -218,108 +199,61 @@ using namespace staghorn;
 
 int staghorn_gauge_create(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                           staghorn_gauge** gauge) {
-  return guarded([&] {
-    return create_of(context, gauge, "links", links, [&](HeldGauge& held) { load_links(held, {"links", links, u}); });
-  });
+  return create_of(context, gauge, {"links", links, u});
 }
 
 int staghorn_gauge_create_improved(staghorn_context* context, const staghorn_links* fat_links, const void* const fat[4],
                                    const staghorn_links* naik_links, const void* const naik[4],
                                    staghorn_gauge** gauge) {
-  return guarded([&] {
-    return create_of(context, gauge, "fat_links", fat_links, [&](HeldGauge& held) {
-      load_pair(held, {"fat_links", fat_links, fat}, {"naik_links", naik_links, naik});
-    });
-  });
+  const LinksArgument beside{"naik_links", naik_links, naik};
+  return create_of(context, gauge, {"fat_links", fat_links, fat}, &beside);
 }
 
 int staghorn_gauge_create_action(staghorn_context* context, const staghorn_links* links, const void* const u[4],
                                  const staghorn_action* action, staghorn_gauge** gauge) {
-  return guarded([&] {
-    return create_of(context, gauge, "links", links, [&](HeldGauge& held) {
-      set_action(held, action);
-      load_links(held, {"links", links, u});
-    });
-  });
+  return create_of(context, gauge, {"links", links, u}, nullptr, action);
 }
 
 int staghorn_gauge_read(staghorn_context* context, const char* path, const staghorn_words* words,
                         staghorn_gauge** gauge) {
-  return guarded([&] {
-    return create(
-        context, gauge, [&] { return words; }, [&](HeldGauge& held) { read_file(held, path); });
-  });
+  return create(
+      context, gauge, [&] { return words; }, [&](HeldGauge& held) { read_file(held, path); });
 }
 
 int staghorn_gauge_update(staghorn_gauge* gauge, const staghorn_links* links, const void* const u[4]) {
-  return guarded([&] { return update(gauge, [&](HeldGauge& held) { return load_links(held, {"links", links, u}); }); });
+  return update(gauge, {"links", links, u});
 }
 
 int staghorn_gauge_update_improved(staghorn_gauge* gauge, const staghorn_links* fat_links, const void* const fat[4],
                                    const staghorn_links* naik_links, const void* const naik[4]) {
-  return guarded([&] {
-    return update(gauge, [&](HeldGauge& held) {
-      return load_pair(held, {"fat_links", fat_links, fat}, {"naik_links", naik_links, naik});
-    });
-  });
+  const LinksArgument beside{"naik_links", naik_links, naik};
+  return update(gauge, {"fat_links", fat_links, fat}, &beside);
 }
 
 int staghorn_gauge_get(staghorn_gauge* gauge, staghorn_gauge_info* info) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] {
-      get(*held, info);
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { get(held, info); });
 }
 
 int staghorn_gauge_links(staghorn_gauge* gauge, const staghorn_links* links, void* const u[4]) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] {
-      give_links(*held, links, u);
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { give_links(held, links, u); });
 }
 
 int staghorn_gauge_report(staghorn_gauge* gauge, char* json, std::size_t* bytes) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] {
-      const Communicator& all = held->context->context->communicator();
-      agree_alike(all, "staghorn_gauge_report", [&](Asked& asked) {
-        asked.add("gauge", held->number);
-        check_pointer("bytes", bytes);
-        require_links(*held);
-      });
-      const std::string text = to_json(held->gauge->measured());
-      all.agree([&] { give_text(text, json, bytes); });
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { report(held, json, bytes); });
 }
 
 int staghorn_gauge_destroy(staghorn_gauge** gauge) {
   return guarded([&] {
     check_pointer("gauge", gauge);
-    if (!*gauge) return int(STAGHORN_OK);
+    if (!*gauge) return;
     const auto held = held_by(*gauge);
     const Use use(*held->context);
     forget(*held->context, *gauge);
     *gauge = nullptr;
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_hop(staghorn_gauge* gauge, const staghorn_vectors* vectors, int target, int n, const void* const* in,
                  void* const* out) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] {
-      hop(*held, vectors, target, n, in, out);
-      return int(STAGHORN_OK);
-    });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { hop(held, vectors, target, n, in, out); });
 }

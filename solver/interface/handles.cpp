@@ -14,7 +14,6 @@
 #include "halo/watch/error.hpp"
 #include "halo/watch/forked.hpp"
 #include "halo/watch/stopwatch.hpp"
-#include "solver/interface/alike.hpp"
 
 namespace staghorn {
 
@@ -198,9 +197,13 @@ void HeldGauge::make_a_field(MemorySpace space) {
 
 void HeldGauge::await_host() const { cuda::wait_for_stream(context->options.stream); }
 
-void require_links(const HeldGauge& held) {
-  if (!held.gauge->links().are_there())
-    throw Error(ErrorKind::state, "gauge", "links", "none, since the last update was refused");
+void agree_on(const HeldGauge& held, const char* call, const std::function<void(Asked&)>& read) {
+  agree_alike(held.ranks(), call, [&](Asked& asked) {
+    asked.add("gauge", held.number);
+    if (!held.gauge->links().are_there())
+      throw Error(ErrorKind::state, "gauge", "links", "none, since the last update was refused");
+    read(asked);
+  });
 }
 
 Claim::Claim(HeldContext& held) : held_(held) {

@@ -16,8 +16,10 @@
 #include <vector>
 
 #include "solver/gauge/gauge.hpp"
+#include "solver/interface/alike.hpp"
 #include "solver/interface/layouts/host_fields.hpp"
 #include "solver/interface/layouts/staged_vectors.hpp"
+#include "solver/interface/statuses.hpp"
 
 namespace staghorn {
 
@@ -55,6 +57,9 @@ struct HeldGauge {
   void make_a_field(MemorySpace space);
   // Waits until fields of the host on the GPU are ready, in the order of the host's stream. Local.
   void await_host() const;
+
+  const Communicator& ranks() const { return context->context->communicator(); }
+  const Lattice& lattice() const { return context->context->lattice(); }
 };
 
 // Options by name.
@@ -79,9 +84,6 @@ void drop_handle(const staghorn_words* handle);
 // throw its Error. Collective.
 std::shared_ptr<HeldContext> held_together(const staghorn_context* handle);
 std::shared_ptr<HeldGauge> held_together(const staghorn_gauge* handle);
-
-// Throws Error of kind `state` if the last update was refused.
-void require_links(const HeldGauge& held);
 
 // One call at a time has a context. Throws Error of kind `state` if another call has it, which may be the one that runs
 // the progress function, or if this thread may not call MPI.
@@ -109,9 +111,32 @@ class Use {
 // Runs `work`, collective and with a status that is the same on all ranks, in a context. If a rank fails alone, all
 // throw its Error, and the context goes on with what the host gave it: links stay, all else is made again. Collective.
 int run_together(HeldContext& held, const std::function<int()>& work);
-template <class Work>
-int run_together(HeldContext& held, const Work& work) {
-  return run_together(held, std::function<int()>(std::cref(work)));  // needs no memory of its own
+
+inline HeldContext& context_of(HeldContext& held) { return held; }
+inline HeldContext& context_of(HeldGauge& held) { return *held.context; }
+
+// A collective function of staghorn.h on a context or a gauge: work(held), as run_together runs it.
+template <class Handle, class Work>
+int collectively(const Handle* handle, const Work& work) {
+  return guarded([&] {
+    const auto held = held_together(handle);
+    const auto with_held = [&] { return status_of_work([&] { return work(*held); }); };
+    return run_together(context_of(*held), std::cref(with_held));  // needs no memory of its own
+  });
 }
+
+// A local function on a context or a gauge, in whose context it works.
+template <class Handle, class Work>
+int locally(const Handle* handle, const Work& work) {
+  return guarded([&] {
+    const auto held = held_by(handle);
+    const Use use(context_of(*held));
+    return status_of_work([&] { return work(*held); });
+  });
+}
+
+// The first message of a call on a gauge (agree_alike): ranks name the same gauge. Throws Error of kind `state` if its
+// last update was refused. Collective.
+void agree_on(const HeldGauge& held, const char* call, const std::function<void(Asked&)>& read);
 
 }  // namespace staghorn

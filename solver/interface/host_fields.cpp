@@ -58,16 +58,6 @@ HostLinks links_of_host(const staghorn_links& links, int cuda_device, int steps)
   return checked(layout);
 }
 
-HostVectors vectors_of_host(const staghorn_vectors& vectors, int cuda_device) {
-  HostVectors layout;
-  layout.space = space_of(vectors.memory, "vectors.memory", cuda_device);
-  layout.order = SiteOrder(vectors.order);
-  layout.real = HostReal(vectors.precision);
-  layout.half = vectors.half != 0;
-  layout.site_stride = vectors.site_stride;
-  return checked(layout);
-}
-
 void check_memory(const char* name, const void* pointer, std::int32_t memory, int cuda_device) {
   check_pointer(name, pointer);
   if (cuda_device < 0) return;
@@ -92,12 +82,6 @@ void check_memory(const char* name, const void* pointer, std::int32_t memory, in
   }
 }
 
-void require_own_memory(const CallMemory& memory) {
-  if (const auto clash = memory.clash())
-    throw Error(ErrorKind::argument, clash->written, "memory of its own, as the call writes it",
-                "bytes of " + clash->other);
-}
-
 void read_written_links(const staghorn_links* links, void* const* u, const Extents& local, HostLinks& layout,
                         std::array<void*, 4>& written) {
   const staghorn_links given = read_struct(links, "links");
@@ -107,21 +91,21 @@ void read_written_links(const staghorn_links* links, void* const* u, const Exten
                 "STAGHORN_DEVICE");
   layout = links_of_host(given, -1);
   check_pointer("u", u);
+  CallMemory memory;
   for (int mu = 0; mu < buffers_of(layout.order); ++mu) {
     check_pointer("u[mu]", u[mu]);
     written[std::size_t(mu)] = u[mu];
+    memory.writes("u", bytes_of(layout, local, u[mu]), mu);
   }
-  CallMemory memory;
-  for (int mu = 0; mu < buffers_of(layout.order); ++mu) memory.writes("u", bytes_of(layout, local, u[mu]), mu);
-  require_own_memory(memory);
+  memory.require_own();
 }
 
 void give_text(const std::string& text, char* json, std::size_t* bytes) {
   const std::size_t room = *bytes;
   CallMemory memory;
-  memory.writes("bytes", FieldBytes::of_array(bytes, sizeof *bytes));
+  memory.writes("bytes", bytes, 1);
   memory.writes("json", FieldBytes::of_array(json, room));
-  require_own_memory(memory);
+  memory.require_own();
   *bytes = text.size() + 1;
   if (!json) return;
   if (room < text.size() + 1)
@@ -129,19 +113,24 @@ void give_text(const std::string& text, char* json, std::size_t* bytes) {
   std::memcpy(json, text.c_str(), text.size() + 1);
 }
 
-VectorSigns signs_of_host(const staghorn_vectors& vectors, const VectorSigns* of_links) {
-  VectorSigns signs;
-  switch (vectors.phases) {
-    case STAGHORN_PHASES_NONE:
-      return of_links ? *of_links : signs;
-    case STAGHORN_PHASES_AS_GIVEN:
-      if (of_links) return *of_links;
-      throw Error(ErrorKind::argument, "vectors.phases", "a convention, where no gauge is at hand",
-                  "STAGHORN_PHASES_AS_GIVEN");
-    default:
-      signs.phases = LinkPhases(vectors.phases);
-      return signs;
-  }
+VectorsArgument::VectorsArgument(const staghorn_vectors* vectors, const char* name, int cuda_device,
+                                 const VectorSigns* of_links)
+    : given(read_struct(vectors, name)) {
+  check(given);
+  host.space = space_of(given.memory, "vectors.memory", cuda_device);
+  host.order = SiteOrder(given.order);
+  host.real = HostReal(given.precision);
+  host.half = given.half != 0;
+  host.site_stride = given.site_stride;
+  host = checked(host);
+  const bool as_given = given.phases == STAGHORN_PHASES_AS_GIVEN;
+  if (as_given && !of_links)
+    throw Error(ErrorKind::argument, "vectors.phases", "a convention, where no gauge is at hand",
+                "STAGHORN_PHASES_AS_GIVEN");
+  if (!as_given && given.phases != STAGHORN_PHASES_NONE)
+    signs.phases = LinkPhases(given.phases);
+  else if (of_links)
+    signs = *of_links;
 }
 
 void check_half(const staghorn_vectors& vectors, std::optional<Parity> sites) {

@@ -7,7 +7,6 @@
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/host_fields.hpp"
-#include "solver/interface/layouts/pair_conversion.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
 
@@ -27,8 +26,8 @@ void add(Asked& asked, const std::string& name, const staghorn_links& links) {
   asked.add(name + ".phases", links.phases);
   asked.add(name + ".boundary_in", links.boundary_in);
   asked.add(name + ".reals", links.reals);
-  asked.add(name + ".theta", links.theta);
-  asked.add(name + ".scale", links.scale);
+  asked.add(name + ".theta", std::span<const double>(links.theta));
+  asked.add(name + ".scale", std::span<const double>(links.scale));
   asked.add(name + ".coefficient", links.coefficient);
 }
 
@@ -59,10 +58,6 @@ bool is_unchanged(const staghorn_links& now, const staghorn_links& before) {
   return now.generation != 0 && std::memcmp(&now, &before, sizeof now) == 0;
 }
 
-const Communicator& ranks(const HeldGauge& held) { return held.context->context->communicator(); }
-
-std::string phases_text(const HostLinks& layout) { return layout.as_given ? "as given" : to_string(layout.phases); }
-
 // Where links are written to. Phases are searched for, and fat links are made, on the host. Thin links of the host go
 // to the GPU as they lie if certificates run there, and if there is room. Collective.
 MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool improved) {
@@ -71,12 +66,12 @@ MemorySpace space_for(const HeldGauge& held, const HostLinks& layout, bool impro
   bool goes = held.gauge->bench().certifies_on_gpu();
   if (goes) {
     constexpr double spared = 1.1;
-    const std::int64_t bytes = bytes_to_convert_there(layout, held.context->context->lattice().local());
+    const std::int64_t bytes = bytes_to_convert_there(layout, held.lattice().local());
     const GaugeLinks& links = held.gauge->links();
     const std::int64_t lacking = links.as_they_came().near.bytes() - links.bytes(MemorySpace::cuda);
     goes = bytes > 0 && spared * double(bytes + lacking) < double(cuda::free_bytes());
   }
-  return ranks(held).any(!goes) ? MemorySpace::host : MemorySpace::cuda;
+  return held.ranks().any(!goes) ? MemorySpace::host : MemorySpace::cuda;
 }
 
 // Links that carry a factor or a phase are used as they are.
@@ -93,77 +88,73 @@ Reconstruct form_or(const staghorn_links& links, Reconstruct by_words) {
   return links.reals == 0 ? by_words : form_of(links.reals);
 }
 
-}  // namespace
-
-bool load_links(HeldGauge& held, const LinksArgument& thin) {
+// Thin links, of which the action of the gauge may make others.
+LinksTaken take_thin(HeldGauge& held, const HostArgument& host) {
   const bool improved = held.action.improved();
-  HostArgument host;
-  bool unchanged = false;
-  agree_alike(ranks(held), "thin links of a gauge", [&](Asked& asked) {
-    asked.add("gauge", held.number);
-    host = read(asked, thin, improved ? LinkKind::fat : LinkKind::thin, held);
-    unchanged = !held.long_links && held.gauge->links().are_there() && is_unchanged(host.links, held.links);
-    if (improved) require_fit(held.context->context->lattice(), Stencil::improved);
-  });
-  if (!ranks(held).any(!unchanged)) return false;
   const MemorySpace space = space_for(held, host.layout, improved);
   LinkField* room = nullptr;
-  ranks(held).agree([&] {
-    if (host.layout.space == MemorySpace::cuda) held.await_host();
-    room = &held.gauge->writable_links(space);
-  });
-  TakenLinks taken = take_links(ranks(held), host.layout, host.buffers, *room);
-  LinksTaken links{.boundary = taken.boundary,
-                   .reals = improved ? held.long_reals : form_or(host.links, held.asked.links),
-                   .demand = demand_of(taken, form_or(host.links, held.asked.links)),
-                   .quarks = held.action};
-  if (improved && links.demand != LinkDemand::special_unitary)
+  held.ranks().agree([&] { room = &held.gauge->writable_links(space); });
+  TakenLinks taken = take_links(held.ranks(), host.layout, host.buffers, *room);
+  const Reconstruct form = form_or(host.links, held.asked.links);
+  const LinkDemand demand = demand_of(taken, form);
+  if (improved && demand != LinkDemand::special_unitary)
     throw Error(ErrorKind::value, "action", "thin links in SU(3), of which fat and long ones are made",
                 "links that carry a factor or a phase");
-  held.links = host.links;
-  held.long_links.reset();
   held.signs = std::move(taken.signs);
-  held.gauge->take(links);
-  return true;
+  return {
+      .boundary = taken.boundary, .reals = improved ? held.long_reals : form, .demand = demand, .quarks = held.action};
 }
 
-bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& naik) {
-  HostArgument of_fat, of_long;
-  bool unchanged = false;
-  agree_alike(ranks(held), "fat and long links of a gauge", [&](Asked& asked) {
-    asked.add("gauge", held.number);
-    of_fat = read(asked, fat, LinkKind::thin, held);  // thin ones where long links are zero
-    of_long = read(asked, naik, LinkKind::naik, held);
-    if (of_fat.layout.space == MemorySpace::cuda || of_long.layout.space == MemorySpace::cuda) held.await_host();
-    unchanged = held.long_links && held.gauge->links().are_there() && is_unchanged(of_fat.links, held.links) &&
-                is_unchanged(of_long.links, *held.long_links);
-  });
-  if (!ranks(held).any(!unchanged)) return false;
+// Fat links with Naik links beside them; where these are zero, links of naive quarks.
+LinksTaken take_pair(HeldGauge& held, const HostArgument& fat, const HostArgument& naik) {
   Gauge& gauge = *held.gauge;
-  LinkField &fat_links = gauge.writable_links(), &long_links = gauge.writable_naik_links();
-  TakenPair pair = take_link_pair(ranks(held), of_fat.layout, of_fat.buffers, of_long.layout, of_long.buffers,
-                                  fat_links, long_links);
-  LinksTaken links{.boundary = pair.taken.boundary};
+  LinkField &fat_links = gauge.writable_links(), &naik_links = gauge.writable_naik_links();
+  TakenLinks pair =
+      take_link_pair(held.ranks(), fat.layout, fat.buffers, naik.layout, naik.buffers, fat_links, naik_links);
+  LinksTaken links{.boundary = pair.boundary};
   if (pair.has_long) {
-    ranks(held).agree([&] { check_reals("links.reals", of_fat.links.reals, LinkKind::fat); });
-    links.reals = form_or(of_long.links, held.asked.naik_links);
+    held.ranks().agree([&] { check_reals("links.reals", fat.links.reals, LinkKind::fat); });
+    links.reals = form_or(naik.links, held.asked.naik_links);
     links.quarks.in_memory = true;
     links.naik_sign = pair.long_sign;
-    if (of_long.links.coefficient != 0) links.naik_scale = of_long.links.coefficient;
-    links.phases_in_links = phases_text(of_fat.layout);
+    if (naik.links.coefficient != 0) links.naik_scale = naik.links.coefficient;
+    links.phases_in_links = fat.layout.as_given ? "as given" : to_string(fat.layout.phases);
   } else {
-    links.reals = form_or(of_fat.links, held.asked.links);
-    links.demand = demand_of(pair.taken, links.reals);
+    links.reals = form_or(fat.links, held.asked.links);
+    links.demand = demand_of(pair, links.reals);
   }
-  held.links = of_fat.links;
-  held.long_links = of_long.links;
-  held.signs = std::move(pair.taken.signs);
-  gauge.take(links);
+  held.signs = std::move(pair.signs);
+  return links;
+}
+
+}  // namespace
+
+bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument* naik) {
+  HostArgument host;
+  std::optional<HostArgument> beside;
+  bool unchanged = false;
+  agree_alike(held.ranks(), naik ? "fat and long links of a gauge" : "thin links of a gauge", [&](Asked& asked) {
+    asked.add("gauge", held.number);
+    const bool makes_others = !naik && held.action.improved();
+    host = read(asked, links, makes_others ? LinkKind::fat : LinkKind::thin, held);  // thin: Naik links may be zero
+    if (naik) beside = read(asked, *naik, LinkKind::naik, held);
+    unchanged = held.gauge->links().are_there() && is_unchanged(host.links, held.links) &&
+                held.long_links.has_value() == beside.has_value() &&
+                (!beside || is_unchanged(beside->links, *held.long_links));
+    if (makes_others) require_fit(held.lattice(), Stencil::improved);
+    if (host.layout.space == MemorySpace::cuda || (beside && beside->layout.space == MemorySpace::cuda))
+      held.await_host();
+  });
+  if (!held.ranks().any(!unchanged)) return false;
+  const LinksTaken taken = beside ? take_pair(held, host, *beside) : take_thin(held, host);
+  held.links = host.links;
+  held.long_links = beside ? std::optional(beside->links) : std::nullopt;
+  held.gauge->take(taken);
   return true;
 }
 
 void set_action(HeldGauge& held, const staghorn_action* given) {
-  agree_alike(ranks(held), "an action of a new gauge", [&](Asked& asked) {
+  agree_alike(held.ranks(), "an action of a new gauge", [&](Asked& asked) {
     const staghorn_action action = read_struct(given, "action");
     check(action);
     asked.add("action.quarks", action.quarks);

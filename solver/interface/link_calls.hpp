@@ -14,13 +14,10 @@ struct LinksArgument {
   const void* const* u;
 };
 
-// Takes thin links into the gauge, and makes of them what its action says. Returns false, and does nothing, where the
-// host vouches that they are those of the last update.
-bool load_links(HeldGauge& held, const LinksArgument& thin);
-
-// Takes fat and long links into the gauge, likewise. Long links that are zero everywhere: naive quarks with the fat
-// ones.
-bool load_pair(HeldGauge& held, const LinksArgument& fat, const LinksArgument& naik);
+// Takes thin links into the gauge, and makes of them what its action says; or fat links and `naik`, the Naik links
+// beside them. Naik links that are zero everywhere: naive quarks with the fat ones. Returns false, and does nothing,
+// where the host vouches that they are those of the last update.
+bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument* naik = nullptr);
 
 // Sets what thin links become in this gauge.
 void set_action(HeldGauge& held, const staghorn_action* action);

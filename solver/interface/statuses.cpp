@@ -1,12 +1,39 @@
 #include "solver/interface/statuses.hpp"
 
+#include <algorithm>
+#include <array>
 #include <new>
+#include <utility>
 
 #include "halo/watch/failure_words.hpp"
 
 namespace staghorn {
 
 namespace {
+
+// By the numbers of ErrorKind.
+constexpr std::array statuses{STAGHORN_E_VALUE,    STAGHORN_E_ARGUMENT, STAGHORN_E_LAYOUT, STAGHORN_E_MEMORY,
+                              STAGHORN_E_DEVICE,   STAGHORN_E_MPI,      STAGHORN_E_STATE,  STAGHORN_E_UNSUPPORTED,
+                              STAGHORN_E_INTERNAL, STAGHORN_E_FILE};
+static_assert(statuses.size() == std::size_t(ErrorKind::file) + 1);
+
+constexpr std::pair<int, const char*> status_texts[] = {
+    {STAGHORN_OK, "solved, and checked"},
+    {STAGHORN_NOT_CONVERGED, "not converged: the iterations are used up"},
+    {STAGHORN_STAGNATED, "stagnated: the precision gives no better solution"},
+    {STAGHORN_BREAKDOWN, "breakdown: no direction of descent, or an overflow"},
+    {STAGHORN_STOPPED, "stopped by the progress function"},
+    {STAGHORN_WITHHELD, "withheld by the withhold function: nothing is written"},
+    {STAGHORN_E_ARGUMENT, "an argument makes no sense"},
+    {STAGHORN_E_LAYOUT, "extents, grid, ranks or strides do not fit together"},
+    {STAGHORN_E_VALUE, "a field or a number is not what it must be"},
+    {STAGHORN_E_MEMORY, "out of memory"},
+    {STAGHORN_E_DEVICE, "a GPU is missing or failed"},
+    {STAGHORN_E_MPI, "MPI is missing or failed"},
+    {STAGHORN_E_STATE, "a handle was destroyed, is in use, or belongs elsewhere"},
+    {STAGHORN_E_UNSUPPORTED, "not supported yet"},
+    {STAGHORN_E_INTERNAL, "a fault of Staghorn"},
+    {STAGHORN_E_FILE, "a file cannot be read or written, or does not hold what it must"}};
 
 constexpr const char* no_memory_for_text = "out of memory";
 
@@ -32,36 +59,11 @@ void keep(const char* text) noexcept {
 
 }  // namespace
 
-int status_of(ErrorKind kind) {
-  switch (kind) {
-    case ErrorKind::value:
-      return STAGHORN_E_VALUE;
-    case ErrorKind::argument:
-      return STAGHORN_E_ARGUMENT;
-    case ErrorKind::layout:
-      return STAGHORN_E_LAYOUT;
-    case ErrorKind::memory:
-      return STAGHORN_E_MEMORY;
-    case ErrorKind::device:
-      return STAGHORN_E_DEVICE;
-    case ErrorKind::mpi:
-      return STAGHORN_E_MPI;
-    case ErrorKind::state:
-      return STAGHORN_E_STATE;
-    case ErrorKind::unsupported:
-      return STAGHORN_E_UNSUPPORTED;
-    case ErrorKind::file:
-      return STAGHORN_E_FILE;
-    case ErrorKind::internal:
-      break;
-  }
-  return STAGHORN_E_INTERNAL;
-}
+int status_of(ErrorKind kind) { return statuses[std::size_t(kind)]; }
 
 ErrorKind kind_of(int status) {
-  for (int kind = 0; kind <= int(ErrorKind::file); ++kind)
-    if (status_of(ErrorKind(kind)) == status) return ErrorKind(kind);
-  return ErrorKind::internal;
+  const auto found = std::find(statuses.begin(), statuses.end(), status);
+  return found == statuses.end() ? ErrorKind::internal : ErrorKind(found - statuses.begin());
 }
 
 int status_of(Outcome outcome) {
@@ -113,40 +115,7 @@ int staghorn_version(void) { return STAGHORN_VERSION; }
 const char* staghorn_last_error(void) { return staghorn::last_error_text(); }
 
 const char* staghorn_status_text(int status) {
-  switch (status) {
-    case STAGHORN_OK:
-      return "solved, and checked";
-    case STAGHORN_NOT_CONVERGED:
-      return "not converged: the iterations are used up";
-    case STAGHORN_STAGNATED:
-      return "stagnated: the precision gives no better solution";
-    case STAGHORN_BREAKDOWN:
-      return "breakdown: no direction of descent, or an overflow";
-    case STAGHORN_STOPPED:
-      return "stopped by the progress function";
-    case STAGHORN_WITHHELD:
-      return "withheld by the withhold function: nothing is written";
-    case STAGHORN_E_ARGUMENT:
-      return "an argument makes no sense";
-    case STAGHORN_E_LAYOUT:
-      return "extents, grid, ranks or strides do not fit together";
-    case STAGHORN_E_VALUE:
-      return "a field or a number is not what it must be";
-    case STAGHORN_E_MEMORY:
-      return "out of memory";
-    case STAGHORN_E_DEVICE:
-      return "a GPU is missing or failed";
-    case STAGHORN_E_MPI:
-      return "MPI is missing or failed";
-    case STAGHORN_E_STATE:
-      return "a handle was destroyed, is in use, or belongs elsewhere";
-    case STAGHORN_E_UNSUPPORTED:
-      return "not supported yet";
-    case STAGHORN_E_INTERNAL:
-      return "a fault of Staghorn";
-    case STAGHORN_E_FILE:
-      return "a file cannot be read or written, or does not hold what it must";
-    default:
-      return "no status of Staghorn";
-  }
+  for (const auto& [known, text] : staghorn::status_texts)
+    if (known == status) return text;
+  return "no status of Staghorn";
 }

@@ -5,6 +5,7 @@
 #include <staghorn.h>
 
 #include <string>
+#include <type_traits>
 
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
@@ -23,12 +24,23 @@ int status_of_current_exception() noexcept;
 // The text of the last error in this thread; "" before the first.
 const char* last_error_text() noexcept;
 
-// Runs `work`, which returns a status, in the arithmetic of all calls.
+// The status of `work`, which returns one, or nothing where all is well. Throws what it throws.
+template <class Work>
+int status_of_work(const Work& work) {
+  if constexpr (std::is_void_v<std::invoke_result_t<const Work&>>) {
+    work();
+    return STAGHORN_OK;
+  } else {
+    return work();
+  }
+}
+
+// Runs `work` in the arithmetic of all calls, and returns its status or that of the exception that left it.
 template <class Work>
 int guarded(const Work& work) noexcept {
   const StandardArithmetic arithmetic;
   try {
-    return with_living_threads(work);
+    return with_living_threads([&] { return status_of_work(work); });
   } catch (...) {
     return status_of_current_exception();
   }

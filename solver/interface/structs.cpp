@@ -1,7 +1,6 @@
 #include "solver/interface/structs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <cstring>
 
@@ -15,93 +14,82 @@ namespace {
 // Beyond this no version will be, and a larger number is not a struct_size.
 constexpr std::size_t largest_struct = 4096;
 
+// Defaults that are not 0.
 template <class Struct>
-Struct filled() {
-  Struct made{};
-  std::memset(&made, 0, sizeof made);  // padding too
-  made.struct_size = sizeof made;
-  return made;
+void set_defaults(Struct&) {}
+void set_defaults(staghorn_geometry& geometry) {
+  std::fill_n(geometry.grid, 4, 1);
+  geometry.coord[0] = -1;
+}
+void set_defaults(staghorn_options& options) { options.device = STAGHORN_DEVICE_CPU; }
+void set_defaults(staghorn_links& links) {
+  links.theta[3] = 1;
+  std::fill_n(links.scale, 4, 1.0);
+}
+void set_defaults(staghorn_request& request) {
+  request.sign = 1;
+  request.sloppy = STAGHORN_NO_SLOPPY;
+  request.tolerance = 1e-10;
+  request.max_iterations = STAGHORN_NO_LIMIT;
+}
+void set_defaults(staghorn_action& action) { action.u0 = 1; }
+void set_defaults(staghorn_eigen_request& request) {
+  request.tolerance = 1e-10;
+  request.max_calls = 1000000;
+  request.seed = 1;
+  request.checkpoint_every = 600;
 }
 
 template <class Struct>
-void give(void* to, std::size_t size, const Struct& defaults, const char* name) {
+void give(void* to, std::size_t size, const char* name) {
   check_written_size(size, first_size<Struct>, name);
+  Struct defaults;
+  std::memset(&defaults, 0, sizeof defaults);  // padding too
+  set_defaults(defaults);
+  defaults.struct_size = std::uint32_t(size);
   std::memset(to, 0, size);
   std::memcpy(to, &defaults, std::min(size, sizeof defaults));
-  const std::uint32_t whole = std::uint32_t(size);
-  std::memcpy(to, &whole, sizeof whole);
 }
+
+}  // namespace
 
 void give_defaults(void* to, std::size_t size, int which) {
   check_pointer("a_struct", to);
   switch (which) {
-    case STAGHORN_GEOMETRY: {
-      auto geometry = filled<staghorn_geometry>();
-      std::fill_n(geometry.grid, 4, 1);
-      geometry.coord[0] = -1;
-      return give(to, size, geometry, "staghorn_geometry");
-    }
-    case STAGHORN_OPTIONS: {
-      auto options = filled<staghorn_options>();
-      options.device = STAGHORN_DEVICE_CPU;
-      return give(to, size, options, "staghorn_options");
-    }
-    case STAGHORN_LINKS: {
-      auto links = filled<staghorn_links>();
-      links.theta[3] = 1;
-      std::fill_n(links.scale, 4, 1.0);
-      return give(to, size, links, "staghorn_links");
-    }
+    case STAGHORN_GEOMETRY:
+      return give<staghorn_geometry>(to, size, "staghorn_geometry");
+    case STAGHORN_OPTIONS:
+      return give<staghorn_options>(to, size, "staghorn_options");
+    case STAGHORN_LINKS:
+      return give<staghorn_links>(to, size, "staghorn_links");
     case STAGHORN_VECTORS:
-      return give(to, size, filled<staghorn_vectors>(), "staghorn_vectors");
-    case STAGHORN_REQUEST: {
-      auto request = filled<staghorn_request>();
-      request.sign = 1;
-      request.sloppy = STAGHORN_NO_SLOPPY;
-      request.tolerance = 1e-10;
-      request.max_iterations = STAGHORN_NO_LIMIT;
-      return give(to, size, request, "staghorn_request");
-    }
+      return give<staghorn_vectors>(to, size, "staghorn_vectors");
+    case STAGHORN_REQUEST:
+      return give<staghorn_request>(to, size, "staghorn_request");
     case STAGHORN_RESULT:
-      return give(to, size, filled<staghorn_result>(), "staghorn_result");
+      return give<staghorn_result>(to, size, "staghorn_result");
     case STAGHORN_GAUGE_INFO:
-      return give(to, size, filled<staghorn_gauge_info>(), "staghorn_gauge_info");
-    case STAGHORN_ACTION: {
-      auto action = filled<staghorn_action>();
-      action.u0 = 1;
-      return give(to, size, action, "staghorn_action");
-    }
-    case STAGHORN_EIGEN_REQUEST: {
-      auto request = filled<staghorn_eigen_request>();
-      request.tolerance = 1e-10;
-      request.max_calls = 1000000;
-      request.seed = 1;
-      request.checkpoint_every = 600;
-      return give(to, size, request, "staghorn_eigen_request");
-    }
+      return give<staghorn_gauge_info>(to, size, "staghorn_gauge_info");
+    case STAGHORN_ACTION:
+      return give<staghorn_action>(to, size, "staghorn_action");
+    case STAGHORN_EIGEN_REQUEST:
+      return give<staghorn_eigen_request>(to, size, "staghorn_eigen_request");
     case STAGHORN_EIGEN_INFO:
-      return give(to, size, filled<staghorn_eigen_info>(), "staghorn_eigen_info");
+      return give<staghorn_eigen_info>(to, size, "staghorn_eigen_info");
     default:
       check_choice("which", which, STAGHORN_GEOMETRY, STAGHORN_EIGEN_INFO);
   }
 }
 
-// Any number of reals that some link may be stored with.
-void check_reals(const char* name, int reals) {
-  for (const int known : {0, 18, 13, 12, 9, 8})
-    if (reals == known) return;
-  throw Error(ErrorKind::argument, name, "0, 18, 12 or 8, of long links 0, 18, 13 or 9", reals);
-}
-
-}  // namespace
-
 void check_reals(const char* name, int reals, LinkKind kind) {
-  if (reals == 0 || reals == 18) return;
-  if (kind == LinkKind::thin && (reals == 12 || reals == 8)) return;
-  if (kind == LinkKind::naik && (reals == 13 || reals == 9)) return;
-  const char* expected = kind == LinkKind::thin  ? "0, 18, 12 or 8 for thin links"
-                         : kind == LinkKind::fat ? "0 or 18 for fat links, which are not unitary"
-                                                 : "0, 18, 13 or 9 for long links";
+  const bool of_thin = kind == LinkKind::thin || kind == LinkKind::any;
+  const bool of_naik = kind == LinkKind::naik || kind == LinkKind::any;
+  if (reals == 0 || reals == 18 || (of_thin && (reals == 12 || reals == 8)) || (of_naik && (reals == 13 || reals == 9)))
+    return;
+  const char* expected = kind == LinkKind::any    ? "0, 18, 12 or 8, of long links 0, 18, 13 or 9"
+                         : kind == LinkKind::thin ? "0, 18, 12 or 8 for thin links"
+                         : kind == LinkKind::fat  ? "0 or 18 for fat links, which are not unitary"
+                                                  : "0, 18, 13 or 9 for long links";
   throw Error(ErrorKind::argument, name, expected, reals);
 }
 
@@ -127,32 +115,16 @@ void check_written_size(std::size_t size, std::size_t first, const char* name) {
                 size);
 }
 
-void check_choice(const char* name, long value, long first, long last) {
-  if (value < first || value > last)
-    throw Error(ErrorKind::argument, name, std::to_string(first) + " to " + std::to_string(last), value);
-}
-
-void check_pointer(const char* name, const void* pointer) {
-  if (!pointer) throw Error(ErrorKind::argument, name, "a pointer", "NULL");
-}
-
-void check_finite(const char* name, double value) {
-  if (!std::isfinite(value)) throw Error(ErrorKind::argument, name, "a finite number", value);
-}
-
 Reconstruct form_of(int reals) {
-  switch (reals) {
-    case 13:
-      return Reconstruct::u3_13;
-    case 12:
-      return Reconstruct::row12;
-    case 9:
-      return Reconstruct::u3_9;
-    case 8:
-      return Reconstruct::su3_8;
-    default:
-      return Reconstruct::none18;
-  }
+  for (const Reconstruct form : {Reconstruct::u3_13, Reconstruct::row12, Reconstruct::u3_9, Reconstruct::su3_8})
+    if (reals_per_link(form) == reals) return form;
+  return Reconstruct::none18;
+}
+
+// A distance between sites, or from the start of one. No memory is larger than the largest.
+void check_distance(const char* name, std::int64_t bytes) {
+  constexpr std::int64_t largest = std::int64_t{1} << 32;
+  if (bytes < 0 || bytes > largest) throw Error(ErrorKind::layout, name, "bytes, from 0 on", bytes);
 }
 
 void check(const staghorn_geometry& geometry) {
@@ -185,11 +157,9 @@ void check(const staghorn_links& links) {
   check_choice("links.phases", links.phases, STAGHORN_PHASES_NONE, STAGHORN_PHASES_AS_GIVEN);
   check_choice("links.boundary_in", links.boundary_in, 0, 1);
   check_choice("links.dagger", links.dagger, 0, 1);
-  check_reals("links.reals", links.reals);
-  constexpr std::int64_t largest_stride = std::int64_t{1} << 32;
+  check_reals("links.reals", links.reals, LinkKind::any);
   for (const std::int64_t bytes : {links.site_stride, links.link_offset})
-    if (bytes < 0 || bytes > largest_stride)
-      throw Error(ErrorKind::layout, "links.site_stride and links.link_offset", "bytes, from 0 on", bytes);
+    check_distance("links.site_stride and links.link_offset", bytes);
   for (int mu = 0; mu < 4; ++mu) {
     check_finite("links.theta", links.theta[mu]);
     if (!is_resolved_phase(links.theta[mu]))
@@ -215,16 +185,11 @@ void check(const staghorn_vectors& vectors) {
   check_choice("vectors.memory", vectors.memory, STAGHORN_HOST, STAGHORN_DEVICE);
   check_choice("vectors.phases", vectors.phases, STAGHORN_PHASES_NONE, STAGHORN_PHASES_AS_GIVEN);
   check_choice("vectors.half", vectors.half, 0, STAGHORN_ODD);
-  constexpr std::int64_t largest_stride = std::int64_t{1} << 32;
-  if (vectors.site_stride < 0 || vectors.site_stride > largest_stride)
-    throw Error(ErrorKind::layout, "vectors.site_stride", "bytes, from 0 on", vectors.site_stride);
+  check_distance("vectors.site_stride", vectors.site_stride);
 }
 
 }  // namespace staghorn
 
 int staghorn_defaults(void* a_struct, std::size_t size, int which) {
-  return staghorn::guarded([&] {
-    staghorn::give_defaults(a_struct, size, which);
-    return int(STAGHORN_OK);
-  });
+  return staghorn::guarded([&] { staghorn::give_defaults(a_struct, size, which); });
 }

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "dirac/algebra/precision.hpp"
-#include "halo/watch/error.hpp"
+#include "solver/interface/argument_checks.hpp"
 
 namespace staghorn {
 
@@ -43,6 +43,15 @@ Struct read_struct(const Struct* given, const char* name) {
   return copy;
 }
 
+// Throws unless `size`, the struct_size of a struct that is written to, is that of some version: at least `first`.
+void check_written_size(std::size_t size, std::size_t first, const char* name);
+
+template <class Struct>
+void check_written(const Struct* to, const char* name) {
+  check_pointer(name, to);
+  check_written_size(to->struct_size, first_size<Struct>, name);
+}
+
 // Writes what the host's version of a struct, of `size` bytes, knows of `made`. Local.
 template <class Struct>
 void write_struct(void* to, std::size_t size, Struct made) {
@@ -50,14 +59,15 @@ void write_struct(void* to, std::size_t size, Struct made) {
   std::memcpy(to, &made, std::min(size, sizeof made));
 }
 
-// Throws unless `size`, the struct_size of a struct that is written to, is that of some version: at least `first`.
-void check_written_size(std::size_t size, std::size_t first, const char* name);
-
-// Throws Error of kind `argument` unless first <= value <= last.
-void check_choice(const char* name, long value, long first, long last);
-void check_pointer(const char* name, const void* pointer);
-// Throws unless the number is finite.
-void check_finite(const char* name, double value);
+// Fills `size` bytes at `to` as staghorn_defaults says.
+void give_defaults(void* to, std::size_t size, int which);
+// A struct of this library with its defaults.
+template <class Struct>
+Struct defaults_of(int which) {
+  Struct made;
+  give_defaults(&made, sizeof made, which);
+  return made;
+}
 
 // Checks of all fields that stand alone; names of fields are those of staghorn.h.
 void check(const staghorn_geometry& geometry);
@@ -67,7 +77,7 @@ void check(const staghorn_action& action);
 void check(const staghorn_vectors& vectors);
 
 // What a link of a kind may be stored with, beside 0 and 18. Throws Error otherwise.
-enum class LinkKind { thin, fat, naik };
+enum class LinkKind { any, thin, fat, naik };
 void check_reals(const char* name, int reals, LinkKind kind);
 // How such a link is stored; 0: uncompressed.
 Reconstruct form_of(int reals);

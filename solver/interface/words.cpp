@@ -1,6 +1,5 @@
 #include "solver/interface/words.hpp"
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <memory>
@@ -28,19 +27,16 @@ constexpr std::array<Named, 10> elsewhere{{{"masses", "the shifts of staghorn_mu
                                            {"batch", "the number n of fields b"},
                                            {"phases", "vectors.phases"},
                                            {"exact_low_modes", "staghorn_solve_sources, which has observables"}}};
-// Options of a session that solves of one gauge may differ in (Gauge::set_numbers).
-constexpr std::array of_each_solve{"precision",         "sloppy", "sloppy_links",
-                                   "sloppy_naik_links", "solver", "preconditioner"};
 
 // Where an option belongs that is none of `whose`; nullptr: it is.
 const char* place_of(const Option& option, OptionsOf whose) {
   const auto same = [&](const char* name) { return std::string(name) == option.name; };
-  const bool numbers = std::any_of(of_each_solve.begin(), of_each_solve.end(), same);
   if (whose == OptionsOf::context || (whose == OptionsOf::gauge && !option.of_session()))
     return option.of_session() ? nullptr : "the request of a solve";
   if (whose == OptionsOf::gauge)
-    return numbers || option.group == OptionGroup::lattice_operator ? nullptr : "the options of the context";
-  if (option.of_session() && !numbers) return "the structs of context and gauge";
+    return option.of_each_solve || option.group == OptionGroup::lattice_operator ? nullptr
+                                                                                 : "the options of the context";
+  if (option.of_session() && !option.of_each_solve) return "the structs of context and gauge";
   if (whose == OptionsOf::call)
     for (const auto& [name, place] : elsewhere)
       if (same(name)) return place;
@@ -103,7 +99,6 @@ int staghorn_words_set(staghorn_words** words, const char* name, const char* val
   return guarded([&] {
     check_pointer("words", words);
     set_text(words, name, value);
-    return int(STAGHORN_OK);
   });
 }
 
@@ -111,20 +106,15 @@ int staghorn_words_release(staghorn_words** words) {
   return guarded([&] {
     check_pointer("words", words);
     release(words);
-    return int(STAGHORN_OK);
   });
 }
 
 int staghorn_request_set(staghorn_request* request, const char* name, const char* value) {
-  return guarded([&] {
-    set_in_request(request, name, value);
-    return int(STAGHORN_OK);
-  });
+  return guarded([&] { set_in_request(request, name, value); });
 }
 
 int staghorn_request_release(staghorn_request* request) {
   return guarded([&] {
     if (read_struct(request, "request").words) release(&request->words);
-    return int(STAGHORN_OK);
   });
 }

@@ -120,10 +120,10 @@ std::map<std::string, std::string> solution_attributes(const SolveReport& report
 }
 
 std::vector<Target> targets_of(const SolveRequest& request, double tolerance, const RhsReport& rhs) {
+  const auto [first, second] = request.named(tolerance);
   std::vector<Target> targets = {
-      {"tolerance", tolerance, rhs.residual_true, 2 * std::max(rhs.residual_true, rhs.attainable)}};
-  if (request.tolerance_hq)
-    targets.push_back({"tolerance_hq", *request.tolerance_hq, rhs.residual_hq, 4 * rhs.residual_hq});
+      {first.name, *first.value, rhs.residual_true, 2 * std::max(rhs.residual_true, rhs.attainable)}};
+  if (second.value) targets.push_back({second.name, *second.value, rhs.residual_hq, 4 * rhs.residual_hq});
   return targets;
 }
 

@@ -185,8 +185,7 @@ std::string to_json(const SolveReport& report) {
   json["source"] = report.source;
   add_masses(json, report);
   json["boundary"] = to_string(report.options.boundary);
-  json["tolerance"] = report.tolerance;
-  json["tolerance_hq"] = or_null(report.request.tolerance_hq);
+  for (const auto& [name, value] : report.request.named(report.tolerance)) json[name] = or_null(value);
   json["max_iterations"] = or_null(report.request.max_iterations);
   json["conventions"] = {{"equation", equation(report.request.system)},
                          {"operator", hop_definition_of(report)},

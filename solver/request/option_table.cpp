@@ -1,6 +1,8 @@
 #include "solver/request/option_table.hpp"
 
 #include <algorithm>
+#include <limits>
+#include <type_traits>
 
 #include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/experiments/bit_flips.hpp"
@@ -25,11 +27,17 @@ std::optional<std::string> text_of(const Field& value) {
 }
 
 // `parse`: text to value. `field` of `part`: where the value stands.
-template <class Parse, class Part, class Field>
+template <class Parse, class Part, class Owner, class Field>
 Option row(OptionGroup group, const char* name, const char* value, std::string help, Parse parse,
-           Part SolveOptions::*part, Field Part::*field) {
+           Part SolveOptions::*part, Field Owner::*field) {
   const auto set = [=](SolveOptions& options, const std::string& text) { (options.*part).*field = parse(text); };
-  return {group, name, value, std::move(help), set, text_of((SolveOptions().*part).*field)};
+  return {group,
+          name,
+          value,
+          std::move(help),
+          set,
+          text_of((SolveOptions().*part).*field),
+          std::is_base_of_v<Owner, SolveNumbers>};
 }
 
 // A row of the quarks of a session.
@@ -54,22 +62,17 @@ Option by_default(const char* text, Option option) {
   return option;
 }
 
-int parse_noise_vectors(const std::string& text) {
-  const int n = parse_number<int>(text);
-  if (n < 1) throw Error("noise_vectors", "a number of at least 1", n);
-  return n;
-}
-
-int parse_batch(const std::string& text) {
-  const int n = parse_number<int>(text);
-  if (n < 1 || n > max_rhs) throw Error("batch", "a number from 1 to " + std::to_string(max_rhs), n);
-  return n;
-}
-
-int parse_earlier(const std::string& text) {
-  const int n = parse_number<int>(text);
-  if (n < 0 || n > 32) throw Error("chronological", "a number from 0 to 32", n);
-  return n;
+// A parser of whole numbers in this range.
+auto whole_number(int least, int most = std::numeric_limits<int>::max()) {
+  return [=](const std::string& text) {
+    const int n = parse_number<int>(text);
+    if (n >= least && n <= most) return n;
+    const bool ends = most < std::numeric_limits<int>::max();
+    throw Error("value",
+                ends ? "a number from " + std::to_string(least) + " to " + std::to_string(most)
+                     : "a number of at least " + std::to_string(least),
+                n);
+  };
 }
 
 std::string parse_text(const std::string& text) { return text; }
@@ -101,8 +104,8 @@ std::vector<Option> make_table() {
                           &O::request, &SolveRequest::mass)),
       {problem, "masses", "M[:E],M[:E],...",
        "several masses at once, in about the time of the smallest, instead of `mass` (multi-shift CG); the solution "
+       "and the report have an entry for each mass and source, mass by mass; HISQ: E is the Naik epsilon of a mass, "
        "and "
-       "the report have an entry for each mass and source, mass by mass; HISQ: E is the Naik epsilon of a mass, and "
        "masses of one epsilon go together",
        set_masses, std::nullopt},
       without_default(
@@ -122,7 +125,7 @@ std::vector<Option> make_table() {
                             "colour of a point or wall source; all three give the pion correlator too", parse_color,
                             &O::source, &SourceRequest::color)),
       row(problem, "noise_vectors", "N",
-          "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", parse_noise_vectors,
+          "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", whole_number(1),
           &O::source, &SourceRequest::noise_vectors),
       without_default(row(problem, "sources", "LIST|@FILE",
                           "many sources, each as for `source`: separated by `;`, or one a line in a file; `batch` of "
@@ -139,13 +142,12 @@ std::vector<Option> make_table() {
           parse_number<double>, &O::request, &SolveRequest::tolerance_hq),
       row(solver, "max_iterations", "N",
           "of Conjugate Gradient, for each right-hand side (default: no number; a search ends where it stagnates, or "
-          "has "
-          "taken far more iterations than its coefficients foresee)",
+          "has taken far more iterations than its coefficients foresee)",
           parse_number<long>, &O::request, &SolveRequest::max_iterations),
       without_default(row(solver, "batch", "N",
                           "right-hand sides that share links at a time; where one is done, the next takes its place "
                           "(default: all at once; with `sources` 16, or as many as memory holds)",
-                          parse_batch, &O::many, &ManySources::batch)),
+                          whole_number(1, max_rhs), &O::many, &ManySources::batch)),
       row(solver, "checkpoint", "F",
           "keep the state of the solve in this file, from time to time and when a signal asks for it", parse_text,
           &O::request, &SolveRequest::checkpoint),
@@ -155,8 +157,8 @@ std::vector<Option> make_table() {
           "go on from `checkpoint`, on any ranks, grid or device, with no bit changed; begin where there is none",
           parse_switch, &O::request, &SolveRequest::resume),
       row(solver, "chronological", "N",
-          "guess from up to N earlier solutions of the session by minimum residual, and keep the last N", parse_earlier,
-          &O::request, &SolveRequest::chronological),
+          "guess from up to N earlier solutions of the session by minimum residual, and keep the last N",
+          whole_number(0, 32), &O::request, &SolveRequest::chronological),
       row(lattice_operator, "eigenvectors", "F",
           "low eigenpairs of this operator from a file of `staghorn eigen` or MILC; solves take them out of the "
           "residual and need fewer iterations",
@@ -253,13 +255,11 @@ std::vector<Option> make_table() {
       row(machine, "solver", "NAME",
           "the Krylov method: cg, mixed (with `sloppy`), block (right-hand sides share directions; 2 to 16 of them, "
           "also with `sloppy` fp32), flexible (with `preconditioner`) or cublas (with `blas` cublas); auto: the one "
-          "that "
-          "the other options ask for",
+          "that the other options ask for",
           parse_text, &O::session, &SessionOptions::solver),
       row(machine, "preconditioner", "none|chebyshev:N",
           "chebyshev:N: each iteration of CG contains N products with A that need no global sum, in the sloppy "
-          "precision "
-          "if there is one; the iterations are some N + 1 times fewer. For many ranks, where sums are slow",
+          "precision if there is one; the iterations are some N + 1 times fewer. For many ranks, where sums are slow",
           parse_text, &O::session, &SessionOptions::preconditioner),
       row(machine, "blas", "fused|cublas",
           "vector operations: fused into the hops, or one call of cuBLAS each, as a baseline to compare with (GPU "
@@ -267,13 +267,11 @@ std::vector<Option> make_table() {
           parse_blas, &O::session, &SessionOptions::blas),
       row(machine, "certificate", "auto|host|device",
           "where the fp64 residual of an answer is computed: on the host, or on the GPU that solves, with the same "
-          "bits; "
-          "auto: on that GPU if its memory has room for it",
+          "bits; auto: on that GPU if its memory has room for it",
           parse_certificate_place, &O::session, &SessionOptions::certificate),
       row(machine, "eigenvectors_on", "auto|device|host",
           "where `eigenvectors` of a GPU lie: in its memory, or on the host, from where it reads them each time they "
-          "are "
-          "used; auto: on the device where they fit beside the solve",
+          "are used; auto: on the device where they fit beside the solve",
           parse_eigenvector_place, &O::session, &SessionOptions::eigenvectors_on),
 
       row(experiments, "slow_device", "RANK:F,...",

@@ -32,7 +32,8 @@ struct Option {
   std::string help;   // with units; names of other options stand in `backquotes`
   std::function<void(SolveOptions&, const std::string&)> set;  // throws Error
   std::optional<std::string> default_text;                     // nothing: the help says what happens without it
-  const char* old_name = "";                                   // accepted still; "": none
+  bool of_each_solve = false;  // a field of SolveNumbers: of a session, but solves of one gauge may differ in it
+  const char* old_name = "";   // accepted still; "": none
 
   bool is_switch() const { return !*value; }
   bool of_session() const { return group != OptionGroup::problem && group != OptionGroup::solver; }

@@ -130,10 +130,7 @@ void check_request(const SolveRequest& request, Precision precision) {
     if (mass > largest_mass) throw Error(name, "at most 1e15, as D is less than the rounding of a larger 2m", mass);
   }
   if (request.rational_parts && !request.rational) throw Error("rational_parts", "a `rational` function", "none");
-  const double tolerance = tolerance_in_force(request, precision);
-  if (!(tolerance > 0 && tolerance < 1)) throw Error("tolerance", "a relative residual between 0 and 1", tolerance);
-  if (request.tolerance_hq && !(*request.tolerance_hq > 0 && *request.tolerance_hq < 1))
-    throw Error("tolerance_hq", "a residual between 0 and 1", *request.tolerance_hq);
+  request.check(tolerance_in_force(request, precision));
   if (request.stop == StopOn::parity && (several || request.rational))
     throw Error("stop", "on the system, with several masses or a rational function", "on its parity system");
   if (!request.naik_epsilons.empty() && request.naik_epsilons.size() != request.masses.size())

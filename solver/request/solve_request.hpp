@@ -17,6 +17,7 @@
 #include "halo/watch/slow_down.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
+#include "solver/request/targets.hpp"
 
 namespace staghorn {
 
@@ -53,21 +54,36 @@ std::string to_string(EigenvectorPlace place);
 EigenvectorPlace parse_eigenvector_place(const std::string& text);
 Precision parse_sloppy(const std::string& text);  // of the iterations of mixed precision
 
+// Precisions of a solve, and how links are stored that its iterations read.
+struct Precisions {
+  Precision precision = Precision::fp64;         // of the CG vectors and the links it reads
+  std::optional<Precision> sloppy;               // of the iterations, below `precision`: by reliable updates
+  std::optional<Reconstruct> sloppy_links;       // reals per link in the iterations; default 12
+  std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
+  const Precisions& precisions() const { return *this; }
+  bool operator==(const Precisions&) const = default;
+};
+
+// All that solves of one gauge may differ in, without new set-up of its links (Gauge::set_numbers).
+struct SolveNumbers : Precisions {
+  std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
+  std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
+  bool is_preconditioned() const { return preconditioner != "none"; }
+  const SolveNumbers& numbers() const { return *this; }
+  bool operator==(const SolveNumbers&) const = default;
+};
+
 // How a Session lays out the lattice and which operator it keeps resident.
-struct SessionOptions {
+struct SessionOptions : SolveNumbers {
   std::optional<Extents> grid;              // process grid x,y,z,t; least surface when absent
   AskedShares shares;                       // of the slabs of the grid; equal when absent (docs/guide/unlike-ranks.md)
   Mapping mapping = Mapping::host;          // which rank holds which part of the grid
   std::array<bool, 4> loopback{};           // directions cut although one process holds them
   Boundary boundary;                        // antiperiodic in t
-  Precision precision = Precision::fp64;    // of the CG vectors and the links it reads
   Reconstruct links = Reconstruct::none18;  // reals per link in memory
-  std::optional<Precision> sloppy;          // of the iterations, below `precision`: mixed precision by reliable updates
-  std::optional<Reconstruct> sloppy_links;  // reals per link in the iterations; default 12
   QuarkAction quarks;                       // naive, or improved with fat and Naik links
   Reconstruct fat_links = Reconstruct::none18;   // of improved quarks: not unitary, so all 18 reals
   Reconstruct naik_links = Reconstruct::none18;  // none18 | u3_13 | u3_9
-  std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
   std::optional<std::string> dataset;            // of HDF5 gauge files: the name of the links; default "links"
   bool keep_thin_links = false;                  // HISQ: so that masses may have other epsilons; 576 bytes a site
   bool no_verify = false;                        // read files whose checksums are absent or wrong; the report says so
@@ -77,9 +93,6 @@ struct SessionOptions {
   std::string transport = "auto";  // of faces between ranks: auto, or a name (halo/transport/face_exchange.hpp)
   Blas blas = Blas::fused;
   CertificatePlace certificate = CertificatePlace::automatic;
-  std::string solver = "auto";          // auto, or a name of solver/krylov/table/solver_table.cpp
-  std::string preconditioner = "none";  // or one of solver/krylov/preconditioned/preconditioner.hpp, as "chebyshev:8"
-  bool is_preconditioned() const { return preconditioner != "none"; }
   // Low eigenpairs of these quarks on this configuration, a file; solves use them (docs/deflation.md).
   std::optional<std::string> eigenvectors;
   EigenvectorPlace eigenvectors_on = EigenvectorPlace::automatic;
@@ -109,7 +122,7 @@ struct ExpectedSolve {
   LowPart low_part = LowPart::none;
 };
 
-struct SolveRequest {
+struct SolveRequest : Targets {
   double mass = 0;             // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   std::vector<double> masses;  // if not empty: these instead of `mass`, all by the iterations of the smallest
   // HISQ: Naik epsilon of each mass, nothing: that of the links; empty: of all. Masses of one epsilon go together.
@@ -120,10 +133,7 @@ struct SolveRequest {
   std::optional<RationalSpec> rational;  // f(-D^2) b instead of a solution, one parity system for each pole
   bool rational_parts = false;           // the solutions for the poles themselves instead of their sum
   System system = System::full;
-  std::optional<double> tolerance;  // relative residual |b - A x| / |b|; default 1e-10 (fp64), 1e-5 (fp32)
-  std::optional<double>
-      tolerance_hq;              // on Fermilab's residual too (heavy_quark_residual in dirac/fields/plain_algebra.hpp)
-  StopOn stop = StopOn::system;  // where the system is full; not with several masses
+  StopOn stop = StopOn::system;                   // where the system is full; not with several masses
   std::optional<long> max_iterations{};           // of CG, per right-hand side; nothing: stagnation alone ends it
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
   std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)

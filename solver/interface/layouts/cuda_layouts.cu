@@ -80,9 +80,7 @@ VectorTask task_of(const HostVectors& layout, const VectorSigns& signs, std::opt
 
 // What the kernel of links needs.
 struct LinkTask {
-  LinkPlaces places;
-  LinkSigns signs;
-  LinkTurn turn;
+  LinkView links;
   Geometry geometry;
   const char* host[4];
   std::uint32_t sites;
@@ -98,13 +96,13 @@ __global__ void __launch_bounds__(threads)
   const int mu = int(threadIdx.x % 4);
   if (site < task.sites) {
     const Coordinates x = task.geometry.coordinates(site);
-    const char* const from = task.host[task.places.buffer(mu)] + task.places.of(mu, x);
+    const char* const from = task.host[task.links.buffer(mu)] + task.links.place(mu, x);
     const Real* const reals = reinterpret_cast<const Real*>(from);
     ColorMatrix<double> u;
 #pragma unroll
     for (int i = 0; i < 9; ++i) u.e[i / 3][i % 3] = {double(reals[2 * i]), double(reals[2 * i + 1])};
-    u = task.turn.of(u);
-    multiply(u, task.signs.at(mu, task.geometry.global(x)));
+    u = task.links.turned(u);
+    multiply(u, task.links.sign(mu, task.geometry.global(x)));
 #pragma unroll
     for (int i = 0; i < 9; ++i)
       word[words * threadIdx.x + i] = make_double2(u.e[i / 3][i % 3].re, u.e[i / 3][i % 3].im);
@@ -120,12 +118,7 @@ __global__ void __launch_bounds__(threads)
 
 void cuda_read_links(const HostLinks& layout, const std::array<const void*, 4>& host, LinkField& out) {
   const Lattice& lattice = out.lattice();
-  LinkTask task = {places_of(layout, lattice.local()),
-                   signs_of(layout, lattice.global()),
-                   turn_of(layout),
-                   geometry_of(lattice),
-                   {},
-                   std::uint32_t(lattice.local_volume())};
+  LinkTask task = {view_of(layout, lattice), geometry_of(lattice), {}, std::uint32_t(lattice.local_volume())};
   for (int mu = 0; mu < 4; ++mu) task.host[mu] = static_cast<const char*>(host[std::size_t(mu)]);
   auto* const to = reinterpret_cast<ColorMatrix<double>*>(out.data());
   const unsigned blocks = (task.sites + threads / 4 - 1) / (threads / 4);

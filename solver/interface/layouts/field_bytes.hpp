@@ -10,6 +10,8 @@
 #include <string>
 #include <vector>
 
+#include "halo/watch/error.hpp"
+
 namespace staghorn {
 
 // `runs` runs of `bytes` bytes each, `stride` bytes from start to start. The bytes between runs belong to others.
@@ -71,18 +73,23 @@ class CallMemory {
   void reads(const char* name, const FieldBytes& bytes, int index = -1) { add(name, bytes, index, false); }
   void writes(const char* name, const FieldBytes& bytes, int index = -1) { add(name, bytes, index, true); }
 
-  // Two arguments that share bytes, at least one of which is written.
-  struct Clash {
-    std::string written, other;
-  };
-  std::optional<Clash> clash() const {
-    for (std::size_t i = 0; i < pieces_.size(); ++i) {
-      if (!pieces_[i].written) continue;
-      for (std::size_t j = 0; j < pieces_.size(); ++j)
+  // An array of n numbers or pointers.
+  template <class Element>
+  void reads(const char* name, const Element* first, std::int64_t n) {
+    reads(name, FieldBytes::of_array(first, std::size_t(n) * sizeof *first));
+  }
+  template <class Element>
+  void writes(const char* name, const Element* first, std::int64_t n) {
+    writes(name, FieldBytes::of_array(first, std::size_t(n) * sizeof *first));
+  }
+
+  // Throws Error for an argument that is written and shares bytes with another.
+  void require_own() const {
+    for (std::size_t i = 0; i < pieces_.size(); ++i)
+      for (std::size_t j = 0; pieces_[i].written && j < pieces_.size(); ++j)
         if ((j < i || !pieces_[j].written) && share_bytes(pieces_[i].bytes, pieces_[j].bytes))
-          return Clash{pieces_[i].text(), pieces_[j].text()};
-    }
-    return std::nullopt;
+          throw Error(ErrorKind::argument, pieces_[i].text(), "memory of its own, as the call writes it",
+                      "bytes of " + pieces_[j].text());
   }
 
  private:

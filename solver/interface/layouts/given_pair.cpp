@@ -1,5 +1,4 @@
-#include "solver/interface/layouts/given_pair.hpp"
-
+// Fat and long links that carry signs of which nobody says more (given_phases.hpp).
 #include <array>
 #include <cmath>
 #include <optional>
@@ -7,6 +6,7 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/gauge/link_phases.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/layouts/given_phases.hpp"
 #include "solver/interface/layouts/places.hpp"
 #include "solver/interface/layouts/site_order.hpp"
 

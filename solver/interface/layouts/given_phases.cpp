@@ -7,7 +7,7 @@
 
 #include "dirac/algebra/su3_matrix.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/interface/layouts/site_order.hpp"
+#include "solver/interface/layouts/places.hpp"
 
 namespace staghorn {
 
@@ -236,11 +236,6 @@ GivenPhases join_ranks(const Lattice& lattice, const std::vector<std::int64_t>& 
   return found;
 }
 
-void change_sign(ColorMatrix<double>& u) {
-  for (auto& row : u.e)
-    for (auto& element : row) element = {-element.re, -element.im};
-}
-
 }  // namespace
 
 GivenPhases take_out_phases(const Communicator& communicator, LinkField& links) {
@@ -265,7 +260,7 @@ GivenPhases take_out_phases(const Communicator& communicator, LinkField& links) 
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates& x) {
     for (int mu = 0; mu < 4; ++mu) {
       const int sign = only_signs ? sign_of(phases[site][mu]) : staggered_phase(mu, lattice.to_global(x));
-      if (sign < 0) change_sign(links[site][mu]);
+      if (sign < 0) multiply(links[site][mu], -1);
     }
   });
   return found;

@@ -95,23 +95,25 @@ FieldBytes bytes_of(const HostLinks& links, const Extents& local, const void* at
           packed_link_stride(links)};
 }
 
-LinkPlaces places_of(const HostLinks& links, const Extents& local) {
-  return {links.order, local, stride_of(links), links.link_offset, link_reals * bytes_of(links.real)};
-}
-
 VectorPlaces places_of(const HostVectors& vectors, const Extents& local) {
   return {vectors.order, vectors.half, local, stride_of(vectors)};
 }
 
-LinkSigns signs_of(const HostLinks& links, const Extents& global) {
-  LinkSigns signs{links.as_given ? LinkPhases::none : links.phases, global, {}, links.steps};
-  if (links.as_given || !links.boundary_in) return signs;
-  for (std::size_t mu = 0; mu < 4; ++mu) signs.negative[mu] = is_odd(links.boundary.theta[mu]);
-  return signs;
-}
-
-LinkTurn turn_of(const HostLinks& links) {
-  return {transposed(links.order), links.dagger || always_adjoint(links.order)};
+LinkView view_of(const HostLinks& links, const Lattice& lattice) {
+  LinkView view{.order = links.order,
+                .local = lattice.local(),
+                .global = lattice.global(),
+                .stride = stride_of(links),
+                .offset = links.link_offset,
+                .link_bytes = link_reals * bytes_of(links.real),
+                .phases = links.as_given ? LinkPhases::none : links.phases,
+                .negative = {},
+                .steps = links.steps,
+                .transposed = transposed(links.order),
+                .adjoint = links.dagger || always_adjoint(links.order)};
+  for (std::size_t mu = 0; mu < 4; ++mu)
+    view.negative[mu] = !links.as_given && links.boundary_in && is_odd(links.boundary.theta[mu]);
+  return view;
 }
 
 const signed char* FoundSigns::in(MemorySpace space) const {

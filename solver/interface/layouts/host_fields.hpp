@@ -50,11 +50,9 @@ struct HostVectors {
 std::int64_t stride_of(const HostLinks& links);
 std::int64_t stride_of(const HostVectors& vectors);
 
-// Where the numbers of a layout lie, on a rank with the extents `local`, and what is multiplied into links. Local.
-LinkPlaces places_of(const HostLinks& links, const Extents& local);
+// Where the numbers of a layout lie, and what is multiplied into links. `local`: local extents. Local.
+LinkView view_of(const HostLinks& links, const Lattice& lattice);
 VectorPlaces places_of(const HostVectors& vectors, const Extents& local);
-LinkSigns signs_of(const HostLinks& links, const Extents& global);
-LinkTurn turn_of(const HostLinks& links);
 
 // Throw Error, naming the field of the struct, where strides and offsets do not hold what they should, where an order
 // has no half fields, or where theta or scale is not a finite number. Local.

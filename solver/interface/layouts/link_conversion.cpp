@@ -1,71 +1,16 @@
 #include "solver/interface/layouts/link_conversion.hpp"
 
-#include <cstring>
-
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/gauge/cuda_links.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/layouts/cuda_layouts.hpp"
 #include "solver/interface/layouts/given_phases.hpp"
+#include "solver/interface/layouts/host_numbers.hpp"
 #include "solver/interface/layouts/staged_bytes.hpp"
 
 namespace staghorn {
 
 namespace {
-
-using Link = ColorMatrix<double>;
-
-template <class Real>
-Link load_as(const std::byte* place) {
-  Real reals[18]{};
-  std::memcpy(reals, place, sizeof reals);
-  Link u{};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) u.e[i][j] = {double(reals[6 * i + 2 * j]), double(reals[6 * i + 2 * j + 1])};
-  return u;
-}
-
-template <class Real>
-void store_as(std::byte* place, const Link& u) {
-  Real reals[18]{};
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      reals[6 * i + 2 * j] = Real(u.e[i][j].re);
-      reals[6 * i + 2 * j + 1] = Real(u.e[i][j].im);
-    }
-  std::memcpy(place, reals, sizeof reals);
-}
-
-// Where links lie in the buffers of a host, and what is multiplied into them.
-struct Layout {
-  Layout(const HostLinks& links, const Lattice& lattice)
-      : places(places_of(links, lattice.local())),
-        signs(signs_of(links, lattice.global())),
-        turn(turn_of(links)),
-        real(links.real) {
-    check_layout(links);
-  }
-  LinkPlaces places;
-  LinkSigns signs;
-  LinkTurn turn;
-  HostReal real;
-};
-
-// U_mu(x) without its sign.
-Link load(const Layout& layout, const std::byte* place, double sign) {
-  Link u = layout.turn.of(layout.real == HostReal::fp64 ? load_as<double>(place) : load_as<float>(place));
-  multiply(u, sign);
-  return u;
-}
-
-void store(const Layout& layout, std::byte* place, Link u, double sign) {
-  multiply(u, sign);
-  u = layout.turn.of(u);
-  layout.real == HostReal::fp64 ? store_as<double>(place, u) : store_as<float>(place, u);
-}
-
-const std::byte* bytes(const void* buffer) { return static_cast<const std::byte*>(buffer); }
-std::byte* bytes(void* buffer) { return static_cast<std::byte*>(buffer); }
 
 // Whether the phase of direction mu is in the links and no sign.
 bool holds_phase(const HostLinks& layout, int mu) { return layout.boundary_in && !is_sign(layout.boundary.theta[mu]); }
@@ -94,6 +39,18 @@ void read_links_there(const HostLinks& layout, const LinkBuffers& host, LinkFiel
   cuda_read_links(there, buffers, out);
 }
 
+void store_links(const HostLinks& links, const LinkField& in, const std::array<void*, 4>& host) {
+  const Lattice& lattice = in.lattice();
+  const LinkView view = view_of(links, lattice);
+  for_all_sites(lattice, [&](std::int64_t site, const Coordinates& x) {
+    const Coordinates global = lattice.to_global(x);
+    for (int mu = 0; mu < 4; ++mu) {
+      auto* const place = static_cast<std::byte*>(host[std::size_t(view.buffer(mu))]) + view.place(mu, x);
+      store(links.real, place, view.turned(in[site][mu]), view.sign(mu, global));
+    }
+  });
+}
+
 }  // namespace
 
 std::int64_t bytes_to_convert_there(const HostLinks& layout, const Extents& local) {
@@ -111,7 +68,7 @@ std::int64_t bytes_to_convert_there(const HostLinks& layout, const Extents& loca
 
 void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out) {
   const Lattice& lattice = out.lattice();
-  const Layout layout(links, lattice);
+  check_layout(links);
   if (out.space() == MemorySpace::cuda && links.space != MemorySpace::cuda) return read_links_there(links, host, out);
   if (out.space() == MemorySpace::cuda) return cuda_read_links(links, host, out);
   if (links.space == MemorySpace::cuda) {
@@ -120,11 +77,12 @@ void read_links(const HostLinks& links, const LinkBuffers& host, LinkField& out)
     out = there;
     return;
   }
+  const LinkView view = view_of(links, lattice);
   for_all_sites(lattice, [&](std::int64_t site, const Coordinates& x) {
     const Coordinates global = lattice.to_global(x);
     for (int mu = 0; mu < 4; ++mu) {
-      const std::byte* place = bytes(host[std::size_t(layout.places.buffer(mu))]) + layout.places.of(mu, x);
-      out[site][mu] = load(layout, place, layout.signs.at(mu, global));
+      const auto* const place = static_cast<const std::byte*>(host[std::size_t(view.buffer(mu))]) + view.place(mu, x);
+      out[site][mu] = view.turned(load<ColorMatrix<double>>(links.real, place, view.sign(mu, global)));
     }
   });
 }
@@ -163,24 +121,18 @@ TakenLinks take_links(const Communicator& communicator, const HostLinks& layout,
 }
 
 void write_links(const HostLinks& links, const LinkField& in, const std::array<void*, 4>& host) {
-  const Lattice& lattice = in.lattice();
-  const Layout layout(links, lattice);
+  check_layout(links);
   if (links.as_given) throw Error("phases of links to be written", "a known convention", "links as given");
   for (int mu = 0; mu < 4; ++mu)
     if (holds_phase(links, mu))
       throw Error("theta of links to be written", "whole numbers, which are signs", links.boundary.theta[mu]);
-  for_all_sites(lattice, [&](std::int64_t site, const Coordinates& x) {
-    const Coordinates global = lattice.to_global(x);
-    for (int mu = 0; mu < 4; ++mu) {
-      std::byte* place = bytes(host[std::size_t(layout.places.buffer(mu))]) + layout.places.of(mu, x);
-      store(layout, place, in[site][mu], layout.signs.at(mu, global));
-    }
-  });
+  store_links(links, in, host);
 }
 
 void convert_links(const Lattice& lattice, const HostLinks& from_layout, const LinkBuffers& from,
                    const HostLinks& to_layout, const std::array<void*, 4>& to) {
-  const Layout source(from_layout, lattice), target(to_layout, lattice);
+  check_layout(from_layout);
+  check_layout(to_layout);
   if (from_layout.as_given != to_layout.as_given)
     throw Error("phases of links to be converted", "a known convention, or links as given on both sides",
                 "links as given on one side");
@@ -191,14 +143,9 @@ void convert_links(const Lattice& lattice, const HostLinks& from_layout, const L
                   "theta " + three_digits(from_layout.boundary.theta[mu]) + " and " +
                       three_digits(to_layout.boundary.theta[mu]));
   }
-  for_all_sites(lattice, [&](std::int64_t, const Coordinates& x) {
-    const Coordinates global = lattice.to_global(x);
-    for (int mu = 0; mu < 4; ++mu) {
-      const std::byte* read = bytes(from[std::size_t(source.places.buffer(mu))]) + source.places.of(mu, x);
-      std::byte* written = bytes(to[std::size_t(target.places.buffer(mu))]) + target.places.of(mu, x);
-      store(target, written, load(source, read, source.signs.at(mu, global)), target.signs.at(mu, global));
-    }
-  });
+  LinkField plain(lattice);
+  read_links(from_layout, from, plain);
+  store_links(to_layout, plain, to);
 }
 
 }  // namespace staghorn

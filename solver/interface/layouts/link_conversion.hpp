@@ -15,6 +15,9 @@ struct TakenLinks {
   Boundary boundary;     // of D with these links; 0 where the phase stays in the links
   VectorSigns signs;     // of vectors in the host's convention: its sign, not its factor
   bool unscaled = true;  // no factor and no phase but signs was multiplied in: links in SU(3) are so still
+  // Of fat and long links. Then `unscaled` says that the fat links are thin ones, unitary matrices, too.
+  bool has_long = false;  // whether the long links are not zero everywhere
+  int long_sign = -1;     // of the coefficient that all long links share
 };
 
 // Reads links into `out`, without dagger, phases and signs of the boundary, multiplied by `scale`. A boundary phase
@@ -33,6 +36,14 @@ std::int64_t bytes_to_convert_there(const HostLinks& layout, const Extents& loca
 void read_links(const HostLinks& layout, const LinkBuffers& host, LinkField& out);
 // The boundary and the signs of vectors where phases are known, as take_links returns them. Local.
 TakenLinks known_phases(const HostLinks& layout);
+
+// Reads fat links into `fat` and long ones into `naik`, without dagger, phases and signs of the boundary, but with
+// their coefficient. Both layouts have the same phases and boundary, and scale 1; that of long links has steps = 3.
+// Links as given are searched for their signs; where long links are zero and fat ones unitary, as thin links are.
+// Throws Error where the layouts do not go together, where a link is not finite, and where determinants speak against
+// the phases of a layout. Collective.
+TakenLinks take_link_pair(const Communicator& communicator, const HostLinks& fat_layout, const LinkBuffers& fat_host,
+                          const HostLinks& long_layout, const LinkBuffers& long_host, LinkField& fat, LinkField& naik);
 
 // Writes plain links into buffers of a host, with dagger, phases and boundary; `scale` is not applied. Bytes between
 // sites stay as they are. Throws Error where a boundary phase is no sign, or the phases are not known. Local.

@@ -1,11 +1,9 @@
-#include "solver/interface/layouts/pair_conversion.hpp"
-
-#include <algorithm>
-
+// Fat and long links of a host to plain fields: places, adjoints, phases and boundary signs. Exact.
 #include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/stored_links.hpp"
 #include "halo/watch/error.hpp"
-#include "solver/interface/layouts/given_pair.hpp"
+#include "solver/interface/layouts/given_phases.hpp"
+#include "solver/interface/layouts/link_conversion.hpp"
 
 namespace staghorn {
 
@@ -57,8 +55,8 @@ int sign_of_long(const Communicator& communicator, const LinkField& naik) {
 
 }  // namespace
 
-TakenPair take_link_pair(const Communicator& communicator, const HostLinks& fat_layout, const LinkBuffers& fat_host,
-                         const HostLinks& long_layout, const LinkBuffers& long_host, LinkField& fat, LinkField& naik) {
+TakenLinks take_link_pair(const Communicator& communicator, const HostLinks& fat_layout, const LinkBuffers& fat_host,
+                          const HostLinks& long_layout, const LinkBuffers& long_host, LinkField& fat, LinkField& naik) {
   communicator.agree([&] {
     check_layouts(fat_layout, long_layout);
     read_links(fat_layout, fat_host, fat);
@@ -68,18 +66,17 @@ TakenPair take_link_pair(const Communicator& communicator, const HostLinks& fat_
   require_finite(unitarity, "fat links");
   require_finite(check_unitarity(communicator, naik), "long links");
 
-  TakenPair pair;
-  pair.taken = known_phases(fat_layout);
+  TakenLinks pair = known_phases(fat_layout);
   pair.has_long = !is_zero(communicator, naik);
   const bool thin = unitarity.max_deviation <= thin_tolerance;
-  pair.taken.unscaled = pair.taken.unscaled && thin;
+  pair.unscaled = pair.unscaled && thin;
   if (fat_layout.as_given) {
     GivenPhases found = !pair.has_long && thin
                             ? take_out_phases(communicator, fat)
                             : take_out_pair_signs(communicator, fat, pair.has_long ? &naik : nullptr);
-    pair.taken.boundary = found.boundary;
-    pair.taken.signs.found = FoundSigns::of(std::move(found.signs));
-    pair.taken.unscaled = pair.taken.unscaled && found.only_signs;
+    pair.boundary = found.boundary;
+    pair.signs.found = FoundSigns::of(std::move(found.signs));
+    pair.unscaled = pair.unscaled && found.only_signs;
     if (pair.has_long) pair.long_sign = likeness(communicator, fat, naik) < 0 ? -1 : 1;
     return pair;
   }

@@ -37,39 +37,31 @@ struct SiteSigns {
   }
 };
 
-// Bytes from the start of buffer(mu) to U_mu(x), x in local coordinates.
-struct LinkPlaces {
+// Links of a host, x in local coordinates but where it says global. Made by view_of.
+struct LinkView {
   SiteOrder order;
-  Extents local;
+  Extents local, global;
   std::int64_t stride, offset, link_bytes;
+  LinkPhases phases;
+  std::array<bool, 4> negative;  // where the link crosses the boundary of the direction
+  int steps;                     // sites that a link leads over
+  bool transposed, adjoint;
 
-  constexpr std::int64_t of(int mu, const Coordinates& x) const {
+  constexpr int buffer(int mu) const { return order == SiteOrder::qdp ? mu : 0; }
+  // Bytes from the start of that buffer to U_mu(x).
+  constexpr std::int64_t place(int mu, const Coordinates& x) const {
     const std::int64_t site = link_site(order, local, x);
     if (order == SiteOrder::cps_stag_block) return offset + (volume(local) * mu + site) * stride;
     return site * stride + offset + (by_direction(order) ? 0 : mu * link_bytes);
   }
-  constexpr int buffer(int mu) const { return order == SiteOrder::qdp ? mu : 0; }
-};
-
-// The sign that a host multiplies into U_mu(x), x global. A boundary phase that is no sign is not looked at.
-struct LinkSigns {
-  LinkPhases phases;
-  Extents global;
-  std::array<bool, 4> negative;  // where the link crosses the boundary of the direction
-  int steps;                     // sites that a link leads over
-
-  constexpr double at(int mu, const Coordinates& x) const {
+  // The sign that the host multiplies into U_mu(x), x global. A boundary phase that is no sign is not looked at.
+  constexpr double sign(int mu, const Coordinates& x) const {
     const double sign = link_phase(phases, mu, x);
     const int crossings = (x[std::size_t(mu)] + steps) / global[std::size_t(mu)];
     return negative[std::size_t(mu)] && crossings % 2 == 1 ? -sign : sign;
   }
-};
-
-// What a host does to a link before it stores it, and takes back: its own inverse.
-struct LinkTurn {
-  bool transposed, adjoint;
-
-  STAGHORN_INLINE ColorMatrix<double> of(const ColorMatrix<double>& u) const {
+  // What the host does to a link before it stores it, and takes back: its own inverse.
+  STAGHORN_INLINE ColorMatrix<double> turned(const ColorMatrix<double>& u) const {
     ColorMatrix<double> result;
     const bool turn = transposed != adjoint;
     STAGHORN_UNROLL

@@ -38,9 +38,8 @@ bool can_be_staged(const HostVectors& layout, const Extents& local, bool paritie
 void StagedVectors::read(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                          const void* host, VectorField& out) {
   if (out.space() == layout.space) return read_vector(layout, signs, sites, host, out);
-  const Extents& local = out.lattice().local();
-  const ByteRange range = range_of_sites(layout, local, sites).value();
-  std::byte* const buffer = bytes_.room(buffer_bytes(layout, local));
+  const ByteRange range = range_of_sites(layout, out.lattice().local(), sites).value();
+  std::byte* const buffer = bytes_.room(buffer_bytes(layout, out.lattice().local()));
   bytes_.send(buffer + range.first, static_cast<const std::byte*>(host) + range.first, range.count);
   read_vector(there(layout), signs, sites, buffer, out);
 }
@@ -48,9 +47,8 @@ void StagedVectors::read(const HostVectors& layout, const VectorSigns& signs, st
 void StagedVectors::write(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites,
                           const VectorField& in, void* host) {
   if (in.space() == layout.space) return write_vector(layout, signs, sites, in, host);
-  const Extents& local = in.lattice().local();
-  const ByteRange range = range_of_sites(layout, local, sites).value();
-  std::byte* const buffer = bytes_.room(buffer_bytes(layout, local));
+  const ByteRange range = range_of_sites(layout, in.lattice().local(), sites).value();
+  std::byte* const buffer = bytes_.room(buffer_bytes(layout, in.lattice().local()));
   write_vector(there(layout), signs, sites, in, buffer);
   bytes_.receive(static_cast<std::byte*>(host) + range.first, buffer + range.first, range.count);
 }

@@ -1,34 +1,12 @@
 #include "solver/interface/layouts/vector_conversion.hpp"
 
-#include <cstring>
-
 #include "halo/watch/error.hpp"
 #include "solver/interface/layouts/cuda_layouts.hpp"
+#include "solver/interface/layouts/host_numbers.hpp"
 
 namespace staghorn {
 
 namespace {
-
-using Site = ColorVector<double>;
-
-template <class Real>
-Site load(const std::byte* place, double factor) {
-  Real reals[6]{};
-  std::memcpy(reals, place, sizeof reals);
-  Site v{};
-  for (int c = 0; c < 3; ++c) v.c[c] = {factor * double(reals[2 * c]), factor * double(reals[2 * c + 1])};
-  return v;
-}
-
-template <class Real>
-void store(std::byte* place, const Site& v, double factor) {
-  Real reals[6]{};
-  for (int c = 0; c < 3; ++c) {
-    reals[2 * c] = Real(factor * v.c[c].re);
-    reals[2 * c + 1] = Real(factor * v.c[c].im);
-  }
-  std::memcpy(place, reals, sizeof reals);
-}
 
 // Where sites lie in the buffer of a host, in bytes from its start. Throws where the layout makes no sense.
 VectorPlaces checked_places(const HostVectors& layout, const Lattice& lattice, std::optional<Parity> sites) {
@@ -45,14 +23,6 @@ void for_sites(const Lattice& lattice, std::optional<Parity> sites, const Visit&
   });
 }
 
-Site load(HostReal real, const std::byte* place, double factor) {
-  return real == HostReal::fp64 ? load<double>(place, factor) : load<float>(place, factor);
-}
-
-void store(HostReal real, std::byte* place, const Site& v, double factor) {
-  real == HostReal::fp64 ? store<double>(place, v, factor) : store<float>(place, v, factor);
-}
-
 }  // namespace
 
 void read_vector(const HostVectors& layout, const VectorSigns& signs, std::optional<Parity> sites, const void* host,
@@ -63,7 +33,7 @@ void read_vector(const HostVectors& layout, const VectorSigns& signs, std::optio
   const SiteSigns sign = signs.view();
   const auto* bytes = static_cast<const std::byte*>(host);
   for_sites(lattice, sites, [&](std::int64_t site, const Coordinates& x) {
-    out[site] = load(layout.real, bytes + places.of(x), 1 / sign.at(site, lattice.to_global(x)));
+    out[site] = load<ColorVector<double>>(layout.real, bytes + places.of(x), 1 / sign.at(site, lattice.to_global(x)));
   });
 }
 
@@ -82,16 +52,9 @@ void write_vector(const HostVectors& layout, const VectorSigns& signs, std::opti
 void convert_vector(const Lattice& lattice, std::optional<Parity> sites, const HostVectors& from_layout,
                     const VectorSigns& from_signs, const void* from, const HostVectors& to_layout,
                     const VectorSigns& to_signs, void* to) {
-  const VectorPlaces from_places = checked_places(from_layout, lattice, sites),
-                     to_places = checked_places(to_layout, lattice, sites);
-  const SiteSigns from_sign = from_signs.view(), to_sign = to_signs.view();
-  const auto* read = static_cast<const std::byte*>(from);
-  auto* written = static_cast<std::byte*>(to);
-  for_sites(lattice, sites, [&](std::int64_t site, const Coordinates& x) {
-    const Coordinates global = lattice.to_global(x);
-    const Site v = load(from_layout.real, read + from_places.of(x), 1 / from_sign.at(site, global));
-    store(to_layout.real, written + to_places.of(x), v, to_sign.at(site, global));
-  });
+  VectorField plain(lattice);
+  read_vector(from_layout, from_signs, sites, from, plain);
+  write_vector(to_layout, to_signs, sites, plain, to);
 }
 
 #ifndef STAGHORN_CUDA

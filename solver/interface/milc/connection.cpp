@@ -4,13 +4,14 @@
 #include <staghorn_mpi.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <string_view>
 
+#include "halo/watch/stopwatch.hpp"
+#include "solver/interface/argument_checks.hpp"
 #include "solver/interface/milc/failure.hpp"
 
 namespace staghorn::milc {
@@ -33,10 +34,6 @@ int rank_in(MPI_Comm communicator) {
 // Messages of a context, where the host wants any.
 void write_message(void*, int, const char* text) { std::fprintf(stderr, "staghorn: %s\n", text); }
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 // What a solve with the links of the last call asks of those of this call. The hash begins with the iterations: before,
 // and after them, threads copy vectors. A hash that fails is thrown on where it is asked for next.
 struct LinkWatch {
@@ -53,9 +50,9 @@ struct LinkWatch {
   }
   static int withhold(void* data) {
     auto& self = *static_cast<LinkWatch*>(data);
-    const Clock::time_point start = Clock::now();
+    const Stopwatch waiting;
     const bool changed = self.hash.get() != self.in_gauge;
-    self.waited = seconds_since(start);
+    self.waited = waiting.seconds();
     return changed;
   }
 };
@@ -68,19 +65,18 @@ MPI_Comm Connection::communicator() const {
 }
 
 void Connection::set_communicator(const void* handle) {
-  require_pointer("communicator", handle);
+  check_pointer("communicator", handle);
   MPI_Comm given{};
   std::memcpy(&given, handle, sizeof given);
   given_ = given;
 }
 
 void Connection::open(const QudaInitArgs_t& args) {
-  require_choice("verbosity", args.verbosity, QUDA_SILENT, QUDA_DEBUG_VERBOSE);
-  require_pointer("latsize", args.layout.latsize);
-  require_pointer("machsize", args.layout.machsize);
+  check_choice("verbosity", args.verbosity, QUDA_SILENT, QUDA_DEBUG_VERBOSE);
+  check_pointer("latsize", args.layout.latsize);
+  check_pointer("machsize", args.layout.machsize);
   verbosity_ = args.verbosity;
-  staghorn_geometry geometry{};
-  require(staghorn_defaults(&geometry, sizeof geometry, STAGHORN_GEOMETRY));
+  auto geometry = defaults_of<staghorn_geometry>(STAGHORN_GEOMETRY);
   std::copy_n(args.layout.latsize, 4, geometry.global);
   std::copy_n(args.layout.machsize, 4, geometry.grid);
   if (context_ && std::memcmp(&geometry, &geometry_, sizeof geometry) == 0) return;
@@ -91,8 +87,7 @@ void Connection::open(const QudaInitArgs_t& args) {
 
 void Connection::make_context(const staghorn_geometry& geometry, int device) {
   const bool alone = std::all_of(geometry.grid, geometry.grid + 4, [](int n) { return n == 1; });
-  staghorn_options options{};
-  require(staghorn_defaults(&options, sizeof options, STAGHORN_OPTIONS));
+  auto options = defaults_of<staghorn_options>(STAGHORN_OPTIONS);
   options.environment = 1;  // programs of MILC have no other place for settings of ours
   options.device = alone && device > 0 ? device : STAGHORN_DEVICE_AUTO;
   options.certificate = STAGHORN_CERTIFICATE_WITH_SOLVE;
@@ -107,7 +102,7 @@ void Connection::make_context(const staghorn_geometry& geometry, int device) {
 bool Connection::wants_hash_beside() const {
   if (const char* told = std::getenv("STAGHORN_MILC_HASH")) {
     if (told == std::string_view("beside")) return true;
-    if (told != std::string_view("first")) refuse("STAGHORN_MILC_HASH", "first or beside", told);
+    if (told != std::string_view("first")) throw Error("STAGHORN_MILC_HASH", "first or beside", told);
     return false;
   }
   std::int32_t device = STAGHORN_DEVICE_CPU;
@@ -123,7 +118,7 @@ void Connection::close() {
 }
 
 std::size_t Connection::local_sites() const {
-  if (!context_) refuse("lattice", "qudaInit before", "none");
+  if (!context_) throw Error("lattice", "qudaInit before", "none");
   std::int32_t extents[4]{}, origin[4]{};
   require(staghorn_context_local(context_, extents, origin));
   std::size_t sites = 1;
@@ -140,19 +135,19 @@ FieldBytes Connection::bytes_of(const staghorn_vectors& vectors, int sites, cons
 
 GivenLinks Connection::given_links(int precision, const void* fat, const void* lng) const {
   const std::size_t sites = local_sites();
-  require_pointer("fat links", fat);
-  require_pointer("long links", lng);
+  check_pointer("fat links", fat);
+  check_pointer("long links", lng);
   return {precision, fat, lng, sites};
 }
 
 staghorn_gauge* Connection::gauge(int precision, const void* fat, const void* lng) {
   const GivenLinks links = given_links(precision, fat, lng);
-  const Clock::time_point start = Clock::now();
+  const Stopwatch reading;
   const LinkHash hash = hash_links(links, omp_get_max_threads());
   news_ = {};
   news_.read = any(links_ != hash);
   if (news_.read) read_links(links, hash);
-  news_.seconds = seconds_since(start);
+  news_.seconds = reading.seconds();
   return gauge_;
 }
 
@@ -164,17 +159,17 @@ int Connection::solve(int precision, const void* fat, const void* lng, staghorn_
   request.progress = LinkWatch::look;
   request.withhold = LinkWatch::withhold;
   request.progress_data = request.withhold_data = &watch;
-  const Clock::time_point start = Clock::now();
+  const Stopwatch solving;
   const int status = require(solve(gauge_, request));
   news_ = {false, true, hash.seconds(), watch.waited, 0, 0};
   if (status != STAGHORN_WITHHELD) return status;
 
   news_.read = true;
-  news_.lost = seconds_since(start);
+  news_.lost = solving.seconds();
   news_.iterations_lost = watch.iterations;
-  const Clock::time_point again = Clock::now();
+  const Stopwatch reading;
   read_links(links, hash.get());
-  news_.seconds += seconds_since(again);
+  news_.seconds += reading.seconds();
   request.progress = nullptr;
   request.withhold = nullptr;
   return require(solve(gauge_, request));
@@ -182,8 +177,7 @@ int Connection::solve(int precision, const void* fat, const void* lng, staghorn_
 
 void Connection::read_links(const GivenLinks& links, const LinkHash& hash) {
   links_.reset();
-  staghorn_links layout{};
-  require(staghorn_defaults(&layout, sizeof layout, STAGHORN_LINKS));
+  auto layout = defaults_of<staghorn_links>(STAGHORN_LINKS);
   layout.order = STAGHORN_EVEN_ODD_X;
   layout.precision = links.precision;
   layout.phases = STAGHORN_PHASES_AS_GIVEN;  // they follow an origin that no call tells
@@ -201,12 +195,12 @@ void Connection::read_links(const GivenLinks& links, const LinkHash& hash) {
 bool Connection::any(bool value) const {
   int on_any_rank = value;
   if (all_ != MPI_COMM_NULL && MPI_Allreduce(MPI_IN_PLACE, &on_any_rank, 1, MPI_INT, MPI_MAX, all_) != MPI_SUCCESS)
-    throw Failure("MPI_Allreduce failed");
+    throw Error("MPI_Allreduce failed");
   return on_any_rank != 0;
 }
 
 void Connection::require_own_process() const {
-  if (getpid() != process_) refuse("process", "the one of the first call", "a child that was forked from it");
+  if (getpid() != process_) throw Error("process", "the one of the first call", "a child that was forked from it");
 }
 
 bool Connection::is_verbose() const { return verbosity_ >= QUDA_VERBOSE && rank_in(all_) == 0; }

@@ -22,12 +22,12 @@ class Connection {
   MPI_Comm communicator() const;
   void set_communicator(const void* handle);
 
-  // Makes the context. Nothing happens if there is one of these sizes already. Throws Failure.
+  // Makes the context. Nothing happens if there is one of these sizes already. Throws Error.
   void open(const QudaInitArgs_t& args);
   void close();
 
   // The gauge that holds MILC's links, which are hashed, and read if they are not those of the last call on every rank.
-  // `precision` of the numbers: staghorn_precision. Throws Failure before `open`, and where the links are refused.
+  // `precision` of the numbers: staghorn_precision. Throws Error before `open`, and where the links are refused.
   staghorn_gauge* gauge(int precision, const void* fat, const void* lng);
   // The same, with the links of the last call of `gauge` or `solve`.
   staghorn_gauge* gauge() const { return gauge_; }
@@ -35,11 +35,11 @@ class Connection {
   // Calls `solve`, which returns the status of a solve of staghorn.h, with the gauge that holds MILC's links and the
   // request. The links are hashed first; or, where all ranks compute on GPUs, beside the iterations of a solve with the
   // links of the last call. If these turn out to be others on any rank, that solve is stopped, nothing of it is
-  // written, the links are read, and `solve` is called once more. Returns the status of the last solve. Throws Failure.
+  // written, the links are read, and `solve` is called once more. Returns the status of the last solve. Throws Error.
   using Solve = std::function<int(staghorn_gauge*, const staghorn_request&)>;
   int solve(int precision, const void* fat, const void* lng, staghorn_request request, const Solve& solve);
 
-  // Which bytes the sites of a system occupy in MILC's vector at `at`. Throws Failure before `open`. Local.
+  // Which bytes the sites of a system occupy in MILC's vector at `at`. Throws Error before `open`. Local.
   FieldBytes bytes_of(const staghorn_vectors& vectors, int sites, const void* at) const;
 
   // What the last call of `gauge` or `solve` did about links.
@@ -54,7 +54,7 @@ class Connection {
 
   bool is_verbose() const;  // on rank 0
 
-  // Throws Failure in a child that was forked since the first call. Local.
+  // Throws Error in a child that was forked since the first call. Local.
   void require_own_process() const;
 
  private:

@@ -1,7 +1,5 @@
 #include "solver/interface/milc/failure.hpp"
 
-#include <staghorn.h>
-
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
@@ -21,26 +19,8 @@ constexpr std::chrono::seconds head_start_of_rank_0{5};
 }  // namespace
 
 int require(int status) {
-  if (status < 0) throw Failure(staghorn_last_error());
+  if (status < 0) throw Error(staghorn_last_error());
   return status;
-}
-
-void refuse(const std::string& name, const std::string& expected, const std::string& found) {
-  throw Failure(name + ": expected " + expected + ", found " + found);
-}
-
-void require_pointer(const char* name, const void* pointer) {
-  if (!pointer) refuse(name, "a pointer", "NULL");
-}
-
-void require_choice(const char* name, int value, int first, int last) {
-  if (value < first || value > last)
-    refuse(name, std::to_string(first) + " to " + std::to_string(last), std::to_string(value));
-}
-
-void require_own_memory(const CallMemory& memory) {
-  if (const auto clash = memory.clash())
-    refuse(clash->written, "memory of its own, as the call writes it", "bytes of " + clash->other);
 }
 
 void keep_failure(const char* function, const char* text) noexcept {

@@ -2,30 +2,25 @@
 #pragma once
 
 #include <mpi.h>
+#include <staghorn.h>
 
 #include <exception>
-#include <stdexcept>
-#include <string>
 
 #include "halo/watch/arithmetic.hpp"
 #include "halo/watch/failure_words.hpp"
-#include "solver/interface/layouts/field_bytes.hpp"
 
 namespace staghorn::milc {
 
-class Failure : public std::runtime_error {
-  using std::runtime_error::runtime_error;
-};
-
-// Returns a status of staghorn.h that is no error; throws Failure with the text of one. Local.
+// Returns a status of staghorn.h that is no error; throws Error with the text of one. Local.
 int require(int status);
-// Throws Failure: name, what was expected, what was found.
-[[noreturn]] void refuse(const std::string& name, const std::string& expected, const std::string& found);
-void require_pointer(const char* name, const void* pointer);
-// Throws Failure unless first <= value <= last.
-void require_choice(const char* name, int value, int first, int last);
-// Throws Failure where memory that a call writes is that of another argument, too.
-void require_own_memory(const CallMemory& memory);
+
+// A struct of staghorn.h with its defaults. Local.
+template <class Struct>
+Struct defaults_of(int which) {
+  Struct made{};
+  require(staghorn_defaults(&made, sizeof made, which));
+  return made;
+}
 
 // Keeps the line that end_host will write. Local.
 void keep_failure(const char* function, const char* text) noexcept;
@@ -44,8 +39,6 @@ void guarded(const char* function, const Host& communicator, const Work& work) {
     try {
       work();
       return false;
-    } catch (const Failure& failure) {
-      keep_failure(function, failure.what());
     } catch (const std::exception& failure) {
       keep_failure(function, words_of_failure(failure).text.c_str());
     } catch (...) {

@@ -1,13 +1,20 @@
-// MILC's links are known again by a hash of both fields, made at once or beside other work.
+// Links that MILC changes without a word are known again by a hash of both fields, which is read at the speed of
+// memory: at once, or beside other work.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <future>
 
-#include "solver/interface/milc/field_hash.hpp"
-
 namespace staghorn::milc {
+
+// Of the bytes of a field. Two fields that differ have the same hash with a probability of 2^-128.
+struct FieldHash {
+  std::uint64_t low = 0, high = 0;
+  bool zero = true;  // every number is zero, of either sign
+  friend bool operator==(const FieldHash&, const FieldHash&) = default;
+};
 
 // Fat and long links where the host has them. The pointers are not NULL.
 struct GivenLinks {
@@ -22,7 +29,7 @@ struct LinkHash {
   friend bool operator==(const LinkHash&, const LinkHash&) = default;
 };
 
-// By so many threads of OpenMP. Local.
+// By so many threads of OpenMP, on whose number it does not depend. Local.
 LinkHash hash_links(const GivenLinks& links, int threads);
 
 // A hash that other threads make while this one works. They call no function of MPI. The end of its life waits for

@@ -2,12 +2,13 @@
 #include <quda_milc_interface.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <vector>
 
+#include "halo/watch/stopwatch.hpp"
+#include "solver/interface/argument_checks.hpp"
 #include "solver/interface/milc/connection.hpp"
 #include "solver/interface/milc/failure.hpp"
 #include "solver/interface/milc/requests.hpp"
@@ -36,44 +37,35 @@ void run(const char* function, const Work& work) {
 
 // What a solve is told of its right-hand sides or offsets.
 std::vector<staghorn_result> results_of(int n) {
-  staghorn_result result{};
-  require(staghorn_defaults(&result, sizeof result, STAGHORN_RESULT));
-  return std::vector<staghorn_result>(std::size_t(n), result);
+  return std::vector<staghorn_result>(std::size_t(n), defaults_of<staghorn_result>(STAGHORN_RESULT));
 }
 
 // A line for each call, where the host wants it.
 class Line {
  public:
-  explicit Line(const char* function) : function_(function), start_(std::chrono::steady_clock::now()) {}
+  explicit Line(const char* function) : function_(function) {}
 
-  void write(const staghorn_result& worst, int status) const {
+  // `worst` of a solve; nullptr: the call solved nothing.
+  void write(const staghorn_result* worst, int status) const {
     if (!host().is_verbose()) return;
-    const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start_;
-    write_links();
-    std::printf("; %s: %lld iterations, |b - A x| / |b| = %.2e, Fermilab's %.2e; %.4f s in all\n",
-                staghorn_status_text(status), static_cast<long long>(worst.iterations), worst.residual_true,
-                worst.residual_hq, seconds.count());
-    std::fflush(stdout);
-  }
-  void write() const {
-    if (!host().is_verbose()) return;
-    write_links();
-    std::printf("\n");
-    std::fflush(stdout);
-  }
-
- private:
-  void write_links() const {
+    const double seconds = whole_.seconds();
     const Connection::LinkNews& news = host().link_news();
     std::printf("staghorn: %s: links %s in %.4f s", function_, news.read ? "read" : "unchanged", news.seconds);
     if (news.beside && news.read)
       std::printf(", after %.4f s and %lld iterations with the last ones", news.lost,
                   static_cast<long long>(news.iterations_lost));
     if (news.beside && !news.read) std::printf(" beside the solve, which waited %.4f s", news.waited);
+    if (worst)
+      std::printf("; %s: %lld iterations, |b - A x| / |b| = %.2e, Fermilab's %.2e; %.4f s in all",
+                  staghorn_status_text(status), static_cast<long long>(worst->iterations), worst->residual_true,
+                  worst->residual_hq, seconds);
+    std::printf("\n");
+    std::fflush(stdout);
   }
 
+ private:
   const char* function_;
-  std::chrono::steady_clock::time_point start_;
+  Stopwatch whole_;
 };
 
 // The largest of everything.
@@ -86,9 +78,9 @@ void take_worst(staghorn_result& worst, const staghorn_result& one) {
 // The numbers that a solve gives back; there are n of each residual.
 CallMemory written_numbers(int n, const double* residuals, const double* relative_residuals, const int* iterations) {
   CallMemory memory;
-  memory.writes("residual", FieldBytes::of_array(residuals, std::size_t(n) * sizeof *residuals));
-  memory.writes("relative_residual", FieldBytes::of_array(relative_residuals, std::size_t(n) * sizeof *residuals));
-  memory.writes("iterations", FieldBytes::of_array(iterations, sizeof *iterations));
+  memory.writes("residual", residuals, n);
+  memory.writes("relative_residual", relative_residuals, n);
+  memory.writes("iterations", iterations, 1);
   return memory;
 }
 
@@ -104,17 +96,17 @@ void invert(const char* function, int external_precision, int quda_precision, do
                                         {"iterations", iterations},
                                         {"sources", sources},
                                         {"solutions", solutions}})
-      require_pointer(name, pointer);
-    if (n < 1) refuse("number of right-hand sides", "at least 1", std::to_string(n));
+      check_pointer(name, pointer);
+    if (n < 1) throw Error("number of right-hand sides", "at least 1", n);
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
     CallMemory memory = written_numbers(1, residual, relative_residual, iterations);
     for (int i = 0; i < n; ++i) memory.reads("sources", host().bytes_of(vectors, request.system, sources[i]), i);
     for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
-    require_own_memory(memory);
+    memory.require_own();
     request.mass = mass;
     request.guess = 1;
-    set_targets(request, target_residual, target_relative_residual);
+    set_targets(request, 1, &target_residual, &target_relative_residual);
     staghorn_result worst = results_of(1)[0];
     int status = STAGHORN_OK;
     for (int first = 0; first < n; first += most_together) {
@@ -131,7 +123,7 @@ void invert(const char* function, int external_precision, int quda_precision, do
     *residual = worst.residual_true;
     *relative_residual = worst.residual_hq;
     *iterations = int(worst.iterations);
-    line.write(worst, status);
+    line.write(&worst, status);
   });
 }
 
@@ -139,6 +131,7 @@ void invert(const char* function, int external_precision, int quda_precision, do
 
 }  // namespace staghorn::milc
 
+using namespace staghorn;
 using namespace staghorn::milc;
 
 void qudaSetMPICommHandle(void* communicator) {
@@ -159,7 +152,7 @@ void* qudaAllocatePinned(size_t bytes) {
   run("qudaAllocatePinned", [&] {
     const std::size_t pages = bytes / page + 1;
     memory = pages > SIZE_MAX / page ? nullptr : std::aligned_alloc(page, pages * page);
-    if (!memory) refuse("memory", std::to_string(bytes) + " bytes", "less");
+    if (!memory) throw Error("memory", std::to_string(bytes) + " bytes", "less");
   });
   return memory;
 }
@@ -170,7 +163,7 @@ void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* 
                 void* destination, int* iterations) {
   run("qudaDslash", [&] {
     const Line line("qudaDslash");
-    require_pointer("iterations", iterations);
+    check_pointer("iterations", iterations);
     const staghorn_vectors vectors = vectors_of(external_precision);
     const int target = sites_of(args);
     staghorn_gauge* gauge = host().gauge(vectors.precision, fat, lng);
@@ -178,7 +171,7 @@ void qudaDslash(int external_precision, int, QudaInvertArgs_t args, const void* 
     void* const out[1] = {destination};
     require(staghorn_hop(gauge, &vectors, target, 1, in, out));
     *iterations = 0;
-    line.write();
+    line.write(nullptr, STAGHORN_OK);
   });
 }
 
@@ -210,14 +203,14 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int n, dou
                                         {"relative_residuals", relative_residuals},
                                         {"iterations", iterations},
                                         {"solutions", solutions}})
-      require_pointer(name, pointer);
-    require_choice("number of offsets", n, 1, most_together);
+      check_pointer(name, pointer);
+    check_choice("number of offsets", n, 1, most_together);
     const staghorn_vectors vectors = vectors_of(external_precision);
     staghorn_request request = request_of(quda_precision, args);
-    staghorn::CallMemory memory = written_numbers(n, residuals, relative_residuals, iterations);
+    CallMemory memory = written_numbers(n, residuals, relative_residuals, iterations);
     memory.reads("source", host().bytes_of(vectors, request.system, source));
     for (int i = 0; i < n; ++i) memory.writes("solutions", host().bytes_of(vectors, request.system, solutions[i]), i);
-    require_own_memory(memory);
+    memory.require_own();
     const std::vector<double> targets = set_targets(request, n, target_residuals, target_relative_residuals);
     std::vector<staghorn_result> results = results_of(n);
     const auto solve = [&](staghorn_gauge* gauge, const staghorn_request& asked) {
@@ -232,6 +225,6 @@ void qudaMultishiftInvert(int external_precision, int quda_precision, int n, dou
       take_worst(worst, results[std::size_t(i)]);
     }
     *iterations = int(worst.iterations);
-    line.write(worst, status);
+    line.write(&worst, status);
   });
 }

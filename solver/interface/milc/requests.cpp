@@ -3,9 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <sstream>
-#include <string>
 
+#include "solver/interface/argument_checks.hpp"
 #include "solver/interface/milc/failure.hpp"
 
 namespace staghorn::milc {
@@ -18,10 +17,7 @@ constexpr double hardly_asked = 0.9;
 constexpr double best_possible = std::numeric_limits<double>::epsilon();
 
 void require_target(double target) {
-  if (target >= 0 && target < 1) return;
-  std::ostringstream found;
-  found << target;
-  refuse("target residual", "0, or a number below 1", found.str());
+  if (!(target >= 0 && target < 1)) throw Error("target residual", "0, or a number below 1", target);
 }
 
 // MILC calls a solve converged if the residual is below its target, which ours may be equal to.
@@ -39,40 +35,34 @@ double smallest_asked(int n, const double* targets) {
 }  // namespace
 
 int precision_of(const char* name, int number) {
-  require_choice(name, number, 1, 2);
+  check_choice(name, number, 1, 2);
   return number == 1 ? STAGHORN_FP32 : STAGHORN_FP64;
 }
 
 staghorn_vectors vectors_of(int external_precision) {
-  staghorn_vectors vectors{};
-  require(staghorn_defaults(&vectors, sizeof vectors, STAGHORN_VECTORS));
+  auto vectors = defaults_of<staghorn_vectors>(STAGHORN_VECTORS);
   vectors.order = STAGHORN_EVEN_ODD_X;
   vectors.precision = precision_of("external_precision", external_precision);
   return vectors;  // in the convention of the links: STAGHORN_PHASES_NONE
 }
 
 int sites_of(const QudaInvertArgs_t& args) {
-  require_choice("evenodd", args.evenodd, QUDA_EVEN_PARITY, QUDA_ODD_PARITY);
+  check_choice("evenodd", args.evenodd, QUDA_EVEN_PARITY, QUDA_ODD_PARITY);
   return args.evenodd == QUDA_EVEN_PARITY ? STAGHORN_EVEN : STAGHORN_ODD;
 }
 
 staghorn_request request_of(int quda_precision, const QudaInvertArgs_t& args) {
-  staghorn_request request{};
-  require(staghorn_defaults(&request, sizeof request, STAGHORN_REQUEST));
+  auto request = defaults_of<staghorn_request>(STAGHORN_REQUEST);
   request.system = sites_of(args);
-  if (args.max_iter < 0) refuse("max_iter", "a number of at least 0", std::to_string(args.max_iter));
+  if (args.max_iter < 0) throw Error("max_iter", "a number of at least 0", args.max_iter);
   request.max_iterations = args.max_iter;
-  require_choice("mixed_precision", args.mixed_precision, 0, 2);
+  check_choice("mixed_precision", args.mixed_precision, 0, 2);
   if (args.mixed_precision == 2)
     request.sloppy = STAGHORN_FP16;
   else if (args.mixed_precision == 1 || precision_of("quda_precision", quda_precision) == STAGHORN_FP32)
     request.sloppy = STAGHORN_FP32;
   precision_of("quda_precision", quda_precision);
   return request;
-}
-
-void set_targets(staghorn_request& request, double residual, double relative_residual) {
-  set_targets(request, 1, &residual, &relative_residual);
 }
 
 std::vector<double> set_targets(staghorn_request& request, int n, const double* residuals,

@@ -8,24 +8,22 @@
 
 namespace staghorn::milc {
 
-// staghorn_precision of numbers of MILC: 1 is fp32, 2 is fp64. Throws Failure for others.
+// staghorn_precision of numbers of MILC: 1 is fp32, 2 is fp64. Throws Error for others.
 int precision_of(const char* name, int number);
 
-// Vectors of MILC. Throws Failure.
+// Vectors of MILC. Throws Error.
 staghorn_vectors vectors_of(int external_precision);
 
-// STAGHORN_EVEN or STAGHORN_ODD. Throws Failure.
+// STAGHORN_EVEN or STAGHORN_ODD. Throws Error.
 int sites_of(const QudaInvertArgs_t& args);
 
 // What a solve is asked, but for its mass, its targets and its guess. Iterations run in fp64 where `quda_precision` is
 // 2 and nothing lower is asked, else in fp32 or 16 bits below fp64: fp32 alone would start anew whenever its digits are
-// used up. Throws Failure.
+// used up. Throws Error.
 staghorn_request request_of(int quda_precision, const QudaInvertArgs_t& args);
 
-// Sets what has to be reached. 0: not asked; both 0: as good as fp64 allows. Throws Failure.
-void set_targets(staghorn_request& request, double residual, double relative_residual);
-
-// Targets of several offsets: sets those of the request, and returns one for each offset, 0 where none is asked.
+// Sets what has to be reached by a solve of n right-hand sides or offsets. 0: not asked; all 0: as good as fp64 allows.
+// Returns a target for each of them, 0 where none is asked. Throws Error.
 std::vector<double> set_targets(staghorn_request& request, int n, const double* residuals,
                                 const double* relative_residuals);
 

@@ -1,7 +1,7 @@
 #include "solver/interface/solves/host_room.hpp"
 
-#include "halo/watch/arithmetic.hpp"
 #include "halo/watch/error.hpp"
+#include "solver/interface/solves/host_calls.hpp"
 
 namespace staghorn {
 
@@ -12,34 +12,30 @@ void check_room(const staghorn_vectors& layout) {
     throw Error(ErrorKind::unsupported, "vectors.site_stride", "0, packed vectors", layout.site_stride);
 }
 
-HostRoom::HostRoom(const HeldGauge& held, const SolveArguments& arguments, std::size_t n, staghorn_room room,
-                   void* data)
-    : lattice_(held.context->context->lattice()),
-      layout_(arguments.host),
-      signs_(arguments.signs),
-      sites_(arguments.sites()),
+HostRoom::HostRoom(const HeldGauge& held, const VectorsArgument& vectors, std::optional<Parity> sites, std::size_t n,
+                   staghorn_room room, void* data)
+    : lattice_(held.lattice()),
+      vectors_(vectors),
+      sites_(sites),
       n_(n),
-      bytes_each_(std::size_t(lattice_.local_volume()) / (layout_.half ? 2 : 1) * 6 *
-                  std::size_t(bytes_of(layout_.real))) {
-  held.context->context->communicator().agree([&] {
-    try {
-      const HostArithmetic arithmetic;
-      first_ = static_cast<char*>(room(data, std::int64_t(n)));
-    } catch (...) {  // nothing of a host in C++ passes
-    }
+      bytes_each_(std::size_t(buffer_bytes(vectors.host, lattice_.local()))) {
+  held.ranks().agree([&] {
+    first_ = static_cast<char*>(of_host([&] { return room(data, std::int64_t(n)); }, static_cast<void*>(nullptr)));
     if (!first_) throw Error(ErrorKind::memory, "room", "memory for " + std::to_string(n) + " vectors", "NULL");
   });
 }
 
 std::vector<VectorField> HostRoom::read() const {
   std::vector<VectorField> fields;
-  for (std::size_t i = 0; i < n_; ++i) read_vector(layout_, signs_, sites_, at(i), fields.emplace_back(lattice_));
+  for (std::size_t i = 0; i < n_; ++i)
+    read_vector(vectors_.host, vectors_.signs, sites_, at(i), fields.emplace_back(lattice_));
   return fields;
 }
 
 void HostRoom::write(std::size_t number, const VectorField& x) {
-  if (!layout_.half && sites_) write_vector(layout_, signs_, opposite(*sites_), x, at(number));  // zeros
-  write_vector(layout_, signs_, sites_, x, at(number));
+  if (!vectors_.host.half && sites_)
+    write_vector(vectors_.host, vectors_.signs, opposite(*sites_), x, at(number));  // zeros
+  write_vector(vectors_.host, vectors_.signs, sites_, x, at(number));
 }
 
 }  // namespace staghorn

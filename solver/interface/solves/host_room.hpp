@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "solver/interface/handles.hpp"
-#include "solver/interface/solves/solve_calls.hpp"
+#include "solver/interface/host_fields.hpp"
 
 namespace staghorn {
 
@@ -15,8 +15,10 @@ void check_room(const staghorn_vectors& layout);
 
 class HostRoom {
  public:
-  // Asks for memory, on every rank. Throws Error on all of them where there is none on one. Collective.
-  HostRoom(const HeldGauge& held, const SolveArguments& arguments, std::size_t n, staghorn_room room, void* data);
+  // Asks for memory of n vectors of a system on `sites`, on every rank. `vectors` outlive it. Throws Error on all of
+  // them where there is none on one. Collective.
+  HostRoom(const HeldGauge& held, const VectorsArgument& vectors, std::optional<Parity> sites, std::size_t n,
+           staghorn_room room, void* data);
 
   // What the host holds there. Local.
   std::vector<VectorField> read() const;
@@ -27,8 +29,7 @@ class HostRoom {
   void* at(std::size_t number) const { return first_ + number * bytes_each_; }
 
   const Lattice& lattice_;
-  HostVectors layout_;
-  VectorSigns signs_;
+  const VectorsArgument& vectors_;
   std::optional<Parity> sites_;
   std::size_t n_, bytes_each_;
   char* first_ = nullptr;

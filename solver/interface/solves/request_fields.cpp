@@ -1,23 +1,44 @@
 #include "solver/interface/solves/request_fields.hpp"
 
 #include "solver/interface/structs.hpp"
-#include "solver/request/solve_checks.hpp"
 
 namespace staghorn {
 
-void check(const staghorn_request& request) {
-  check_choice("request.system", request.system, STAGHORN_FULL, STAGHORN_ODD);
+namespace {
+
+using Request = staghorn_request;
+
+struct Choice {
+  const char* name;
+  std::int32_t Request::*field;
+  long first = 1, last = 0;  // none: its check is of another form
+};
+constexpr Choice choices[] = {{"request.system", &Request::system, STAGHORN_FULL, STAGHORN_ODD},
+                              {"request.sign", &Request::sign},
+                              {"request.halved", &Request::halved, 0, 1},
+                              {"request.precision", &Request::precision, STAGHORN_FP64, STAGHORN_FP32},
+                              {"request.sloppy", &Request::sloppy, STAGHORN_FP64, STAGHORN_NO_SLOPPY},
+                              {"request.sloppy_reals", &Request::sloppy_reals},
+                              {"request.stop", &Request::stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY},
+                              {"request.guess", &Request::guess, 0, 1},
+                              {"request.chronological", &Request::chronological, 0, 32}};
+
+struct Number {
+  const char* name;
+  double Request::*field;
+};
+constexpr Number numbers[] = {{"request.mass", &Request::mass},
+                              {"request.tolerance", &Request::tolerance},
+                              {"request.tolerance_hq", &Request::tolerance_hq}};
+
+}  // namespace
+
+void check(const Request& request) {
+  for (const auto& [name, field, first, last] : choices)
+    if (first <= last) check_choice(name, request.*field, first, last);
   if (request.sign != 1 && request.sign != -1)
     throw Error(ErrorKind::argument, "request.sign", "+1 or -1", request.sign);
-  check_choice("request.halved", request.halved, 0, 1);
-  check_choice("request.precision", request.precision, STAGHORN_FP64, STAGHORN_FP32);
-  check_choice("request.sloppy", request.sloppy, STAGHORN_FP64, STAGHORN_NO_SLOPPY);
-  check_choice("request.stop", request.stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY);
-  check_choice("request.guess", request.guess, 0, 1);
-  check_choice("request.chronological", request.chronological, 0, 32);
-  check_finite("request.mass", request.mass);
-  check_finite("request.tolerance", request.tolerance);
-  check_finite("request.tolerance_hq", request.tolerance_hq);
+  for (const auto& [name, field] : numbers) check_finite(name, request.*field);
   if (request.max_iterations < 0 && request.max_iterations != STAGHORN_NO_LIMIT)
     throw Error(ErrorKind::argument, "request.max_iterations", "a number of at least 0, or STAGHORN_NO_LIMIT",
                 request.max_iterations);
@@ -25,23 +46,14 @@ void check(const staghorn_request& request) {
     throw Error(ErrorKind::argument, "request.tolerance_hq", "a number of at least 0", request.tolerance_hq);
 }
 
-void add(Asked& asked, const staghorn_request& request) {
-  asked.add("request.system", request.system);
-  asked.add("request.sign", request.sign);
-  asked.add("request.halved", request.halved);
-  asked.add("request.precision", request.precision);
-  asked.add("request.sloppy", request.sloppy);
-  asked.add("request.sloppy_reals", request.sloppy_reals);
-  asked.add("request.stop", request.stop);
-  asked.add("request.guess", request.guess);
-  asked.add("request.chronological", request.chronological);
-  asked.add("request.mass", request.mass);
-  asked.add("request.tolerance", request.tolerance);
-  asked.add("request.tolerance_hq", request.tolerance_hq);
+void add(Asked& asked, const Request& request) {
+  for (const Choice& choice : choices) asked.add(choice.name, request.*choice.field);
+  for (const Number& number : numbers) asked.add(number.name, request.*number.field);
   asked.add("request.max_iterations", request.max_iterations);
+  asked.add("request.words", in_one_line(texts_of(request.words)).c_str());
 }
 
-SolveOptions options_of(const staghorn_request& given, const SessionOptions& asked, bool improved) {
+SolveOptions options_of(const Request& given, OptionsOf whose, const SessionOptions& asked, bool improved) {
   SolveOptions options{asked, {}, {}, {}};
   SolveRequest& request = options.request;
   request.system = given.system == STAGHORN_FULL   ? System::full
@@ -53,17 +65,22 @@ SolveOptions options_of(const staghorn_request& given, const SessionOptions& ask
   if (given.tolerance_hq > 0) request.tolerance_hq = given.tolerance_hq;
   if (given.max_iterations != STAGHORN_NO_LIMIT) request.max_iterations = given.max_iterations;
   if (given.stop == STAGHORN_STOP_ON_PARITY) request.stop = StopOn::parity;
-  SessionOptions& numbers = options.session;
-  if (given.precision != STAGHORN_FP64) numbers.precision = Precision(given.precision);
-  if (given.sloppy != STAGHORN_NO_SLOPPY) numbers.sloppy = Precision(given.sloppy);
+  SessionOptions& session = options.session;
+  if (given.precision != STAGHORN_FP64) session.precision = Precision(given.precision);
+  if (given.sloppy != STAGHORN_NO_SLOPPY) session.sloppy = Precision(given.sloppy);
   check_reals("request.sloppy_reals", given.sloppy_reals, improved ? LinkKind::naik : LinkKind::thin);
-  if (numbers.sloppy && given.sloppy_reals != 0)
-    (improved ? numbers.sloppy_naik_links : numbers.sloppy_links) = form_of(given.sloppy_reals);
+  if (session.sloppy && given.sloppy_reals != 0)
+    (improved ? session.sloppy_naik_links : session.sloppy_links) = form_of(given.sloppy_reals);
+  set_texts(options, texts_of(given.words), whose);
+  if (request.system != System::full) request.stop = StopOn::system;  // both are the same
+  // Fermilab's residual of a halved operator is halved, too.
+  if (request.tolerance_hq) *request.tolerance_hq *= source_scale(given, request.system);
   return options;
 }
 
-void scale_heavy_quarks(SolveRequest& request, double factor) {
-  if (request.tolerance_hq) *request.tolerance_hq *= factor;
+double source_scale(const Request& request, System system) {
+  if (!request.halved) return 1;
+  return system == System::full ? 2 : 4;
 }
 
 }  // namespace staghorn

@@ -55,8 +55,8 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   identity["dataset"] = session.dataset.value_or("");
   identity["system"] = to_string(request.system);
   identity["phases"] = to_string(request.phases);
-  identity["tolerance"] = option_text(tolerance_in_force(request, session.precision));
-  identity["tolerance_hq"] = request.tolerance_hq ? option_text(*request.tolerance_hq) : "";
+  for (const auto& [name, value] : request.named(tolerance_in_force(request, session.precision)))
+    identity[name] = value ? option_text(*value) : "";
   identity["max_iterations"] = limit_text(request);
   identity["masses"] = option_text(masses_of(request));
   for (const std::optional<double>& epsilon : request.naik_epsilons)

@@ -25,17 +25,15 @@ std::map<std::string, std::string> checkpoint_identity(const Gauge& gauge, const
   const LinkField& links = gauge.links().on_host();
   const SolverEntry& solver = solver_for(options);
   if (!solver.can.resume) throw Error("`checkpoint`", "another solver", solver.name);
-  std::map<std::string, std::string> identity = {
-      {"staghorn_version", version()},
-      {"lattice", to_string(links.lattice().global())},
-      {"links_hash", hash_text(site_hash(all, links))},
-      {"sources_hash", sources_hash},
-      {"boundary", to_string(options.boundary)},
-      {"numbers", describe_numbers(options)},
-      {"solver", solver.name},
-      {"system", to_string(request.system)},
-      {"tolerance", option_text(tolerance_in_force(request, options.precision))},
-      {"max_iterations", limit_text(request)}};
+  std::map<std::string, std::string> identity = {{"staghorn_version", version()},
+                                                 {"lattice", to_string(links.lattice().global())},
+                                                 {"links_hash", hash_text(site_hash(all, links))},
+                                                 {"sources_hash", sources_hash},
+                                                 {"boundary", to_string(options.boundary)},
+                                                 {"numbers", describe_numbers(options)},
+                                                 {"solver", solver.name},
+                                                 {"system", to_string(request.system)},
+                                                 {"max_iterations", limit_text(request)}};
   if (request.masses.empty()) identity["mass"] = option_text(request.mass);
   for (const double mass : request.masses)
     identity["masses"] += (identity["masses"].empty() ? "" : ",") + option_text(mass);
@@ -44,7 +42,8 @@ std::map<std::string, std::string> checkpoint_identity(const Gauge& gauge, const
   for (const double tolerance : request.tolerances) identity["tolerances"] += option_text(tolerance) + " ";
   if (gauge.eigenpairs().deflation(request)) identity["eigenvectors"] = gauge.eigenpairs().text();
   if (solver.can.precondition) identity["preconditioner"] = options.preconditioner;
-  if (request.tolerance_hq) identity["tolerance_hq"] = option_text(*request.tolerance_hq);
+  for (const auto& [name, value] : request.named(tolerance_in_force(request, options.precision)))
+    if (value) identity[name] = option_text(*value);
   if (const ImprovedGauge* improved = gauge.links().improved()) {
     identity["naik_links_hash"] = hash_text(site_hash(all, improved->naik));
     identity["naik_scale"] = option_text(improved->naik_scale);

@@ -45,15 +45,15 @@ long iterations_of_passes(const RhsReport& rhs) { return rhs.iterations - rhs.sh
 
 // The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
 std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
-                                  std::optional<double> tolerance_hq, long max_iterations, double left_by_division) {
+                                  const Targets& targets, long max_iterations, double left_by_division) {
   if (!std::isfinite(rhs.residual_true)) return Outcome::breakdown;
-  if (rhs.residual_true <= tolerance && (!tolerance_hq || rhs.residual_hq <= *tolerance_hq)) return Outcome::certified;
+  if (targets.are_met(tolerance, rhs.residual_true, rhs.residual_hq)) return Outcome::certified;
   if (memory.broke_down) return Outcome::breakdown;
   if (iterations_of_passes(rhs) >= max_iterations) return Outcome::out_of_iterations;
   // A pass that was asked for `tolerance` and reached it has gained what it was to gain: the next is for the other one.
   const bool reached = rhs.residual_true <= tolerance && memory.previous_residual > tolerance;
   // Far from the source |r| does not see what a pass gains.
-  if (tolerance_hq && rhs.residual_true <= tolerance && rhs.residual_hq <= least_gain_of_pass * memory.previous_hq)
+  if (targets.are_two() && rhs.residual_true <= tolerance && rhs.residual_hq <= least_gain_of_pass * memory.previous_hq)
     return std::nullopt;
   if (memory.passes == 1 && rhs.residual_true <= left_by_division) return std::nullopt;
   const bool gains = reached || rhs.residual_true <= least_gain_of_pass * memory.previous_residual;
@@ -127,8 +127,8 @@ bool Passes::certify() {
     memory.previous_hq = rhs.residual_hq;
     if (request_.recover) keep_good(i);
     double wanted = aim_of_pass * tolerance_;
-    if (request_.tolerance_hq && rhs.residual_true <= tolerance_)  // both residuals fall alike
-      wanted = aim_hq * rhs.residual_true * *request_.tolerance_hq / rhs.residual_hq;
+    if (request_.are_two() && rhs.residual_true <= tolerance_)
+      wanted = aim_hq * request_.residual_of_second(rhs.residual_true, rhs.residual_hq);
     const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
     target_[i] = relative_target * std::sqrt(b2_[i]);
     scale_ = std::max(scale_, relative_target / tolerance_);
@@ -196,12 +196,12 @@ void Passes::judge(std::size_t i) {
   r2_ = from_zero_ ? b2_[i] : residual_norm2(i);
   rhs.residual_true = std::sqrt(r2_ / b2_[i]);
   const auto decide = [&] {
-    memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_.tolerance_hq, most_iterations(request_),
+    memory_[i].outcome = outcome_of(memory_[i], rhs, tolerance_, request_, most_iterations(request_),
                                     left_by_division(request_, with_.precision));
   };
   rhs.residual_hq = 1;  // of x = 0; else it is computed where a residual is the last, or decides
   decide();
-  if (!from_zero_ && (memory_[i].outcome || request_.tolerance_hq)) {
+  if (!from_zero_ && (memory_[i].outcome || request_.are_two())) {
     rhs.residual_hq =
         heavy_quark_residual(with_.communicator, solutions_[i], with_.residual, sites_of(request_.system));
     decide();

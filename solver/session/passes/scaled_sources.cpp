@@ -61,8 +61,7 @@ void take_back(const Judge& judge, const SolveRequest& request, double tolerance
   if (is_zero(all, *lost)) return;
   rhs.residual_true = std::sqrt(true_residual(judge, request, *held, b) / norm2(all, b, sites));
   rhs.residual_hq = heavy_quark_residual(all, *held, judge.residual, sites);
-  const bool is_good =
-      rhs.residual_true <= tolerance && (!request.tolerance_hq || rhs.residual_hq <= *request.tolerance_hq);
+  const bool is_good = request.are_met(tolerance, rhs.residual_true, rhs.residual_hq);
   if (is_good || rhs.outcome != Outcome::certified) return;
   rhs.digits_lost = true;
   rhs.outcome = std::isfinite(rhs.residual_true) ? Outcome::stagnated : Outcome::breakdown;

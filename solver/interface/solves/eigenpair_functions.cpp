@@ -2,7 +2,6 @@
 #include <staghorn.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -10,12 +9,10 @@
 #include "halo/watch/stopwatch.hpp"
 #include "lattice_io/eigenvectors/eigenvector_file.hpp"
 #include "lattice_io/files/output_file.hpp"
-#include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
 #include "solver/interface/host_fields.hpp"
+#include "solver/interface/solves/host_calls.hpp"
 #include "solver/interface/solves/host_room.hpp"
-#include "solver/interface/solves/progress_call.hpp"
-#include "solver/interface/statuses.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/session/low_modes/find_eigenpairs.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
@@ -54,16 +51,18 @@ staghorn_eigen_info info_of(const Gauge& gauge) {
   return info;
 }
 
-// Throws unless `info` is NULL or a struct of some version. Local.
-void check_written(const staghorn_eigen_info* info) {
-  if (info) check_written_size(info->struct_size, first_size<staghorn_eigen_info>, "info");
-}
-
 void put(staghorn_eigen_info* to, const staghorn_eigen_info& info) {
   if (to) write_struct(to, to->struct_size, info);
 }
 
-EigenRequest request_of(const staghorn_eigen_request& given) {
+EigenRequest request_of(Asked& asked, const staghorn_eigen_request& given) {
+  asked.add("request.pairs", given.pairs);
+  asked.add("request.tolerance", given.tolerance);
+  asked.add("request.max_calls", given.max_calls);
+  asked.add("request.seed", given.seed);
+  asked.add("request.checkpoint", given.checkpoint);
+  asked.add("request.checkpoint_every", given.checkpoint_every);
+  asked.add("request.resume", given.resume);
   check_choice("request.resume", given.resume, 0, 1);
   check_finite("request.tolerance", given.tolerance);
   check_finite("request.checkpoint_every", given.checkpoint_every);
@@ -76,17 +75,6 @@ EigenRequest request_of(const staghorn_eigen_request& given) {
   request.checkpoint_every = given.checkpoint_every;
   request.resume = given.resume != 0;
   return request;
-}
-
-void add(Asked& asked, const HeldGauge& held, const staghorn_eigen_request& request) {
-  asked.add("gauge", held.number);
-  asked.add("request.pairs", request.pairs);
-  asked.add("request.tolerance", request.tolerance);
-  asked.add("request.max_calls", request.max_calls);
-  asked.add("request.seed", request.seed);
-  asked.add("request.checkpoint", request.checkpoint);
-  asked.add("request.checkpoint_every", request.checkpoint_every);
-  asked.add("request.resume", request.resume);
 }
 
 EigenpairOutput output_of(Asked& asked, const char* path, int storage, int replace) {
@@ -111,20 +99,18 @@ FoundEigenpairs search(HeldGauge& held, const EigenRequest& request, ProgressCal
 }
 
 int compute(HeldGauge& held, const staghorn_eigen_request* given, double* values, staghorn_eigen_info* info) {
-  const Communicator& all = held.context->context->communicator();
+  const Communicator& all = held.ranks();
   EigenRequest request;
   staghorn_eigen_request read{};
-  agree_alike(all, "staghorn_eigenpairs_compute", [&](Asked& asked) {
-    require_links(held);
+  agree_on(held, "staghorn_eigenpairs_compute", [&](Asked& asked) {
     read = read_struct(given, "request");
-    add(asked, held, read);
-    check_written(info);
-    request = request_of(read);
+    request = request_of(asked, read);
+    if (info) check_written(info, "info");
     CallMemory memory;
     memory.reads("request", FieldBytes::of_array(given, given->struct_size));
-    if (read.pairs > 0) memory.writes("values", FieldBytes::of_array(values, std::size_t(read.pairs) * sizeof *values));
+    if (read.pairs > 0) memory.writes("values", values, read.pairs);
     if (info) memory.writes("info", FieldBytes::of_array(info, info->struct_size));
-    require_own_memory(memory);
+    memory.require_own();
   });
   const Stopwatch whole;
   held.gauge->eigenpairs().forget();
@@ -159,29 +145,24 @@ struct FindCall {
 };
 
 int find(HeldGauge& held, const FindCall& call) {
-  const Communicator& all = held.context->context->communicator();
+  const Communicator& all = held.ranks();
   EigenRequest request;
   staghorn_eigen_request read{};
   std::optional<EigenpairOutput> output;
-  SolveArguments arguments;
-  agree_alike(all, "staghorn_eigenpairs_find", [&](Asked& asked) {
-    require_links(held);
+  VectorsArgument vectors;
+  agree_on(held, "staghorn_eigenpairs_find", [&](Asked& asked) {
     read = read_struct(call.given, "request");
-    add(asked, held, read);
-    request = request_of(read);
+    request = request_of(asked, read);
     asked.add("file", call.path ? "given" : nullptr);
     asked.add("room", call.room ? "given" : nullptr);
     if (call.path) {
       output = output_of(asked, call.path, call.storage, call.replace);
-      require_writable(*output, held.context->context->lattice());
+      require_writable(*output, held.lattice());
     }
     if (!call.room) return;
-    arguments.layout = read_struct(call.vectors, "vectors");
-    check(arguments.layout);
-    check_room(arguments.layout);
-    if (arguments.layout.half) throw Error(ErrorKind::unsupported, "vectors.half", "0", arguments.layout.half);
-    arguments.host = vectors_of_host(arguments.layout, held.context->context->field_device());
-    arguments.signs = signs_of_host(arguments.layout, &held.signs);
+    vectors = VectorsArgument(call.vectors, "vectors", held.context->context->field_device(), &held.signs);
+    check_room(vectors.given);
+    if (vectors.host.half) throw Error(ErrorKind::unsupported, "vectors.half", "0", vectors.given.half);
   });
   ClaimedNames names(all);
   if (output) names.claim(output->path, output->force);
@@ -189,8 +170,8 @@ int find(HeldGauge& held, const FindCall& call) {
   FoundEigenpairs found = search(held, request, progress);
   if (output) write_eigenpairs(*held.gauge, found, *output);
   if (call.room) {
-    HostRoom room(held, arguments, found.pairs.count(), call.room, call.room_data);
-    VectorField plain(held.context->context->lattice());
+    HostRoom room(held, vectors, std::nullopt, found.pairs.count(), call.room, call.room_data);
+    VectorField plain(held.lattice());
     std::size_t i = 0;
     for (const ColorVectorField& block : found.pairs.blocks)
       for (int rhs = 0; rhs < block.n_rhs(); ++rhs) {
@@ -203,54 +184,42 @@ int find(HeldGauge& held, const FindCall& call) {
   return status;
 }
 
-int read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
-  const Communicator& all = held.context->context->communicator();
-  agree_alike(all, "staghorn_eigenpairs_read", [&](Asked& asked) {
-    require_links(held);
+void read_file(HeldGauge& held, const char* path, staghorn_eigen_info* info) {
+  agree_on(held, "staghorn_eigenpairs_read", [&](Asked& asked) {
     check_pointer("path", path);
-    check_written(info);
-    asked.add("gauge", held.number);
+    if (info) check_written(info, "info");
     asked.add("path", path);
   });
   held.gauge->eigenpairs().forget();
-  load_eigenpairs(*held.gauge, read_eigenvector_header(all, path));
+  load_eigenpairs(*held.gauge, read_eigenvector_header(held.ranks(), path));
   put(info, info_of(*held.gauge));
-  return STAGHORN_OK;
 }
 
-int write_file(HeldGauge& held, const char* path, int storage, int replace) {
-  const Communicator& all = held.context->context->communicator();
+void write_file(HeldGauge& held, const char* path, int storage, int replace) {
   EigenpairOutput output;
-  agree_alike(all, "staghorn_eigenpairs_write", [&](Asked& asked) {
-    require_links(held);
+  agree_on(held, "staghorn_eigenpairs_write", [&](Asked& asked) {
     check_pointer("path", path);
-    asked.add("gauge", held.number);
     output = output_of(asked, path, storage, replace);
     if (!held.gauge->eigenpairs().summary())
       throw Error(ErrorKind::state, "gauge", "eigenpairs, computed or read before", "none");
   });
   write_eigenpairs(*held.gauge, held.gauge->eigenpairs().pairs(), output);
-  return STAGHORN_OK;
 }
 
 // The pairs that are kept: what is known, and the first n values and residuals.
-int get(staghorn_gauge* handle, staghorn_eigen_info* info, int n, double* values, double* residuals) {
-  const auto held = held_by(handle);
-  const Use use(*held->context);
-  check_pointer("info", info);
-  check_written(info);
+void get(HeldGauge& held, staghorn_eigen_info* info, int n, double* values, double* residuals) {
+  check_written(info, "info");
   CallMemory memory;
   memory.writes("info", FieldBytes::of_array(info, info->struct_size));
-  for (const auto& [name, numbers] : {std::pair{"values", values}, {"residuals", residuals}})
-    if (n > 0) memory.writes(name, FieldBytes::of_array(numbers, std::size_t(n) * sizeof *numbers));
-  require_own_memory(memory);
-  put(info, info_of(*held->gauge));
-  if (!held->gauge->eigenpairs().summary()) return STAGHORN_OK;
-  const Eigenpairs& pairs = held->gauge->eigenpairs().pairs();
+  if (n > 0) memory.writes("values", values, n);
+  if (n > 0) memory.writes("residuals", residuals, n);
+  memory.require_own();
+  put(info, info_of(*held.gauge));
+  if (!held.gauge->eigenpairs().summary()) return;
+  const Eigenpairs& pairs = held.gauge->eigenpairs().pairs();
   check_choice("n", n, 0, long(pairs.count()));
   if (values) std::copy_n(pairs.values.begin(), n, values);
   if (residuals) std::copy_n(pairs.residuals.begin(), n, residuals);
-  return STAGHORN_OK;
 }
 
 }  // namespace
@@ -261,57 +230,36 @@ using namespace staghorn;
 
 int staghorn_eigenpairs_compute(staghorn_gauge* gauge, const staghorn_eigen_request* request, double* values,
                                 staghorn_eigen_info* info) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] { return compute(*held, request, values, info); });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { return compute(held, request, values, info); });
 }
 
 int staghorn_eigenpairs_find(staghorn_gauge* gauge, const staghorn_eigen_request* request, const char* path,
                              int storage, int replace, const staghorn_vectors* vectors, staghorn_room room,
                              void* room_data) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] {
-      return find(*held, {request, path, storage, replace, vectors, room, room_data});
-    });
-  });
+  const FindCall call{request, path, storage, replace, vectors, room, room_data};
+  return collectively(gauge, [&](HeldGauge& held) { return find(held, call); });
 }
 
 int staghorn_eigenpairs_read(staghorn_gauge* gauge, const char* path, staghorn_eigen_info* info) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] { return read_file(*held, path, info); });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { read_file(held, path, info); });
 }
 
 int staghorn_eigenpairs_write(staghorn_gauge* gauge, const char* path, int storage, int replace) {
-  return guarded([&] {
-    const auto held = held_together(gauge);
-    return run_together(*held->context, [&] { return write_file(*held, path, storage, replace); });
-  });
+  return collectively(gauge, [&](HeldGauge& held) { write_file(held, path, storage, replace); });
 }
 
-int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use_them) {
+int staghorn_eigenpairs_use(staghorn_gauge* gauge, int use) {
   return guarded([&] {
-    check_choice("use", use_them, 0, 1);
-    const auto held = held_by(gauge);
-    const Use use(*held->context);
-    held->gauge->eigenpairs().use(use_them != 0);
-    return int(STAGHORN_OK);
+    check_choice("use", use, 0, 1);
+    return locally(gauge, [&](HeldGauge& held) { held.gauge->eigenpairs().use(use != 0); });
   });
 }
 
 int staghorn_eigenpairs_get(staghorn_gauge* gauge, staghorn_eigen_info* info, int n, double* values,
                             double* residuals) {
-  return guarded([&] { return get(gauge, info, n, values, residuals); });
+  return locally(gauge, [&](HeldGauge& held) { get(held, info, n, values, residuals); });
 }
 
 int staghorn_eigenpairs_release(staghorn_gauge* gauge) {
-  return guarded([&] {
-    const auto held = held_by(gauge);
-    const Use use(*held->context);
-    held->gauge->eigenpairs().forget();
-    return int(STAGHORN_OK);
-  });
+  return locally(gauge, [&](HeldGauge& held) { held.gauge->eigenpairs().forget(); });
 }
