@@ -10,6 +10,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PROGRAM = Path(os.environ.get("STAGHORN_PROGRAM", ROOT / "build" / "staghorn")).resolve()
 
+# For a process whose memory is watched: a sanitizer keeps what is freed, unless it is told not to.
+FREED_AT_ONCE = {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=0"}
+
 
 def built_program(name: str) -> Path:
     """Where the build leaves another program: beside the one under test."""
