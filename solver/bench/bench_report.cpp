@@ -29,7 +29,7 @@ void print_times(std::ostream& out, const std::vector<BenchmarkResult>& results)
   out << "   (hidden; of communication: of what could be)\n";
   for (const BenchmarkResult& r : results) {
     if (!has_times(r)) continue;
-    print("%-15s %-5s %5d", r.what.c_str(), to_string(r.precision).c_str(), reals_per_link(r.links));
+    print("%-15s %-5s %5s", r.what.c_str(), to_string(r.precision).c_str(), link_reals(r).c_str());
     for (const TimeRow& row : r.times.rows) {
       if (!row.seconds)
         print(" %15s", "-");
@@ -59,7 +59,7 @@ void print_faces(std::ostream& out, const std::vector<BenchmarkResult>& results)
       if (r.faces.bytes == 0) continue;
       if (first) out << head;
       first = false;
-      out << format("%-15s %-5s %5d %4d", "", to_string(r.precision).c_str(), reals_per_link(r.links), r.rhs);
+      out << format("%-15s %-5s %5s %4d", "", to_string(r.precision).c_str(), link_reals(r).c_str(), r.rhs);
       for (const std::string& cell : cells(r.faces)) out << format(pattern, cell.c_str());
       out << "\n";
     }
@@ -120,10 +120,10 @@ void print_table(std::ostream& out, const std::vector<CutResult>& results, const
                 "prec", "links", "us/iteration", "GF/s", ratio, "transport", "floor us", "hosts", "faces within");
   for (const CutResult& r : results) {
     const std::string floor = r.floor_microseconds > 0 ? format("%.1f", r.floor_microseconds) : "-";
-    out << format("%-9s %5d %-10s %-12s %-5s %5d %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n", r.series.c_str(),
+    out << format("%-9s %5d %-10s %-12s %-5s %5s %12.1f %9.1f %8.0f %% %-10s %9s %6d %10.0f %%\n", r.series.c_str(),
                   r.ranks, to_string(r.grid).c_str(), to_string(r.local).c_str(), to_string(r.cg.precision).c_str(),
-                  reals_per_link(r.cg.links), r.cg.microseconds, r.cg.gflops, 100 * r.efficiency,
-                  r.cg.transport.c_str(), floor.c_str(), r.placement.hosts, 100 * r.placement.share_within_hosts);
+                  link_reals(r.cg).c_str(), r.cg.microseconds, r.cg.gflops, 100 * r.efficiency, r.cg.transport.c_str(),
+                  floor.c_str(), r.placement.hosts, 100 * r.placement.share_within_hosts);
   }
 }
 

@@ -24,8 +24,12 @@ struct Stage {
     Machine here = machine;
     here.stream = stream_per_rank;
     SolveShape shape{result.lattice, result.grid, {}, options.rhs, System::even, true};
+    shape.options.quarks = options.session.quarks;
     shape.options.precision = result.cg.precision;
-    shape.options.links = result.cg.links;
+    if (result.cg.naik_links)
+      shape.options.naik_links = *result.cg.naik_links;
+    else
+      shape.options.links = result.cg.links;
     shape.options.transport = result.cg.transport;
     return iteration_time({&here, 1}, shape, default_loop_choice()).total() * 1e6;
   }
@@ -35,8 +39,13 @@ struct Stage {
     SolveShape shape{lattice.global(), lattice.grid(), {}, options.rhs, System::even, options.cuda_device >= 0};
     shape.widths = lattice.widths();
     shape.rank = lattice.rank();
+    shape.options.quarks = options.session.quarks;
     shape.options.precision = *std::min_element(options.precisions.begin(), options.precisions.end());  // fp64 is first
-    shape.options.links = *std::min_element(options.links.begin(), options.links.end());                // 18 reals too
+    if (options.session.quarks.improved())
+      shape.options.naik_links =
+          *std::min_element(options.naik_links.begin(), options.naik_links.end());  // 18 reals too
+    else
+      shape.options.links = *std::min_element(options.links.begin(), options.links.end());
     require_memory(communicator, shape, options.cuda_device, {});
   }
 
@@ -55,8 +64,11 @@ struct Stage {
   }
 };
 
+// What is timed, as numbers in order.
+auto numbers_of(const BenchmarkResult& cg) { return std::tie(cg.precision, cg.links, cg.naik_links); }
+
 bool same_choice(const CutResult& a, const CutResult& b) {
-  return a.series == b.series && a.cg.what == b.cg.what && a.cg.precision == b.cg.precision && a.cg.links == b.cg.links;
+  return a.series == b.series && a.cg.what == b.cg.what && numbers_of(a.cg) == numbers_of(b.cg);
 }
 
 }  // namespace
@@ -132,7 +144,7 @@ std::vector<CutResult> benchmark_scaling(const Communicator& communicator, const
   }
   if (communicator.any(communicator.is_root() && results.empty())) throw Error(last_reason);
   std::stable_sort(results.begin(), results.end(), [](const CutResult& a, const CutResult& b) {
-    return std::tie(a.series, a.cg.precision, a.cg.links) < std::tie(b.series, b.cg.precision, b.cg.links);
+    return a.series != b.series ? a.series < b.series : numbers_of(a.cg) < numbers_of(b.cg);
   });
   return results;
 }
@@ -144,7 +156,7 @@ std::vector<CutResult> benchmark_mapping(const Communicator& communicator, const
   for (const Mapping mapping : {Mapping::natural, Mapping::reversed, Mapping::host})
     for (CutResult& result : stage.run(communicator, to_string(mapping), *what.strong, what.grid, mapping)) {
       const auto natural = std::find_if(results.begin(), results.end(), [&](const CutResult& known) {
-        return known.cg.precision == result.cg.precision && known.cg.links == result.cg.links;
+        return numbers_of(known.cg) == numbers_of(result.cg);
       });
       if (natural != results.end()) result.efficiency = natural->cg.microseconds / result.cg.microseconds;
       results.push_back(std::move(result));

@@ -79,8 +79,7 @@ CommandSyntax bench_syntax() {
             "xyzt"},
            {"precision", "LIST", "of fp64, fp32, fp16", "fp64,fp32"},
            {"links", "LIST", "reals per link: 18, 12, 8", "18,12,8"},
-           {"action", "naive|asqtad|hisq",
-            "hop, cg, sums, exchange: which staggered quarks (asqtad and hisq hop alike)", "naive"},
+           {"action", "naive|asqtad|hisq", "which staggered quarks (asqtad and hisq hop alike)", "naive"},
            {"naik-links", "LIST", "asqtad, hisq: reals per Naik link, beside fat links of 18", "18,13,9"},
            {"rhs", "N", "right-hand sides side by side, " + rhs_range(), "1"},
            {"seconds", "S", "spent on each figure", "1"},
@@ -205,7 +204,6 @@ BenchJob read_job(const OptionValues& values) {
   if (job.scaling() && cut.grid)
     throw UsageError("--grid is no option of bench scaling, where grids change with the ranks");
   if (job.shares() && options.rhs != 1) throw UsageError("--rhs", "1 right-hand side of bench shares", options.rhs);
-  if (!job.shares() && options.session.quarks.improved()) throw UsageError("--action is no option of bench " + what);
   if (!options.fused) throw UsageError("--blas cublas is no option of bench " + what);
   return job;
 }
