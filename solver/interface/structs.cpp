@@ -43,7 +43,7 @@ void set_defaults(staghorn_eigen_request& request) {
 template <class Struct>
 void give(void* to, std::size_t size, const char* name) {
   check_written_size(size, first_size<Struct>, name);
-  Struct defaults;
+  Struct defaults{};
   std::memset(&defaults, 0, sizeof defaults);  // padding too
   set_defaults(defaults);
   defaults.struct_size = std::uint32_t(size);

@@ -64,7 +64,7 @@ void give_defaults(void* to, std::size_t size, int which);
 // A struct of this library with its defaults.
 template <class Struct>
 Struct defaults_of(int which) {
-  Struct made;
+  Struct made{};
   give_defaults(&made, sizeof made, which);
   return made;
 }
