@@ -63,24 +63,25 @@ void BlockIteration::begin(const ComplexMatrix& s) {
 }
 
 ComplexMatrix BlockIteration::replace(const ComplexMatrix& s) {
-  // Q is off by E = T k - Q.
-  const ComplexMatrix k = product(s, triangular_inverse(s_)), one = identity(s.rows);
-  const ComplexMatrix common = product(adjoint(k), product(algebra_.gram(tmp_, y_), w_));
-  ComplexMatrix E_E = product(adjoint(k), product(algebra_.gram(tmp_), k));
-  add(-1, common, E_E);
-  add(-1, adjoint(common), E_E);
-  add(1, one, E_E);
-
-  // P <- Q' + V - Q' Q'^+ V with V = (P - Q) (rho k)^+
+  const ComplexMatrix of_t = product(s, triangular_inverse(s_)), one = identity(s.rows);
+  // E = T of_t - Q
+  const ComplexMatrix mixed = product(adjoint(of_t), product(algebra_.gram(tmp_, y_), w_));
   ComplexMatrix minus_w(w_.rows, w_.columns);
   add(-1, w_, minus_w);
-  algebra_.combine({{p_, one}, {y_, minus_w}}, hop_);
+  algebra_.combine({{p_, one}, {y_, minus_w}}, hop_);  // P - Q
   std::swap(y_, tmp_);
-  const ComplexMatrix rho = orthonormalize(), kept = adjoint(product(rho, k));
+  const ComplexMatrix rho = orthonormalize();  // T = Q' rho
+  s_ = product(rho, s);
+  const ComplexMatrix k = product(rho, of_t), kept = adjoint(k);
+  ComplexMatrix E_E = product(kept, k);
+  add(-1, mixed, E_E);
+  add(-1, adjoint(mixed), E_E);
+  add(1, one, E_E);
+
+  // P <- Q' + V - Q' Q'^+ V with V = (P - Q) k^+
   ComplexMatrix of_q = one;
   add(-1, product(product(adjoint(w_), algebra_.gram(y_, hop_)), kept), of_q);
   algebra_.combine({{y_, product(w_, of_q)}, {hop_, kept}}, p_);
-  s_ = product(rho, s);
   take_directions(true);
   return E_E;
 }
