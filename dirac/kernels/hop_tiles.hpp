@@ -36,7 +36,7 @@ struct HopTiles {
 };
 template <>
 struct HopTiles<2, Stencil::naive> {
-  using whole = TileList<3, 1>;
+  using whole = TileList<16, 4, 3, 1>;
   using cut = TileList<1>;
 };
 template <int stored_bytes>
@@ -46,7 +46,7 @@ struct HopTiles<stored_bytes, Stencil::improved> {
 };
 template <>
 struct HopTiles<2, Stencil::improved> {
-  using whole = TileList<1>;
+  using whole = TileList<16, 4, 1>;
   using cut = TileList<1>;
 };
 

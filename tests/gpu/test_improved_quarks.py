@@ -49,7 +49,8 @@ def answer(found):
 
 
 @pytest.mark.parametrize("precision, naik", FORMS)
-@pytest.mark.parametrize("n_rhs, choice, form", [(1, "one", "one_kernel"), (1, "two", "two_kernels"), (4, "auto", "two_kernels")])
+@pytest.mark.parametrize("n_rhs, choice, form", [(1, "one", "one_kernel"), (1, "two", "two_kernels"), (4, "auto", "two_kernels"),
+                                                 (16, "auto", "two_kernels")])
 def test_a_gpu_has_the_bits_of_the_cpu(lines, gauge_to_cut, precision, naik, n_rhs, choice, form):
     found = lines(gauge_to_cut, precision, naik, "cuda", n_rhs, choice=choice)
     assert found["form", 0] == form

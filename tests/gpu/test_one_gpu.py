@@ -50,7 +50,7 @@ def test_gpu_gives_the_bits_of_the_cpu(check, precision, n_rhs):
                   for links in (18, 12, 8) for boundary in BOUNDARIES})
 
 
-@pytest.mark.parametrize("n_rhs", [1, 3])
+@pytest.mark.parametrize("n_rhs", [1, 3, 16])
 @pytest.mark.parametrize("sloppy, boundary", [("fp32", "antiperiodic"), ("fp16", "antiperiodic"), ("fp16", "phases")])
 def test_mixed_precision_gives_the_bits_of_the_cpu(check, sloppy, boundary, n_rhs):
     reports = check(n_rhs, {(links, sloppy_links): ["--links", links, "--sloppy", sloppy, "--sloppy-links", sloppy_links,

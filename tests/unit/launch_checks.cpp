@@ -134,7 +134,7 @@ bool candidates_divide_the_right_hand_sides() {
   };
   return CHECK(count(Precision::fp64, false) == 5) && CHECK(count(Precision::fp64, true) == 3) &&
          CHECK(count(Precision::fp32, false) == 5) && CHECK(count(Precision::fp32, true) == 3) &&
-         CHECK(count(Precision::fp16, false) == 2) && CHECK(count(Precision::fp16, true) == 1);
+         CHECK(count(Precision::fp16, false) == 3) && CHECK(count(Precision::fp16, true) == 1);
 }
 
 bool a_launch_takes_the_largest_tile_that_it_may() {

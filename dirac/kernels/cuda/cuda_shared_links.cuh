@@ -48,7 +48,7 @@ __device__ __forceinline__ const char* advanced(const void* from, unsigned n, un
 template <class Stored, class Form, int Tile, int sites, int groups, class From>
 class SharedLinks {
  public:
-  using Real = Stored;
+  using Real = Arithmetic<Stored>;
   static constexpr Stencil stencil = Form::stencil;
   template <LinkSet set>
   static constexpr Real third_row_unit = staghorn::third_row_unit<Stored, Form::template of<set>>;
@@ -85,10 +85,15 @@ class SharedLinks {
   }
 
  private:
+  // The last of an odd number of reals in 16 bits is too short to be copied on the way: it passes through a register.
   template <LinkSet set>
-  static constexpr int words = Form::template of<set>* int(sizeof(Stored)) / word_bytes;
+  static constexpr bool has_last = is_fixed_point<Stored>&& Form::template of<set> % 2 == 1;
   template <LinkSet set>
-  static constexpr int tail_bytes = Form::template of<set>* int(sizeof(Stored)) % word_bytes;
+  static constexpr int bytes_of_link = (Form::template of<set> - int(has_last<set>)) * int(sizeof(Stored));
+  template <LinkSet set>
+  static constexpr int words = bytes_of_link<set> / word_bytes;
+  template <LinkSet set>
+  static constexpr int tail_bytes = bytes_of_link<set> % word_bytes;
   // Links are read once. With 8 reals and for improved quarks the hint is left out: nvcc 13.0 makes illegal
   // instructions of it there.
   static constexpr bool evict_first = Form::near != 8 && stencil == Stencil::naive;
@@ -128,6 +133,12 @@ class SharedLinks {
           advanced(object, unsigned(is_ahead ? ahead.V : behind.V),
                    unsigned(is_ahead ? word : word - words) * word_bytes));
     }
+    if constexpr (has_last<set>) {
+      constexpr unsigned last = Form::template of<set> - 1;
+      const auto last_of = [](const auto& at) { return __ldcs(at.object + last * unsigned(at.V) + at.lane); };
+      last_[0] = last_of(ahead);
+      last_[1] = last_of(behind);
+    }
     if (tail_bytes<set> == 0 || group != groups - 1) return;
     fetch_tail<set>(ahead, place<set>(mu, true), thread % sites);
     fetch_tail<set>(behind, place<set>(mu, false), thread % sites);
@@ -158,9 +169,13 @@ class SharedLinks {
   __device__ __forceinline__ ColorMatrix<Real> link(int mu, bool forward) const {
     constexpr int n = Form::template of<set>;
     constexpr bool two_rows = n == 12 || n == 13;
-    Real reals[n];
-    load_object<n, Caching::plain>(reinterpret_cast<const Stored*>(place<set>(mu, forward)), sites,
-                                   thread_here() % sites, reals);
+    constexpr int shared = n - int(has_last<set>);
+    Real reals[n], of_shared[shared];
+    load_object<shared, Caching::plain>(reinterpret_cast<const Stored*>(place<set>(mu, forward)), sites,
+                                        thread_here() % sites, of_shared);
+#pragma unroll
+    for (int k = 0; k < shared; ++k) reals[k] = of_shared[k];
+    if constexpr (has_last<set>) reals[n - 1] = Real(last_[!forward]);
     const unsigned sign = signs_ << (31 - 8 * int(set) - 2 * mu - (forward ? 0 : 1)) & 0x80000000u;
     if constexpr (two_rows)
 #pragma unroll
@@ -183,6 +198,7 @@ class SharedLinks {
   const From& from_;
   char* shared_;
   unsigned signs_ = 0;             // a bit for each leg, as in PlaceWithEdges: it has a minus
+  mutable Stored last_[2] = {};    // reals, of the links that were fetched last
   mutable Real vectors_[Tile][6];  // of the direction whose link was read last
 };
 
