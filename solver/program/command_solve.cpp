@@ -1,5 +1,6 @@
 // `staghorn solve`: options to SolveRequest, sources, solve, files, certificate.
 #include <algorithm>
+#include <functional>
 #include <iostream>
 #include <ostream>
 #include <sstream>
@@ -256,8 +257,8 @@ SolveRequest expected_request(const Communicator& communicator, const SolveReque
 }
 
 // Everything after what is refused at once, on the ranks that take part.
-int solve_on(const Communicator& ranks, const SolveCommand& command, const SolveRequest& expected,
-             std::ostream& messages, std::ostream& out) {
+int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ostream& messages, std::ostream& out,
+             const Communicator& ranks) {
   const auto& [options, request, source, many] = command.options;
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
@@ -334,7 +335,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   if (command.output) creation_date();  // throws Error where SOURCE_DATE_EPOCH cannot be read
   return on_chosen_ranks(
       communicator, command.gauge, options, [&](ClaimedNames& names) { claim_names(names, command); },
-      [&](const Communicator& ranks) { return solve_on(ranks, command, expected, messages, out); });
+      std::bind_front(solve_on, std::cref(command), std::cref(expected), std::ref(messages), std::ref(out)));
 }
 
 }  // namespace

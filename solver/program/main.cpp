@@ -53,21 +53,20 @@ void print_usage(std::ostream& out) {
          "watchdog,\n5 ended by a signal with a checkpoint.\n";
 }
 
-int run(const Communicator& communicator, const std::vector<std::string>& words, std::ostream& out) {
+// Throws UsageError if there is none. nullptr: the words ask for a text, which is printed.
+const Command* find_command(const std::vector<std::string>& words, std::ostream& out) {
   if (words.empty()) throw UsageError("which command? `staghorn --help` lists them.");
-  const std::vector<std::string> arguments(words.begin() + 1, words.end());
   if (words[0] == "--help" || words[0] == "-h" || words[0] == "help") {
     print_usage(out);
-    return 0;
+    return nullptr;
   }
   if (words[0] == "--version") {
     out << "staghorn " << version() << " (" << build_summary() << ")\n";
-    return 0;
+    return nullptr;
   }
-  if (communicator.size() == 1) require_one_process();
   std::vector<std::string> names;
   for (const Command& command : commands) {
-    if (words[0] == command.name) return command.run(communicator, arguments, out);
+    if (words[0] == command.name) return &command;
     names.push_back(command.name);
   }
   throw UsageError("unknown command '" + words[0] + "'." + did_you_mean(words[0], names) +
@@ -108,7 +107,11 @@ int run_with_one_message(const Communicator& communicator, const std::vector<std
   std::ostream& out = communicator.is_root() ? std::cout : nowhere;
   try {
     omp_set_num_threads(sensible_thread_count(communicator));
-    const int status = run(communicator, words, out);
+    int status = 0;
+    if (const Command* command = find_command(words, out)) {
+      if (communicator.size() == 1) require_one_process();
+      status = command->run(communicator, {words.begin() + 1, words.end()}, out);
+    }
     out.flush();
     if (communicator.any(communicator.is_root() && !out)) throw Error("standard output could not be written");
     return status;

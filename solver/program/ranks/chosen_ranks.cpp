@@ -2,6 +2,7 @@
 
 #include <array>
 #include <exception>
+#include <optional>
 #include <string>
 
 #include "halo/watch/error.hpp"
@@ -29,21 +30,15 @@ Extents lattice_of_links(const Communicator& all, const std::string& gauge, cons
 int on_chosen_ranks(const Communicator& all, const std::string& gauge, SessionOptions& options,
                     const std::function<void(ClaimedNames&)>& claim,
                     const std::function<int(const Communicator&)>& work) {
-  const auto run_on = [&](const Communicator& ranks) {
-    ClaimedNames names(ranks);
-    claim(names);
-    return work(ranks);
-  };
   all.agree([&] { options.slowness = slowness_of(options, all); });  // ranks are numbered as in the whole job
-  if (!options.shares.automatic) return run_on(all);
-  {
-    ClaimedNames trial(all);
-    claim(trial);
-  }
+  std::optional<ClaimedNames> names(all);
+  claim(*names);
+  if (!options.shares.automatic) return work(all);
   const ShareChoice choice = choose_shares(all, lattice_of_links(all, gauge, options), options, options.mapping, true);
   options = choice.options;
-  if (choice.summary->left_out.empty()) return run_on(all);
+  if (choice.summary->left_out.empty()) return work(all);
 
+  names.reset();  // they belong to the process that writes
   const Communicator group = all.split(choice.works ? 0 : 1, all.rank());
   Ending ending = Ending::status;
   int status = 0;
@@ -52,7 +47,9 @@ int on_chosen_ranks(const Communicator& all, const std::string& gauge, SessionOp
   if (choice.works) {
     const Communicator farewell(group.handle());  // as in the program: an error of some ranks alone ends the job
     try {
-      status = run_on(group);
+      ClaimedNames of_group(group);
+      claim(of_group);
+      status = work(group);
     } catch (const LocalError&) {
       throw;
     } catch (const Error& error) {
