@@ -76,17 +76,15 @@ void project(LinkField& links, Unitarize unitarize, ProjectionExtremes& met, std
     }
 }
 
-// One direction mu of the links, and how paths around it are made.
+// One direction mu of the links, and how paths around it are made. `work` is overwritten.
 class Smearing {
  public:
-  Smearing(const Communicator& communicator, const LinkField& links, int mu)
-      : communicator_(communicator), links_(links), mu_(mu), ahead_mu_(communicator, links, mu, +1) {}
+  Smearing(const Communicator& communicator, const LinkField& links, int mu, MatrixField& work)
+      : communicator_(communicator), links_(links), mu_(mu), ahead_mu_(communicator, links, mu, +1), work_(work) {}
 
-  // weight U_mu
-  MatrixField link(double weight) const {
-    MatrixField m(links_.lattice());
+  // m = weight U_mu
+  void set_link(double weight, MatrixField& m) const {
     for_slabs(m.size(), [&](auto begin, auto end) { scale_direction(links_, mu_, weight, m, begin, end); });
-    return m;
   }
 
   // out(x) += U_nu(x) m(x+nu) U_nu(x+mu)^dagger
@@ -97,9 +95,8 @@ class Smearing {
 
   // out(x) += U_nu(x-nu)^dagger m(x-nu) U_nu(x-nu+mu)
   void add_staple_behind(const MatrixField& m, int nu, MatrixField& out) const {
-    MatrixField made(links_.lattice());
-    for_slabs(m.size(), [&](auto begin, auto end) { make_behind(links_, m, ahead_mu_, nu, made, begin, end); });
-    const NeighbourSites<Matrix> behind(communicator_, made, nu, -1);
+    for_slabs(m.size(), [&](auto begin, auto end) { make_behind(links_, m, ahead_mu_, nu, work_, begin, end); });
+    const NeighbourSites<Matrix> behind(communicator_, work_, nu, -1);
     for_slabs(m.size(), [&](auto begin, auto end) { add_behind(behind, out, begin, end); });
   }
 
@@ -113,6 +110,7 @@ class Smearing {
   const LinkField& links_;
   int mu_;
   NeighbourSites<Links> ahead_mu_;
+  MatrixField& work_;
 };
 
 }  // namespace
@@ -134,25 +132,30 @@ double asqtad_naik_weight(double u0) { return -1 / (24 * u0 * u0); }
 //   F = one U + sum_a S_a( three U + sum_b S_b( five U + S_c( seven U ) ) ) + lepage (straight paths),   a, b, c, mu
 //   all different, where S_nu is the sum of both staples in nu.
 LinkField smeared_links(const Communicator& communicator, const LinkField& links, const SmearingWeights& weights) {
-  LinkField result(links.lattice());
+  const Lattice& lattice = links.lattice();
+  LinkField result(lattice);
+  // Made once: fresh pages would take as long as the products.
+  MatrixField sum(lattice), third(lattice), fifth(lattice), seventh(lattice), straight(lattice), work(lattice);
   for (int mu = 0; mu < 4; ++mu) {
-    const Smearing around(communicator, links, mu);
-    MatrixField sum = around.link(weights.one);
+    const Smearing around(communicator, links, mu, work);
+    around.set_link(weights.one, sum);
+    around.set_link(weights.seven, seventh);
+    around.set_link(weights.lepage, straight);
     for (int a = 0; a < 4; ++a) {
       if (a == mu) continue;
-      MatrixField third = around.link(weights.three);
+      around.set_link(weights.three, third);
       for (int b = 0; b < 4; ++b) {
         if (b == mu || b == a) continue;
-        MatrixField fifth = around.link(weights.five);
-        around.add_staples(around.link(weights.seven), 6 - mu - a - b, fifth);
+        around.set_link(weights.five, fifth);
+        around.add_staples(seventh, 6 - mu - a - b, fifth);
         around.add_staples(fifth, b, third);
       }
       around.add_staples(third, a, sum);
       if (weights.lepage == 0) continue;
-      MatrixField ahead(links.lattice()), behind(links.lattice());
-      around.add_staple_ahead(around.link(weights.lepage), a, ahead);
+      MatrixField ahead(lattice), behind(lattice);
+      around.add_staple_ahead(straight, a, ahead);
       around.add_staple_ahead(ahead, a, sum);
-      around.add_staple_behind(around.link(weights.lepage), a, behind);
+      around.add_staple_behind(straight, a, behind);
       around.add_staple_behind(behind, a, sum);
     }
     for_slabs(result.size(), [&](auto begin, auto end) { add_direction(sum, mu, result, begin, end); });
