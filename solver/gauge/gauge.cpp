@@ -53,8 +53,9 @@ void Gauge::keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
   bench_.forget_vectors();  // its solver is another with eigenvectors
 }
 
-void Gauge::set_numbers(const SolveNumbers& asked) {
-  const SessionOptions wanted = links_.with_numbers(asked);
+void Gauge::set_numbers(const SolveNumbers& asked, const SolveRequest& request) {
+  const SessionOptions wanted =
+      links_.with_numbers(chosen_numbers(asked, request, context().lattice().global_volume()));
   if (wanted.precisions() != options().precisions())
     bench_.forget_operators();
   else if (wanted.numbers() != options().numbers())

@@ -61,9 +61,9 @@ class Gauge {
   void keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCertificate& certificate, double seconds,
                        const std::string& file, const std::string& format);
 
-  // What solves of one gauge may differ in, from now on. What is made stays where it serves these too. Throws Error
-  // where they do not go together, or ask for fewer reals than these links have. Local.
-  void set_numbers(const SolveNumbers& asked);
+  // What solves of one gauge may differ in, from now on, chosen for such a request. What is made stays where it serves
+  // these too. Throws Error where they do not go together, or ask for fewer reals than these links have. Local.
+  void set_numbers(const SolveNumbers& asked, const SolveRequest& request);
 
   // Forgets all that is made from the links, and earlier solutions: after a failure of one rank, which may have come
   // less far than the others. Local.

@@ -91,6 +91,12 @@ void set_masses(SolveOptions& options, const std::string& text) {
   if (text.find(':') == std::string::npos) request.naik_epsilons.clear();
 }
 
+void set_sloppy(SolveOptions& options, const std::string& text) {
+  const std::optional<Precision> sloppy = parse_sloppy(text);
+  options.session.sloppy_auto = !sloppy;
+  options.session.sloppy = sloppy.value_or(Precision::fp32);
+}
+
 Reconstruct parse_fat_form(const std::string& text) {
   if (text != "18") throw Error("fat_links", "18, as fat links are not unitary", "'" + text + "'");
   return Reconstruct::none18;
@@ -198,9 +204,10 @@ std::vector<Option> make_table() {
           "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both "
           "imply `reunitarize`",
           parse_reconstruct, &O::session, &SessionOptions::links),
-      row(lattice_operator, "sloppy", "fp32|fp16",
-          "mixed precision: iterate in this, update in `precision` fp64 (reliable updates)", parse_sloppy, &O::session,
-          &SessionOptions::sloppy),
+      {lattice_operator, "sloppy", "fp32|fp16|auto",
+       "mixed precision: iterate in this, update in `precision` fp64 (reliable updates); auto: fp16 for one mass from "
+       "0.005 on and at least 100,000 sites, else fp32",
+       set_sloppy, std::nullopt, true},
       row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),
       row(lattice_operator, "fat_links", "18", "reals stored per fat link, which is not unitary", parse_fat_form,

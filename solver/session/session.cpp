@@ -215,6 +215,7 @@ SolveReport Session::solve(const SolveRequest& request, std::span<const VectorFi
                            std::span<VectorField> solutions, const std::function<void(const CgProgress&)>& progress,
                            Checkpoints* of_job) {
   const Context::Scope scope(*state_->context);
+  if (options().sloppy_auto) state_->gauge->set_numbers(options(), request);
   return staghorn::solve(*state_->gauge, request, sources, solutions, progress,
                          {.interrupted = state_->interrupted, .checkpoints = of_job});
 }

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import h5py
 import pytest
 
@@ -122,3 +124,22 @@ def test_inspect_says_what_the_header_says(staghorn, small_gauge):
     assert found["max_unitarity_deviation"] < 1e-14
     text = staghorn("inspect", small_gauge, check=True).stdout
     assert "4x6x8x10" in text and "match" in text and "memory" in text
+
+
+def test_auto_chooses_the_precision_of_the_iterations(staghorn, tmp_path):
+    """fp16 for a heavy mass on many sites, else fp32; with the bits of that precision by name."""
+    gauge = tmp_path / "cold.h5"
+    staghorn("generate", "--lattice", 16, 16, 16, 32, "--start", "cold", "--sweeps", 0, "--output", gauge, check=True)
+
+    def solved(sloppy, *options):
+        output, report = tmp_path / "x.h5", tmp_path / "x.json"
+        staghorn("solve", "--gauge", gauge, "--sloppy", sloppy, "--source", "point:0,0,0,0", "--color", 0, "--system", "even", *options,
+                 "--output", output, "--report", report, "--force")
+        with h5py.File(output) as file:
+            return file["solution"][...].tobytes(), json.loads(report.read_text())
+
+    for options, chosen in [(["--mass", 0.5], "fp16"), (["--mass", 0.004, "--max-iterations", 10], "fp32"), (["--masses", "0.5,1"], "fp32"),
+                            (["--mass", 0.5, "--batch", 1], "fp16")]:
+        solution, report = solved("auto", *options)
+        assert report["sloppy"] == chosen
+        assert solution == solved(chosen, *options)[0]

@@ -35,6 +35,8 @@ REQUESTS = [
     ("batches", {}, 0.2, None, {"sources": ["z2:5", "point:1,2,3,5", "corner-wall:7"], "batch": 2}),
     ("batches of block CG", {"solver": "block"}, 0.2, "z2:5", {"noise_vectors": 6, "batch": 3}),
     ("mixed precision", {"sloppy": "fp16", "sloppy_links": 8}, 0.1, "z2:4", {}),
+    ("chosen precision", {"sloppy": "auto"}, 0.1, "z2:4", {}),
+    ("chosen precision in turns", {"sloppy": "auto"}, 0.1, None, {"sources": ["z2:4", "z2:5", "z2:6"], "batch": 2}),
     ("single precision", {"precision": "fp32"}, 0.1, "point:0,0,0,0", {}),
     ("preconditioner", {"preconditioner": "chebyshev:3"}, 0.1, "z2:1", {}),
     ("heavy quarks", {}, 1.5, "point:0,0,0,0", {"tolerance_hq": 1e-8, "max_iterations": 400}),

@@ -88,7 +88,7 @@ EigenpairOutput output_of(Asked& asked, const char* path, int storage, int repla
 
 // With the numbers of the gauge: the last solve may have left others behind. Collective.
 FoundEigenpairs search(HeldGauge& held, const EigenRequest& request, ProgressCall& progress) {
-  held.gauge->set_numbers(held.asked);
+  held.gauge->set_numbers(held.asked, {});
   const auto show = progress.show();
   return find_eigenpairs(
       *held.gauge, request,

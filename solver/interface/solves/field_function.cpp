@@ -60,7 +60,8 @@ class RunningSolve {
       read(asked);
       take_fields();
     });
-    held_.gauge->set_numbers(arguments_.options.session);  // operators of all ranks go or stay
+    held_.gauge->set_numbers(arguments_.options.session,
+                             arguments_.options.request);  // operators of all ranks go or stay
     ProgressCall progress(all(), arguments_.request.progress, arguments_.request.progress_data);
     SolveReport report = solve(*held_.gauge, arguments_.options.request, held_.sources, held_.solutions,
                                progress.show(), {true, progress.stopped()});

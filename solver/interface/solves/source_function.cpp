@@ -49,7 +49,7 @@ class RunningSources {
 
   int run() {
     agree_on(held_, "staghorn_solve_sources", [&](Asked& asked) { read(asked); });
-    held_.gauge->set_numbers(options().session);  // operators of all ranks go or stay
+    held_.gauge->set_numbers(options().session, options().request);  // operators of all ranks go or stay
     ProgressCall progress(held_.ranks(), arguments_.request.progress, arguments_.request.progress_data);
     Session session(*held_.context->context, *held_.gauge, progress.stopped());
     SolveReport report;

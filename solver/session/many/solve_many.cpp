@@ -116,6 +116,7 @@ SolveReport solve_many(Session& session, const SolveRequest& request, const Many
   const Context::Scope scope(session.context());
   check_request(request, session.options().precision);
   check_many(request);
+  if (session.options().sloppy_auto) session.resident().set_numbers(session.options(), request);
   // Eigenvectors are taken out of a whole batch.
   const bool deflated = session.options().eigenvectors && request.deflate;
   const bool in_turns = request.masses.empty() && !deflated && solver_for(session.options()).can.refill;

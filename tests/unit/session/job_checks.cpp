@@ -64,7 +64,7 @@ bool another_solver_keeps_the_packed_links() {
   const auto solved_by = [&](const char* name, const char* preconditioner) {
     options.solver = name;
     options.preconditioner = preconditioner;
-    gauge.set_numbers(options);
+    gauge.set_numbers(options, {});
     solutions.assign(1, VectorField(context.lattice()));
     const SolveReport report = solve(gauge, request, sources, solutions);
     return CHECK(report.solver == name) && CHECK(report.outcome == Outcome::certified);
@@ -80,11 +80,29 @@ bool another_solver_keeps_the_packed_links() {
   return solved_by("cg", "none") && CHECK(gauge.bench().packed_links() != packed);
 }
 
+// Chosen for a request, made once for requests alike, and chosen anew for one that differs.
+bool a_precision_is_chosen_for_each_request() {
+  SolveRequest request;
+  request.mass = 0.005;
+  SolveNumbers asked;
+  const auto chosen = [&](std::int64_t sites) { return *chosen_numbers(asked, request, sites).sloppy; };
+  if (!CHECK(!chosen_numbers(asked, request, 1'000'000).sloppy)) return false;
+  asked.sloppy_auto = true;
+  if (!CHECK(chosen(100'000) == Precision::fp16) || !CHECK(chosen(99'999) == Precision::fp32)) return false;
+  asked.solver = "block";
+  if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
+  asked.solver = "auto";
+  request.mass = 0.004;
+  if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
+  request.masses = {0.1, 0.2};
+  return CHECK(chosen(100'000) == Precision::fp32);
+}
+
 }  // namespace
 
 std::vector<UnitCheck> job_checks() {
   return {UNIT_CHECK(a_job_is_cut_by_epsilons_and_then_by_sources), UNIT_CHECK(a_job_of_one_mass_is_one_batch),
-          UNIT_CHECK(another_solver_keeps_the_packed_links)};
+          UNIT_CHECK(a_precision_is_chosen_for_each_request), UNIT_CHECK(another_solver_keeps_the_packed_links)};
 }
 
 }  // namespace staghorn
