@@ -18,8 +18,7 @@ struct ManyRhs {
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
   static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
   // Blocks that a multiprocessor must hold. With 4 right-hand sides a thread, more blocks would spill what they gain
-  // (decision 010). What limits 16 right-hand sides of improved quarks is what the second-level cache hands out, on an
-  // H200 some 6 TB/s. With 6 blocks in place of 4 an iteration takes 12 % less in fp32, and 14 % less in fp16.
+  // (decisions 010 and 024).
   static constexpr int least_blocks(bool cut) {
     if (Form::stencil == Stencil::improved) return sizeof(Stored) == 8 || (per_thread == 8 && Form::naik == 9) ? 4 : 6;
     if (sizeof(Stored) == 8 && Tile == 4 && (cut || Form::near == 18)) return 4;
