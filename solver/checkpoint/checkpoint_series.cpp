@@ -8,17 +8,17 @@
 namespace staghorn {
 
 CheckpointSeries::CheckpointSeries(const Communicator& communicator, const Lattice& lattice,
-                                   const CheckpointPlace& place, std::map<std::string, std::string> identity)
+                                   const AskedCheckpoint& asked, std::map<std::string, std::string> identity)
     : communicator_(communicator),
       lattice_(lattice),
-      path_(place.path),
+      path_(*asked.checkpoint),
       names_(communicator),
-      every_(place.every),
+      every_(asked.checkpoint_every),
       identity_(std::move(identity)),
       saves_seen_(times_asked_to_save()) {
   summary_.file = path_;
   for (const std::string& path : {path_, previous_checkpoint(path_)}) names_.claim(path, true);
-  if (place.resume)
+  if (asked.resume)
     find_state();
   else if (file_exists(communicator, path_))
     throw FileError(path_ + " exists already; `resume` goes on from it");

@@ -11,28 +11,18 @@
 #include "lattice_io/files/output_file.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
 #include "solver/report/run_setting.hpp"
+#include "solver/request/asked_checkpoint.hpp"
 
 namespace staghorn {
 
-// Where states go, as requests have it.
-struct CheckpointPlace {
-  std::string path;
-  double every = 600;  // seconds between two of them
-  bool resume = false;
-};
-template <class Request>
-CheckpointPlace checkpoint_place(const Request& request) {
-  return {*request.checkpoint, request.checkpoint_every, request.resume};
-}
-
 class CheckpointSeries {
  public:
-  // `identity`: what the solve is, text by text. With `place.resume` the solve
+  // `identity`: what the solve is, text by text. With `asked.resume` the solve
   // goes on from that file, or, where that is damaged or absent, from the one before; where there is none it begins.
   // Throws Error where a checkpoint is of another solve, naming the text that differs; where the file exists and
   // `resume` is not asked for; where another job writes to it or to the one before; and where it cannot be written.
   // `communicator` and `lattice` must outlive this.
-  CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
+  CheckpointSeries(const Communicator& communicator, const Lattice& lattice, const AskedCheckpoint& asked,
                    std::map<std::string, std::string> identity);
 
   // What the solve goes on from, and its file; nothing where it begins.
@@ -40,7 +30,7 @@ class CheckpointSeries {
   const std::string& found_path() const { return summary_.resumed_from; }
   void note(const std::string& text) { summary_.notes.push_back(text); }
 
-  // Every `place.every` seconds, and when a signal asks for it (halo/watch/signal_watch.hpp).
+  // Every `asked.checkpoint_every` seconds, and when a signal asks for it (halo/watch/signal_watch.hpp).
   bool is_due();
   // Writes a state, which has come so far, and n_vectors vectors, `vector(k)` as write_checkpoint has it. A disk that
   // is full is noted, and the solve goes on. Throws EndedWithCheckpoint where a signal asked for the end.

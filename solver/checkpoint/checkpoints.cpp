@@ -21,9 +21,9 @@ SharedFields fields_of(const std::vector<ColorVectorField*>& vectors) {
 
 }  // namespace
 
-Checkpoints::Checkpoints(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
+Checkpoints::Checkpoints(const Communicator& communicator, const Lattice& lattice, const AskedCheckpoint& asked,
                          std::map<std::string, std::string> identity)
-    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, place, std::move(identity)) {}
+    : communicator_(communicator), lattice_(lattice), series_(communicator, lattice, asked, std::move(identity)) {}
 
 void Checkpoints::Counts::visit(const Archive& archive) {
   archive("solutions", solutions);

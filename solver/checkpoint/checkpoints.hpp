@@ -16,7 +16,7 @@ namespace staghorn {
 class Checkpoints final : public SearchKeeper {
  public:
   // Arguments and errors as those of CheckpointSeries.
-  Checkpoints(const Communicator& communicator, const Lattice& lattice, const CheckpointPlace& place,
+  Checkpoints(const Communicator& communicator, const Lattice& lattice, const AskedCheckpoint& asked,
               std::map<std::string, std::string> identity);
 
   // What surrounds the search: values, and solutions so far, which are kept if one of them is not zero. Both are asked

@@ -24,9 +24,7 @@ void check_eigen_request(const EigenRequest& request, const SessionOptions& opti
                 "a number from " + option_text(least) + " to 1 in " + to_string(options.precision) +
                     ", on residuals over the largest eigenvalue",
                 request.tolerance);
-  if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
-  if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
-  if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
+  request.check_checkpoint();
   if (request.max_calls < 1) throw Error("max_calls", "a number of at least 1", request.max_calls);
   if (request.interval_from && !(*request.interval_from > 0))
     throw Error("interval_from", "an eigenvalue above 0", *request.interval_from);

@@ -10,16 +10,12 @@
 
 namespace staghorn {
 
-struct EigenRequest {
+struct EigenRequest : AskedCheckpoint {
   static constexpr int most_pairs = 1000;  // a basis has half as many again, and its dense eigenproblem one core
   int pairs = 0;                           // the lowest ones of K = -D^2 on even sites
   double tolerance = 1e-10;                // on |K v - lambda v| for each pair, over the largest eigenvalue of K
   long max_calls = 1000000;                // applications of K
   std::uint64_t seed = 1;                  // of the start vector
-  // The state of the search, as SolveRequest has it.
-  std::optional<std::string> checkpoint;
-  double checkpoint_every = 600;  // seconds
-  bool resume = false;
   // Of the Chebyshev polynomial; found by the program when absent. For tests and studies.
   std::optional<double> interval_from;
   std::optional<int> degree;

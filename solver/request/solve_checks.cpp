@@ -144,13 +144,11 @@ void check_request(const SolveRequest& request, Precision precision) {
     if (!(of_mass >= 0 && of_mass < 1)) throw Error("tolerances", "relative residuals from 0 to below 1", of_mass);
   if (request.max_iterations && *request.max_iterations < 0)
     throw Error("max_iterations", "a number of at least 0", *request.max_iterations);
-  if (!(request.checkpoint_every >= 0)) throw Error("checkpoint_every", "seconds, 0 or more", request.checkpoint_every);
-  if (request.checkpoint && request.checkpoint->empty()) throw Error("checkpoint", "the name of a file", "''");
+  request.check_checkpoint();
   if (several || request.rational)
     for (const auto& [name, is_set] :
          {std::pair{"chronological", request.chronological > 0}, std::pair{"recover", request.recover}})
       if (is_set) throw Error(name, "a single `mass`", "several");
-  if (request.resume && !request.checkpoint) throw Error("resume", "a `checkpoint` to go on from", "none");
 }
 
 void check_epsilons(const SolveRequest& request, const SessionOptions& options) {

@@ -15,6 +15,7 @@
 #include "halo/host_mapping.hpp"
 #include "halo/lattice.hpp"
 #include "halo/watch/slow_down.hpp"
+#include "solver/request/asked_checkpoint.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
 #include "solver/request/targets.hpp"
@@ -129,7 +130,7 @@ struct ExpectedSolve {
   LowPart low_part = LowPart::none;
 };
 
-struct SolveRequest : Targets {
+struct SolveRequest : Targets, AskedCheckpoint {
   double mass = 0;             // lattice mass a m; > 0 for the full system, >= 0 for a parity system
   std::vector<double> masses;  // if not empty: these instead of `mass`, all by the iterations of the smallest
   // HISQ: Naik epsilon of each mass, nothing: that of the links; empty: of all. Masses of one epsilon go together.
@@ -143,9 +144,6 @@ struct SolveRequest : Targets {
   StopOn stop = StopOn::system;                   // where the system is full; not with several masses
   std::optional<long> max_iterations{};           // of CG, per right-hand side; nothing: stagnation alone ends it
   PhaseConvention phases = PhaseConvention::cps;  // of sources, guesses and solutions (dirac/stencil/boundary.hpp)
-  std::optional<std::string> checkpoint;          // file for the state of the solve (docs/checkpoints.md)
-  double checkpoint_every = 600;                  // seconds between two checkpoints
-  bool resume = false;                            // go on from `checkpoint`, if it is there
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)

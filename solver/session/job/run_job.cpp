@@ -107,7 +107,7 @@ SolveReport run_job(Gauge& gauge, const BatchWork& job) {
   std::optional<Checkpoints> own_checkpoints;
   Checkpoints* checkpoints = job.checkpoints;
   if (!checkpoints && request.checkpoint)
-    checkpoints = &own_checkpoints.emplace(all, gauge.context().lattice(), checkpoint_place(request),
+    checkpoints = &own_checkpoints.emplace(all, gauge.context().lattice(), request,
                                            checkpoint_identity(gauge, request, hashes_of(all, job.sources)));
   Tally tally;
   JobSoFar so_far;

@@ -106,8 +106,7 @@ FoundEigenpairs find_eigenpairs(Gauge& gauge, const EigenRequest& request,
   options.unlike_ranks = context.unlike_ranks();
   require_memory(gauge, options, request);
   std::optional<Checkpoints> checkpoints;
-  if (request.checkpoint)
-    checkpoints.emplace(all, gauge.context().lattice(), checkpoint_place(request), identity_of(gauge, request));
+  if (request.checkpoint) checkpoints.emplace(all, gauge.context().lattice(), request, identity_of(gauge, request));
 
   FoundEigenpairs found;
   EigenReport& report = found.report;

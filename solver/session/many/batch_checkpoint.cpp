@@ -7,7 +7,7 @@ BatchCheckpoint::BatchCheckpoint(const Communicator& communicator, const Lattice
                                  BatchesSoFar& so_far)
     : solutions_(communicator, lattice, solutions, "solution"),
       so_far_(so_far),
-      checkpoints_(communicator, lattice, checkpoint_place(request), std::move(identity)) {
+      checkpoints_(communicator, lattice, request, std::move(identity)) {
   checkpoints_.add_job([this](const Archive& archive) {
     solutions_.write(archive, so_far_.rhs, so_far_.is_done);
     archive("batches", so_far_);

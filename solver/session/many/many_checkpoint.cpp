@@ -34,7 +34,7 @@ ManyCheckpoint::ManyCheckpoint(const Communicator& communicator, const Lattice& 
     : communicator_(communicator),
       lattice_(lattice),
       solutions_(communicator, lattice, solutions, "source"),
-      series_(communicator, lattice, checkpoint_place(request), std::move(identity)) {}
+      series_(communicator, lattice, request, std::move(identity)) {}
 
 std::vector<std::size_t> ManyCheckpoint::go_on(CertifiedSolve& whole, std::vector<bool>& is_done, RefilledBatch& batch,
                                                const std::function<VectorField(std::size_t)>& make,
