@@ -1,4 +1,5 @@
 // Staggered phases and boundary conditions: the one place where their signs are defined.
+// Fields of a request get them by change_phases (solver/request/sources.hpp), links by link_phases.hpp.
 //
 // Internal phases (CPS): eta_x = 1, eta_y = (-1)^x, eta_z = (-1)^(x+y), eta_t = (-1)^(x+y+z), global coordinates.
 // MILC's set is (-1)^t, (-1)^(t+x), (-1)^(t+x+y), 1 for x, y, z, t. A solution in MILC's convention is

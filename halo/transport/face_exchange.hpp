@@ -1,5 +1,6 @@
 // The exchange of the eight faces of a local lattice: buffers and messages. What a face site holds, and how faces are
-// packed into the send buffer, is the caller's business.
+// packed into the send buffer, is the caller's business: dirac/stencil/face_packing.hpp, and
+// dirac/operators/operator_state.cpp, which computes the interior meanwhile.
 //
 // Face 2 mu is the ghost of the forward hop: it is received from the neighbour at +mu, which sends its sites x_mu = 0.
 // Face 2 mu + 1 is the ghost of the backward hop: received from -mu, which sends its sites x_mu = L_mu - 1.
@@ -46,8 +47,10 @@ class FaceExchange {
   PeerTransport* peers() { return on_device_.peers; }
   NcclTransport* nccl() { return on_device_.nccl; }
 
+  // A round: start(), and messages leave; progress() now and then while the caller computes; finish(), and every ghost
+  // has arrived. `computed`: seconds for which the rank has computed since start() or the last of these.
   void start();
-  void progress(double computed = 0);  // seconds for which the rank has computed since start() or the last of these
+  void progress(double computed = 0);
   void finish();
   // After finish(): as Transport::await.
   void await(double limit_seconds);

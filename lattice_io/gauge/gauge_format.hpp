@@ -1,8 +1,8 @@
 // What each gauge format supplies: parse a header, and frame a block of sites on writing.
 //
-// Everything here is local. Every rank parses the header itself (it opens the file for its slabs anyway); frames are
-// written by rank 0 alone. The block of sites, the checksums and the exchange among ranks are the same for all formats:
-// gauge_reading.cpp, gauge_writing.cpp.
+// Which format a file has is found by parse_header in gauge_file.cpp. Everything here is local. Every rank parses the
+// header itself (it opens the file for its slabs anyway); frames are written by rank 0 alone. The block of sites, the
+// checksums and the exchange among ranks are the same for all formats: gauge_reading.cpp, gauge_writing.cpp.
 #pragma once
 
 #include <complex>

@@ -1,5 +1,5 @@
-// What the checkpoints of a job belong to, text by text: version, links, sources, request. Private to session/.
-// Collective.
+// What the checkpoints of a job belong to, text by text: version, links, sources, request. CheckpointSeries
+// (solver/checkpoint/) compares them. Private to session/. Collective.
 #pragma once
 
 #include <map>

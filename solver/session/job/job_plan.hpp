@@ -1,4 +1,7 @@
 // A job of a solver as data: which masses and sources go through it together, one batch after the other. Local.
+//
+// These batches are cut by what a solver takes at once. Those of --batch, whose size may come from memory, are of
+// solver/session/many/ and Workbench::prepare_batch.
 #pragma once
 
 #include <cstddef>
