@@ -32,6 +32,7 @@ set(staghorn_included_headers
     solver/report/observable.hpp
     solver/report/run_setting.hpp
     solver/report/solve_report.hpp
+    solver/request/asked_checkpoint.hpp
     solver/request/quark_action.hpp
     solver/request/rational_function.hpp
     solver/request/solve_request.hpp

@@ -18,7 +18,7 @@ struct ManyRhs {
   static constexpr int per_thread = Tile < most_per_thread ? Tile : most_per_thread;
   static constexpr int groups = Tile / per_thread, sites = many_threads / groups;  // of a block
   // Blocks that a multiprocessor must hold. With 4 right-hand sides a thread, more blocks would spill what they gain
-  // (decisions 010 and 024).
+  // (decisions 010 and 034).
   static constexpr int least_blocks(bool cut) {
     if (Form::stencil == Stencil::improved) return sizeof(Stored) == 8 || (per_thread == 8 && Form::naik == 9) ? 4 : 6;
     if (sizeof(Stored) == 8 && Tile == 4 && (cut || Form::near == 18)) return 4;
