@@ -87,8 +87,8 @@ def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"sloppy": "fp64"}, "sloppy: expected fp32 or fp16"),
-    ({"sloppy": "fp8"}, "sloppy: expected fp32 or fp16, found 'fp8'"),
+    ({"sloppy": "fp64"}, "sloppy: expected fp32, fp16 or auto"),
+    ({"sloppy": "fp8"}, "sloppy: expected fp32, fp16 or auto, found 'fp8'"),
     ({"sloppy": "fp16", "precision": "fp32"}, "sloppy: expected fp32 or fp16 below precision fp64, found fp16 below fp32"),
     ({"sloppy_links": 12}, "sloppy_links: expected a sloppy precision"),
     ({"tuning": "sometimes"}, "on, off or again"),
