@@ -37,7 +37,7 @@ def solve(staghorn, gauge, tmp_path):
 
 @pytest.fixture
 def cache(tmp_path):
-    return tmp_path / "cache" / "staghorn" / "launches-v2.txt"
+    return tmp_path / "cache" / "staghorn" / "launches-v3.txt"
 
 
 def test_a_choice_is_made_once(solve, cache):

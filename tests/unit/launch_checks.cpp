@@ -88,7 +88,7 @@ bool every_choice_can_be_remembered() {
 
 bool launches_are_added_to_the_file() {
   const TemporaryFolder folder;
-  const fs::path file = folder.path / "new" / "staghorn" / "launches-v2.txt";
+  const fs::path file = folder.path / "new" / "staghorn" / "launches-v3.txt";
   if (!CHECK(read_launches(file).empty())) return false;
   const std::string first = launch_line("a", {8, 1}) + launch_line("b", {4, 2}), second = launch_line("a", {2, 1});
   if (!CHECK(append_launches(file, first) == "") || !CHECK(append_launches(file, second) == "")) return false;
@@ -111,9 +111,9 @@ bool the_file_is_in_the_cache_folder() {
     home ? setenv("HOME", home, 1) : unsetenv("HOME");
     return launch_file().string();
   };
-  return CHECK(file("/cache", "/home/me") == "/cache/staghorn/launches-v2.txt") &&
-         CHECK(file(nullptr, "/home/me") == "/home/me/.cache/staghorn/launches-v2.txt") &&
-         CHECK(file("relative", "/home/me") == "/home/me/.cache/staghorn/launches-v2.txt") &&
+  return CHECK(file("/cache", "/home/me") == "/cache/staghorn/launches-v3.txt") &&
+         CHECK(file(nullptr, "/home/me") == "/home/me/.cache/staghorn/launches-v3.txt") &&
+         CHECK(file("relative", "/home/me") == "/home/me/.cache/staghorn/launches-v3.txt") &&
          CHECK(file("", nullptr) == "");
 }
 

@@ -21,7 +21,7 @@ namespace staghorn {
 namespace {
 
 constexpr int most_tile = HopTiles<sizeof(float)>::whole::all.front(), most_waves = 8;
-constexpr const char* file_name = "launches-v2.txt";
+constexpr const char* file_name = "launches-v3.txt";
 
 // Parses "TILE WAVES"; nothing may follow.
 std::optional<LaunchChoice> parse_choice(const std::string& text) {

@@ -26,7 +26,7 @@ std::string launch_key(const std::string& kernel, const HopView& view, const std
 std::string launch_line(const std::string& key, const LaunchChoice& choice);
 KnownLaunches parse_launches(const std::string& text);
 
-// The file: launches-v2.txt in the folder staghorn of XDG_CACHE_HOME, else of HOME/.cache. Empty if neither is an
+// The file: launches-v3.txt in the folder staghorn of XDG_CACHE_HOME, else of HOME/.cache. Empty if neither is an
 // absolute path.
 std::filesystem::path launch_file();
 // Returns the choices of a file; none if there is no such file.
