@@ -206,7 +206,7 @@ std::vector<Option> make_table() {
           parse_reconstruct, &O::session, &SessionOptions::links),
       {lattice_operator, "sloppy", "fp32|fp16|auto",
        "mixed precision: iterate in this, update in `precision` fp64 (reliable updates); auto: fp16 for one mass from "
-       "0.005 on and at least 100,000 sites, else fp32",
+       "0.005 on of improved quarks on at least 100,000 sites, else fp32",
        set_sloppy, std::nullopt, true},
       row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),

@@ -90,8 +90,9 @@ std::optional<Parity> sites_of(System system) {
 void check_options(const SessionOptions& options) {
   const std::string precision = to_string(options.precision);
   if (options.precision == Precision::fp16) throw Error("precision", "fp64 or fp32", precision);
+  const std::string sloppy = options.sloppy_auto ? "auto" : options.sloppy ? to_string(*options.sloppy) : "none";
   if (options.sloppy && (*options.sloppy == Precision::fp64 || options.precision != Precision::fp64))
-    throw Error("sloppy", "fp32 or fp16 below precision fp64", to_string(*options.sloppy) + " below " + precision);
+    throw Error("sloppy", "fp32 or fp16 below precision fp64", sloppy + " below " + precision);
   for (const auto& [name, form] :
        {std::pair{"sloppy_links", options.sloppy_links}, std::pair{"sloppy_naik_links", options.sloppy_naik_links}})
     if (form && !options.sloppy) throw Error(name, "a sloppy precision, whose links they are", "none");
@@ -111,8 +112,7 @@ void check_options(const SessionOptions& options) {
   if (options.quarks.stored() && options.reunitarize)
     throw Error("reunitarize", "thin links, which can be projected onto SU(3)", "links from files");
   if (options.blas == Blas::cublas && options.sloppy)
-    throw Error("`blas` cublas", "no sloppy precision, as it is the plain baseline",
-                "sloppy " + to_string(*options.sloppy));
+    throw Error("`blas` cublas", "no sloppy precision, as it is the plain baseline", "sloppy " + sloppy);
 }
 
 void check_request(const SolveRequest& request, Precision precision) {

@@ -77,9 +77,11 @@ struct SolveNumbers : Precisions {
 };
 
 struct SolveRequest;
-// With `sloppy_auto` the precision of the iterations for this request, on a lattice of so many sites in all; else what
-// was asked. It depends on nothing that differs between machines, so that an answer has the same bits on all of them.
-SolveNumbers chosen_numbers(SolveNumbers asked, const SolveRequest& request, std::int64_t sites);
+// With `sloppy_auto` the precision of the iterations for this request and these quarks, on a lattice of so many sites
+// in all; else what was asked. It depends on nothing that differs between machines, so that an answer has the same bits
+// on all of them.
+SolveNumbers chosen_numbers(SolveNumbers asked, const SolveRequest& request, const QuarkAction& quarks,
+                            std::int64_t sites);
 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions : SolveNumbers {

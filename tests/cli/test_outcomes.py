@@ -127,9 +127,11 @@ def test_inspect_says_what_the_header_says(staghorn, small_gauge):
 
 
 def test_auto_chooses_the_precision_of_the_iterations(staghorn, tmp_path):
-    """fp16 for a heavy mass on many sites, else fp32; with the bits of that precision by name."""
+    """fp16 for a heavy mass of improved quarks on many sites, else fp32; with the bits of that precision by name."""
     gauge = tmp_path / "cold.h5"
     staghorn("generate", "--lattice", 16, 16, 16, 32, "--start", "cold", "--sweeps", 0, "--output", gauge, check=True)
+
+    HISQ = ["--action", "hisq"]
 
     def solved(sloppy, *options):
         output, report = tmp_path / "x.h5", tmp_path / "x.json"
@@ -138,8 +140,9 @@ def test_auto_chooses_the_precision_of_the_iterations(staghorn, tmp_path):
         with h5py.File(output) as file:
             return file["solution"][...].tobytes(), json.loads(report.read_text())
 
-    for options, chosen in [(["--mass", 0.5], "fp16"), (["--mass", 0.004, "--max-iterations", 10], "fp32"), (["--masses", "0.5,1"], "fp32"),
-                            (["--mass", 0.5, "--batch", 1], "fp16")]:
+    for options, chosen in [(["--mass", 0.5], "fp32"), (["--mass", 0.5, *HISQ], "fp16"),
+                            (["--mass", 0.004, "--max-iterations", 10, *HISQ], "fp32"), (["--masses", "0.5,1", *HISQ], "fp32"),
+                            (["--mass", 0.5, "--batch", 1, *HISQ], "fp16")]:
         solution, report = solved("auto", *options)
         assert report["sloppy"] == chosen
         assert solution == solved(chosen, *options)[0]

@@ -84,14 +84,19 @@ bool another_solver_keeps_the_packed_links() {
 bool a_precision_is_chosen_for_each_request() {
   SolveRequest request;
   request.mass = 0.005;
+  QuarkAction quarks;
+  quarks.action = Action::hisq;
   SolveNumbers asked;
-  const auto chosen = [&](std::int64_t sites) { return *chosen_numbers(asked, request, sites).sloppy; };
-  if (!CHECK(!chosen_numbers(asked, request, 1'000'000).sloppy)) return false;
+  const auto chosen = [&](std::int64_t sites) { return *chosen_numbers(asked, request, quarks, sites).sloppy; };
+  if (!CHECK(!chosen_numbers(asked, request, quarks, 1'000'000).sloppy)) return false;
   asked.sloppy_auto = true;
   if (!CHECK(chosen(100'000) == Precision::fp16) || !CHECK(chosen(99'999) == Precision::fp32)) return false;
   asked.solver = "block";
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
   asked.solver = "auto";
+  quarks.action = Action::naive;
+  if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
+  quarks.action = Action::hisq;
   request.mass = 0.004;
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
   request.masses = {0.1, 0.2};
