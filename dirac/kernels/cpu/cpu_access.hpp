@@ -150,8 +150,9 @@ __attribute__((noinline)) void load_special(const SpecialNeighbour& s, const Sto
 
 // The Access of hop_kernel.hpp. Links stay in their unit (fixed point) and without their scale (improved quarks);
 // vectors are multiplied by both instead: 6 products a link, not 18. NaikReals: 0 for naive quarks.
-// InRows: blocks are computed in rows (cpu_improved_hop.hpp), which need no prefetch of vectors.
-template <class Stored, int NearReals, int NaikReals = 0, bool InRows = false>
+// Prefetches: vectors of the next block are asked for in z and t, where more lies between the slices that a hop reads
+// than a second-level cache holds.
+template <class Stored, int NearReals, int NaikReals = 0, bool Prefetches = false>
 struct CpuAccess {
   using Real = Arithmetic<Stored>;
   static constexpr int V = lanes_of<Real>;
@@ -180,28 +181,32 @@ struct CpuAccess {
     return Real(links<set>().scale) * unit;
   }
 
+  // The next blocks read the links that lie behind this one in memory. One of them is prefetched, because the machine's
+  // own prefetchers follow too few streams at once. How far ahead, and with many right-hand sides only into the second
+  // level, was measured (decision 026).
+  static constexpr int blocks_ahead = Prefetches                  ? 2
+                                      : stencil == Stencil::naive ? 64 / vector_bytes
+                                                                  : 128 / vector_bytes;
+  static constexpr int prefetch_level = Prefetches ? 2 : 3;  // of __builtin_prefetch: 3 is the first level
+
   // In all cases links are read through one pointer and vectors through another, so that the arithmetic that follows is
   // compiled once and free of branches.
   template <LinkSet set>
   STAGHORN_INLINE ColorMatrix<Block<Real>> load_link(const void* links, std::int64_t index) const {
     constexpr int Reals = reals_of<set>;
     const Stored* from = static_cast<const Stored*>(links) + index * (Reals * V);
-    constexpr bool far = stencil == Stencil::improved;
-    const Stored* const soon = from + (far ? 2 : 1) * Reals * V;
+    const Stored* const soon = from + blocks_ahead * Reals * V;
     Block<Real> reals[Reals];
     STAGHORN_UNROLL
     for (int k = 0; k < Reals / 2; ++k) {
       reals[2 * k] = load_reals(from + 2 * k * V), reals[2 * k + 1] = load_reals(from + (2 * k + 1) * V);
-      // The next blocks read the links that lie behind this one in memory. One is prefetched, because the machine's own
-      // prefetchers follow too few streams at once: the next, or for improved quarks, whose 16 links of two blocks do
-      // not fit the first-level cache, the next but one into the second level.
       constexpr int lines = vector_bytes * sizeof(Stored) / sizeof(Real) < 64 ? 1 : 2;  // in a complex number
-      __builtin_prefetch(soon + 2 * k * V, 0, far ? 2 : 3);
-      if constexpr (lines == 2) __builtin_prefetch(soon + (2 * k + 1) * V, 0, far ? 2 : 3);
+      __builtin_prefetch(soon + 2 * k * V, 0, prefetch_level);
+      if constexpr (lines == 2) __builtin_prefetch(soon + (2 * k + 1) * V, 0, prefetch_level);
     }
     if constexpr (Reals % 2 == 1) {
       reals[Reals - 1] = load_reals(from + (Reals - 1) * V);
-      __builtin_prefetch(soon + (Reals - 1) * V, 0, far ? 2 : 3);
+      __builtin_prefetch(soon + (Reals - 1) * V, 0, prefetch_level);
     }
     return link_from_reals<Stored>(reals);
   }
@@ -240,9 +245,8 @@ struct CpuAccess {
     const std::int32_t code = codes()[leg];
     const Stored* in = static_cast<const Stored*>(call.in);
     const Real factor = this->factor<set>();
-    // Between the slices that an improved hop reads in t lie more links than a second-level cache holds.
-    if constexpr (stencil == Stencil::improved && !InRows)
-      if (mu == 3) prefetch_next(leg, rhs);
+    if constexpr (Prefetches)
+      if (mu >= 2) prefetch_next(leg, rhs);
     if (code < 0) [[unlikely]] {
       load_special(view.neighbourhood.special[~code], in, static_cast<const Stored*>(call.ghost), view.vectors.n_rhs,
                    rhs, view.phase[2 * mu + (forward ? 0 : 1)], factor, gathered);
