@@ -3,8 +3,8 @@
 #include "dirac/algebra/dispatch.hpp"
 #include "dirac/algebra/link_forms.hpp"
 #include "dirac/fields/cuda_conversions.hpp"
-#include "dirac/fields/cuda_sites.cuh"
 #include "dirac/fields/cuda_words.cuh"
+#include "dirac/fields/plain_sites.cuh"
 #include "dirac/fields/site_layout.hpp"
 #include "halo/cuda/cuda_check.hpp"
 

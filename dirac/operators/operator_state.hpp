@@ -1,5 +1,6 @@
-// What a StaggeredOperator holds, and how a hop runs. On the CPU a hop runs in pieces, between which messages advance;
-// on the GPU it is queued. Private to staggered_operator.cpp and operator_state.cpp.
+// What a StaggeredOperator holds, and how a hop runs (operator_hop.cpp). On the CPU a hop runs in pieces, between which
+// messages advance; on the GPU it is queued. Private to staggered_operator.cpp, operator_state.cpp and
+// operator_hop.cpp.
 #pragma once
 
 #include "dirac/kernels/experiments/hop_kernels.hpp"

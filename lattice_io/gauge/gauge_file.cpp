@@ -1,4 +1,5 @@
-// Names of the gauge formats, and which of them a file is: told by its first bytes.
+// Names of the gauge formats, and which of them a file is: told by its first bytes. A new one:
+// docs/development/how-to-add-a-file-format.md.
 #include "lattice_io/gauge/gauge_file.hpp"
 
 #include <algorithm>

@@ -14,8 +14,8 @@
 #include "halo/watch/forked.hpp"
 #include "solver/interface/alike.hpp"
 #include "solver/interface/handles.hpp"
-#include "solver/interface/host_fields.hpp"
 #include "solver/interface/statuses.hpp"
+#include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
 

@@ -6,7 +6,7 @@
 
 #include "halo/watch/error.hpp"
 #include "solver/interface/handles.hpp"
-#include "solver/interface/host_fields.hpp"
+#include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
 
 using namespace staghorn;

@@ -6,7 +6,7 @@
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
-#include "solver/interface/host_fields.hpp"
+#include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/structs.hpp"
 #include "solver/interface/words.hpp"
 

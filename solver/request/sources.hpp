@@ -65,7 +65,8 @@ constexpr int usual_batch = 16;
 // Many sources, of which a few are solved at a time. Where neither is set, all right-hand sides are one batch.
 struct ManySources {
   std::optional<std::string> list;  // sources in words, separated by `;`, or "@FILE" with one a line
-  std::optional<int> batch;         // right-hand sides that share links; absent: 16, or as many as memory holds
+  // Right-hand sides that share links; absent: 16, and of sources that take turns no more than memory holds.
+  std::optional<int> batch;
   bool asked() const { return list || batch; }
 };
 

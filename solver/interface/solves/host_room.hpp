@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "solver/interface/handles.hpp"
-#include "solver/interface/host_fields.hpp"
+#include "solver/interface/struct_layouts.hpp"
 
 namespace staghorn {
 

@@ -4,7 +4,7 @@
 #include <staghorn.h>
 
 #include "solver/interface/handles.hpp"
-#include "solver/interface/host_fields.hpp"
+#include "solver/interface/struct_layouts.hpp"
 #include "solver/interface/words.hpp"
 
 namespace staghorn {

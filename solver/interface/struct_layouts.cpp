@@ -1,4 +1,4 @@
-#include "solver/interface/host_fields.hpp"
+#include "solver/interface/struct_layouts.hpp"
 
 #include <algorithm>
 #include <cstring>
