@@ -31,14 +31,14 @@ def write_gauge(path: PathLike, links: ArrayLike, *, format: str | None = None, 
     _native.write_gauge(os.fsdecode(path), links_array(links, order), format, precision, force)
 
 
-def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 0.0, sweeps: int = 0, seed: int = 1,
+def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float | None = None, sweeps: int = 0, seed: int = 1,
              start: PathLike = "hot", overrelaxation: int = 4, save_every: int = 0,
              save_as: PathLike | None = None, output: PathLike | None = None,
              format: str | None = None, precision: str | None = None, device: str = "auto", force: bool = False) -> ComplexArray:
     """A Markov chain of quenched SU(3) configurations, as `staghorn generate` makes it: the same bits, the same files.
 
     lattice         X, Y, Z, T, even; None: that of the file `start`
-    beta            6 / g^2
+    beta            6 / g^2; needed unless `sweeps` is 0
     sweeps          heatbath sweeps from `start` on
     seed            of the random numbers
     start           cold, hot, or a file of links, whose chain goes on
@@ -53,7 +53,9 @@ def generate(lattice: tuple[int, int, int, int] | None = None, *, beta: float = 
 
     Returns the last links U[T, Z, Y, X, mu, 3, 3]. Runs in this process alone. Raises Error.
     """
-    return _native.generate(lattice, os.fsdecode(start), float(beta), int(sweeps),
+    if beta is None and sweeps > 0:
+        raise Error("beta: expected a number where `sweeps` is not 0, found none", "argument")
+    return _native.generate(lattice, os.fsdecode(start), 0.0 if beta is None else float(beta), int(sweeps),
                             int(overrelaxation), int(seed), int(save_every), None if save_as is None else os.fsdecode(save_as),
                             None if output is None else os.fsdecode(output), format, precision, device, bool(force))
 

@@ -366,8 +366,8 @@ def _asked(mass: float | None, source: Any, options: dict[str, Any]) -> dict[str
     if ("sources" in options) == (source is not None):
         raise Error(f"source: expected one, or None with `sources`, found {'both' if source is not None else 'none'}", "argument")
     if mass is not None:
-        if isinstance(mass, (str, bytes)):
-            raise TypeError(f"mass: expected a number, found {mass!r}")
+        if isinstance(mass, (str, bytes)) or np.ndim(mass) != 0:
+            raise TypeError(f"mass: expected a number, found {mass!r}{'; several are `masses`' if np.ndim(mass) else ''}")
         options["mass"] = float(mass)
     return options
 

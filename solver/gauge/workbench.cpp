@@ -168,7 +168,21 @@ void Workbench::make_pass() {
   pass_ = std::make_unique<EvenOddPass>(*precise_, std::move(solver), context.loop());
 }
 
+Workbench::Times& Workbench::Times::operator+=(StaggeredOperator& d) {
+  hops += d.times();
+  communication += d.communication_times();
+  return *this;
+}
+
+Workbench::Times Workbench::times() const {
+  Times all = beside_;
+  all += *precise_;
+  if (sloppy_) all += *sloppy_;
+  return all;
+}
+
 void Workbench::reset_times() {
+  beside_ = {};
   precise_->reset_times();
   if (sloppy_) sloppy_->reset_times();
 }

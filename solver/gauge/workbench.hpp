@@ -38,6 +38,14 @@ class Workbench {
   StaggeredOperator& precise() const { return *precise_; }
   StaggeredOperator* sloppy() const { return sloppy_.get(); }
   EvenOddPass& pass() const { return *pass_; }
+  // Of all hops since `prepare`, with those of operators that `count` was given. Local.
+  struct Times {
+    HopTimes hops;
+    CommunicationTimes communication;
+    Times& operator+=(StaggeredOperator& d);
+  };
+  Times times() const;
+  void count(StaggeredOperator& made_beside) { beside_ += made_beside; }
   CertificateFields& certificate() { return certificate_; }
   const CertificateFields& certificate() const { return certificate_; }
   // The links as an operator packed them, to be shared; nothing before the first solve. Local.
@@ -88,6 +96,7 @@ class Workbench {
   std::unique_ptr<StaggeredOperator> sloppy_, precise_;  // made by the first solve, and again when n_rhs changes
   std::unique_ptr<EvenOddPass> pass_;                    // the solver and its vectors, made with them
   CertificateFields certificate_;
+  Times beside_;  // of other operators
 };
 
 }  // namespace staghorn

@@ -102,12 +102,17 @@ Reconstruct parse_fat_form(const std::string& text) {
   return Reconstruct::none18;
 }
 
+double parse_mass(const std::string& text) {
+  if (text.find(',') != std::string::npos) throw Error("mass", "a number; several are `masses`", "'" + text + "'");
+  return parse_number<double>(text);
+}
+
 std::vector<Option> make_table() {
   using enum OptionGroup;
   using O = SolveOptions;
   return {
-      without_default(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_number<double>,
-                          &O::request, &SolveRequest::mass)),
+      without_default(row(problem, "mass", "M", "lattice mass a m; > 0 for the full system", parse_mass, &O::request,
+                          &SolveRequest::mass)),
       {problem, "masses", "M[:E],M[:E],...",
        "several masses at once, in about the time of the smallest, instead of `mass` (multi-shift CG); the solution "
        "and the report have an entry for each mass and source, mass by mass; HISQ: E is the Naik epsilon of a mass, "

@@ -84,6 +84,7 @@ def test_solver_is_chosen_by_name(solve):
     (["smear", "--gauge", "f", "--action", "hisk", "--fat", "a", "--long", "b"], ["--action", "Did you mean 'hisq'?"]),
     (["convert", "in", "out", "--format", "nersk"], ["--format", "Did you mean 'nersc'?"]),
     (["generate", "--lattice", "4x4x4x4", "--sweeps", "few", "--output", "f"], ["--sweeps: expected a whole number, found 'few'"]),
+    (["solve", "--gauge", "f", "--mass", "0.1,0.2"], ["--mass: expected a number; several are --masses, found '0.1,0.2'"]),
     (["generate", "--lattice", "4x4x4x4", "--beta", "x", "--output", "f"], ["--beta: expected a number, found 'x'"]),
     (["convert", "in", "out"], ["--format", "required"]),
     (["convert", "in", "out", "--format", "tar"], ["--format", "nersc", "tar"]),

@@ -32,6 +32,7 @@ def test_chain_of_python_has_the_files_and_the_bits_of_the_program(staghorn, tmp
     ({}, "lattice: expected extents, unless `start` names a file"),
     ({"lattice": (4, 4, 4, 4), "sweeps": -1}, "sweeps: expected a number of at least 0, found -1"),
     ({"lattice": (4, 4, 4, 4), "beta": -1}, "beta: expected a number of at least 0"),
+    ({"lattice": (4, 4, 4, 4), "sweeps": 5}, "beta: expected a number where `sweeps` is not 0, found none"),
     ({"lattice": (4, 4, 4, 4), "save_every": 2}, "save_every: expected `save_as` beside it"),
     ({"lattice": (4, 4, 4, 4), "save_every": 2, "save_as": "q.h5"}, "save_as: expected a name with {n}"),
     ({"lattice": (4, 4, 4, 4), "output": "x.json"}, "x.json"),

@@ -115,6 +115,8 @@ def test_options_of_a_context_hold_until_another_is_given(small_gauge):
             call()
     with pytest.raises(TypeError, match="'slopy'. Did you mean 'sloppy'"):
         context.read(small_gauge, slopy="fp32")
+    with pytest.raises(TypeError, match=r"mass: expected a number, found \[0.3, 0.4\]; several are `masses`"):
+        gauge.solve([0.3, 0.4], "z2:1")
 
 
 def test_progress_stops_sources_in_words(gauge):

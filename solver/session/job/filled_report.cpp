@@ -24,16 +24,12 @@ double sum_bytes(const Communicator& communicator, double bytes) {
 
 void fill_times(SolveReport& report, const Gauge& gauge, const CertifiedSolve& done, double setup_seconds) {
   const Context& context = gauge.context();
-  StaggeredOperator &precise = gauge.bench().precise(), *const sloppy = gauge.bench().sloppy();
-  HopTimes hop = precise.times();
-  CommunicationTimes communication_times = precise.communication_times();
-  if (sloppy) {
-    hop += sloppy->times();
-    communication_times += sloppy->communication_times();
-  }
-  StaggeredOperator& iterated = sloppy ? *sloppy : precise;
-  if (iterated.host_free() && !context.cublas()) communication_times = {};  // those of the few hops outside the loop
-  report.times = time_table(iterated, communication_times, done.cg_seconds);
+  const Workbench& bench = gauge.bench();
+  const Workbench::Times times = bench.times();
+  const HopTimes& hop = times.hops;
+  StaggeredOperator& iterated = bench.sloppy() ? *bench.sloppy() : bench.precise();
+  const bool uncounted = iterated.host_free() && !context.cublas();  // but for the few hops outside the loop
+  report.times = time_table(iterated, uncounted ? CommunicationTimes{} : times.communication, done.cg_seconds);
   report.seconds = {{"read", gauge.links().read_seconds()},
                     {"setup", setup_seconds},
                     {"solve", done.cg_seconds},

@@ -230,6 +230,8 @@ SolveReport solve_masses(Gauge& gauge, const BatchWork& work) {
   if (!shifted.mass_by_mass) whole.loop = to_string(found.form);
   whole.cg_seconds = solving.seconds();
   const std::int64_t shifted_bytes = batch->bytes();
+  for (auto* const own : {&batch->precise, &batch->sloppy})
+    if (*own) bench.count(**own);
   batch.reset();  // polishing does not need it
 
   polish_masses(certified_work(gauge, work), here, so_far);
