@@ -1,4 +1,4 @@
-# `cmake --install`: the program, the library with its headers, and a package config for find_package(staghorn).
+# `cmake --install`: the program, the libraries with their headers, and a package config for find_package(Staghorn).
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -9,7 +9,7 @@ install(TARGETS staghorn RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 # Types of C++ may change with every minor version.
 set_target_properties(staghorn_core PROPERTIES EXPORT_NAME core INSTALL_RPATH "$ORIGIN" VERSION ${PROJECT_VERSION}
                                                SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
-install(TARGETS staghorn_core EXPORT staghornTargets
+install(TARGETS staghorn_core EXPORT StaghornCoreTargets
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR}
         LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
 include(cmake/installed_headers.cmake)
@@ -18,8 +18,9 @@ foreach(header ${staghorn_public_headers} ${staghorn_included_headers})
   install(FILES ${header} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn/${folder})
 endforeach()
 
-set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/staghorn)
-install(EXPORT staghornTargets NAMESPACE staghorn:: DESTINATION ${package_folder})
+set(package_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
+install(EXPORT StaghornCoreTargets NAMESPACE Staghorn:: DESTINATION ${package_folder})
+
 # What the package asks for: a shared library brings what it links, a static one does not.
 get_target_property(library_type staghorn_core TYPE)
 set(staghorn_is_static OFF)
@@ -30,13 +31,8 @@ endif()
 if(STAGHORN_WITH_CUDA)
   set(staghorn_needs_cuda ON)
 endif()
-configure_package_config_file(cmake/staghornConfig.cmake.in ${CMAKE_BINARY_DIR}/staghornConfig.cmake
-                              INSTALL_DESTINATION ${package_folder})
-write_basic_package_version_file(${CMAKE_BINARY_DIR}/staghornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
-install(FILES ${CMAKE_BINARY_DIR}/staghornConfig.cmake ${CMAKE_BINARY_DIR}/staghornConfigVersion.cmake
-        DESTINATION ${package_folder})
 
-# The C interface: a package of its own, Staghorn::staghorn, without the dependencies of the C++ library.
+# The C interface: Staghorn::staghorn, without the dependencies of the C++ library.
 # Staghorn::staghorn_milc is for MILC; its headers have the names of QUDA's, and a folder of their own.
 set_target_properties(staghorn_interface PROPERTIES EXPORT_NAME staghorn INSTALL_RPATH "$ORIGIN")
 set_target_properties(staghorn_milc PROPERTIES INSTALL_RPATH "$ORIGIN")
@@ -50,14 +46,13 @@ if(STAGHORN_WITH_MPI)
 else()
   install(FILES halo/one_process/mpi.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/staghorn/halo/one_process)
 endif()
-set(interface_folder ${CMAKE_INSTALL_LIBDIR}/cmake/Staghorn)
 install(FILES docs/guide/report.schema.json DESTINATION ${CMAKE_INSTALL_DATADIR}/staghorn)
-install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${interface_folder})
+install(EXPORT StaghornTargets NAMESPACE Staghorn:: DESTINATION ${package_folder})
 configure_package_config_file(cmake/StaghornConfig.cmake.in ${CMAKE_BINARY_DIR}/StaghornConfig.cmake
-                              INSTALL_DESTINATION ${interface_folder})
+                              INSTALL_DESTINATION ${package_folder})
 write_basic_package_version_file(${CMAKE_BINARY_DIR}/StaghornConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${CMAKE_BINARY_DIR}/StaghornConfig.cmake ${CMAKE_BINARY_DIR}/StaghornConfigVersion.cmake
-        DESTINATION ${interface_folder})
+        DESTINATION ${package_folder})
 file(RELATIVE_PATH path_to_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 string(REGEX REPLACE "/$" "" path_to_prefix "${path_to_prefix}")
 foreach(name staghorn staghorn_milc)

@@ -181,9 +181,9 @@ except staghorn.Error as error: print(error.kind, error)
 CMAKE = """
 cmake_minimum_required(VERSION 3.22)
 project(consumer LANGUAGES CXX)
-find_package(staghorn REQUIRED)
+find_package(Staghorn REQUIRED COMPONENTS core)
 add_executable(main main.cpp)
-target_link_libraries(main PRIVATE staghorn::core)
+target_link_libraries(main PRIVATE Staghorn::core)
 """
 MAIN = """
 #include <halo/communicator.hpp>

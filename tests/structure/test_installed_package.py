@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from installed_package import block, run
 
-# The project says nothing of the C++ standard: it comes with staghorn::core.
+# The project says nothing of the C++ standard: it comes with Staghorn::core.
 PROJECT = """
 cmake_minimum_required(VERSION 3.22)
 project(consumer LANGUAGES CXX)
@@ -20,7 +20,7 @@ HEADERS_ALONE = """
 file(GLOB each_header ${CMAKE_CURRENT_SOURCE_DIR}/headers/*.cpp)
 add_library(headers_alone OBJECT ${each_header})
 target_compile_options(headers_alone PRIVATE -fsyntax-only)
-target_link_libraries(headers_alone PRIVATE staghorn::core)
+target_link_libraries(headers_alone PRIVATE Staghorn::core)
 """
 
 
