@@ -146,7 +146,7 @@ def test_installation_has_no_strays(installed):
     patterns = [r"bin/staghorn", r"include/staghorn(_mpi)?\.h", r"include/staghorn_cps\.hpp", r"include/staghorn\.f90",
                 r"include/staghorn/(halo|dirac|lattice_io|solver)/[\w/]+\.hpp", r"include/staghorn_milc/quda(_milc_interface)?\.h",
                 r"lib\S*/libstaghorn(_milc)?\.so[.\d]*", r"lib\S*/libstaghorn_core\.(a|so[.\d]*)",
-                r"lib\S*/cmake/[sS]taghorn/[sS]taghorn(Config|ConfigVersion|Targets|Targets-\w+)\.cmake",
+                r"lib\S*/cmake/Staghorn/Staghorn(Config|ConfigVersion|(Core)?Targets|(Core)?Targets-\w+)\.cmake",
                 r"lib\S*/pkgconfig/staghorn(_milc)?\.pc", r"share/staghorn/report\.schema\.json"]
     files = [path.relative_to(installed).as_posix() for path in installed.rglob("*") if not path.is_dir()]
     assert all(any(re.fullmatch(pattern, file) for file in files) for pattern in patterns)
