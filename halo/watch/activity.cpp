@@ -1,5 +1,7 @@
 #include "halo/watch/activity.hpp"
 
+#include <pthread.h>
+
 #include <algorithm>
 #include <atomic>
 #include <mutex>
@@ -14,8 +16,9 @@ std::atomic<std::uint64_t> progress;
 std::atomic<int> patient_waits;
 
 class ThreadNotes;
-std::mutex list_mutex;                // guards the list, not the notes
-ThreadNotes* first_thread = nullptr;  // of the list
+std::mutex list_mutex;                          // guards the list, not the notes
+ThreadNotes* first_thread = nullptr;            // of the list
+thread_local ThreadNotes* own_notes = nullptr;  // of this thread, once it has noted an activity
 
 // The activities of one thread. The thread itself writes them, any thread reads them.
 class ThreadNotes {
@@ -25,12 +28,14 @@ class ThreadNotes {
     ThreadNotes** end = &first_thread;
     while (*end) end = &(*end)->next_;
     *end = this;
+    own_notes = this;
   }
   ~ThreadNotes() {
     const std::lock_guard lock(list_mutex);
     ThreadNotes** place = &first_thread;
     while (*place != this) place = &(*place)->next_;
     *place = next_;
+    own_notes = nullptr;
   }
   ThreadNotes(const ThreadNotes&) = delete;
   ThreadNotes& operator=(const ThreadNotes&) = delete;
@@ -50,6 +55,7 @@ class ThreadNotes {
     return result;
   }
   const ThreadNotes* next() const { return next_; }
+  void stay_alone() { next_ = nullptr; }
 
  private:
   std::atomic<int> depth_{0};
@@ -61,6 +67,16 @@ ThreadNotes& notes_of_this_thread() {
   static thread_local ThreadNotes notes;
   return notes;
 }
+
+// A child that is forked has the forking thread alone: the notes of all others lie in memory that is used again.
+void forget_the_parents_threads() {
+  first_thread = own_notes;
+  if (own_notes) own_notes->stay_alone();
+  list_mutex.unlock();
+}
+
+[[maybe_unused]] const int notes_in_children =
+    pthread_atfork([] { list_mutex.lock(); }, [] { list_mutex.unlock(); }, forget_the_parents_threads);
 
 }  // namespace
 

@@ -5,6 +5,8 @@ namespace staghorn {
 
 // A pass aims a little lower than the tolerance, so that rounding does not cost a second pass.
 constexpr double aim_of_pass = 0.999;
+// The pass after one that began close to the tolerance and missed it.
+constexpr double aim_after_a_miss = 0.25;
 // A pass for Fermilab's residual aims lower, as that does not fall quite as the usual one.
 constexpr double aim_hq = 0.5;
 // A pass that does not halve the true residual will not be followed by one that does.

@@ -52,6 +52,31 @@ assert [solve(mass) for mass in (0.5, 0.6)] == here
 print("ok")
 """
 
+# Children of a process in which another thread solves, or has solved and waits.
+THREADS = HEAD + """
+import threading
+def solve(mass): return bits(staghorn.Session(path, device="cpu").solve(mass, "point:0,0,0,0")[0])
+here, end = solve(0.5), threading.Event()
+def work():
+    assert solve(0.5) == here
+    solved.set()
+    while sys.argv[2] == "solves" and not end.is_set(): solve(0.5)
+    end.wait()
+solved = threading.Event()
+thread = threading.Thread(target=work, daemon=True)
+thread.start()
+solved.wait()
+for _ in range(6):
+    child = os.fork()
+    if child == 0:
+        signal.alarm(60)
+        os._exit(0 if solve(0.5) == here else 1)
+    assert os.waitpid(child, 0)[1] == 0
+end.set()
+thread.join()
+print("ok")
+"""
+
 CONTEXTS = HEAD + """
 context = staghorn.Context(path, threads=2, device="cpu")
 gauge = context.read(path)
@@ -101,8 +126,8 @@ print("ok")
 """
 
 
-def run(code, *arguments):
-    environment = {**os.environ, "PYTHONPATH": str(Path(staghorn.__file__).parent.parent), "OMP_NUM_THREADS": "2"}
+def run(code, *arguments, threads=2):
+    environment = {**os.environ, "PYTHONPATH": str(Path(staghorn.__file__).parent.parent), "OMP_NUM_THREADS": str(threads)}
     result = subprocess.run([sys.executable, "-c", code, *map(str, arguments)], capture_output=True, text=True, timeout=250, env=environment)
     assert result.returncode == 0 and result.stdout == "ok\n", result.stdout + result.stderr
 
@@ -113,6 +138,12 @@ def test_sessions_and_files_work_in_children(small_gauge, tmp_path):
 
 def test_contexts_work_in_children(small_gauge):
     run(CONTEXTS, small_gauge)
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize("other", ["waits", "solves"])
+def test_children_of_a_process_with_threads_solve(small_gauge, other, threads):
+    run(THREADS, small_gauge, other, threads=threads)
 
 
 @pytest.mark.skipif(not built_with_mpi(), reason="a build without MPI")

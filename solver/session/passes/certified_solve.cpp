@@ -43,6 +43,12 @@ constexpr int most_recoveries = 6;
 
 long iterations_of_passes(const RhsReport& rhs) { return rhs.iterations - rhs.shift_iterations; }
 
+// Whether the last pass began so near to the tolerance that it was asked for less than half of its residual, and yet
+// missed it. Where rounding adds to what CG leaves, this says nothing of the next pass, which aims lower.
+bool missed_from_near(const PassMemory& memory, const RhsReport& rhs, double tolerance) {
+  return rhs.residual_true > tolerance && memory.previous_residual < tolerance / least_gain_of_pass;
+}
+
 // The outcome of a right-hand side after its true residual was computed, or nothing if it needs another pass.
 std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs, double tolerance,
                                   const Targets& targets, long max_iterations, double left_by_division) {
@@ -58,7 +64,8 @@ std::optional<Outcome> outcome_of(const PassMemory& memory, const RhsReport& rhs
   if (memory.passes == 1 && rhs.residual_true <= left_by_division) return std::nullopt;
   const bool gains = reached || rhs.residual_true <= least_gain_of_pass * memory.previous_residual;
   // Where CG gave up, it may stand for longer before it falls: the next pass is patient.
-  if (!gains && (!memory.gave_up || memory.patient)) return Outcome::stagnated;
+  const bool may_gain_yet = memory.gave_up || missed_from_near(memory, rhs, tolerance);
+  if (!gains && (!may_gain_yet || memory.patient)) return Outcome::stagnated;
   return std::nullopt;
 }
 
@@ -121,12 +128,14 @@ bool Passes::certify() {
     if (memory_[i].outcome) continue;
     more = true;
     PassMemory& memory = memory_[i];
-    if (memory.gave_up && rhs.residual_true > least_gain_of_pass * memory.previous_residual) memory.patient = true;
+    const bool near = missed_from_near(memory, rhs, tolerance_);
+    if ((memory.gave_up || near) && rhs.residual_true > least_gain_of_pass * memory.previous_residual)
+      memory.patient = true;
     if (memory.patient) with_.pass.be_patient(true);
     memory.previous_residual = rhs.residual_true;
     memory.previous_hq = rhs.residual_hq;
     if (request_.recover) keep_good(i);
-    double wanted = aim_of_pass * tolerance_;
+    double wanted = (near ? aim_after_a_miss : aim_of_pass) * tolerance_;
     if (request_.are_two() && rhs.residual_true <= tolerance_)
       wanted = aim_hq * request_.residual_of_second(rhs.residual_true, rhs.residual_hq);
     const double relative_target = std::max(wanted, rhs.residual_true * reduction_per_pass(with_.precision));
