@@ -80,6 +80,21 @@ static void full_system_is_solved(void) {
   tear_down(&t);
 }
 
+/* Their squares leave the range in which sums are exact, or that of a double. */
+static void norms_of_sources_of_any_size_are_told(void) {
+  bench t = set_up();
+  t.s.request.tolerance = 1e-6;
+  double b2 = 0;
+  for (long k = 0; k < 6 * host_volume(&small); ++k) b2 += t.b[k] * t.b[k];
+  static const int powers[] = {-500, -490, 400, 480};
+  for (int i = 0; i < 4; ++i) {
+    for (long k = 0; k < 6 * host_volume(&small); ++k) t.y[k] = ldexp(t.b[k], powers[i]);
+    CHECK(solve(&t, t.y, t.x, NULL) == STAGHORN_OK);
+    CHECK(fabs(t.s.result.source_norm2 / ldexp(b2, 2 * powers[i]) - 1) < 1e-12);
+  }
+  tear_down(&t);
+}
+
 static void sign_and_factor_are_the_hosts(void) {
   for (int halved = 0; halved < 2; ++halved)
     for (int sign = -1; sign <= 1; sign += 2) {
@@ -801,6 +816,7 @@ static const struct {
   void (*run)(void);
 } checks[] = {
     {"full_system_is_solved", full_system_is_solved},
+    {"norms_of_sources_of_any_size_are_told", norms_of_sources_of_any_size_are_told},
     {"sign_and_factor_are_the_hosts", sign_and_factor_are_the_hosts},
     {"parity_solve_leaves_the_other_half_alone", parity_solve_leaves_the_other_half_alone},
     {"stop_on_parity_is_of_the_parity_system", stop_on_parity_is_of_the_parity_system},

@@ -19,6 +19,7 @@
 #include "solver/interface/structs.hpp"
 #include "solver/report/solve_report.hpp"
 #include "solver/session/job/solve.hpp"
+#include "solver/session/passes/scaled_sources.hpp"
 
 namespace staghorn {
 
@@ -180,7 +181,8 @@ class RunningSolve {
   // What the host is told of each solution.
   std::vector<staghorn_result> results_of(SolveReport& report, bool stopped) {
     std::vector<double> b2;
-    for (const VectorField& b : held_.sources) b2.push_back(norm2(all(), b, arguments_.sites));
+    for (const VectorField& b : held_.sources)
+      b2.push_back(norm2_of_any_size(all(), arguments_.options.request.system, b));
     std::vector<staghorn_result> results;
     for (std::size_t i = 0; i < std::size_t(call_.n); ++i)
       results.push_back(result_of(arguments_, report.rhs[i], b2[call_.several_shifts ? 0 : i], stopped));

@@ -36,6 +36,15 @@ int bring_into_range(const Communicator& communicator, System system, VectorFiel
   return times;
 }
 
+double norm2_of_any_size(const Communicator& communicator, System system, const VectorField& b) {
+  double b2 = source_norms2(communicator, system, {&b, 1}, true)[0];
+  if (!is_out_of_range(b2)) return b2;
+  std::optional<VectorField> scaled;
+  communicator.agree([&] { scaled.emplace(b); });
+  const int times = bring_into_range(communicator, system, *scaled, b2);
+  return std::ldexp(b2, -2 * exponent * times);
+}
+
 double true_residual(const Judge& judge, const SolveRequest& request, const VectorField& x, const VectorField& b) {
   const auto& [communicator, links, boundary, residual] = judge;
   const std::optional<Parity> parity = sites_of(request.system);

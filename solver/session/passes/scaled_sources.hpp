@@ -25,6 +25,9 @@ void multiply_times(System system, VectorField& v, int times);
 // Returns how often; less than 0: by 2^-400. `b2` is that of source_norms2.
 int bring_into_range(const Communicator& communicator, System system, VectorField& b, double& b2);
 
+// |b|^2 on the sites of the system, of numbers of any size; b may be zero. Collective.
+double norm2_of_any_size(const Communicator& communicator, System system, const VectorField& b);
+
 // What judges a solution: fp64, uncompressed links, beside the fields. `residual` is work space.
 struct Judge {
   const Communicator& communicator;
