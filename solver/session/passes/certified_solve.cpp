@@ -129,7 +129,7 @@ bool Passes::certify() {
     more = true;
     PassMemory& memory = memory_[i];
     const bool near = missed_from_near(memory, rhs, tolerance_);
-    if ((memory.gave_up || near) && rhs.residual_true > least_gain_of_pass * memory.previous_residual)
+    if (near || (memory.gave_up && rhs.residual_true > least_gain_of_pass * memory.previous_residual))
       memory.patient = true;
     if (memory.patient) with_.pass.be_patient(true);
     memory.previous_residual = rhs.residual_true;

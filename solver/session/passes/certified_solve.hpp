@@ -54,7 +54,7 @@ struct PassMemory {
   bool broke_down = false;
   int passes = 0;        // that CG has made
   bool gave_up = false;  // CG stagnated in the last one
-  bool patient = false;  // CG is given longer to stand
+  bool patient = false;  // the pass after one without gain is the last: CG is given longer to stand
   void visit(const Archive& archive);
 };
 
