@@ -39,9 +39,11 @@ constexpr Launcher launchers[] = {{"OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK
                                   {"MVP_COMM_WORLD_SIZE", "MVP_COMM_WORLD_RANK"},
                                   {"JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK"},  // jsrun
                                   {"PALS_SIZE", "PALS_RANKID"},                  // Cray
+                                  {"PALS_NRANKS", "PALS_RANKID"},
+                                  {"PMI_CRAY_NUM_RANKS", nullptr},
                                   {nullptr, "ALPS_APP_PE"},
                                   {"FLUX_JOB_SIZE", "FLUX_TASK_RANK"},
-                                  {nullptr, "PMIX_RANK"},  // prterun, srun --mpi=pmix
+                                  {"PMIX_SIZE", "PMIX_RANK"},  // prterun, srun --mpi=pmix
                                   {nullptr, "MPI_LOCALRANKID"}};
 constexpr Launcher srun = {"SLURM_STEP_NUM_TASKS", "SLURM_PROCID"};
 

@@ -1,4 +1,5 @@
-// What shows that the numbers of a file are damaged, whatever its checksums say: NaN, infinities, zeros. Collective.
+// What shows that the numbers of a file are damaged, whatever its checksums say: NaN, infinities, zeros, links of an
+// impossible size. Collective.
 #pragma once
 
 #include <span>
@@ -10,7 +11,8 @@
 
 namespace staghorn {
 
-// "3 of 512 links have NaN or infinity", "512 of 512 links are zero"; empty where each link is finite and not zero.
+// "3 of 512 links have NaN or infinity", "512 of 512 links are zero"; empty where the largest number of each link
+// lies between 1e-10 and 1e10.
 // `stored`: the precision of a file, in which a finite double may become infinity. Fields on the host.
 std::string fault_of_links(const Communicator& communicator, const LinkField& links,
                            Precision stored = Precision::fp64);
