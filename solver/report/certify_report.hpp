@@ -1,0 +1,53 @@
+// What a certificate of somebody's solution found: plain data, written as JSON with a versioned schema.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "solver/report/convention.hpp"
+#include "solver/report/run_setting.hpp"
+#include "solver/request/certify_request.hpp"
+
+namespace staghorn {
+
+// certified: the residual is at most the tolerance, in the convention that was asked for. other_convention: so it is in
+// another one, which was found. rounded: it is larger, but no larger than rounding of the stored numbers leaves.
+// not_certified: no convention that was tried makes it small.
+enum class CertifyOutcome { certified, other_convention, rounded, not_certified };
+std::string to_string(CertifyOutcome outcome);
+
+// A site where the residual is largest, and its share of |r|^2.
+struct WorstSite {
+  int rhs = 0;
+  Coordinates site{};
+  double share = 0;
+};
+
+struct CertifyReport {
+  static constexpr int schema_version = 1;
+  CertifyOutcome outcome = CertifyOutcome::not_certified;
+  std::string explanation;  // "" when certified
+  CertifyRequest request;
+  Convention asked;  // with the mass of the request, or that which fits best
+  double tolerance = 0;
+  double residual_asked = 0;             // |b - M x| / |b| in the convention asked for, the largest of all solutions
+  std::optional<Convention> convention;  // that the solution is in
+  std::vector<double> residuals;         // relative, of each solution, in that convention, or else in the closest one
+  double attainable = 0;                 // relative residual that rounding of the stored numbers leaves, about
+  WorstSite worst;                       // likewise
+  long tried = 0;                        // conventions that the search went through; 0: no search
+  std::string gauge_file, solution, source;  // names
+  GaugeSummary gauge;
+  std::vector<std::string> unverified;  // of files read with no_verify
+  bool verified() const { return gauge.verified() && unverified.empty(); }
+  Extents lattice{};
+  int ranks = 1, threads = 1;
+  std::map<std::string, double> seconds;  // read, certify, search
+  std::map<std::string, std::string> provenance;
+};
+
+std::string to_json(const CertifyReport& report);  // pretty-printed, one trailing newline
+
+}  // namespace staghorn
