@@ -143,7 +143,7 @@ void print_certificate(std::ostream& out, const CertifyReport& report) {
                 report.attainable);
   if (report.tried > 0) out << format("  %ld conventions tried\n", report.tried);
   for (const std::string& text : report.unverified) out << "  UNVERIFIED: " << text << "\n";
-  if (!report.explanation.empty()) out << "  " << report.explanation << "\n";
+  if (!report.explanation.empty()) out << "  " << in_words_of_the_program(report.explanation) << "\n";
   out << std::flush;
 }
 

@@ -61,6 +61,7 @@ std::string to_json(const CertifyReport& report) {
   json["residuals"] = report.residuals;
   json["worst_site"] = {{"rhs", report.worst.rhs}, {"site", report.worst.site}, {"share", report.worst.share}};
   json["tried"] = report.tried;
+  json["left_out"] = report.left_out;
   json["lattice"] = report.lattice;
   json["ranks"] = report.ranks;
   json["threads"] = report.threads;

@@ -38,7 +38,9 @@ struct CertifyReport {
   double attainable = 0;                 // relative residual that rounding of the stored numbers leaves, about
   WorstSite worst;                       // likewise
   long tried = 0;                        // conventions that the search went through; 0: no search
-  std::string gauge_file, solution, source;  // names
+  std::vector<std::string>
+      left_out;                  // actions that were not tried: parts of ranks too short, links without a projection
+  std::string solution, source;  // names
   GaugeSummary gauge;
   std::vector<std::string> unverified;  // of files read with no_verify
   bool verified() const { return gauge.verified() && unverified.empty(); }

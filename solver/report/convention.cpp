@@ -77,7 +77,7 @@ std::vector<std::string> differences(const Convention& found, const Convention& 
 
 std::string options_of(const Convention& convention) {
   const bool has_none = convention.links != LinkReading::as_stored || convention.origin != Coordinates{} ||
-                        convention.adjoint || convention.factor != 1 || (convention.squared && !convention.parity) ||
+                        convention.adjoint || convention.factor != 1 ||
                         (convention.phases != LinkPhases::cps && convention.phases != LinkPhases::milc);
   if (has_none) return "";
   std::string text = "--mass " + option_text(convention.mass);

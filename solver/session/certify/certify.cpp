@@ -20,6 +20,8 @@ namespace staghorn {
 
 namespace {
 
+constexpr double nearly_solved = 1e-3;  // a residual that no other equation leaves
+
 std::string number(double value) { return format("%.3g", value); }
 
 // The links of D for several quarks on one configuration.
@@ -36,8 +38,8 @@ class LinksOfQuarks {
     return tried_.emplace_back(TriedLinks{quarks, {links.fat, links.naik, links.naik_weight}});
   }
   // Beside those that are there: what thin links make without further parameters, and asqtad with the tadpole factor of
-  // their plaquette. Actions that the lattice or its links do not allow are left out.
-  void make_others(double plaquette) {
+  // their plaquette. `left_out`: actions that the lattice or its links do not allow.
+  void make_others(double plaquette, std::vector<std::string>& left_out) {
     if (tried_.front().quarks.stored()) return;
     QuarkAction naive, asqtad, tadpole, hisq;
     asqtad.action = tadpole.action = Action::asqtad;
@@ -51,7 +53,8 @@ class LinksOfQuarks {
       if (std::any_of(tried_.begin(), tried_.end(), same)) continue;
       try {
         make(quarks);
-      } catch (const Error&) {  // on all ranks alike: a short lattice, a link that has no projection
+      } catch (const Error&) {  // on all ranks alike: short parts of the lattice, a link that has no projection
+        left_out.push_back(to_string(quarks.action));
       }
     }
   }
@@ -64,20 +67,14 @@ class LinksOfQuarks {
   std::deque<TriedLinks> tried_;
 };
 
-// The systems that are judged: the one that was asked for, or all that fields with these zeros can solve.
-std::vector<Convention> systems(const Convention& asked, const CertifyRequest& request, const Norms2& x) {
-  std::vector<Convention> list;
-  const auto add = [&](bool squared, std::optional<Parity> parity) {
-    list.push_back(asked);
-    list.back().squared = squared;
-    list.back().parity = parity;
-  };
-  const bool any = !request.system;
-  if (any || request.system == System::full) add(false, std::nullopt);
-  if (any && x.even > 0 && x.odd > 0) add(true, std::nullopt);
-  if ((any && x.even > 0) || request.system == System::even) add(true, Parity::even);
-  if ((any && x.odd > 0) || request.system == System::odd) add(true, Parity::odd);
-  return list;
+// The systems that a solution with these zeros can solve as a whole, or the one that was asked for.
+std::vector<TriedSystem> whole_systems(const std::optional<System>& asked, const Norms2& x) {
+  if (asked == System::full) return {{false, {}}};
+  if (asked == System::even) return {{true, Parity::even}};
+  if (asked == System::odd) return {{true, Parity::odd}};
+  if (x.odd == 0) return {{false, {}}, {true, Parity::even}};
+  if (x.even == 0) return {{false, {}}, {true, Parity::odd}};
+  return {{false, {}}, {true, {}}};
 }
 
 // Refuses what has no residual.
@@ -96,32 +93,35 @@ void check_fields(const Communicator& communicator, const CertifyRequest& reques
                   "vector " + std::to_string(i) + ", which is");
 }
 
-bool is_as_asked(const Convention& found, const CertifyRequest& request) {
-  return !found.adjoint && found.factor == 1 && (!request.mass || found.mass == *request.mass);
-}
-
-// What the residual of the convention that was asked for says.
+// The residual of what was asked for, with the mass that fits best where none is given; of several systems the
+// smallest.
 Judgement judge_asked(const Communicator& communicator, const OperatorLinks& links, const CertifyRequest& request,
-                      const std::vector<Convention>& of_systems, const JudgedFields& fields, double tolerance) {
+                      Convention asked, std::span<const TriedSystem> systems, const JudgedFields& fields,
+                      double tolerance) {
   std::optional<Judgement> best;
-  for (Convention convention : of_systems) {
-    convention.mass = request.mass.value_or(0);
-    const Judgement found =
-        request.mass ? judge_as_named(communicator, links, convention, fields, request.stored)
-                     : judge(communicator, links, convention, fields, std::nullopt, tolerance, request.stored);
-    if (!best || (is_as_asked(found.convention, request) && !(found.residual >= best->residual))) best = found;
-    if (best->residual <= tolerance && is_as_asked(best->convention, request)) break;
+  for (const auto& [squared, parity] : systems) {
+    asked.squared = squared;
+    asked.parity = parity;
+    asked.mass = request.mass.value_or(0);
+    if (!request.mass) {
+      const Convention fits = judge(communicator, links, asked, fields, {}, tolerance, request.stored).convention;
+      const double factor = std::fabs(fits.factor);
+      asked.mass = fits.mass * (squared ? std::sqrt(factor) : factor);
+    }
+    Judgement found = judge_as_named(communicator, links, asked, fields, request.stored);
+    if (!best || !(found.residual >= best->residual)) best = std::move(found);
+    if (best->residual <= tolerance) break;
   }
   return *best;
 }
 
 // The best of what the search proposes; of those that are alike the first.
-Judgement search(const Communicator& communicator, LinksOfQuarks& links, const CertifyRequest& request,
-                 const Convention& asked, const JudgedFields& fields, CertifyReport& report) {
-  links.make_others(report.gauge.plaquette);
-  const std::vector<TriedLinks> all = links.all();
-  const Shortlist list = shortlist(communicator, all, asked, fields.solutions.front(), fields.sources.front());
-  report.tried = list.tried;
+Judgement search(const Communicator& communicator, std::span<const TriedLinks> links, const CertifyRequest& request,
+                 const Convention& asked, std::span<const TriedSystem> systems, const JudgedFields& fields,
+                 CertifyReport& report) {
+  const Shortlist list =
+      shortlist(communicator, links, systems, asked, fields.solutions.front(), fields.sources.front());
+  report.tried += list.tried;
   Judgement best;
   for (const Candidate& candidate : list.candidates) {
     Judgement found = judge(communicator, candidate.tried->links, candidate.convention, fields, request.mass,
@@ -131,22 +131,36 @@ Judgement search(const Communicator& communicator, LinksOfQuarks& links, const C
   return best;
 }
 
+// Whether a convention leaves sites unjudged where a solution stands, although its system was not asked for.
+bool is_partial(const Convention& found, std::span<const TriedSystem> whole) {
+  return found.parity && std::none_of(whole.begin(), whole.end(),
+                                      [&](const TriedSystem& system) { return system.parity == found.parity; });
+}
+
+// What a search left that found nothing.
+std::string about_search(const CertifyReport& report, double residual) {
+  const Coordinates& x = report.worst.site;
+  std::string text = format(" None of %ld conventions makes it small: the smallest is %.3g", report.tried, residual);
+  if (residual < nearly_solved)
+    text += format(
+        ", and vector %d has %.0f %% of its square at the site %d,%d,%d,%d. If its solver was asked for no "
+        "more, give its `tolerance`",
+        report.worst.rhs, 100 * report.worst.share, x[0], x[1], x[2], x[3]);
+  text += ".";
+  for (const std::string& action : report.left_out) text += " Links of " + action + " could not be made.";
+  return text;
+}
+
 std::string explain(const CertifyReport& report, double residual) {
-  const std::string limit = ", the tolerance is " + number(report.tolerance) + ".";
   if (report.outcome == CertifyOutcome::certified) return "";
-  const std::string asked =
-      "The residual of " + equation(report.asked) + " is " + number(report.residual_asked) + limit;
+  const std::string asked = "The residual of " + equation(report.asked) + " is " + number(report.residual_asked) +
+                            ", the tolerance is " + number(report.tolerance) + ".";
   if (report.outcome == CertifyOutcome::rounded)
     return asked + " Rounding of the numbers to " + to_string(report.request.stored) + " alone leaves about " +
            number(report.attainable) + ".";
   if (report.outcome == CertifyOutcome::other_convention)
     return asked + " In the convention that was found it is " + number(residual) + ".";
-  if (report.tried == 0) return asked;
-  const Coordinates& x = report.worst.site;
-  return asked + format(
-                     " None of %ld conventions makes it small: the smallest is %.3g; vector %d has %.0f %% of it at "
-                     "the site %d,%d,%d,%d.",
-                     report.tried, residual, report.worst.rhs, 100 * report.worst.share, x[0], x[1], x[2], x[3]);
+  return report.tried == 0 ? asked : asked + about_search(report, residual);
 }
 
 }  // namespace
@@ -172,24 +186,31 @@ CertifyReport certify(Session& session, const CertifyRequest& request, std::span
   const JudgedFields fields{solutions, sources};
   LinksOfQuarks links(all, session.resident().links().all_on_host());
   const TriedLinks& own = links.make(request.quarks);
-  Judgement judged =
-      judge_asked(all, own.links, request, systems(report.asked, request, norms2(all, solutions.front())), fields,
-                  report.tolerance);
-  const bool as_asked = is_as_asked(judged.convention, request);
+  const std::vector<TriedSystem> systems = whole_systems(request.system, norms2(all, solutions.front()));
+  const std::vector<TriedSystem> halves{{true, Parity::even}, {true, Parity::odd}};
+  Judgement judged = judge_asked(all, own.links, request, report.asked, systems, fields, report.tolerance);
   report.asked = judged.convention;
   report.residual_asked = judged.residual;
   report.seconds["certify"] = all.max(watch.seconds());
-  if (as_asked && judged.residual <= report.tolerance)
+  if (judged.residual <= report.tolerance)
     report.outcome = CertifyOutcome::certified;
-  else if (as_asked && judged.residual <= judged.attainable)
+  else if (judged.residual <= judged.attainable)
     report.outcome = CertifyOutcome::rounded;
   else if (request.search) {
     watch = Stopwatch();
-    Convention start = report.asked;
-    start.adjoint = false;
-    judged = search(all, links, request, start, fields, report);
+    links.make_others(report.gauge.plaquette, report.left_out);
+    const std::vector<TriedLinks> tried = links.all();
+    const auto try_systems = [&](std::span<const TriedSystem> list) {
+      Judgement found = search(all, tried, request, report.asked, list, fields, report);
+      if (found.residual < judged.residual) judged = std::move(found);
+    };
+    try_systems(systems);
+    // One half alone is named where the other is something else, not where the other has an error.
+    if (judged.residual > nearly_solved && !request.system) try_systems(halves);
     if (judged.residual <= report.tolerance)
-      report.outcome = request.any_convention ? CertifyOutcome::certified : CertifyOutcome::other_convention;
+      report.outcome = request.any_convention && !is_partial(judged.convention, systems)
+                           ? CertifyOutcome::certified
+                           : CertifyOutcome::other_convention;
     report.seconds["search"] = all.max(watch.seconds());
   }
   report.residuals = judged.residuals;

@@ -121,26 +121,22 @@ struct Scored {
   double left;  // relative |r|^2 at the sites of the sample
 };
 
-void score(const std::array<Sums, 2>& sums, const Convention& convention, const TriedLinks& tried,
-           std::vector<Scored>& scored) {
+void score(const std::array<Sums, 2>& sums, std::span<const TriedSystem> systems, Convention convention,
+           const TriedLinks& tried, std::vector<Scored>& scored) {
   Sums all = sums[0];
   all += sums[1];
-  const auto add = [&](bool squared, std::optional<Parity> parity, const Sums& of) {
-    Convention of_system = convention;
-    of_system.squared = squared;
-    of_system.parity = parity;
-    scored.push_back({{of_system, &tried}, left_by_fit(of, squared)});
-  };
-  add(false, std::nullopt, all);
-  if (sums[0].xx > 0 && sums[1].xx > 0) add(true, std::nullopt, all);
-  add(true, Parity::even, sums[0]);
-  add(true, Parity::odd, sums[1]);
+  for (const auto& [squared, parity] : systems) {
+    convention.squared = squared;
+    convention.parity = parity;
+    scored.push_back({{convention, &tried}, left_by_fit(parity ? sums[std::size_t(*parity)] : all, squared)});
+  }
 }
 
 }  // namespace
 
-Shortlist shortlist(const Communicator& communicator, std::span<const TriedLinks> links, const Convention& asked,
-                    const VectorField& x, const VectorField& b) {
+Shortlist shortlist(const Communicator& communicator, std::span<const TriedLinks> links,
+                    std::span<const TriedSystem> systems, const Convention& asked, const VectorField& x,
+                    const VectorField& b) {
   const std::vector<std::int64_t> sites = chosen_sites(communicator, x, b);
   const std::vector<Convention> of_links = conventions(asked, x.lattice().global());
   std::vector<Scored> scored;
@@ -152,7 +148,7 @@ Shortlist shortlist(const Communicator& communicator, std::span<const TriedLinks
       for (Convention convention : of_links) {
         convention.quarks = tried.quarks;
         convention.links = reading;
-        score(sums_at(sampled, convention), convention, tried, scored);
+        score(sums_at(sampled, convention), systems, convention, tried, scored);
       }
     }
   }

@@ -2,6 +2,7 @@
 // a few hundred sites. The judge decides.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -29,10 +30,17 @@ struct Shortlist {
   long tried = 0;
 };
 
+// M, or A on all sites or on those of one parity.
+struct TriedSystem {
+  bool squared = false;
+  std::optional<Parity> parity;
+};
+
 // The combinations of these links, as stored, daggered, transposed and conjugated; of the boundary as asked,
-// antiperiodic and periodic in t; of phases cps, milc and tifr and their origins; of M and A, on all sites and on each
-// parity, whose residual at the sites of the sample is close to the smallest. Collective, and the same on all ranks.
-Shortlist shortlist(const Communicator& communicator, std::span<const TriedLinks> links, const Convention& asked,
-                    const VectorField& x, const VectorField& b);
+// antiperiodic and periodic in t; of phases cps, milc and tifr and their origins; and of these systems, whose residual
+// at the sites of the sample is close to the smallest. Collective, and the same on all ranks.
+Shortlist shortlist(const Communicator& communicator, std::span<const TriedLinks> links,
+                    std::span<const TriedSystem> systems, const Convention& asked, const VectorField& x,
+                    const VectorField& b);
 
 }  // namespace staghorn

@@ -6,6 +6,8 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
+#include "solver/request/option_text.hpp"
+#include "solver/request/words/formatted.hpp"
 #include "solver/session/certify/convention_signs.hpp"
 
 namespace staghorn {
@@ -66,36 +68,37 @@ Sums sums_of(const Communicator& communicator, const OperatorLinks& links, const
   return sums;
 }
 
-// The power of two closest to a number, with its sign; 1 for 0.
-double power_of_two(double value) {
-  if (value == 0 || !std::isfinite(value)) return 1;
-  int exponent = 0;
-  const double mantissa = std::frexp(std::fabs(value), &exponent);  // in [1/2, 1)
-  return std::copysign(std::ldexp(1.0, mantissa < 0.75 ? exponent - 1 : exponent), value);
+// A number of as few digits as are good enough: off(number) is what it changes.
+double few_digits(double value, const auto& off, double allowed) {
+  for (int digits = 1; digits < 17; ++digits)
+    if (const double rounded = parse_number<double>(format("%.*g", digits, value)); off(rounded) <= allowed)
+      return rounded;
+  return value;
 }
 
-// `value` moved to `nice`, where a coefficient times a vector of this norm changes by no more than is allowed.
-double moved_to(double nice, double value, double norm, double allowed) {
-  return std::fabs(nice - value) * norm <= allowed ? nice : value;
+// The same for a coefficient of a vector of this norm.
+double few_digits(double coefficient, double norm, double allowed) {
+  return few_digits(
+      coefficient, [&](double rounded) { return std::fabs(rounded - coefficient) * norm; }, allowed);
 }
 
 // The mass that was given, half or twice of it, where alpha is then as good; else the mass that fits.
 double mass_of(double fitted, std::optional<double> given, const auto& alpha_of, double alpha, double norm,
                double allowed) {
-  if (!given) return fitted;
-  double best = fitted;
-  for (const double candidate : {*given, *given / 2, 2 * *given}) {
-    const double off = std::fabs(alpha_of(candidate) - alpha);
-    if (off * norm <= allowed && (best == fitted || off < std::fabs(alpha_of(best) - alpha))) best = candidate;
+  const auto off = [&](double mass) { return std::fabs(alpha_of(mass) - alpha) * norm; };
+  if (given) {
+    double best = *given;
+    for (const double candidate : {*given / 2, 2 * *given})
+      if (off(candidate) < off(best)) best = candidate;
+    if (off(best) <= allowed) return best;
   }
-  return best;
+  return few_digits(fitted, off, allowed / 16);
 }
 
 // b = alpha x + beta D x = factor (2m +- D) x.
 void read_full(const Sums& sums, std::optional<double> mass, double allowed, Convention& found) {
-  const double alpha = sums.xx > 0 ? sums.xb / sums.xx : 0, hop = std::sqrt(sums.yy);
-  double beta = sums.yy > 0 ? sums.yb / sums.yy : 1;
-  beta = moved_to(power_of_two(beta), beta, hop, allowed);
+  const double alpha = sums.xx > 0 ? sums.xb / sums.xx : 0;
+  const double beta = sums.yy > 0 ? few_digits(sums.yb / sums.yy, std::sqrt(sums.yy), allowed / 16) : 1;
   found.factor = std::copysign(std::fabs(beta), alpha);
   found.adjoint = (beta < 0) != (alpha < 0);
   const auto alpha_of = [&](double m) { return 2 * m * found.factor; };
@@ -109,7 +112,7 @@ bool read_squared(const Sums& sums, std::optional<double> mass, double allowed, 
   double gamma = -1;
   if (determinant > 1e-12 * sums.xx * sums.yy) {
     gamma = (sums.xx * sums.yb + sums.hop * sums.xb) / determinant;
-    gamma = moved_to(power_of_two(gamma), gamma, std::sqrt(sums.yy), allowed);
+    gamma = few_digits(gamma, std::sqrt(sums.yy), allowed / 16);
   }
   const double alpha = sums.xx > 0 ? (sums.xb + gamma * sums.hop) / sums.xx : 0;
   found.factor = -gamma;
@@ -165,7 +168,7 @@ Judgement judge(const Communicator& communicator, const OperatorLinks& given, co
   found.adjoint = false;
   const ReadLinks read(given, trial.links);
   const Sums sums = sums_of(communicator, read.links(), found, fields);
-  const double allowed = tolerance * std::sqrt(sums.bb);
+  const double allowed = std::min(tolerance, 1e-6) * std::sqrt(sums.bb);
   Judgement none;
   none.convention = found;
   if (!(sums.bb > 0) || !(sums.xx > 0)) return none;

@@ -30,8 +30,8 @@ struct Judgement {
 // Judges b = alpha x + beta D x, or b = alpha x + gamma D^2 x where `trial` is squared: D is that of `links`, which are
 // read as `trial` says, with its phases, origin and boundary. alpha, beta and gamma are fitted: D is anti-Hermitian, so
 // x and D x are orthogonal and alpha = Re<x,b> / |x|^2, beta = Re<Dx,b> / |Dx|^2. From them follow factor, adjoint and
-// mass. A factor becomes a power of two, and the mass becomes `mass`, half or twice of it, where this changes the
-// residual by no more than `tolerance`.
+// mass. Both become numbers of few digits, and the mass becomes `mass`, half or twice of it, where this changes the
+// residual by no more than `tolerance` and 1e-6.
 Judgement judge(const Communicator& communicator, const OperatorLinks& links, const Convention& trial,
                 const JudgedFields& fields, std::optional<double> mass, double tolerance, Precision stored);
 
