@@ -1,6 +1,7 @@
 // `staghorn certify`: the residual of a solution that any code wrote, and its convention.
 #include <algorithm>
 #include <ostream>
+#include <set>
 
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
@@ -10,7 +11,7 @@
 #include "solver/program/commands.hpp"
 #include "solver/program/ranks/chosen_ranks.hpp"
 #include "solver/request/words/formatted.hpp"
-#include "solver/session/certify/certify_files.hpp"
+#include "solver/session/certify/certify_input.hpp"
 
 namespace staghorn {
 
@@ -19,7 +20,8 @@ namespace po = boost::program_options;
 namespace {
 
 // Options of the table that a certificate reads.
-const std::vector<std::string> options_of_problem{"mass", "system", "source", "color", "noise_vectors", "phases"};
+const std::vector<std::string> options_of_solutions{"mass",          "system", "source",   "color",
+                                                    "noise_vectors", "phases", "tolerance"};
 
 // Those of solves alone, among the options of the operator and of machines.
 const std::vector<std::string> options_of_solves{"precision",
@@ -76,7 +78,7 @@ CommandSyntax certify_syntax() {
         "fp64, 1e-6 where they hold fp32)"},
        {"any-convention", "", "certify a solution in whatever convention it is"},
        {"no-search", "", "look for no other convention"}});
-  add_options(problem, OptionGroup::problem, without(OptionGroup::problem, options_of_problem));
+  add_options(problem, OptionGroup::problem, without(OptionGroup::problem, options_of_solutions));
   add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
   add_options(machine, OptionGroup::machine, options_of_solves);
   add_options(files, {{"report", "F.json", "write the report; - prints it, and nothing else"},
@@ -87,36 +89,31 @@ CommandSyntax certify_syntax() {
 }
 
 struct CertifyCommand {
-  CertifyFiles files;
-  SolveOptions options;
-  std::optional<std::string> report;
+  CertifyInput input;
+  std::optional<std::string> report{};
   bool report_to_output = false, force = false, quiet = false;
 };
 
 CertifyCommand read_certify_command(const OptionValues& values) {
-  CertifyCommand command;
-  set_options(values, command.options);
-  SessionOptions& session = command.options.session;
-  const QuarkAction& quarks = session.quarks;
-  CertifyFiles& files = command.files;
-  files.gauge = gauge_of(values, quarks, "certify");
-  files.solution = values.text("solution");
-  files.source = command.options.source;
-  CertifyRequest& request = files.request;
-  if (values.count("mass")) request.mass = command.options.request.mass;
-  if (!values.is_default("system")) request.system = command.options.request.system;
-  if (values.count("tolerance")) request.tolerance = values.number<double>("tolerance");
-  request.phases = command.options.request.phases;
-  request.any_convention = values.is_on("any-convention");
-  request.search = !values.is_on("no-search");
-  files.session = session;
-  with_usage_errors([&] { check_certify_request(request); });
+  SolveOptions options;
+  set_options(values, options);
+  std::set<std::string> named;
+  for (const char* name : {"mass", "system"})
+    if (values.count(name) && !values.is_default(name)) named.insert(name);
+  CertifyCommand command{with_usage_errors([&] { return input_of_options(options, named); },
+                                           [](const std::string& words) { return in_words_of_the_program(words); })};
+  CertifyInput& input = command.input;
+  input.gauge = gauge_of(values, options.session.quarks, "certify");
+  input.solution = values.text("solution");
+  input.request.any_convention = values.is_on("any-convention");
+  input.request.search = !values.is_on("no-search");
   command.report = values.optional_text("report");
   command.report_to_output = command.report == "-";
   if (command.report_to_output) command.report.reset();
   command.force = values.is_on("force");
   command.quiet = values.is_on("quiet") || command.report_to_output;
-  require_not_read({command.report}, {files.gauge, files.solution, quarks.fat, quarks.naik, files.source.spec.path});
+  const QuarkAction& quarks = options.session.quarks;
+  require_not_read({command.report}, {input.gauge, input.solution, quarks.fat, quarks.naik, input.source.spec.path});
   return command;
 }
 
@@ -157,7 +154,7 @@ int run_certify(const Communicator& communicator, const std::vector<std::string>
   std::ostream nowhere(nullptr);
   ClaimedNames names(communicator);
   if (command.report) names.claim(*command.report, command.force);
-  const CertifyReport report = certify_files(communicator, command.files);
+  const CertifyReport report = certify(communicator, command.input);
   print_certificate(command.quiet ? nowhere : out, report);
   if (command.report_to_output) out << to_json(report);
   if (command.report) write_text_file(communicator, *command.report, to_json(report), command.force);
