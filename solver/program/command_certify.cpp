@@ -24,29 +24,29 @@ const std::vector<std::string> options_of_solutions{"mass",          "system", "
                                                     "noise_vectors", "phases", "tolerance"};
 
 // Those of solves alone, among the options of the operator and of machines.
-const std::vector<std::string> options_of_solves{"precision",
-                                                 "links",
-                                                 "sloppy",
-                                                 "sloppy_links",
-                                                 "fat_links",
-                                                 "naik_links",
-                                                 "sloppy_naik_links",
-                                                 "keep_thin_links",
-                                                 "transport",
-                                                 "overlap",
-                                                 "tuning",
-                                                 "solver",
-                                                 "preconditioner",
-                                                 "blas",
-                                                 "device",
-                                                 "certificate",
-                                                 "loopback",
-                                                 "eigenvectors",
-                                                 "eigenvectors_on",
-                                                 "shares"};
+const std::vector<std::string> options_left_out{"precision",
+                                                "links",
+                                                "sloppy",
+                                                "sloppy_links",
+                                                "fat_links",
+                                                "naik_links",
+                                                "sloppy_naik_links",
+                                                "keep_thin_links",
+                                                "transport",
+                                                "overlap",
+                                                "tuning",
+                                                "solver",
+                                                "preconditioner",
+                                                "blas",
+                                                "device",
+                                                "certificate",
+                                                "loopback",
+                                                "eigenvectors",
+                                                "eigenvectors_on",
+                                                "shares"};
 
 // The options of `group` that are not in `wanted`.
-std::vector<std::string> without(OptionGroup group, const std::vector<std::string>& wanted) {
+std::vector<std::string> all_but(OptionGroup group, const std::vector<std::string>& wanted) {
   std::vector<std::string> others;
   for (const Option& option : solve_options())
     if (option.group == group && std::find(wanted.begin(), wanted.end(), option.name) == wanted.end())
@@ -78,9 +78,9 @@ CommandSyntax certify_syntax() {
         "fp64, 1e-6 where they hold fp32)"},
        {"any-convention", "", "certify a solution in whatever convention it is"},
        {"no-search", "", "look for no other convention"}});
-  add_options(problem, OptionGroup::problem, without(OptionGroup::problem, options_of_solutions));
-  add_options(on_lattice, OptionGroup::lattice_operator, options_of_solves);
-  add_options(machine, OptionGroup::machine, options_of_solves);
+  add_options(problem, OptionGroup::problem, all_but(OptionGroup::problem, options_of_solutions));
+  add_options(on_lattice, OptionGroup::lattice_operator, options_left_out);
+  add_options(machine, OptionGroup::machine, options_left_out);
   add_options(files, {{"report", "F.json", "write the report; - prints it, and nothing else"},
                       {"force", "", "replace a report that exists"},
                       {"quiet", "", "print nothing but errors"}});

@@ -1,4 +1,5 @@
-// What a certificate of somebody's solution found: plain data, written as JSON with a versioned schema.
+// What a certificate of somebody's solution is asked, and what it found: plain data, written as JSON with a versioned
+// schema.
 #pragma once
 
 #include <map>
@@ -6,11 +7,30 @@
 #include <string>
 #include <vector>
 
+#include "dirac/algebra/precision.hpp"
 #include "solver/report/convention.hpp"
 #include "solver/report/run_setting.hpp"
-#include "solver/request/certify_request.hpp"
+#include "solver/request/quark_action.hpp"
+#include "solver/request/solve_request.hpp"
 
 namespace staghorn {
+
+// What is asked. What is left open is found.
+struct CertifyRequest {
+  std::optional<double> mass;    // lattice mass a m; nothing: any
+  std::optional<System> system;  // nothing: any
+  PhaseConvention phases = PhaseConvention::cps;
+  QuarkAction quarks;                  // made from the thin links of the session, or stored links that it has
+  Precision stored = Precision::fp64;  // of the numbers of solutions and sources, the lower of both
+  std::optional<double> tolerance;     // on |b - M x| / |b|; nothing: that of `stored`
+  bool search = true;                  // for other conventions where this one does not fit
+  bool any_convention = false;         // a solution in any convention is certified
+};
+
+// The tolerance in force: the request's own, or 1e-10 of numbers in fp64, 1e-6 of numbers in fp32. Local.
+inline double tolerance_in_force(const CertifyRequest& request) {
+  return request.tolerance.value_or(request.stored == Precision::fp64 ? 1e-10 : 1e-6);
+}
 
 // certified: the residual is at most the tolerance, in the convention that was asked for. other_convention: so it is in
 // another one, which was found. rounded: it is larger, but no larger than rounding of the stored numbers leaves.

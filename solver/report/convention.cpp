@@ -10,12 +10,12 @@ namespace staghorn {
 
 namespace {
 
-std::string number(double value) { return format("%.10g", value); }
+std::string ten_digits(double value) { return format("%.10g", value); }
 
 std::string quarks_in_words(const QuarkAction& quarks) {
   if (quarks.stored()) return "stored fat and Naik links";
-  if (quarks.action == Action::asqtad) return "asqtad quarks with u0 " + number(quarks.u0.value_or(1));
-  if (quarks.action == Action::hisq) return "HISQ quarks with epsilon " + number(quarks.naik_epsilon.value_or(0));
+  if (quarks.action == Action::asqtad) return "asqtad quarks with u0 " + ten_digits(quarks.u0.value_or(1));
+  if (quarks.action == Action::hisq) return "HISQ quarks with epsilon " + ten_digits(quarks.naik_epsilon.value_or(0));
   return "naive quarks on thin links";
 }
 
@@ -49,7 +49,7 @@ std::string equation(const Convention& convention) {
   if (size == halved)
     text = convention.squared ? "(m^2 - D^2/4)" : "(m" + sign + "D/2)";
   else if (size != 1)
-    text = number(size) + " " + text;
+    text = ten_digits(size) + " " + text;
   if (convention.factor < 0) text = "-" + text;
   text += " x = b";
   if (convention.parity) text += *convention.parity == Parity::even ? " on even sites" : " on odd sites";

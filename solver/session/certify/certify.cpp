@@ -22,7 +22,7 @@ namespace {
 
 constexpr double nearly_solved = 1e-3;  // a residual that no other equation leaves
 
-std::string number(double value) { return format("%.3g", value); }
+std::string short_number(double value) { return format("%.3g", value); }
 
 // The links of D for several quarks on one configuration.
 class LinksOfQuarks {
@@ -153,13 +153,13 @@ std::string about_search(const CertifyReport& report, double residual) {
 
 std::string explain(const CertifyReport& report, double residual) {
   if (report.outcome == CertifyOutcome::certified) return "";
-  const std::string asked = "The residual of " + equation(report.asked) + " is " + number(report.residual_asked) +
-                            ", the tolerance is " + number(report.tolerance) + ".";
+  const std::string asked = "The residual of " + equation(report.asked) + " is " + short_number(report.residual_asked) +
+                            ", the tolerance is " + short_number(report.tolerance) + ".";
   if (report.outcome == CertifyOutcome::rounded)
     return asked + " Rounding of the numbers to " + to_string(report.request.stored) + " alone leaves about " +
-           number(report.attainable) + ".";
+           short_number(report.attainable) + ".";
   if (report.outcome == CertifyOutcome::other_convention)
-    return asked + " In the convention that was found it is " + number(residual) + ".";
+    return asked + " In the convention that was found it is " + short_number(residual) + ".";
   return report.tried == 0 ? asked : asked + about_search(report, residual);
 }
 

@@ -6,7 +6,6 @@
 
 #include "dirac/fields/site_field.hpp"
 #include "solver/report/certify_report.hpp"
-#include "solver/request/certify_request.hpp"
 #include "solver/session/session.hpp"
 
 namespace staghorn {

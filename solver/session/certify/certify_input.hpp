@@ -9,7 +9,6 @@
 #include "dirac/fields/site_field.hpp"
 #include "halo/communicator.hpp"
 #include "solver/report/certify_report.hpp"
-#include "solver/request/certify_request.hpp"
 #include "solver/request/option_table.hpp"
 #include "solver/request/sources.hpp"
 

@@ -13,11 +13,11 @@ namespace {
 
 constexpr std::size_t most_candidates = 8;
 
-// Sums over the sites of one parity of the sample. y: D x in the first, D^2 x in the second.
-struct Sums {
+// SampleSums over the sites of one parity of the sample. y: D x in the first, D^2 x in the second.
+struct SampleSums {
   double bb = 0, xx = 0, xb = 0;
   std::array<double, 2> xy{}, yy{}, yb{};
-  Sums& operator+=(const Sums& other) {
+  SampleSums& operator+=(const SampleSums& other) {
     bb += other.bb, xx += other.xx, xb += other.xb;
     for (int k = 0; k < 2; ++k) xy[k] += other.xy[k], yy[k] += other.yy[k], yb[k] += other.yb[k];
     return *this;
@@ -25,7 +25,7 @@ struct Sums {
 };
 
 // The relative |b - alpha x - beta y|^2 that least squares leave.
-double left_by_fit(const Sums& sums, bool squared) {
+double left_by_fit(const SampleSums& sums, bool squared) {
   const double xy = sums.xy[squared], yy = sums.yy[squared], yb = sums.yb[squared];
   const double determinant = sums.xx * yy - xy * xy;
   if (!(sums.bb > 0) || !(sums.xx > 0)) return 1;
@@ -46,12 +46,12 @@ ColorVector<double> sum_of(const std::vector<PathSum>& paths, int sign_here, boo
 }
 
 // Of even and odd sites.
-std::array<Sums, 2> sums_at(const std::vector<SampledSite>& sites, const Convention& convention) {
-  std::array<Sums, 2> sums;
+std::array<SampleSums, 2> sums_at(const std::vector<SampledSite>& sites, const Convention& convention) {
+  std::array<SampleSums, 2> sums;
   const bool antiperiodic = convention.boundary.theta[3] == 1;
   const auto sign_of = [&](const Coordinates& x) { return convention_sign(convention, x); };
   for (const SampledSite& at : sites) {
-    Sums& sum = sums[std::size_t(Lattice::parity_of(at.site))];
+    SampleSums& sum = sums[std::size_t(Lattice::parity_of(at.site))];
     const int here = sign_of(at.site);
     sum.bb += norm2(at.b);
     sum.xx += norm2(at.x);
@@ -121,9 +121,9 @@ struct Scored {
   double left;  // relative |r|^2 at the sites of the sample
 };
 
-void score(const std::array<Sums, 2>& sums, std::span<const TriedSystem> systems, Convention convention,
+void score(const std::array<SampleSums, 2>& sums, std::span<const TriedSystem> systems, Convention convention,
            const TriedLinks& tried, std::vector<Scored>& scored) {
-  Sums all = sums[0];
+  SampleSums all = sums[0];
   all += sums[1];
   for (const auto& [squared, parity] : systems) {
     convention.squared = squared;

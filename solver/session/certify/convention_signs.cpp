@@ -33,7 +33,7 @@ void apply_signs(const Convention& convention, VectorField& v) {
 ColorMatrix<double> read_as(LinkReading reading, const ColorMatrix<double>& link) {
   if (reading == LinkReading::as_stored) return link;
   if (reading == LinkReading::daggered) return adjoint(link);
-  ColorMatrix<double> result;
+  ColorMatrix<double> result{};
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j)
       result.e[i][j] = reading == LinkReading::transposed ? link.e[j][i] : conjugate(link.e[i][j]);

@@ -35,8 +35,8 @@ class ReadLinks {
   std::optional<LinkField> near_, naik_;
 };
 
-// Sums over all sites, or those of one parity, and all solutions: y is D x, or D^2 x of a squared system.
-struct Sums {
+// FieldSums over all sites, or those of one parity, and all solutions: y is D x, or D^2 x of a squared system.
+struct FieldSums {
   double xx = 0, yy = 0, xb = 0, yb = 0, bb = 0;
   double hop = 0;  // |D x|^2
 };
@@ -49,9 +49,9 @@ VectorField in_our_signs(const Convention& convention, const VectorField& given)
   return v;
 }
 
-Sums sums_of(const Communicator& communicator, const OperatorLinks& links, const Convention& trial,
-             const JudgedFields& fields) {
-  Sums sums;
+FieldSums sums_of(const Communicator& communicator, const OperatorLinks& links, const Convention& trial,
+                  const JudgedFields& fields) {
+  FieldSums sums;
   VectorField hop(links.lattice()), twice(links.lattice());
   for (std::size_t i = 0; i < fields.solutions.size(); ++i) {
     const VectorField x = in_our_signs(trial, fields.solutions[i]), b = in_our_signs(trial, fields.sources[i]);
@@ -96,7 +96,7 @@ double mass_of(double fitted, std::optional<double> given, const auto& alpha_of,
 }
 
 // b = alpha x + beta D x = factor (2m +- D) x.
-void read_full(const Sums& sums, std::optional<double> mass, double allowed, Convention& found) {
+void read_full(const FieldSums& sums, std::optional<double> mass, double allowed, Convention& found) {
   const double alpha = sums.xx > 0 ? sums.xb / sums.xx : 0;
   const double beta = sums.yy > 0 ? few_digits(sums.yb / sums.yy, std::sqrt(sums.yy), allowed / 16) : 1;
   found.factor = std::copysign(std::fabs(beta), alpha);
@@ -107,7 +107,7 @@ void read_full(const Sums& sums, std::optional<double> mass, double allowed, Con
 
 // b = alpha x + gamma D^2 x = factor (4m^2 - D^2) x, by least squares: <x, D^2 x> = -|D x|^2. Where x is an eigenvector
 // of D^2, factor is 1. False where 4m^2 is negative.
-bool read_squared(const Sums& sums, std::optional<double> mass, double allowed, Convention& found) {
+bool read_squared(const FieldSums& sums, std::optional<double> mass, double allowed, Convention& found) {
   const double determinant = sums.xx * sums.yy - sums.hop * sums.hop;
   double gamma = -1;
   if (determinant > 1e-12 * sums.xx * sums.yy) {
@@ -167,7 +167,7 @@ Judgement judge(const Communicator& communicator, const OperatorLinks& given, co
   Convention found = trial;
   found.adjoint = false;
   const ReadLinks read(given, trial.links);
-  const Sums sums = sums_of(communicator, read.links(), found, fields);
+  const FieldSums sums = sums_of(communicator, read.links(), found, fields);
   const double allowed = std::min(tolerance, 1e-6) * std::sqrt(sums.bb);
   Judgement none;
   none.convention = found;

@@ -45,8 +45,8 @@ class SiteSamples {
 
  private:
   struct Place {
-    ColorVector<double> x, b;
-    Links near, naik;
+    ColorVector<double> x{}, b{};
+    Links near{}, naik{};
   };
   struct Step {  // a leg from one site
     Coordinates end;
