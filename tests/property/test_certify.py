@@ -59,7 +59,7 @@ class Made:
     code: dict = field(default_factory=dict)
     system: str = "M"  # M, A, even or odd
     factor: float = 1
-    action: str = "naive"
+    action: str = "naive"  # and its parameter
     say: list = field(default_factory=list)
     found: dict = field(default_factory=dict)
     options: str | None = None  # that certify it
@@ -88,6 +88,8 @@ MADE = [
          options=f"--mass {MASS} --system odd --boundary {PERIODIC}"),
     Made("sign-and-factor", {"phases": "tifr"}, factor=-3, found={"factor": -3.0, "phases": "tifr"}),
     Made("asqtad", {"phases": "milc"}, action="asqtad", found={"action": "asqtad", "u0": 1.0, "phases": "milc"}),
+    Made("hisq-with-an-epsilon", {"phases": "milc"}, action="hisq -0.12", found={"action": "hisq", "naik_epsilon": -0.12, "phases": "milc"},
+         options=f"--mass {MASS} --phases milc --action hisq --naik-epsilon -0.12"),
     Made("hisq-halved", factor=0.5, action="hisq", found={"action": "hisq", "naik_epsilon": 0.0, "equation": "(m + D/2) x = b"}),
 ]
 
@@ -105,7 +107,8 @@ def lattice(tmp_path_factory):
 
     def links(action):
         if action not in made:
-            made[action] = {"asqtad": asqtad_links, "hisq": hisq_links}[action](thin)
+            kind, *parameter = action.split()
+            made[action] = {"asqtad": asqtad_links, "hisq": hisq_links}[kind](thin, *map(float, parameter))
         return made[action]
 
     return folder, links, b

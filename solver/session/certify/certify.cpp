@@ -14,6 +14,7 @@
 #include "solver/report/provenance.hpp"
 #include "solver/request/words/formatted.hpp"
 #include "solver/session/certify/convention_search.hpp"
+#include "solver/session/certify/fitted_quarks.hpp"
 #include "solver/session/certify/judge.hpp"
 
 namespace staghorn {
@@ -46,6 +47,7 @@ class LinksOfQuarks {
     tadpole.u0 = std::sqrt(std::sqrt(plaquette));
     hisq.action = Action::hisq;
     for (const QuarkAction& quarks : {naive, asqtad, tadpole, hisq}) {
+      if (quarks.u0 && !(*quarks.u0 > 0)) continue;
       const auto same = [&](const TriedLinks& tried) {
         return tried.quarks.action == quarks.action && tried.quarks.u0.value_or(1) == quarks.u0.value_or(1) &&
                tried.quarks.naik_epsilon.value_or(0) == 0;
@@ -58,6 +60,7 @@ class LinksOfQuarks {
       }
     }
   }
+  const OperatorLinks& given() const { return given_; }
   std::vector<TriedLinks> all() const { return {tried_.begin(), tried_.end()}; }
 
  private:
@@ -129,6 +132,22 @@ Judgement search(const Communicator& communicator, std::span<const TriedLinks> l
     if (found.residual < best.residual / 2) best = std::move(found);
   }
   return best;
+}
+
+// Where the best so far is asqtad or HISQ and has a residual as of another tadpole factor or epsilon: the same with
+// that.
+void fit_quarks(const Communicator& communicator, LinksOfQuarks& links, const CertifyRequest& request,
+                const JudgedFields& fields, const CertifyReport& report, Judgement& best) {
+  const Convention& convention = best.convention;
+  if (convention.quarks.stored() || !convention.quarks.improved()) return;
+  if (best.residual < 1e-6) return;
+  const auto quarks = fitted_quarks(communicator, links.given().near, convention, fields, report.tolerance);
+  if (!quarks) return;
+  Convention trial = convention;
+  trial.quarks = *quarks;
+  Judgement found =
+      judge(communicator, links.make(*quarks).links, trial, fields, request.mass, report.tolerance, request.stored);
+  if (found.residual < best.residual) best = std::move(found);
 }
 
 // Whether a convention leaves sites unjudged where a solution stands, although its system was not asked for.
@@ -205,6 +224,7 @@ CertifyReport certify(Session& session, const CertifyRequest& request, std::span
       if (found.residual < judged.residual) judged = std::move(found);
     };
     try_systems(systems);
+    if (judged.residual > report.tolerance) fit_quarks(all, links, request, fields, report, judged);
     // One half alone is named where the other is something else, not where the other has an error.
     if (judged.residual > nearly_solved && !request.system) try_systems(halves);
     if (judged.residual <= report.tolerance)

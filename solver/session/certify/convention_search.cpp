@@ -11,9 +11,9 @@ namespace staghorn {
 
 namespace {
 
-constexpr std::size_t most_candidates = 8;
+constexpr std::size_t most_candidates = 16;
 
-// SampleSums over the sites of one parity of the sample. y: D x in the first, D^2 x in the second.
+// Sums over the sites of one parity of the sample. y: D x in the first, D^2 x in the second.
 struct SampleSums {
   double bb = 0, xx = 0, xb = 0;
   std::array<double, 2> xy{}, yy{}, yb{};
@@ -24,15 +24,18 @@ struct SampleSums {
   }
 };
 
-// The relative |b - alpha x - beta y|^2 that least squares leave.
+// The relative |b - alpha x - beta y|^2 that least squares leave; 1 where 4m^2 would be negative.
 double left_by_fit(const SampleSums& sums, bool squared) {
   const double xy = sums.xy[squared], yy = sums.yy[squared], yb = sums.yb[squared];
   const double determinant = sums.xx * yy - xy * xy;
   if (!(sums.bb > 0) || !(sums.xx > 0)) return 1;
-  double explained = sums.xb * sums.xb / sums.xx;
-  if (determinant > 1e-12 * sums.xx * yy)
-    explained = (yy * sums.xb * sums.xb - 2 * xy * sums.xb * yb + sums.xx * yb * yb) / determinant;
-  return std::max(0.0, 1 - explained / sums.bb);
+  double alpha = sums.xb / sums.xx, beta = 0;
+  if (determinant > 1e-12 * sums.xx * yy) {
+    alpha = (yy * sums.xb - xy * yb) / determinant;
+    beta = (sums.xx * yb - xy * sums.xb) / determinant;
+  }
+  if (squared && alpha * beta > 0 && alpha * alpha * sums.xx > 1e-12 * sums.bb) return 1;
+  return std::max(0.0, 1 - (alpha * sums.xb + beta * yb) / sums.bb);
 }
 
 // S(x) sum over paths of S(end) value: D x or D^2 x in a convention, in the convention's own signs.

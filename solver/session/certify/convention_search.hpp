@@ -26,7 +26,7 @@ struct Candidate {
 };
 
 struct Shortlist {
-  std::vector<Candidate> candidates;  // at most eight, in the order in which they were tried: that of `asked` first
+  std::vector<Candidate> candidates;  // at most sixteen, in the order in which they were tried: that of `asked` first
   long tried = 0;
 };
 

@@ -1,6 +1,7 @@
 #include "solver/session/certify/convention_signs.hpp"
 
 #include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/plain_algebra.hpp"
 
 namespace staghorn {
 
@@ -21,13 +22,16 @@ int convention_sign(const Convention& convention, const Coordinates& x) {
   return exponent & 1 ? -1 : 1;
 }
 
-void apply_signs(const Convention& convention, VectorField& v) {
+VectorField in_our_signs(const Convention& convention, const VectorField& given) {
+  VectorField v = given;
   const Lattice& lattice = v.lattice();
 #pragma omp parallel for schedule(static)
   for (std::int64_t site = 0; site < v.size(); ++site) {
     if (convention_sign(convention, lattice.to_global(lattice.site_coordinates(site))) > 0) continue;
     for (Complex<double>& c : v[site].c) c = {-c.re, -c.im};
   }
+  if (convention.parity) clear_parity(v, opposite(*convention.parity));
+  return v;
 }
 
 ColorMatrix<double> read_as(LinkReading reading, const ColorMatrix<double>& link) {
@@ -40,10 +44,21 @@ ColorMatrix<double> read_as(LinkReading reading, const ColorMatrix<double>& link
   return result;
 }
 
-void read_as(LinkReading reading, LinkField& links) {
+ReadLinks::ReadLinks(const OperatorLinks& links, LinkReading reading) : given_(links) {
+  if (reading == LinkReading::as_stored) return;
+  const auto copy = [&](const LinkField& stored, std::optional<LinkField>& read) {
+    read.emplace(stored);
 #pragma omp parallel for schedule(static)
-  for (std::int64_t site = 0; site < links.size(); ++site)
-    for (ColorMatrix<double>& link : links[site]) link = read_as(reading, link);
+    for (std::int64_t site = 0; site < read->size(); ++site)
+      for (ColorMatrix<double>& link : (*read)[site]) link = read_as(reading, link);
+  };
+  copy(links.near, near_);
+  if (links.naik) copy(*links.naik, naik_);
+}
+
+OperatorLinks ReadLinks::links() const {
+  if (!near_) return given_;
+  return naik_ ? OperatorLinks(*near_, *naik_, given_.naik_scale) : OperatorLinks(*near_);
 }
 
 }  // namespace staghorn

@@ -3,6 +3,8 @@
 // S b. Everything is local.
 #pragma once
 
+#include <optional>
+
 #include "dirac/algebra/su3.hpp"
 #include "dirac/fields/site_field.hpp"
 #include "dirac/stencil/operator_links.hpp"
@@ -14,11 +16,21 @@ namespace staghorn {
 // t = 0, and for the adjoint (-1)^(x+y+z+t), which turns D into -D. `x` global.
 int convention_sign(const Convention& convention, const Coordinates& x);
 
-// v -> S v.
-void apply_signs(const Convention& convention, VectorField& v);
+// S v on the sites of the system, and zero elsewhere: in our own convention.
+VectorField in_our_signs(const Convention& convention, const VectorField& v);
 
 // A link as a code reads it that takes rows for columns.
 ColorMatrix<double> read_as(LinkReading reading, const ColorMatrix<double>& link);
-void read_as(LinkReading reading, LinkField& links);
+
+// The links of D as a convention reads them: those of the caller, or copies.
+class ReadLinks {
+ public:
+  ReadLinks(const OperatorLinks& links, LinkReading reading);
+  OperatorLinks links() const;
+
+ private:
+  OperatorLinks given_;
+  std::optional<LinkField> near_, naik_;
+};
 
 }  // namespace staghorn

@@ -6,48 +6,18 @@
 #include "dirac/algebra/su3_matrix.hpp"
 #include "dirac/fields/plain_algebra.hpp"
 #include "dirac/operators/plain_operator.hpp"
-#include "solver/request/option_text.hpp"
-#include "solver/request/words/formatted.hpp"
 #include "solver/session/certify/convention_signs.hpp"
+#include "solver/session/certify/few_digits.hpp"
 
 namespace staghorn {
 
 namespace {
 
-// The links of D as a convention reads them: those of the caller, or copies.
-class ReadLinks {
- public:
-  ReadLinks(const OperatorLinks& links, LinkReading reading) : given_(links) {
-    if (reading == LinkReading::as_stored) return;
-    near_.emplace(links.near);
-    read_as(reading, *near_);
-    if (!links.naik) return;
-    naik_.emplace(*links.naik);
-    read_as(reading, *naik_);
-  }
-  OperatorLinks links() const {
-    if (!near_) return given_;
-    return naik_ ? OperatorLinks(*near_, *naik_, given_.naik_scale) : OperatorLinks(*near_);
-  }
-
- private:
-  OperatorLinks given_;
-  std::optional<LinkField> near_, naik_;
-};
-
-// FieldSums over all sites, or those of one parity, and all solutions: y is D x, or D^2 x of a squared system.
+// Sums over all sites, or those of one parity, and all solutions: y is D x, or D^2 x of a squared system.
 struct FieldSums {
   double xx = 0, yy = 0, xb = 0, yb = 0, bb = 0;
   double hop = 0;  // |D x|^2
 };
-
-// Fields in our own convention: S x and S b, on the sites of the system.
-VectorField in_our_signs(const Convention& convention, const VectorField& given) {
-  VectorField v = given;
-  apply_signs(convention, v);
-  if (convention.parity) clear_parity(v, opposite(*convention.parity));
-  return v;
-}
 
 FieldSums sums_of(const Communicator& communicator, const OperatorLinks& links, const Convention& trial,
                   const JudgedFields& fields) {
@@ -68,16 +38,8 @@ FieldSums sums_of(const Communicator& communicator, const OperatorLinks& links, 
   return sums;
 }
 
-// A number of as few digits as are good enough: off(number) is what it changes.
-double few_digits(double value, const auto& off, double allowed) {
-  for (int digits = 1; digits < 17; ++digits)
-    if (const double rounded = parse_number<double>(format("%.*g", digits, value)); off(rounded) <= allowed)
-      return rounded;
-  return value;
-}
-
-// The same for a coefficient of a vector of this norm.
-double few_digits(double coefficient, double norm, double allowed) {
+// A coefficient of a vector of this norm, in as few digits as are good enough.
+double short_coefficient(double coefficient, double norm, double allowed) {
   return few_digits(
       coefficient, [&](double rounded) { return std::fabs(rounded - coefficient) * norm; }, allowed);
 }
@@ -98,7 +60,9 @@ double mass_of(double fitted, std::optional<double> given, const auto& alpha_of,
 // b = alpha x + beta D x = factor (2m +- D) x.
 void read_full(const FieldSums& sums, std::optional<double> mass, double allowed, Convention& found) {
   const double alpha = sums.xx > 0 ? sums.xb / sums.xx : 0;
-  const double beta = sums.yy > 0 ? few_digits(sums.yb / sums.yy, std::sqrt(sums.yy), allowed / 16) : 1;
+  // A vector that D takes to nothing has no factor.
+  const bool has_factor = sums.yy > 1e-10 * sums.xx;
+  const double beta = has_factor ? short_coefficient(sums.yb / sums.yy, std::sqrt(sums.yy), allowed / 16) : 1;
   found.factor = std::copysign(std::fabs(beta), alpha);
   found.adjoint = (beta < 0) != (alpha < 0);
   const auto alpha_of = [&](double m) { return 2 * m * found.factor; };
@@ -112,7 +76,7 @@ bool read_squared(const FieldSums& sums, std::optional<double> mass, double allo
   double gamma = -1;
   if (determinant > 1e-12 * sums.xx * sums.yy) {
     gamma = (sums.xx * sums.yb + sums.hop * sums.xb) / determinant;
-    gamma = few_digits(gamma, std::sqrt(sums.yy), allowed / 16);
+    gamma = short_coefficient(gamma, std::sqrt(sums.yy), allowed / 16);
   }
   const double alpha = sums.xx > 0 ? (sums.xb + gamma * sums.hop) / sums.xx : 0;
   found.factor = -gamma;
