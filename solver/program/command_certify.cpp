@@ -139,7 +139,6 @@ void print_certificate(std::ostream& out, const CertifyReport& report) {
   out << format("  numbers in %s: rounding alone leaves about %.1e\n", to_string(report.request.stored).c_str(),
                 report.attainable);
   if (report.tried > 0) out << format("  %ld conventions tried\n", report.tried);
-  for (const std::string& text : report.unverified) out << "  UNVERIFIED: " << text << "\n";
   if (!report.explanation.empty()) out << "  " << in_words_of_the_program(report.explanation) << "\n";
   out << std::flush;
 }

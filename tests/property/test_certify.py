@@ -7,14 +7,22 @@ makes of the links are multiplied into its links.
 from __future__ import annotations
 
 import json
+import re
+import shlex
+import sys
 from dataclasses import dataclass, field
 
 import h5py
 import numpy as np
 import pytest
+from program_under_test import ROOT
 from solve_files import with_checksums, write_source
 from staghorn.improved_reference import asqtad_links, hisq_links
-from staghorn.reference import StaggeredOperator, coordinates, extents_of, keep_parity, parity, random_links, random_vector, shifted
+from staghorn.reference import StaggeredOperator, coordinates, extents_of, keep_parity, point_source, random_links, random_vector, shifted
+
+sys.path.insert(0, str(ROOT / "tests" / "io"))
+
+import numpy_formats  # noqa: E402
 
 EXTENTS = (4, 4, 8, 8)
 MASS = 0.3
@@ -262,3 +270,38 @@ def test_faults_are_errors(lattice, staghorn, expect_error, tmp_path):
     expect_error(run(saved("b", b[None]), "b.h5", "--mass", -1), 2, "--mass")
     expect_error(run(saved("b", b[None]), "b.h5", "--tolerance", 2), 2, "--tolerance")
     expect_error(staghorn("certify", "--gauge", folder / "u.h5"), 2, "solution")
+
+
+def without_numbers(text: str) -> str:
+    """Residuals and counts of conventions depend on links; lines do not."""
+    return re.sub(r"\d+(\.\d+)?e-\d\d|(?<=is )[\d.]+(?=, the)|\d+(?= conventions)", "#", text)
+
+
+def test_examples_of_the_page_print_what_is_shown(staghorn, tmp_path, monkeypatch):
+    """docs/certify.md, on files as the other codes have them."""
+    monkeypatch.chdir(tmp_path)
+    extents, mass = (4, 4, 4, 8), 0.1
+    links = random_links(extents, 11)
+    with h5py.File("l8888.h5", "w") as file:
+        file["links"] = links
+        with_checksums(file["links"])
+    sources = [point_source(extents, color=c) for c in range(3)]
+    cps, milc = OtherCode(links), OtherCode(links, "milc")
+    (tmp_path / "prop.scidac").write_bytes(numpy_formats.ksprop_file(np.stack([milc.solve(mass, b)[0] for b in sources])))
+    x, _ = cps.solve(mass, sources[0])
+    x.tofile("cps.bin")
+    np.save("quda.npy", OtherCode(links, "milc", sign=-1).solve(mass, sources[0])[0])
+    np.save("grid.npy", 2 * x)
+    fat, naik = hisq_links(links)
+    np.save("simulateqcd.npy", 4 * OtherCode(fat, naik=naik).solve_parity(mass, sources[0])[0])
+
+    page = (ROOT / "docs/certify.md").read_text()
+    for code in re.findall(r"^```python\n(.*?)^```", page, re.DOTALL | re.MULTILINE):
+        exec(code, {})  # noqa: S102
+    examples = re.findall(r"^    staghorn (certify --gauge l8888.*)\n\n((?:    .*\n)+)", page, re.MULTILINE)
+    assert len(examples) == 5
+    for command, printed in examples:
+        result = staghorn(*shlex.split(command), cwd=tmp_path)
+        shown = re.sub(r"^    ", "", printed, flags=re.MULTILINE)
+        assert without_numbers(result.stdout) == without_numbers(shown), result.stdout
+        assert result.returncode == (0 if shown.startswith("CERTIFIED") else 3)
