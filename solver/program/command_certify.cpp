@@ -6,10 +6,8 @@
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
-#include "lattice_io/vectors/vector_file.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
-#include "solver/program/ranks/chosen_ranks.hpp"
 #include "solver/request/words/formatted.hpp"
 #include "solver/session/certify/certify_input.hpp"
 

@@ -262,7 +262,7 @@ def test_faults_are_errors(lattice, staghorn, expect_error, tmp_path):
     expect_error(run(tmp_path / "none.h5"), 1, "none.h5")
     expect_error(run(folder / "u.h5"), 1, "solution")
     expect_error(run(saved("short", b[None, :, :, :, :2])), 1, "4x4x8x8")
-    expect_error(run(saved("two", np.stack([b, b]))), 1, "source: expected 2 vectors, one for each solution, found 1")
+    expect_error(run(saved("two", np.stack([b, b]))), 1, "--source: expected 2 vectors, one for each solution (--color chooses one of three), found 1")
     expect_error(run(saved("nan", nan[None])), 1, "NaN")
     expect_error(run(saved("zero", 0 * b[None])), 1, "solution", "zero")
     expect_error(run(saved("b", b[None]), saved("zero", 0 * b[None])), 1, "source", "zero")

@@ -50,7 +50,7 @@ def test_what_makes_no_sense_is_refused(solved):
     links, x, b = solved
     for wrong, said in [(lambda: staghorn.certify(links, x[..., :2], b), "solution: expected shape"),
                         (lambda: staghorn.certify(links, x[:4], b), "solution: lattice: expected 4x4x4x6"),
-                        (lambda: staghorn.certify(links, x, np.stack([b, b])), "source: expected 1 vectors, one for each solution, found 2"),
+                        (lambda: staghorn.certify(links, x, np.stack([b, b])), "source: expected 1 vectors, one for each solution .*found 2"),
                         (lambda: staghorn.certify(links, 0 * x, b), "zero"), (lambda: staghorn.certify(links, x * np.nan, b), "NaN"),
                         (lambda: staghorn.certify(None, x, b), "gauge: expected"), (lambda: staghorn.certify(links, x, b, mass=-1), "mass"),
                         (lambda: staghorn.certify(links, x, b, system="both"), "system")]:

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <deque>
 
 #include "dirac/fields/plain_algebra.hpp"
 #include "halo/watch/error.hpp"
@@ -16,6 +15,7 @@
 #include "solver/session/certify/convention_search.hpp"
 #include "solver/session/certify/fitted_quarks.hpp"
 #include "solver/session/certify/judge.hpp"
+#include "solver/session/certify/tried_quarks.hpp"
 
 namespace staghorn {
 
@@ -25,53 +25,15 @@ constexpr double nearly_solved = 1e-3;  // a residual that no other equation lea
 
 std::string short_number(double value) { return format("%.3g", value); }
 
-// The links of D for several quarks on one configuration.
-class LinksOfQuarks {
- public:
-  LinksOfQuarks(const Communicator& communicator, const OperatorLinks& given)
-      : communicator_(communicator), given_(given) {}
-
-  const TriedLinks& make(const QuarkAction& quarks) {
-    if (!quarks.improved() || quarks.stored()) return tried_.emplace_back(TriedLinks{quarks, given_});
-    require_fit(given_.lattice(), Stencil::improved);
-    made_.push_back(make_improved_links(communicator_, given_.near, quarks));
-    const ImprovedLinks& links = made_.back();
-    return tried_.emplace_back(TriedLinks{quarks, {links.fat, links.naik, links.naik_weight}});
+// The systems that solutions with these zeros can solve as a whole, or the one that was asked for.
+std::vector<TriedSystem> whole_systems(const Communicator& communicator, const std::optional<System>& asked,
+                                       std::span<const VectorField> solutions) {
+  Norms2 x;
+  for (const VectorField& solution : solutions) {
+    const Norms2 norms = norms2(communicator, solution);
+    x.even += norms.even;
+    x.odd += norms.odd;
   }
-  // Beside those that are there: what thin links make without further parameters, and asqtad with the tadpole factor of
-  // their plaquette. `left_out`: actions that the lattice or its links do not allow.
-  void make_others(double plaquette, std::vector<std::string>& left_out) {
-    if (tried_.front().quarks.stored()) return;
-    QuarkAction naive, asqtad, tadpole, hisq;
-    asqtad.action = tadpole.action = Action::asqtad;
-    tadpole.u0 = std::sqrt(std::sqrt(plaquette));
-    hisq.action = Action::hisq;
-    for (const QuarkAction& quarks : {naive, asqtad, tadpole, hisq}) {
-      if (quarks.u0 && !(*quarks.u0 > 0)) continue;
-      const auto same = [&](const TriedLinks& tried) {
-        return tried.quarks.action == quarks.action && tried.quarks.u0.value_or(1) == quarks.u0.value_or(1) &&
-               tried.quarks.naik_epsilon.value_or(0) == 0;
-      };
-      if (std::any_of(tried_.begin(), tried_.end(), same)) continue;
-      try {
-        make(quarks);
-      } catch (const Error&) {  // on all ranks alike: short parts of the lattice, a link that has no projection
-        left_out.push_back(to_string(quarks.action));
-      }
-    }
-  }
-  const OperatorLinks& given() const { return given_; }
-  std::vector<TriedLinks> all() const { return {tried_.begin(), tried_.end()}; }
-
- private:
-  const Communicator& communicator_;
-  OperatorLinks given_;
-  std::deque<ImprovedLinks> made_;
-  std::deque<TriedLinks> tried_;
-};
-
-// The systems that a solution with these zeros can solve as a whole, or the one that was asked for.
-std::vector<TriedSystem> whole_systems(const std::optional<System>& asked, const Norms2& x) {
   if (asked == System::full) return {{false, {}}};
   if (asked == System::even) return {{true, Parity::even}};
   if (asked == System::odd) return {{true, Parity::odd}};
@@ -84,7 +46,9 @@ std::vector<TriedSystem> whole_systems(const std::optional<System>& asked, const
 void check_fields(const Communicator& communicator, const CertifyRequest& request,
                   std::span<const VectorField> solutions, std::span<const VectorField> sources) {
   if (solutions.size() != sources.size())
-    throw Error("source", std::to_string(solutions.size()) + " vectors, one for each solution", sources.size());
+    throw Error("source",
+                std::to_string(solutions.size()) + " vectors, one for each solution (`color` chooses one of three)",
+                sources.size());
   for (const auto& [name, fields] : {std::pair("solution", solutions), std::pair("source", sources)})
     if (const std::string fault = fault_of_vectors(communicator, fields); !fault.empty())
       throw Error(name, "vectors that are finite and not zero", fault);
@@ -118,37 +82,62 @@ Judgement judge_asked(const Communicator& communicator, const OperatorLinks& lin
   return *best;
 }
 
-// The best of what the search proposes; of those that are alike the first.
-Judgement search(const Communicator& communicator, std::span<const TriedLinks> links, const CertifyRequest& request,
-                 const Convention& asked, std::span<const TriedSystem> systems, const JudgedFields& fields,
-                 CertifyReport& report) {
-  const Shortlist list =
-      shortlist(communicator, links, systems, asked, fields.solutions.front(), fields.sources.front());
-  report.tried += list.tried;
-  Judgement best;
-  for (const Candidate& candidate : list.candidates) {
-    Judgement found = judge(communicator, candidate.tried->links, candidate.convention, fields, request.mass,
-                            report.tolerance, request.stored);
-    if (found.residual < best.residual / 2) best = std::move(found);
-  }
-  return best;
-}
+// A search for the convention that leaves the smallest residual.
+class Search {
+ public:
+  Search(const Communicator& communicator, TriedQuarks& quarks, const CertifyRequest& request,
+         const JudgedFields& fields, CertifyReport& report, Judgement& best)
+      : communicator_(communicator),
+        quarks_(quarks),
+        request_(request),
+        fields_(fields),
+        report_(report),
+        best_(best) {}
 
-// Where the best so far is asqtad or HISQ and has a residual as of another tadpole factor or epsilon: the same with
-// that.
-void fit_quarks(const Communicator& communicator, LinksOfQuarks& links, const CertifyRequest& request,
-                const JudgedFields& fields, const CertifyReport& report, Judgement& best) {
-  const Convention& convention = best.convention;
-  if (convention.quarks.stored() || !convention.quarks.improved()) return;
-  if (best.residual < 1e-6) return;
-  const auto quarks = fitted_quarks(communicator, links.given().near, convention, fields, report.tolerance);
-  if (!quarks) return;
-  Convention trial = convention;
-  trial.quarks = *quarks;
-  Judgement found =
-      judge(communicator, links.make(*quarks).links, trial, fields, request.mass, report.tolerance, request.stored);
-  if (found.residual < best.residual) best = std::move(found);
-}
+  // The quarks that were asked for come first, as links of others take time. `whole`: see whole_systems.
+  void run(std::span<const TriedSystem> whole) {
+    try_all(std::vector{quarks_.asked()}, whole);
+    if (best_.residual < nearly_solved) return;
+    try_all(quarks_.make_others(report_.gauge.plaquette, report_.left_out), whole);
+    // One half alone is named where the other is something else, not where the other has an error.
+    if (best_.residual < nearly_solved || request_.system) return;
+    const TriedSystem halves[] = {{true, Parity::even}, {true, Parity::odd}};
+    try_all(quarks_.all(), halves);
+  }
+
+ private:
+  void try_all(std::span<const TriedLinks> links, std::span<const TriedSystem> systems) {
+    const Shortlist list =
+        shortlist(communicator_, links, systems, report_.asked, fields_.solutions.front(), fields_.sources.front());
+    report_.tried += list.tried;
+    for (const Candidate& candidate : list.candidates) keep_better(candidate.tried->links, candidate.convention);
+    fit_quarks();
+  }
+
+  // Of those that are alike the first stays.
+  void keep_better(const OperatorLinks& links, const Convention& trial) {
+    Judgement found = judge(communicator_, links, trial, fields_, request_.mass, report_.tolerance, request_.stored);
+    if (!(found.residual >= best_.residual / 2)) best_ = std::move(found);
+  }
+
+  // Where the best is asqtad or HISQ with a residual as of another tadpole factor or epsilon: the same with that.
+  void fit_quarks() {
+    const Convention convention = best_.convention;
+    if (!quarks_.thin() || !convention.quarks.improved() || best_.residual < std::max(report_.tolerance, 1e-6)) return;
+    const auto fitted = fitted_quarks(communicator_, *quarks_.thin(), convention, fields_, report_.tolerance);
+    if (!fitted) return;
+    Convention trial = convention;
+    trial.quarks = *fitted;
+    keep_better(quarks_.make(*fitted).links, trial);
+  }
+
+  const Communicator& communicator_;
+  TriedQuarks& quarks_;
+  const CertifyRequest& request_;
+  const JudgedFields& fields_;
+  CertifyReport& report_;
+  Judgement& best_;
+};
 
 // Whether a convention leaves sites unjudged where a solution stands, although its system was not asked for.
 bool is_partial(const Convention& found, std::span<const TriedSystem> whole) {
@@ -203,11 +192,9 @@ CertifyReport certify(Session& session, const CertifyRequest& request, std::span
 
   Stopwatch watch;
   const JudgedFields fields{solutions, sources};
-  LinksOfQuarks links(all, session.resident().links().all_on_host());
-  const TriedLinks& own = links.make(request.quarks);
-  const std::vector<TriedSystem> systems = whole_systems(request.system, norms2(all, solutions.front()));
-  const std::vector<TriedSystem> halves{{true, Parity::even}, {true, Parity::odd}};
-  Judgement judged = judge_asked(all, own.links, request, report.asked, systems, fields, report.tolerance);
+  TriedQuarks quarks(all, session.resident().links().all_on_host(), request.quarks);
+  const std::vector<TriedSystem> systems = whole_systems(all, request.system, solutions);
+  Judgement judged = judge_asked(all, quarks.asked().links, request, report.asked, systems, fields, report.tolerance);
   report.asked = judged.convention;
   report.residual_asked = judged.residual;
   report.seconds["certify"] = all.max(watch.seconds());
@@ -217,16 +204,7 @@ CertifyReport certify(Session& session, const CertifyRequest& request, std::span
     report.outcome = CertifyOutcome::rounded;
   else if (request.search) {
     watch = Stopwatch();
-    links.make_others(report.gauge.plaquette, report.left_out);
-    const std::vector<TriedLinks> tried = links.all();
-    const auto try_systems = [&](std::span<const TriedSystem> list) {
-      Judgement found = search(all, tried, request, report.asked, list, fields, report);
-      if (found.residual < judged.residual) judged = std::move(found);
-    };
-    try_systems(systems);
-    if (judged.residual > report.tolerance) fit_quarks(all, links, request, fields, report, judged);
-    // One half alone is named where the other is something else, not where the other has an error.
-    if (judged.residual > nearly_solved && !request.system) try_systems(halves);
+    Search(all, quarks, request, fields, report, judged).run(systems);
     if (judged.residual <= report.tolerance)
       report.outcome = request.any_convention && !is_partial(judged.convention, systems)
                            ? CertifyOutcome::certified

@@ -70,10 +70,10 @@ void read_full(const FieldSums& sums, std::optional<double> mass, double allowed
 }
 
 // b = alpha x + gamma D^2 x = factor (4m^2 - D^2) x, by least squares: <x, D^2 x> = -|D x|^2. Where x is an eigenvector
-// of D^2, factor is 1. False where 4m^2 is negative.
+// of D^2, factor is 1 or -1. False where 4m^2 is negative.
 bool read_squared(const FieldSums& sums, std::optional<double> mass, double allowed, Convention& found) {
   const double determinant = sums.xx * sums.yy - sums.hop * sums.hop;
-  double gamma = -1;
+  double gamma = sums.xb < 0 ? 1 : -1;  // A is positive
   if (determinant > 1e-12 * sums.xx * sums.yy) {
     gamma = (sums.xx * sums.yb + sums.hop * sums.xb) / determinant;
     gamma = short_coefficient(gamma, std::sqrt(sums.yy), allowed / 16);
