@@ -49,15 +49,14 @@ def certify(gauge: PathLike | ArrayLike | None, solution: PathLike | ArrayLike, 
     if gauge is None and not {"fat", "naik"} <= set(texts):
         raise Error("gauge: expected a file, links, or `fat` and `naik`, found none of them", "argument")
     links = None if gauge is None or isinstance(gauge, PATHS) else links_array(gauge, order)
-    of_file = isinstance(solution, PATHS)
     if isinstance(source, PATHS):
         texts["source"] = os.fsdecode(source)
     given = [values for values in (solution, source) if not isinstance(values, PATHS)]
     stored = "fp32" if any(np.asarray(values).dtype in (np.complex64, np.float32) for values in given) else "fp64"
     report: dict[str, Any] = json.loads(_native.certify(
-        texts, os.fsdecode(gauge) if isinstance(gauge, PATHS) else "", links, os.fsdecode(solution) if of_file else "",
-        None if of_file else _vectors(solution, "solution"), None if isinstance(source, PATHS) else _vectors(source, "source"), stored,
-        bool(any_convention), bool(search)))
+        texts, os.fsdecode(gauge) if isinstance(gauge, PATHS) else "", links, os.fsdecode(solution) if isinstance(solution, PATHS) else "",
+        None if isinstance(solution, PATHS) else _vectors(solution, "solution"),
+        None if isinstance(source, PATHS) else _vectors(source, "source"), stored, bool(any_convention), bool(search)))
     return report
 
 

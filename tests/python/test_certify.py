@@ -36,6 +36,13 @@ def test_arrays_in_fp32_are_judged_as_such(solved):
     assert (report["outcome"], report["precision"], report["tolerance"]) == ("certified", "fp32", 1e-6)
 
 
+@pytest.mark.parametrize("scale", [1e200, 1e-200, 1e-300])
+def test_residuals_are_relative_at_any_scale(solved, scale):
+    links, x, b = solved
+    assert staghorn.certify(links, scale * x, scale * b, mass=MASS, phases="milc")["outcome"] == "certified"
+    assert staghorn.certify(links, 1.001 * scale * x, scale * b, mass=MASS, phases="milc", search=False)["outcome"] == "not_certified"
+
+
 def test_files_and_words_are_taken(solved, small_gauge, tmp_path):
     import staghorn as package
 

@@ -11,11 +11,13 @@
 #include "lattice_io/content/field_faults.hpp"
 #include "solver/gauge/gauge.hpp"
 #include "solver/report/provenance.hpp"
+#include "solver/request/solve_checks.hpp"
 #include "solver/request/words/formatted.hpp"
 #include "solver/session/certify/convention_search.hpp"
 #include "solver/session/certify/fitted_quarks.hpp"
 #include "solver/session/certify/judge.hpp"
 #include "solver/session/certify/tried_quarks.hpp"
+#include "solver/session/passes/scaled_sources.hpp"
 
 namespace staghorn {
 
@@ -139,6 +141,31 @@ class Search {
   Judgement& best_;
 };
 
+// Solutions and sources, or copies multiplied by powers of two where squares of a source leave the range of a double:
+// residuals are relative.
+class FieldsInRange {
+ public:
+  FieldsInRange(const Communicator& communicator, std::span<const VectorField> solutions,
+                std::span<const VectorField> sources)
+      : solutions_(solutions), sources_(sources) {
+    std::vector<double> norms = source_norms2(communicator, System::full, sources);
+    if (std::none_of(norms.begin(), norms.end(), is_out_of_range)) return;
+    for (std::size_t i = 0; i < sources.size(); ++i) {
+      copies_of_solutions_.push_back(solutions[i]);
+      copies_of_sources_.push_back(sources[i]);
+      const int times = bring_into_range(communicator, System::full, copies_of_sources_[i], norms[i]);
+      multiply_times(System::full, copies_of_solutions_[i], times);
+    }
+    solutions_ = copies_of_solutions_;
+    sources_ = copies_of_sources_;
+  }
+  JudgedFields fields() const { return {solutions_, sources_}; }
+
+ private:
+  std::span<const VectorField> solutions_, sources_;
+  std::vector<VectorField> copies_of_solutions_, copies_of_sources_;
+};
+
 // Whether a convention leaves sites unjudged where a solution stands, although its system was not asked for.
 bool is_partial(const Convention& found, std::span<const TriedSystem> whole) {
   return found.parity && std::none_of(whole.begin(), whole.end(),
@@ -191,9 +218,10 @@ CertifyReport certify(Session& session, const CertifyRequest& request, std::span
   report.asked.boundary = session.options().boundary;
 
   Stopwatch watch;
-  const JudgedFields fields{solutions, sources};
+  const FieldsInRange in_range(all, solutions, sources);
+  const JudgedFields fields = in_range.fields();
   TriedQuarks quarks(all, session.resident().links().all_on_host(), request.quarks);
-  const std::vector<TriedSystem> systems = whole_systems(all, request.system, solutions);
+  const std::vector<TriedSystem> systems = whole_systems(all, request.system, fields.solutions);
   Judgement judged = judge_asked(all, quarks.asked().links, request, report.asked, systems, fields, report.tolerance);
   report.asked = judged.convention;
   report.residual_asked = judged.residual;
