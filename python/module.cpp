@@ -1,5 +1,5 @@
-// The compiled part of the Python package beside the C interface: staghorn._native with files, campaigns, pages and the
-// table of options. What users see is in staghorn/*.py; here arguments are only handed on.
+// The compiled part of the Python package beside the C interface: staghorn._native with files, campaigns, certificates,
+// pages and the table of options. What users see is in staghorn/*.py; here arguments are only handed on.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -8,6 +8,7 @@
 
 #include "halo/watch/error_kind.hpp"
 #include "halo/watch/failure_words.hpp"
+#include "python/arrays.hpp"
 #include "python/file_functions.hpp"
 #include "python/interpreter.hpp"
 #include "python/text_caster.hpp"
@@ -16,6 +17,7 @@
 #include "solver/request/option_table.hpp"
 #include "solver/session/campaign/campaign.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
+#include "solver/session/certify/certify_input.hpp"
 
 namespace nb = nanobind;
 using namespace staghorn;
@@ -77,6 +79,36 @@ std::pair<std::string, std::string> campaign(const std::string& gauge,
   return {answer.json, answer.table};
 }
 
+// A certificate of solutions; returns the report as JSON. Of `gauge` and `links` at most one is there, of `path` and
+// `solutions` one. `named`: options that the caller gave. Arrays: U[T, Z, Y, X, mu, 3, 3] and v[n, T, Z, Y, X, 3].
+std::string certify_solutions(const std::map<std::string, std::string>& named, const std::string& gauge,
+                              const std::optional<ComplexArray>& links, const std::string& path,
+                              const std::optional<ComplexArray>& solutions, const std::optional<ComplexArray>& sources,
+                              const std::string& precision, bool any_convention, bool search) {
+  SolveOptions options;
+  std::set<std::string> names;
+  for (const auto& [name, text] : named) {
+    set_option(options, name, text);
+    names.insert(name);
+  }
+  if (sources) options.source.spec = {SourceKind::file, {}, 0, {}};
+  CertifyInput input = input_of_options(options, names);
+  input.gauge = gauge;
+  input.solution = path;
+  input.request.stored = parse_precision(precision);
+  input.request.any_convention = any_convention;
+  input.request.search = search;
+  const auto fields = [](const ComplexArray& array) {
+    return views<ColorVector<double>>(whole_lattice(extents_of(array, 1)), array.data(), array.shape(0));
+  };
+  return without_interpreter([&] {
+    if (links) input.links = views<Links>(whole_lattice(extents_of(*links, 0)), links->data(), 1).front();
+    if (solutions) input.solutions = fields(*solutions);
+    if (sources) input.sources = fields(*sources);
+    return to_json(certify(Communicator(), std::move(input)));
+  });
+}
+
 // The library's errors are those of staghorn/errors.py, and so are exceptions of others that it did not expect.
 void raise_error(const std::exception_ptr& thrown, void*) {
   try {
@@ -110,6 +142,9 @@ NB_MODULE(_native, m) {
       },
       nb::arg("reports"));
 
+  m.def("certify", &certify_solutions, nb::arg("options"), nb::arg("gauge"), nb::arg("links").none(), nb::arg("path"),
+        nb::arg("solutions").none(), nb::arg("sources").none(), nb::arg("precision"), nb::arg("any_convention"),
+        nb::arg("search"));
   m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
         nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 }

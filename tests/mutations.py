@@ -129,6 +129,16 @@ MUTATIONS = [
     Mutation("a phase that a double does not resolve is refused",
              "return std::fabs(theta) <= largest_phase;", "return std::isfinite(theta);",
              ["tests/property/test_extreme_requests.py::test_phases_that_a_double_does_not_resolve_are_refused"]),
+    # certificates of solutions of other codes
+    Mutation("certify: phases are counted from their origin",
+             "    before += origin[mu];", "", ["tests/property/test_certify.py::test_convention_of_another_code_is_named[milc-from-an-origin]"]),
+    Mutation("certify: a half of a solution does not certify the whole",
+             "request.any_convention && !is_partial(judged.convention, systems)",
+             "request.any_convention && (is_partial(judged.convention, systems) || true)",
+             ["tests/property/test_certify.py::test_a_half_that_is_wrong_is_not_certified_by_the_other"]),
+    Mutation("certify: the residual decides, not the fit",
+             "    if (judged.residual <= report.tolerance)\n      report.outcome", "    if (judged.residual <= 1e-6)\n      report.outcome",
+             ["tests/property/test_certify.py::test_no_convention_is_named_where_one_site_is_wrong_by_1e_6[milc]"]),
     # eigenpairs
     Mutation("the probe sees pairs that are missing",
              "if (missing > 0) return Probe::missing;", "",

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from .campaigns import Campaign as Campaign
     from .campaigns import CampaignPart as CampaignPart
     from .campaigns import campaign as campaign
+    from .certificates import certify as certify
     from .context import Context as Context
     from .errors import Error as Error
     from .files import generate as generate
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page", "file_name": "paths",
-          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns",
+          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}

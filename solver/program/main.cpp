@@ -31,6 +31,7 @@ struct Command {
 constexpr Command commands[] = {
     {"solve", "solve the staggered Dirac equation on a gauge configuration and certify the answer", run_solve},
     {"eigen", "find the lowest eigenpairs of -D^2 on a gauge configuration, certified", run_eigen},
+    {"certify", "judge a solution that any code wrote, and find its convention", run_certify},
     {"inspect", "show what is in a gauge file: header, checksums, plaquette, unitarity, memory it would need",
      run_inspect},
     {"convert", "write a gauge configuration in another format or precision", run_convert},
@@ -49,7 +50,8 @@ void print_usage(std::ostream& out) {
   }
   out << "\n`staghorn COMMAND --help` explains the options of a command, `staghorn --version` says which this is.\n"
          "mpirun -n N in front runs it on N ranks; OMP_NUM_THREADS sets the threads of each.\n"
-         "Exit status: 0 done (solve, eigen: certified), 1 error, 2 usage, 3 not converged, 4 stuck and ended by the "
+         "Exit status: 0 done (solve, eigen, certify: certified), 1 error, 2 usage, 3 not converged, 4 stuck and ended "
+         "by the "
          "watchdog,\n5 ended by a signal with a checkpoint.\n";
 }
 

@@ -23,6 +23,7 @@ RUN_ELSEWHERE = {
     ("README.md", "cmake --preset release"): "tests/cli/test_readme.py::test_commands_of_cmake_name_presets_and_options_that_exist",
     ("README.md", "halo  <-  dirac"): "tests/structure/test_folder_arrows.py::test_folder_includes_only_itself_and_those_before_it",
     ("docs/development/architecture.md", "halo  <-  dirac"): "tests/structure/test_folder_arrows.py::test_folder_includes_only_itself_and_those_before_it",
+    ("docs/certify.md", ""): "tests/property/test_certify.py::test_examples_of_the_page_print_what_is_shown",
     ("docs/campaigns/README.md", "staghorn generate"): "tests/python/test_campaign.py::test_the_example_of_the_page_runs",
     ("docs/files.md", "import staghorn"): "tests/python/test_files.py::test_code_of_the_page_of_files_runs",
     ("docs/guide/", ""): "tests/structure/test_guide.py::test_commands_of_the_guide_run",

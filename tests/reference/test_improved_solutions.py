@@ -144,3 +144,20 @@ def test_naik_links_of_fewer_reals_are_allowed_for_milcs_links(stored_solve, sto
     report, _ = stored_solve(*POINT, "--naik-links", reals)
     assert report["naik_links"] == reals and report["improved"]["naik_projected"]
     assert report["pion_correlator"] == pytest.approx(of_mass(stored, 0.1)["propagator"]["pion_correlator_t"], rel=1e-6)
+
+
+@pytest.mark.parametrize("answer, operator", [("Minv", "M"), ("MdaggerMinv", "A")])
+def test_solutions_that_milc_wrote_are_certified(staghorn, reference_data, answer, operator):
+    def certify(*options):
+        result = staghorn("certify", "--fat", reference_data / "fat.l8", "--naik", reference_data / "long.l8", "--solution",
+                          reference_data / f"ksvector.ans.{answer}.sample.l8", "--source", f"file:{reference_data / 'ksvector.src.sample.l8'}",
+                          "--report", "-", *options)
+        return result.returncode, json.loads(result.stdout)
+
+    status, report = certify("--phases", "milc", "--mass", 0.1)
+    assert (status, report["outcome"], report["precision"], report["convention"]["operator"]) == (0, "certified", "fp32", operator)
+    assert report["residuals"][0] < 1e-7
+    status, report = certify()
+    assert (status, report["outcome"]) == (3, "other_convention")
+    assert report["convention"]["options"] == "--mass 0.1 --phases milc" and report["convention"]["action"] == "stored"
+    assert certify("--phases", "milc", "--mass", 0.15, "--no-search")[0] == 3

@@ -28,7 +28,7 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
         "campaign": ["--gauge", f"{small_gauge}; {folder / 'no-links.h5'}", "--mass", 0.5, "--color", 0],
     }
-    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "hop": "bench", "exchange": "bench", "scaling": "bench"}
+    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "certify": "certify", "convention": "certify", "hop": "bench", "exchange": "bench", "scaling": "bench"}
     staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json",
              "--checkpoint", folder / "search.h5", check=True)
     (folder / "no-links.h5").write_text("This is no gauge configuration.")
@@ -36,6 +36,11 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         gauge = [] if "--gauge" in options else ["--gauge", small_gauge]
         result = staghorn("solve", *gauge, *options, "--report", folder / f"{name}.json", ranks=2 if name == "ranks" else 1)
         assert result.returncode == {"short": 3, "campaign": 1}.get(name, 0), result.stderr
+    staghorn("solve", "--gauge", small_gauge, "--mass", 0.5, "--color", 0, "--output", folder / "x.h5", check=True)
+    for name, mass, status in (("certify", 0.5, 0), ("convention", 1, 3)):
+        result = staghorn("certify", "--gauge", small_gauge, "--mass", mass, "--color", 0, "--solution", folder / "x.h5", "--report",
+                          folder / f"{name}.json")
+        assert result.returncode == status, result.stderr
     for name in ("hop", "exchange", "scaling"):
         staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--stream-mib", 32, "--precision", "fp64", "--json", folder / f"{name}.json",
                  ranks=2 if name == "exchange" else 1, check=True)
