@@ -53,8 +53,7 @@ std::string fault_of_links(const Communicator& communicator, const LinkField& li
                                   largest_in(stored), largest_link, smallest_link);
   const std::string of_all = " of " + std::to_string(4 * links.lattice().global_volume()) + " links ";
   for (const auto& [n, words] : {std::pair{faults.not_finite, "have NaN or infinity among their numbers"},
-                                 std::pair{faults.large, "have numbers above 1e10"},
-                                 std::pair{faults.zero, "are zero"},
+                                 std::pair{faults.large, "have numbers above 1e10"}, std::pair{faults.zero, "are zero"},
                                  std::pair{faults.small, "have numbers below 1e-10 only"}})
     if (n > 0) return std::to_string(n) + of_all + words;
   return "";
@@ -63,8 +62,8 @@ std::string fault_of_links(const Communicator& communicator, const LinkField& li
 std::string fault_of_vectors(const Communicator& communicator, std::span<const VectorField> vectors, Precision stored,
                              bool may_be_zero) {
   for (std::size_t k = 0; k < vectors.size(); ++k) {
-    const Faults faults = faults_of(communicator, vectors[k].data(), vectors[k].size(), largest_in(stored),
-                                    largest_in(stored), 0);
+    const Faults faults =
+        faults_of(communicator, vectors[k].data(), vectors[k].size(), largest_in(stored), largest_in(stored), 0);
     const std::string name = "vector " + std::to_string(k);
     if (faults.not_finite > 0)
       return name + " has NaN or infinity among its numbers at " + std::to_string(faults.not_finite) + " sites";

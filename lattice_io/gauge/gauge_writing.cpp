@@ -24,7 +24,8 @@ bool stores_plaquette(GaugeFormat format) {
 void require_links_the_format_can_hold(const Communicator& communicator, const GaugeHeader& header,
                                        const LinkField& links) {
   if (const std::string fault = fault_of_links(communicator, links, header.precision); !fault.empty())
-    throw Error(header.path, "links to write that are finite in " + to_string(header.precision) + " and of the size of links",
+    throw Error(header.path,
+                "links to write that are finite in " + to_string(header.precision) + " and of the size of links",
                 fault);
   if (header.format != GaugeFormat::nersc && header.format != GaugeFormat::ildg) return;
   const double limit = header.rows == 2 ? 1e-4 : 1e-3;
