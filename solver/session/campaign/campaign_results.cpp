@@ -90,6 +90,7 @@ void print_campaign(std::ostream& out, const CampaignRecord& record) {
   out << "  averages and standard errors over " << n << " configurations\n";
   for (const ObservableEntry& entry : observable_table()) {
     const ObservableKind& kind = entry.kind;
+    if (kind.form == ObservableKind::correlators) continue;
     std::vector<CurveColumn> columns;
     for (std::size_t mass = 0; mass < record.masses().size(); ++mass)
       for (const std::size_t source : sources_with(record, kind.name)) {
@@ -122,6 +123,7 @@ void write_campaign_results(const Communicator& communicator, const std::string&
   std::vector<Hdf5Table> tables{gauge, hash, plaquette, mass};
   for (const ObservableEntry& entry : observable_table()) {
     const ObservableKind& kind = entry.kind;
+    if (kind.form == ObservableKind::correlators) continue;
     const std::vector<std::size_t> given_by = sources_with(record, kind.name);
     const std::int64_t series = n * m * std::int64_t(given_by.size());
     if (series == 0) continue;
