@@ -1,5 +1,5 @@
-// The logarithm and roots of unity from + - * / and fma alone, so that every processor and device returns the same bits. (Versions of the
-// C library differ in the last bit.) Host and device.
+// The logarithm and roots of unity from + - * / and fma alone, so that every processor and device returns the same
+// bits. (Versions of the C library differ in the last bit.) Host and device.
 #pragma once
 
 #include <bit>
@@ -35,8 +35,8 @@ STAGHORN_INLINE double portable_log(double x) {
 
 // exp(2 pi i k / n) for n > 0, each part within some 2^-53 of the true value; exact where it is 0, 1 or -1.
 //
-// The circle is folded onto its first octant, in integers: the angle is there a = (pi/4) q / n with 0 <= q <= n, and the
-// series of cos(a) and sin(a) have their first term left out, a^20 / 20!, below 2^-67.
+// The circle is folded onto its first octant, in integers: the angle is there a = (pi/4) q / n with 0 <= q <= n, and
+// the series of cos(a) and sin(a) have their first term left out, a^20 / 20!, below 2^-67.
 STAGHORN_INLINE Complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
   std::int64_t q = 8 * ((k % n + n) % n);
   const bool below = q > 4 * n;  // the real axis

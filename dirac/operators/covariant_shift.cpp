@@ -12,8 +12,7 @@ namespace {
 STAGHORN_FMA_CLONES
 void multiply_backward(const LinkField& links, const VectorField& in, int mu, std::int64_t begin, std::int64_t end,
                        VectorField& out) {
-  for (std::int64_t site = begin; site < end; ++site)
-    adjoint_multiply_subtract(out[site], links[site][mu], in[site]);
+  for (std::int64_t site = begin; site < end; ++site) adjoint_multiply_subtract(out[site], links[site][mu], in[site]);
 }
 
 struct Shift {
@@ -49,8 +48,7 @@ VectorField symmetric_shift(const Communicator& communicator, const LinkField& l
   const std::int64_t row = lattice.local()[0];
   VectorField carried(lattice), out(lattice);
 #pragma omp parallel for
-  for (std::int64_t k = 0; k < n_rows(lattice); ++k)
-    multiply_backward(links, in, mu, k * row, (k + 1) * row, carried);
+  for (std::int64_t k = 0; k < n_rows(lattice); ++k) multiply_backward(links, in, mu, k * row, (k + 1) * row, carried);
   const Shift shift{links,
                     {communicator, in, mu, +1},
                     {communicator, carried, mu, -1},

@@ -42,7 +42,9 @@ int sign_at(int spin, int parities) {
 
 Complex<double> momentum_factor(MomentumPhase phase, int p, int x, int n) {
   const Complex<double> e = root_of_unity(std::int64_t{p} * x, n);
-  return phase == MomentumPhase::cosine ? Complex<double>{e.re, 0} : phase == MomentumPhase::sine ? Complex<double>{0, e.im} : e;
+  return phase == MomentumPhase::cosine ? Complex<double>{e.re, 0}
+         : phase == MomentumPhase::sine ? Complex<double>{0, e.im}
+                                        : e;
 }
 
 // values[site] = a(x)^dagger b(x)
@@ -93,13 +95,14 @@ class Mesons final : public Measurement {
   void put_into(Observable& observable, std::size_t mass) const override {
     for (std::size_t quark = 0; quark < source_.n_masses(); ++quark)
       for (const MesonRequest& meson : source_.request.mesons)
-        observable.correlators.push_back({meson.sink.name, meson.momentum.p, symmetry_of(meson.momentum), quark,
-                                          correlator(mass, quark, meson)});
+        observable.correlators.push_back(
+            {meson.sink.name, meson.momentum.p, symmetry_of(meson.momentum), quark, correlator(mass, quark, meson)});
   }
 
  private:
   // In sums_.
-  std::size_t place(std::size_t k, std::size_t antiquark, std::size_t quark, std::size_t set, std::size_t momentum) const {
+  std::size_t place(std::size_t k, std::size_t antiquark, std::size_t quark, std::size_t set,
+                    std::size_t momentum) const {
     const std::size_t n = source_.n_masses();
     return (((k * n + antiquark) * n + quark) * sets_.size() + set) * momenta_.size() + momentum;
   }

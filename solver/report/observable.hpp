@@ -14,8 +14,8 @@ namespace staghorn {
 // What is known of an observable before it is measured (solver/observables/observable_table.cpp lists all of them).
 struct ObservableKind {
   enum Form {
-    curve,  // one number for each global time slice
-    mean,   // one number for each noise vector; their mean is the estimate
+    curve,       // one number for each global time slice
+    mean,        // one number for each noise vector; their mean is the estimate
     correlators  // those that were asked for, each with one complex number for each global time slice
   };
   const char* name;      // in reports, with an s for several masses: "pion_correlator"
@@ -39,8 +39,8 @@ struct Correlator {
 // One observable of one source and mass.
 struct Observable {
   const ObservableKind* kind;
-  std::size_t mass = 0, source = 0;  // numbers, of request.masses and of the sources of the report
-  std::vector<double> values{};      // empty: the source does not give it
+  std::size_t mass = 0, source = 0;       // numbers, of request.masses and of the sources of the report
+  std::vector<double> values{};           // empty: the source does not give it
   std::vector<Correlator> correlators{};  // of that form, instead of values
   // With `exact_low_modes`: the part of low modes, which the values hold in place of what the source or the noise sees
   // of them. Of a curve one number for each time slice, of a mean one number.

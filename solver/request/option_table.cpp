@@ -139,7 +139,8 @@ std::vector<Option> make_table() {
           "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", whole_number(1),
           &O::source, &SourceRequest::noise_vectors),
       {problem, "mesons", "NAME[:pXYZ[:SYM]],...",
-       "mesons of a point or wall with all three colours: spin-taste operators of MILC (pion5, rhox0, G5-G5X), all-local "
+       "mesons of a point or wall with all three colours: spin-taste operators of MILC (pion5, rhox0, G5-G5X), "
+       "all-local "
        "or all; momentum in units of 2 pi / n; E, O or EO for each direction (default: E)",
        [](SolveOptions& options, const std::string& text) { options.request.mesons = parse_mesons(text); },
        std::nullopt},
@@ -234,7 +235,8 @@ std::vector<Option> make_table() {
           "of a gauge file in HDF5: the dataset that holds the links, as links or group/links (default: links)",
           parse_text, &O::session, &SessionOptions::dataset),
       row(lattice_operator, "keep_thin_links", "",
-          "asqtad, HISQ: keep the thin links, for operators of `mesons` with shifts, and for `masses` of another epsilon; "
+          "asqtad, HISQ: keep the thin links, for operators of `mesons` with shifts, and for `masses` of another "
+          "epsilon; "
           "the program does where it needs them",
           parse_switch, &O::session, &SessionOptions::keep_thin_links),
       row(lattice_operator, "no_verify", "",

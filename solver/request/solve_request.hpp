@@ -16,7 +16,7 @@
 #include "halo/lattice.hpp"
 #include "halo/watch/slow_down.hpp"
 #include "solver/request/asked_checkpoint.hpp"
-#include "solver/request/meson_list.hpp"
+#include "solver/request/mesons/meson_list.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
 #include "solver/request/targets.hpp"

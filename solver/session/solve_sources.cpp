@@ -11,8 +11,7 @@ namespace staghorn {
 MeasuredLinks measured_links(Session& session, const SolveRequest& request, std::span<const SourceRequest> sources) {
   const GaugeLinks& links = session.resident().links();
   check_mesons(request, links.have_thin(), sources);
-  return {links.as_they_came(), need_thin_links(request) ? &links.thin_on_host() : nullptr,
-          session.options().boundary};
+  return {links.as_they_came(), need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary};
 }
 
 SolvedSources solve_sources(Session& session, const SolveRequest& asked, const SourceSet& sources,

@@ -1,10 +1,9 @@
-#include "solver/request/meson_list.hpp"
+#include "solver/request/mesons/meson_list.hpp"
 
 #include <algorithm>
 #include <cctype>
 
 #include "halo/watch/error.hpp"
-#include "solver/request/option_text.hpp"
 #include "solver/request/words/did_you_mean.hpp"
 
 namespace staghorn {
@@ -40,11 +39,11 @@ struct OldName {
 };
 // Three of MILC's older names carry a sign, and rhoi stands for rhoz.
 constexpr std::array<OldName, 21> old_names{
-    {{"pion5", 1, G5, G5},       {"pion05", 1, 0, 0},         {"pioni5", -1, G5, G5 ^ Z},  {"pionij", 1, 0, Z},
-     {"pioni", 1, 0, X | Y},     {"pioni0", 1, T, G5 ^ Z},    {"pions", 1, 0, G5 ^ T},     {"pion0", -1, T, G5},
-     {"rhox", 1, X, X},          {"rhoy", 1, Y, Y},           {"rhoz", 1, Z, Z},           {"rhoi", 1, Z, Z},
-     {"rhox0", 1, X | T, X | T}, {"rhoy0", 1, Y | T, Y | T},  {"rhoz0", 1, Z | T, Z | T},  {"rhoi0", 1, Z | T, Z | T},
-     {"rhoxs", 1, X, 0},         {"rhoys", 1, Y, 0},          {"rhozs", 1, Z, 0},          {"rhois", 1, Z, 0},
+    {{"pion5", 1, G5, G5},       {"pion05", 1, 0, 0},        {"pioni5", -1, G5, G5 ^ Z}, {"pionij", 1, 0, Z},
+     {"pioni", 1, 0, X | Y},     {"pioni0", 1, T, G5 ^ Z},   {"pions", 1, 0, G5 ^ T},    {"pion0", -1, T, G5},
+     {"rhox", 1, X, X},          {"rhoy", 1, Y, Y},          {"rhoz", 1, Z, Z},          {"rhoi", 1, Z, Z},
+     {"rhox0", 1, X | T, X | T}, {"rhoy0", 1, Y | T, Y | T}, {"rhoz0", 1, Z | T, Z | T}, {"rhoi0", 1, Z | T, Z | T},
+     {"rhoxs", 1, X, 0},         {"rhoys", 1, Y, 0},         {"rhozs", 1, Z, 0},         {"rhois", 1, Z, 0},
      {"rho0", -1, Z | T, T}}};
 
 SpinTaste product_of(const Gamma& spin, const Gamma& taste) {
@@ -94,7 +93,8 @@ constexpr std::array<const char*, 3> letters{"E", "O", "EO"};  // in the order o
 
 // Every way to read `text` as n of the letters.
 std::vector<std::vector<MomentumPhase>> readings(const std::string& text, std::size_t n) {
-  if (n == 0) return text.empty() ? std::vector<std::vector<MomentumPhase>>{{}} : std::vector<std::vector<MomentumPhase>>{};
+  if (n == 0)
+    return text.empty() ? std::vector<std::vector<MomentumPhase>>{{}} : std::vector<std::vector<MomentumPhase>>{};
   std::vector<std::vector<MomentumPhase>> found;
   for (std::size_t k = 0; k < letters.size(); ++k) {
     const std::string first = letters[k];
@@ -115,8 +115,10 @@ std::array<MomentumPhase, 3> parse_symmetry(const std::string& text) {
   if (const auto once = readings(text, 1); once.size() == 1) return {once[0][0], once[0][0], once[0][0]};
   const auto found = readings(text, 3);
   if (found.size() != 1)
-    throw Error("value", "E, O or EO for each direction, with points between them where they can be read in several ways, as EO.E.O",
-                "'" + text + "'");
+    throw Error(
+        "value",
+        "E, O or EO for each direction, with points between them where they can be read in several ways, as EO.E.O",
+        "'" + text + "'");
   return {found[0][0], found[0][1], found[0][2]};
 }
 
@@ -124,13 +126,23 @@ std::array<MomentumPhase, 3> parse_symmetry(const std::string& text) {
 
 std::string symmetry_of(const SinkMomentum& momentum) {
   std::string text;
-  for (const MomentumPhase phase : momentum.phase) text += (text.empty() ? "" : " ") + std::string(letters[std::size_t(phase)]);
+  for (const MomentumPhase phase : momentum.phase)
+    text += (text.empty() ? "" : " ") + std::string(letters[std::size_t(phase)]);
   return text;
+}
+
+std::string to_string(const MesonRequest& meson) {
+  std::string text = meson.sink.name + ":p", symmetry = symmetry_of(meson.momentum);
+  for (const int component : meson.momentum.p) text += std::to_string(component);
+  std::replace(symmetry.begin(), symmetry.end(), ' ', '.');
+  return text + ":" + symmetry;
 }
 
 std::vector<MesonRequest> parse_mesons(const std::string& text) {
   std::vector<MesonRequest> mesons;
-  for (const std::string& word : parse_words(text)) {
+  for (std::size_t begin = 0, end = 0; end < text.size() || mesons.empty(); begin = end + 1) {
+    end = std::min(text.find(',', begin), text.size());
+    const std::string word = text.substr(begin, end - begin);
     const std::size_t colon = word.find(':');
     SinkMomentum momentum;
     if (colon != std::string::npos) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <array>
-#include <bit>
 #include <string>
 #include <vector>
 
@@ -29,6 +28,9 @@ struct MesonRequest {
   SpinTaste sink;
   SinkMomentum momentum;
 };
+
+// "rhox:p100:E.E.E". Local.
+std::string to_string(const MesonRequest& meson);
 
 // NAME[:pXYZ[:SYM]] between commas. NAME: one of MILC's, GA-GB, or all-local or all, which stand for 16 or 256 of the
 // form GA-GB. XYZ: three digits, each with its sign. SYM: E, O or EO for each direction, as EOE or EO.EO.E, or once for
