@@ -267,6 +267,12 @@ double Communicator::max(double value) const {
   return pair[0] > 0 ? std::numeric_limits<double>::quiet_NaN() : pair[1];
 }
 
+void Communicator::max(std::span<double> values) const {
+  if (is_alone()) return;
+  const CollectiveActivity activity("maximum over ranks", rank_);
+  combine(values, MPI_DOUBLE, MPI_MAX, [](auto a, auto b) { return std::max(a, b); });
+}
+
 bool Communicator::any(bool value) const {
   if (is_alone()) return value;
   const CollectiveActivity activity("agreement of ranks", rank_);

@@ -89,6 +89,8 @@ class Communicator {
   // Bitwise exclusive or over ranks, for checksums that are combined in that way.
   std::uint32_t exclusive_or(std::uint32_t value) const;
   double max(double value) const;  // NaN on any rank gives NaN everywhere
+  // The element-wise maximum over ranks of numbers that are no NaN, on every rank, in place.
+  void max(std::span<double> values) const;
   bool any(bool value) const;
   // Rank 0's value on every rank.
   void broadcast(void* data, std::size_t bytes) const;

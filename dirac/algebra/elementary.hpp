@@ -1,5 +1,5 @@
-// The logarithm from + - * / and fma alone, so that every processor and device returns the same bits. (Versions of the
-// C library differ in the last bit.) Host and device.
+// The logarithm and roots of unity from + - * / and fma alone, so that every processor and device returns the same
+// bits. (Versions of the C library differ in the last bit.) Host and device.
 #pragma once
 
 #include <bit>
@@ -31,6 +31,30 @@ STAGHORN_INLINE double portable_log(double x) {
   for (int denominator = 21; denominator >= 3; denominator -= 2) series = multiply_add(series, z, 1.0 / denominator);
   const double rest = s * (f - 2 * z * series);
   return e * ln2_high + (f - (rest - e * ln2_low));
+}
+
+// exp(2 pi i k / n) for n > 0, each part within some 2^-53 of the true value; exact where it is 0, 1 or -1.
+//
+// The circle is folded onto its first octant, in integers: the angle is there a = (pi/4) q / n with 0 <= q <= n, and
+// the series of cos(a) and sin(a) have their first term left out, a^20 / 20!, below 2^-67.
+STAGHORN_INLINE Complex<double> root_of_unity(std::int64_t k, std::int64_t n) {
+  std::int64_t q = 8 * ((k % n + n) % n);
+  const bool below = q > 4 * n;  // the real axis
+  if (below) q = 8 * n - q;
+  const bool left = q > 2 * n;  // of the imaginary axis
+  if (left) q = 4 * n - q;
+  const bool steep = q > n;  // beyond the diagonal
+  if (steep) q = 2 * n - q;
+  constexpr double quarter_pi = 0x1.921fb54442d18p-1;
+  const double a = quarter_pi * (double(q) / double(n)), a2 = a * a;
+  double cosine = 1, sine = 1;
+  for (int j = 18; j >= 2; j -= 2) {
+    cosine = multiply_add(-a2 / double(j * (j - 1)), cosine, 1.0);
+    sine = multiply_add(-a2 / double(j * (j + 1)), sine, 1.0);
+  }
+  sine *= a;
+  const double re = steep ? sine : cosine, im = steep ? cosine : sine;
+  return {left ? -re : re, below ? -im : im};
 }
 
 }  // namespace staghorn

@@ -80,4 +80,40 @@ double exact_sum(const Communicator& communicator, std::span<const double> site_
   return value;
 }
 
+std::vector<double> exact_sums(const Communicator& communicator, std::span<const double> values,
+                               std::span<const std::int32_t> groups, std::size_t n_groups) {
+  const std::int64_t n = std::int64_t(values.size());
+  std::vector<double> largest(n_groups);
+#pragma omp parallel
+  {
+    std::vector<double> mine(n_groups);
+#pragma omp for nowait
+    for (std::int64_t i = 0; i < n; ++i) {
+      double& bound = mine[std::size_t(groups[std::size_t(i)])];
+      bound = std::max(bound, std::fabs(values[std::size_t(i)]));  // passes over NaN
+    }
+#pragma omp critical(staghorn_exact_sums)
+    for (std::size_t k = 0; k < n_groups; ++k) largest[k] = std::max(largest[k], mine[k]);
+  }
+  communicator.max(largest);
+  std::vector<SumGrid> grids;
+  for (const double bound : largest) grids.push_back(SumGrid::for_bound(bound));
+
+  std::vector<ExactPartial> partials(n_groups);
+#pragma omp parallel
+  {
+    std::vector<ExactPartial> mine(n_groups);
+#pragma omp for nowait
+    for (std::int64_t i = 0; i < n; ++i) {
+      const auto k = std::size_t(groups[std::size_t(i)]);
+      mine[k].add(values[std::size_t(i)], grids[k]);
+    }
+#pragma omp critical(staghorn_exact_sums)
+    for (std::size_t k = 0; k < n_groups; ++k) partials[k].merge(mine[k]);
+  }
+  std::vector<double> sums(n_groups);
+  reduce(communicator, partials, grids, sums);
+  return sums;
+}
+
 }  // namespace staghorn

@@ -55,6 +55,11 @@ void reduce(const Communicator& communicator, std::span<ExactPartial> partials, 
 // Returns the exact sum of an array with one number per site. Chooses its own grid, in a first pass. Collective.
 double exact_sum(const Communicator& communicator, std::span<const double> site_values);
 
+// Returns the exact sums of `n_groups` groups, as exact_sum of each: value i belongs to group `groups[i]`, of 0 ..
+// n_groups - 1. Collective, in two messages for all of them.
+std::vector<double> exact_sums(const Communicator& communicator, std::span<const double> values,
+                               std::span<const std::int32_t> groups, std::size_t n_groups);
+
 // Chooses the grids of a sum that is made again and again: the previous result sets the scale of the next grid.
 class ExactSum {
  public:

@@ -63,6 +63,18 @@ class Condensate:
 
 
 @dataclass(frozen=True)
+class Meson:
+    """C(t) of a spin-taste operator, a source and a pair of masses, as `mesons` asks for."""
+
+    name: str  # of the operator at the sink
+    momentum: list[int]  # in units of 2 pi / n
+    symmetry: str  # "E E E"
+    masses: list[float]  # of antiquark and quark
+    source: str
+    values: list[list[float]]  # real and imaginary part of each time slice
+
+
+@dataclass(frozen=True)
 class TimeRow:
     """What hops and sums took in one phase: the mean of the ranks, and the slowest one."""
 
@@ -111,6 +123,7 @@ class Report(dict[str, Any]):
     pion_correlators: list[list[float]] = field(default_factory=list)  # of several masses
     pion_low_part: list[float] = field(default_factory=list)  # with exact_low_modes: their part, from all translates
     pion_low_parts: list[list[float]] = field(default_factory=list)  # of several masses
+    mesons: list[Meson] = field(default_factory=list)  # of all sources and pairs of masses
     condensate: Condensate | None = None
     condensates: list[Condensate] = field(default_factory=list)
     seconds: dict[str, float] = field(default_factory=dict)
@@ -144,6 +157,7 @@ class Report(dict[str, Any]):
             "spectrum": _made(Spectrum, report["spectrum"]) if report.get("spectrum") else None,
             "condensate": _made(Condensate, report["condensate"]) if report.get("condensate") else None,
             "condensates": [_made(Condensate, one) for one in report.get("condensates", [])],
+            "mesons": [_made(Meson, one) for one in report.get("mesons", [])],
             "times": [_made(TimeRow, row) for row in report.get("times", [])],
             **{name: tuple(report.get(name, ())) for name in ("lattice", "grid", "local_lattice")},
         }

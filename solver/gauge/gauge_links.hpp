@@ -58,6 +58,10 @@ class GaugeLinks {
   // All that an operator reads: where links came to, or on the host. Local.
   OperatorLinks as_they_came() const { return operator_links(links_.as_they_came(), improved_); }
   OperatorLinks all_on_host() const { return operator_links(links_.on_host(), improved_); }
+  // Whether the thin links are here, and on the host: those that improved ones were made from, if they were kept.
+  // Local.
+  bool have_thin() const { return !improved_ || thin_; }
+  const LinkField& thin_on_host() const { return improved_ ? *thin_ : on_host(); }
   // Of improved quarks; nullptr for naive ones. Local.
   const ImprovedGauge* improved() const { return improved_ ? &*improved_ : nullptr; }
   // This rank's, with the thin links that improved ones were made from, where these are kept. Local.

@@ -17,7 +17,7 @@ namespace {
 using Named = std::pair<const char*, const char*>;
 
 // Options of a solve that a call with fields has another place for, and that place.
-constexpr std::array<Named, 10> elsewhere{{{"masses", "the shifts of staghorn_multishift"},
+constexpr std::array<Named, 11> elsewhere{{{"masses", "the shifts of staghorn_multishift"},
                                            {"rational", "the shifts and alpha of staghorn_multishift"},
                                            {"rational_parts", "the shifts of staghorn_multishift"},
                                            {"source", "the fields b"},
@@ -26,6 +26,7 @@ constexpr std::array<Named, 10> elsewhere{{{"masses", "the shifts of staghorn_mu
                                            {"sources", "the fields b"},
                                            {"batch", "the number n of fields b"},
                                            {"phases", "vectors.phases"},
+                                           {"mesons", "staghorn_solve_sources, which has observables"},
                                            {"exact_low_modes", "staghorn_solve_sources, which has observables"}}};
 
 // Where an option belongs that is none of `whose`; nullptr: it is.

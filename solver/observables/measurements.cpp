@@ -2,7 +2,7 @@
 
 namespace staghorn {
 
-Measurements::Measurements(const Communicator& communicator, const OperatorLinks& links, const SolveRequest& request,
+Measurements::Measurements(const Communicator& communicator, const MeasuredLinks& links, const SolveRequest& request,
                            const LowModes& low_modes, std::vector<SourceRequest> sources,
                            const std::vector<std::size_t>& n_vectors)
     : n_masses_(masses_of(request).size()), sources_(std::move(sources)) {

@@ -10,7 +10,7 @@ namespace staghorn {
 class Measurements {
  public:
   // `n_vectors` of each source. Of a parity system nothing is measured. References must outlive this. Local.
-  Measurements(const Communicator& communicator, const OperatorLinks& links, const SolveRequest& request,
+  Measurements(const Communicator& communicator, const MeasuredLinks& links, const SolveRequest& request,
                const LowModes& low_modes, std::vector<SourceRequest> sources,
                const std::vector<std::size_t>& n_vectors);
   Measurements(const Measurements&) = delete;  // its parts refer to its sources

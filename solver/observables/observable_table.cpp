@@ -3,10 +3,11 @@
 namespace staghorn {
 
 ObservableEntry pion_correlator();
+ObservableEntry mesons();
 ObservableEntry chiral_condensate();
 
 std::span<const ObservableEntry> observable_table() {
-  static const ObservableEntry table[] = {pion_correlator(), chiral_condensate()};
+  static const ObservableEntry table[] = {pion_correlator(), mesons(), chiral_condensate()};
   return table;
 }
 

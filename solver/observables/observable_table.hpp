@@ -7,6 +7,7 @@
 #include <span>
 
 #include "dirac/fields/site_field.hpp"
+#include "dirac/stencil/boundary.hpp"
 #include "dirac/stencil/operator_links.hpp"
 #include "halo/communicator.hpp"
 #include "solver/eigen/low_modes.hpp"
@@ -16,10 +17,17 @@
 
 namespace staghorn {
 
+// The links that observables read.
+struct MeasuredLinks {
+  OperatorLinks action;   // uncompressed, where they came to
+  const LinkField* thin;  // on the host; null where the request asks for nothing that reads them
+  Boundary boundary;
+};
+
 // What an observable is measured with. All of it outlives the measurement.
 struct MeasuredSource {
   const Communicator& communicator;
-  const OperatorLinks& links;  // uncompressed, where they came to
+  const MeasuredLinks& links;
   const SolveRequest& request;
   const LowModes& low_modes;
   const SourceRequest& source;

@@ -104,7 +104,8 @@ SolveCommand read_solve_command(const Communicator& communicator, const OptionVa
     throw UsageError("--guess belongs to --mass: several masses start from zero");
   const QuarkAction& quarks = command.options.session.quarks;
   command.gauge = gauge_of(values, quarks, "solve");
-  if (!command.options.request.naik_epsilons.empty()) command.options.session.keep_thin_links = true;
+  if (!command.options.request.naik_epsilons.empty() || need_thin_links(command.options.request))
+    command.options.session.keep_thin_links = true;
   command.guess = values.optional_text("guess");
   const ManySources& many = command.options.many;
   if (many.list && !values.is_default("source"))
@@ -328,6 +329,8 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   check_epsilons(request, options);
   check_low_modes(request, options.eigenvectors.has_value(),
                   many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
+  check_mesons(request, !options.quarks.improved() || (options.keep_thin_links && !options.quarks.stored()),
+               many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
   std::optional<SignalWatch> signals;

@@ -1,6 +1,7 @@
 // What is measured on solutions, as reports hold it: one list, whatever the observable is. Local.
 #pragma once
 
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <optional>
@@ -13,8 +14,9 @@ namespace staghorn {
 // What is known of an observable before it is measured (solver/observables/observable_table.cpp lists all of them).
 struct ObservableKind {
   enum Form {
-    curve,  // one number for each global time slice
-    mean    // one number for each noise vector; their mean is the estimate
+    curve,       // one number for each global time slice
+    mean,        // one number for each noise vector; their mean is the estimate
+    correlators  // those that were asked for, each with one complex number for each global time slice
   };
   const char* name;      // in reports, with an s for several masses: "pion_correlator"
   const char* low_part;  // of a curve, the name of its low part there: "pion_low_part"; of a mean ""
@@ -25,11 +27,21 @@ struct ObservableKind {
   const char* definition;  // there, with the shape of its values
 };
 
+// A meson of a source and the masses of antiquark and quark.
+struct Correlator {
+  std::string name;                           // of the operator at the sink
+  std::array<int, 3> momentum;                // in units of 2 pi / n
+  std::string symmetry;                       // "E E E"
+  std::size_t quark;                          // number of its mass; the observable's is that of the antiquark
+  std::vector<std::array<double, 2>> values;  // real and imaginary part
+};
+
 // One observable of one source and mass.
 struct Observable {
   const ObservableKind* kind;
-  std::size_t mass = 0, source = 0;  // numbers, of request.masses and of the sources of the report
-  std::vector<double> values{};      // empty: the source does not give it
+  std::size_t mass = 0, source = 0;       // numbers, of request.masses and of the sources of the report
+  std::vector<double> values{};           // empty: the source does not give it
+  std::vector<Correlator> correlators{};  // of that form, instead of values
   // With `exact_low_modes`: the part of low modes, which the values hold in place of what the source or the noise sees
   // of them. Of a curve one number for each time slice, of a mean one number.
   std::vector<double> low_part{};

@@ -84,11 +84,11 @@ void add_observables(Json& json, const SolveReport& report) {
   const bool lists = report.multi_shift && report.sources.empty();
   const bool one = !lists && report.observables.size() == report.count_kinds();
   for (const Observable& observable : report.observables)
-    if (observable.mass == 0 && observable.source == 0)
+    if (observable.mass == 0 && observable.source == 0 && observable.kind->form != ObservableKind::correlators)
       add_observable(json, one ? observable : Observable{observable.kind});
   if (!report.multi_shift) return;
   for (const Observable& of_kind : report.observables) {
-    if (of_kind.mass > 0 || of_kind.source > 0) continue;
+    if (of_kind.mass > 0 || of_kind.source > 0 || of_kind.kind->form == ObservableKind::correlators) continue;
     Json values = Json::array(), low_parts = Json::array();
     for (const Observable& observable : report.observables) {
       if (!lists || observable.kind != of_kind.kind || observable.values.empty()) continue;
@@ -97,6 +97,23 @@ void add_observables(Json& json, const SolveReport& report) {
     }
     json[of_kind.kind->name + std::string("s")] = std::move(values);
     if (*of_kind.kind->low_part) json[of_kind.kind->low_part + std::string("s")] = std::move(low_parts);
+  }
+}
+
+// Correlators of all masses and sources in one list: each says what it is.
+void add_correlators(Json& json, const SolveReport& report) {
+  for (const Observable& observable : report.observables) {
+    if (observable.kind->form != ObservableKind::correlators) continue;
+    Json& list = json[observable.kind->name];
+    if (list.is_null()) list = Json::array();
+    const std::vector<double> masses = masses_of(report.request);
+    for (const Correlator& correlator : observable.correlators)
+      list.push_back({{"name", correlator.name},
+                      {"momentum", correlator.momentum},
+                      {"symmetry", correlator.symmetry},
+                      {"masses", {masses[observable.mass], masses[correlator.quark]}},
+                      {"source", report.sources.empty() ? report.source : report.sources[observable.source].name},
+                      {"values", correlator.values}});
   }
 }
 
@@ -113,7 +130,10 @@ void add_batch(Json& json, const SolveReport& report) {
   for (std::size_t i = 0; i < report.sources.size(); ++i) {
     const SourceSummary& source = report.sources[i];
     Json entry{{"name", source.name}, {"first", source.first}, {"n_rhs", source.n_rhs}};
-    for (std::size_t k = 0; k < n_kinds; ++k) add_observable(entry, report.observables[i * n_kinds + k]);
+    for (std::size_t k = 0; k < n_kinds; ++k)
+      if (const Observable& observable = report.observables[i * n_kinds + k];
+          observable.kind->form != ObservableKind::correlators)
+        add_observable(entry, observable);
     json["sources"].push_back(std::move(entry));
   }
 }
@@ -194,6 +214,7 @@ std::string to_json(const SolveReport& report) {
   json["rhs"] = Json::array();
   for (const RhsReport& rhs : report.rhs) json["rhs"].push_back(rhs_json(report, rhs));
   add_observables(json, report);
+  add_correlators(json, report);
   add_batch(json, report);
   json["spectrum"] = spectrum_json(report.spectrum);
   json["faults"] = nullptr;

@@ -138,6 +138,12 @@ std::vector<Option> make_table() {
       row(problem, "noise_vectors", "N",
           "right-hand sides drawn for a noise source; the chiral condensate is averaged over them", whole_number(1),
           &O::source, &SourceRequest::noise_vectors),
+      {problem, "mesons", "NAME[:pXYZ[:SYM]],...",
+       "mesons of a point or wall with all three colours: spin-taste operators of MILC (pion5, rhox0, G5-G5X), "
+       "all-local "
+       "or all; momentum in units of 2 pi / n; E, O or EO for each direction (default: E)",
+       [](SolveOptions& options, const std::string& text) { options.request.mesons = parse_mesons(text); },
+       std::nullopt},
       without_default(row(problem, "sources", "LIST|@FILE",
                           "many sources, each as for `source`: separated by `;`, or one a line in a file; `batch` of "
                           "them are solved at a time, and each solution is written when it is certified",
@@ -229,8 +235,9 @@ std::vector<Option> make_table() {
           "of a gauge file in HDF5: the dataset that holds the links, as links or group/links (default: links)",
           parse_text, &O::session, &SessionOptions::dataset),
       row(lattice_operator, "keep_thin_links", "",
-          "HISQ: keep the thin links, so that some of `masses` may have another epsilon; the program does where they "
-          "have",
+          "asqtad, HISQ: keep the thin links, for operators of `mesons` with shifts, and for `masses` of another "
+          "epsilon; "
+          "the program does where it needs them",
           parse_switch, &O::session, &SessionOptions::keep_thin_links),
       row(lattice_operator, "no_verify", "",
           "read files whose checksums are absent or wrong; summary and report then say that the input is unverified",

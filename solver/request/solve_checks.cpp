@@ -179,6 +179,18 @@ void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::sp
                 found);
 }
 
+void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources) {
+  if (request.mesons.empty()) return;
+  if (request.system != System::full) throw Error("mesons", "the full system", to_string(request.system));
+  std::string found;
+  for (const SourceRequest& source : sources) found += (found.empty() ? "" : "; ") + in_words(source);
+  if (!sources.empty() && std::none_of(sources.begin(), sources.end(), [](auto& s) { return s.has_all_colors(); }))
+    throw Error("mesons", "a point or wall with all three colours among the sources", found);
+  if (need_thin_links(request) && !thin_links)
+    throw Error("mesons", "thin links for operators with shifts (`keep_thin_links` keeps those of asqtad and HISQ)",
+                "fat and Naik links");
+}
+
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses, std::size_t n_masses) {
   if (sources.empty()) throw Error("sources", "at least one right-hand side", "none");

@@ -27,6 +27,10 @@ void check_epsilons(const SolveRequest& request, const SessionOptions& options);
 // Local.
 void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::span<const SourceRequest> sources);
 
+// Where mesons are asked for: a full system, among `sources` (none: they are not known yet) a point or wall with all
+// three colours, and thin links where an operator has shifts. Local.
+void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources);
+
 // As many sources as guesses, at least one, on `lattice`, all finite. Collective.
 void check_fields(const Communicator& communicator, const Lattice& lattice, std::span<const VectorField> sources,
                   std::span<const VectorField> guesses, std::size_t n_masses = 1);

@@ -80,6 +80,11 @@ std::string limit_text(const SolveRequest& request) {
   return request.max_iterations ? std::to_string(*request.max_iterations) : "none";
 }
 
+bool need_thin_links(const SolveRequest& request) {
+  return std::any_of(request.mesons.begin(), request.mesons.end(),
+                     [](const MesonRequest& meson) { return meson.sink.shifts() != 0; });
+}
+
 std::vector<double> masses_of(const SolveRequest& request) {
   return request.masses.empty() ? std::vector{request.mass} : request.masses;
 }

@@ -16,6 +16,7 @@
 #include "halo/lattice.hpp"
 #include "halo/watch/slow_down.hpp"
 #include "solver/request/asked_checkpoint.hpp"
+#include "solver/request/mesons/meson_list.hpp"
 #include "solver/request/quark_action.hpp"
 #include "solver/request/rational_function.hpp"
 #include "solver/request/targets.hpp"
@@ -149,6 +150,7 @@ struct SolveRequest : Targets, AskedCheckpoint {
   int chronological = 0;                          // earlier solutions to guess from, and to keep; 0: none
   bool deflate = true;                            // with the eigenvectors of the session, if it has any
   bool exact_low_modes = false;                   // of condensates and pion correlators, by these (docs/deflation.md)
+  std::vector<MesonRequest> mesons;               // measured on each point or wall with all three colours
   bool recover = false;                           // after a pass that gained nothing, go back and on
 };
 
@@ -157,6 +159,9 @@ inline long most_iterations(const SolveRequest& request) {
   return request.max_iterations.value_or(std::numeric_limits<long>::max());
 }
 std::string limit_text(const SolveRequest& request);  // "10000", or "none"
+
+// Whether the mesons that are asked for have operators with shifts, which read the thin links. Local.
+bool need_thin_links(const SolveRequest& request);
 
 // `masses`, or else the one `mass`. Local.
 std::vector<double> masses_of(const SolveRequest& request);

@@ -8,6 +8,12 @@
 
 namespace staghorn {
 
+MeasuredLinks measured_links(Session& session, const SolveRequest& request, std::span<const SourceRequest> sources) {
+  const GaugeLinks& links = session.resident().links();
+  check_mesons(request, links.have_thin(), sources);
+  return {links.as_they_came(), need_thin_links(request) ? &links.thin_on_host() : nullptr, session.options().boundary};
+}
+
 SolvedSources solve_sources(Session& session, const SolveRequest& asked, const SourceSet& sources,
                             std::vector<VectorField> guesses, const std::function<void(const CgProgress&)>& progress) {
   SolveRequest request = asked;
@@ -19,6 +25,7 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
     guesses.clear();
   }
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
+  measured_links(session, request, std::span(&sources.request, 1));  // refused before the solve
   const LowModes modes = low_modes(session.resident(), request, std::span(&sources.request, 1));
   SolvedSources solved{std::move(guesses), {}};
   if (solved.solutions.empty()) solved.solutions.assign(n_masses * n_rhs, VectorField(session.lattice()));
@@ -28,8 +35,8 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
   report.unverified = sources.unverified;
   if (request.exact_low_modes) report.seconds["low_modes"] = modes.seconds;
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i) report.rhs[i].color = sources.colors[i % n_rhs];
-  Measurements measurements(session.communicator(), session.resident().links().as_they_came(), request, modes,
-                            {sources.request}, {n_rhs});
+  const MeasuredLinks links = measured_links(session, request, std::span(&sources.request, 1));
+  Measurements measurements(session.communicator(), links, request, modes, {sources.request}, {n_rhs});
   for (std::size_t i = 0; i < n_masses * n_rhs; ++i)
     measurements.take(0, i / n_rhs, i % n_rhs, solved.solutions[i],
                       [&]() -> const VectorField& { return sources.fields[i % n_rhs]; });

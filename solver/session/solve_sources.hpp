@@ -5,6 +5,7 @@
 #include <functional>
 #include <vector>
 
+#include "solver/observables/observable_table.hpp"
 #include "solver/request/rational_function.hpp"
 #include "solver/request/sources.hpp"
 #include "solver/session/session.hpp"
@@ -23,6 +24,10 @@ struct SolvedSources {
 SolvedSources solve_sources(Session& session, const SolveRequest& request, const SourceSet& sources,
                             std::vector<VectorField> guesses = {},
                             const std::function<void(const CgProgress&)>& progress = {});
+
+// The links that the observables of a request read. Throws Error where its mesons cannot be measured on these sources.
+// They refer to those of the session. Local.
+MeasuredLinks measured_links(Session& session, const SolveRequest& request, std::span<const SourceRequest> sources);
 
 // What a rational function asks of a session: the masses of its poles, and of HISQ quarks the epsilon that its file
 // names, if it is not that of the links. Throws Error where links that `options` make cannot have it. Local.

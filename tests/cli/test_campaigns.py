@@ -203,3 +203,16 @@ def test_improved_quarks_and_mixed_precision_do_not_depend_on_earlier_links(stag
 def test_what_makes_no_sense_is_refused_before_anything_is_solved(staghorn, links, expect_error, options, status, words):
     expect_error(staghorn("solve", *options, cwd=links), status, *words)
     assert len(list(links.iterdir())) == 3
+
+
+def test_mesons_of_a_campaign_are_tables_of_the_results(folder, campaign):
+    campaign("--mesons", "pion5,rhox:p100")
+    parts = [part["report"]["mesons"] for part in record(folder)["configurations"]]
+    with h5py.File(folder / "r.h5") as results:
+        np.testing.assert_array_equal(results["mesons"], [[meson["values"] for meson in part] for part in parts])
+        assert results["mesons"].shape == (3, 8, 8, 2)  # two mesons, two masses of either quark, one wall, eight time slices
+        for name in ("name", "source", "symmetry"):
+            assert [word.decode() for word in results[f"meson_{name}"]] == [meson[name] for meson in parts[0]]
+        for name in ("momentum", "masses"):
+            np.testing.assert_array_equal(results[f"meson_{name}"], [meson[name] for meson in parts[0]])
+    campaign("--mesons", "pion5", status=1)  # the record is one of another request

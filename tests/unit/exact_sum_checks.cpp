@@ -33,6 +33,26 @@ bool exact_sum_does_not_depend_on_the_order() {
          CHECK(exact_sum(communicator, std::vector<double>{0x1p53, 1, -0x1p53, 0x1p-30}) == 1 + 0x1p-30);
 }
 
+// Groups of very different size: each has a grid of its own.
+bool exact_sums_of_groups_are_those_of_each_group() {
+  const Communicator communicator(MPI_COMM_SELF);
+  std::vector<double> terms;
+  std::vector<std::int32_t> groups;
+  std::vector<std::vector<double>> apart(5);
+  RandomStream random = test_stream(2);
+  for (int i = 0; i < 100000; ++i) {
+    groups.push_back(i * 7 % 4);  // the last group is empty
+    terms.push_back(std::ldexp(random.uniform() - 0.5, -200 * groups.back()));
+    apart[std::size_t(groups.back())].push_back(terms.back());
+  }
+  const std::vector<double> sums = exact_sums(communicator, terms, groups, apart.size());
+  bool same = true;
+  for (std::size_t k = 0; k < apart.size(); ++k) same = same && sums[k] == exact_sum(communicator, apart[k]);
+  terms[3] = NAN;
+  return CHECK(same) &&
+         CHECK(std::isnan(exact_sums(communicator, terms, groups, apart.size())[std::size_t(groups[3])]));
+}
+
 bool exact_sum_reports_what_is_not_a_number() {
   const Communicator communicator(MPI_COMM_SELF);
   return CHECK(std::isnan(exact_sum(communicator, std::vector<double>{1, NAN, 2}))) &&
@@ -135,6 +155,7 @@ std::vector<UnitCheck> exact_sum_checks() {
       UNIT_CHECK(exact_sum_does_not_depend_on_the_order),
       UNIT_CHECK(exact_sum_does_not_depend_on_the_partition),
       UNIT_CHECK(exact_sum_is_the_sum_of_whole_numbers),
+      UNIT_CHECK(exact_sums_of_groups_are_those_of_each_group),
       UNIT_CHECK(exact_sum_reports_what_is_not_a_number),
       UNIT_CHECK(exact_sum_detects_what_does_not_fit),
       UNIT_CHECK(lane_sums_are_the_plain_sums),

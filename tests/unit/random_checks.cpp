@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <numbers>
 
 #include "dirac/algebra/elementary.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -47,6 +48,20 @@ bool logarithm_is_within_one_unit_in_the_last_place() {
   return CHECK(worst < 1) && CHECK(portable_log(1) == 0);
 }
 
+bool portable_roots_of_unity_are_exact_to_the_last_places() {
+  double worst = 0;
+  for (int n = 1; n <= 200; ++n)
+    for (int k = -2 * n; k <= 2 * n; ++k) {
+      const long double angle = 2 * std::numbers::pi_v<long double> * k / n;
+      const Complex<double> root = root_of_unity(k, n);
+      worst =
+          std::max({worst, double(std::fabs(root.re - std::cos(angle))), double(std::fabs(root.im - std::sin(angle)))});
+    }
+  const Complex<double> quarter = root_of_unity(-5, 4), half = root_of_unity(3, 6);
+  return CHECK(worst < 2 * 0x1p-53) && CHECK(quarter.re == 0) && CHECK(quarter.im == -1) && CHECK(half.re == -1) &&
+         CHECK(half.im == 0);
+}
+
 // Uniform numbers have mean 1/2 and variance 1/12. Complex Gaussian numbers have <|z|^2> = 1 and <|z|^4> = 2. The
 // bounds are five standard errors.
 bool random_numbers_have_their_moments() {
@@ -72,6 +87,7 @@ std::vector<UnitCheck> random_checks() {
   return {
       UNIT_CHECK(philox_gives_the_published_words),
       UNIT_CHECK(logarithm_is_within_one_unit_in_the_last_place),
+      UNIT_CHECK(portable_roots_of_unity_are_exact_to_the_last_places),
       UNIT_CHECK(random_numbers_have_their_moments),
   };
 }

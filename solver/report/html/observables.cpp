@@ -84,6 +84,7 @@ std::string observables(const Reports& solves, std::span<const ObservableKind> k
       plots += plot_of_curves(solves, kind);
       continue;
     }
+    if (kind.form == ObservableKind::correlators) continue;  // hundreds of them: in the JSON
     for (Row& row : rows_of_means(solves, kind.name, kind.title, with_error)) rows.push_back(std::move(row));
     for (Row& row : rows_of_means(
              solves, kind.name, "noise vectors", +[](const Json& mean) { return words_of(at(mean, "n_vectors")); }))

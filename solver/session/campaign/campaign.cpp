@@ -64,6 +64,7 @@ CampaignIdentity identity_of(const SolveOptions& options, const std::vector<std:
   for (const std::string& name : sources) identity["sources"] += (identity["sources"].empty() ? "" : "; ") + name;
   identity["color"] = source.color ? std::to_string(*source.color) : "all";
   identity["noise_vectors"] = std::to_string(source.noise_vectors);
+  for (const MesonRequest& meson : request.mesons) identity["mesons"] += to_string(meson) + " ";
   return identity;
 }
 
@@ -145,6 +146,7 @@ void Campaign::check_options() const {
   check_epsilons(request, session);
   check_many(request);
   check_low_modes(request, session.eigenvectors.has_value(), {});
+  check_mesons(request, !session.quarks.improved() || session.keep_thin_links, {});
   if (asked_.gauges.empty()) throw Error("gauge", "at least one file", "none");
   if (session.quarks.stored())
     throw Error("fat", "links that are made from `gauge` files", "links of one configuration");

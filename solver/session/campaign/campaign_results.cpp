@@ -77,6 +77,31 @@ void print_parts(std::ostream& out, const CampaignRecord& record) {
   }
 }
 
+// Of mesons, which are the same list on every configuration: what each is, and the values of all. No table where there
+// is none.
+std::vector<Hdf5Table> correlator_tables(const std::vector<const Json*>& parts, const ObservableKind& kind) {
+  if (parts.empty() || !parts[0]->at("report").contains(kind.name)) return {};
+  const Json& list = parts[0]->at("report").at(kind.name);
+  const auto n = std::int64_t(list.size());
+  if (n == 0) return {};
+  Hdf5Table name{"meson_name", {n}, {}, {}, {}}, momentum{"meson_momentum", {n, 3}, {}, {}, {}},
+      symmetry{"meson_symmetry", {n}, {}, {}, {}}, masses{"meson_masses", {n, 2}, {}, {}, {}},
+      source{kind.sources, {n}, {}, {}, {}}, values{kind.name, {}, {}, {}, {{"definition", kind.definition}}};
+  for (const Json& one : list) {
+    name.words.push_back(one.at("name"));
+    symmetry.words.push_back(one.at("symmetry"));
+    source.words.push_back(one.at("source"));
+    for (const Json& component : one.at("momentum")) momentum.numbers.push_back(component);
+    for (const Json& mass : one.at("masses")) masses.numbers.push_back(mass);
+  }
+  for (const Json* part : parts)
+    for (const Json& one : part->at("report").at(kind.name))
+      for (const Json& value : one.at("values"))
+        for (const Json& re_or_im : value) values.numbers.push_back(re_or_im);
+  values.shape = {std::int64_t(parts.size()), n, std::int64_t(list[0].at("values").size()), 2};
+  return {name, momentum, symmetry, masses, source, values};
+}
+
 }  // namespace
 
 void print_campaign(std::ostream& out, const CampaignRecord& record) {
@@ -90,6 +115,7 @@ void print_campaign(std::ostream& out, const CampaignRecord& record) {
   out << "  averages and standard errors over " << n << " configurations\n";
   for (const ObservableEntry& entry : observable_table()) {
     const ObservableKind& kind = entry.kind;
+    if (kind.form == ObservableKind::correlators) continue;
     std::vector<CurveColumn> columns;
     for (std::size_t mass = 0; mass < record.masses().size(); ++mass)
       for (const std::size_t source : sources_with(record, kind.name)) {
@@ -122,6 +148,10 @@ void write_campaign_results(const Communicator& communicator, const std::string&
   std::vector<Hdf5Table> tables{gauge, hash, plaquette, mass};
   for (const ObservableEntry& entry : observable_table()) {
     const ObservableKind& kind = entry.kind;
+    if (kind.form == ObservableKind::correlators) {
+      for (Hdf5Table& table : correlator_tables(parts, kind)) tables.push_back(std::move(table));
+      continue;
+    }
     const std::vector<std::size_t> given_by = sources_with(record, kind.name);
     const std::int64_t series = n * m * std::int64_t(given_by.size());
     if (series == 0) continue;

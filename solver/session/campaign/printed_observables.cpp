@@ -28,6 +28,23 @@ std::string title_of(const SolveReport& report, std::size_t mass, const std::str
   return title;
 }
 
+std::vector<CurveColumn> real_parts(const SolveReport& report, const ObservableKind& kind) {
+  std::vector<CurveColumn> columns;
+  for (const Observable& observable : report.observables)
+    for (const Correlator& one : observable.correlators) {
+      if (observable.kind != &kind) continue;
+      CurveColumn column{one.name, {}, {}};
+      if (one.momentum != std::array{0, 0, 0})
+        column.title += format(" p%d%d%d", one.momentum[0], one.momentum[1], one.momentum[2]);
+      if (report.request.masses.size() > 1)
+        column.title += " " + shortest_digits(report.request.masses[observable.mass]) + "/" +
+                        shortest_digits(report.request.masses[one.quark]);
+      for (const std::array<double, 2>& value : one.values) column.values.push_back(value[0]);
+      columns.push_back(std::move(column));
+    }
+  return columns;
+}
+
 }  // namespace
 
 void print_curves(std::ostream& out, const ObservableKind& kind, const std::vector<CurveColumn>& columns) {
@@ -53,6 +70,10 @@ void print_observables(std::ostream& out, const SolveReport& report) {
   for (const Observable& observable : report.observables)
     if (observable.mass == 0 && observable.source == 0) kinds.push_back(observable.kind);
   for (const ObservableKind* kind : kinds) {
+    if (kind->form == ObservableKind::correlators) {
+      print_curves(out, *kind, real_parts(report, *kind));
+      continue;
+    }
     std::vector<const Observable*> given;
     for (const Observable& observable : report.observables)
       if (observable.kind == kind && !observable.values.empty()) given.push_back(&observable);

@@ -2,6 +2,8 @@
 
 #include <optional>
 
+#include "solver/session/solve_sources.hpp"
+
 namespace staghorn {
 
 namespace {
@@ -24,7 +26,7 @@ ManyObservables::ManyObservables(Session& session, const SourceList& sources, co
     : sources_(sources),
       request_(request),
       requests_(requests_of(sources)),
-      links_(session.resident().links().as_they_came()),
+      links_(measured_links(session, request, requests_)),
       low_modes_(low_modes(session.resident(), request, requests_)),
       measurements_(session.communicator(), links_, request, low_modes_, requests_, numbers_of_vectors(sources)) {}
 

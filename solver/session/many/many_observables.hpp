@@ -22,7 +22,7 @@ class ManyObservables {
   const SourceList& sources_;
   const SolveRequest& request_;
   std::vector<SourceRequest> requests_;
-  OperatorLinks links_;
+  MeasuredLinks links_;
   LowModes low_modes_;
   Measurements measurements_;
 };

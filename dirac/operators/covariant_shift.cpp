@@ -1,0 +1,62 @@
+#include "dirac/operators/covariant_shift.hpp"
+
+#include "dirac/algebra/su3_matrix.hpp"
+#include "dirac/fields/plain_algebra.hpp"
+#include "dirac/operators/plain_operator.hpp"
+
+namespace staghorn {
+
+namespace {
+
+// out(x) = -U_mu(x)^dagger in(x), as the operator has it
+STAGHORN_FMA_CLONES
+void multiply_backward(const LinkField& links, const VectorField& in, int mu, std::int64_t begin, std::int64_t end,
+                       VectorField& out) {
+  for (std::int64_t site = begin; site < end; ++site) adjoint_multiply_subtract(out[site], links[site][mu], in[site]);
+}
+
+struct Shift {
+  const LinkField& links;
+  const NeighbourSites<ColorVector<double>> ahead, behind;  // in(x+mu), -U_mu(x-mu)^dagger in(x-mu)
+  int mu;
+  Complex<double> crossing_phase;  // of a step in +mu that leaves the global lattice
+};
+
+// out(x) = (1/2) eta_mu(x) [forward - backward], site by site along x
+STAGHORN_FMA_CLONES
+void shift_sites(const Shift& shift, std::int64_t begin, std::int64_t end, VectorField& out) {
+  const Lattice& lattice = out.lattice();
+  const int mu = shift.mu, last = lattice.global()[mu] - 1;
+  for (std::int64_t site = begin; site < end; ++site) {
+    const Coordinates x = lattice.to_global(lattice.site_coordinates(site));
+    ColorVector<double> forward{}, backward = shift.behind[site];
+    multiply_add(forward, shift.links[site][mu], shift.ahead[site]);
+    const double half = 0.5 * staggered_phase(mu, x);
+    for (int i = 0; i < 3; ++i) {
+      if (x[mu] == last) forward.c[i] = shift.crossing_phase * forward.c[i];
+      if (x[mu] == 0) backward.c[i] = conjugate(shift.crossing_phase) * backward.c[i];
+      out[site].c[i] = half * (forward.c[i] - backward.c[i]);
+    }
+  }
+}
+
+}  // namespace
+
+VectorField symmetric_shift(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                            const VectorField& in, int mu) {
+  const Lattice& lattice = in.lattice();
+  const std::int64_t row = lattice.local()[0];
+  VectorField carried(lattice), out(lattice);
+#pragma omp parallel for
+  for (std::int64_t k = 0; k < n_rows(lattice); ++k) multiply_backward(links, in, mu, k * row, (k + 1) * row, carried);
+  const Shift shift{links,
+                    {communicator, in, mu, +1},
+                    {communicator, carried, mu, -1},
+                    mu,
+                    boundary_phase(boundary.theta[std::size_t(mu)])};
+#pragma omp parallel for
+  for (std::int64_t k = 0; k < n_rows(lattice); ++k) shift_sites(shift, k * row, (k + 1) * row, out);
+  return out;
+}
+
+}  // namespace staghorn

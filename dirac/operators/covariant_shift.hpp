@@ -1,0 +1,16 @@
+// Covariant shifts of plain vectors along one direction, with staggered phases and boundary phases as in the operator.
+#pragma once
+
+#include "dirac/fields/site_field.hpp"
+#include "dirac/stencil/boundary.hpp"
+#include "halo/communicator.hpp"
+
+namespace staghorn {
+
+// Returns (1/2) eta_mu(x) [U_mu(x) in(x+mu) + U_mu(x-mu)^dagger in(x-mu)]. `links` carry no phases, and the vector is
+// in the phases of CPS; both lie on the host. Faces of other ranks are fetched. The same bits on every process grid.
+// Collective.
+VectorField symmetric_shift(const Communicator& communicator, const LinkField& links, const Boundary& boundary,
+                            const VectorField& in, int mu);
+
+}  // namespace staghorn
