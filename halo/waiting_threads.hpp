@@ -9,7 +9,7 @@
 namespace staghorn {
 
 // Looks a waiting thread takes before it sleeps (GOMP_SPINCOUNT): some 50 microseconds, longer than the pauses between
-// the loops of a solve. python/staghorn/waiting_threads.py has the same number.
+// the loops of a solve. python/staghorn/compiled_modules.py has the same number.
 inline constexpr const char* short_spin = "1000";
 
 // Starts this program again with GOMP_SPINCOUNT=short_spin, in this process and with these arguments. Does nothing if
