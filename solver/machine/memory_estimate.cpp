@@ -121,6 +121,7 @@ MemoryEstimate estimate_memory(const SolveShape& shape) {
       if (certified_there) estimate.objects["device_certificate"] += field;
     }
   }
+  if (shape.meson_fields > 0) estimate.objects["mesons"] = field * shape.meson_fields;
   estimate.packing = std::max(fast.packing, sloppy.packing);
   // Beside fat and Naik links: of links that are made, thin links and the products of two, or W, and the field of one
   // direction of a staple; of stored ones, the products of two and of three fat links, which are compared with N.

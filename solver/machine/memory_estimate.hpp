@@ -29,6 +29,7 @@ struct SolveShape {
   Precision eigenvector_precision = Precision::fp64;
   bool eigenvectors_on_host = false;                                   // of a GPU
   LowPart low_part = LowPart::none;                                    // made exact by these
+  int meson_fields = 0;                                                // that mesons keep, on the host
   ShiftedPrecision shifts_in = ShiftedPrecision::precise_then_sloppy;  // several masses; as it is: the most
   bool mass_by_mass = false;  // several masses: each for itself, without multi-shift CG
   SlabWidths widths{};        // of the slabs of `grid`; empty: of equal shares
@@ -49,6 +50,7 @@ struct MemoryEstimate {
   //   eigenvectors         known eigenvectors; else absent
   //   deflation            two vectors of their precision for all n_rhs; else absent
   //   low_modes            exact low modes: fp64 fields on the host, while they are computed; else absent
+  //   mesons               solutions and shifted ones that mesons keep: fp64 fields on the host; else absent
   //   certificate_links    fp64, 18 reals, as read: 576 bytes a site, 1152 with Naik links
   //   certificate_vectors  the fp64 field that the residual is formed in: 48 bytes a site; 0 where a GPU certifies
   //   device_certificate   where a GPU certifies: that field, links, sources and solutions, in its memory

@@ -188,6 +188,14 @@ class Mesons final : public Measurement {
 
 }  // namespace
 
+int n_meson_fields(const SolveRequest& request) {
+  if (request.mesons.empty()) return 0;
+  std::vector<int> sets;
+  for (const MesonRequest& meson : request.mesons) sets.push_back(meson.sink.shifts());
+  const int shifted = n_spin_taste_shifts(sets);
+  return 3 * int(masses_of(request).size()) + (shifted > 0 ? shifted + 2 : 0);
+}
+
 ObservableEntry mesons() {
   return {{"mesons", "", ObservableKind::correlators, "mesons", "C(t)", "meson_source",
            "C(t) = sum_x w(x) sum_c [O G1_c(x,t)]^dagger G2_c(x,t), shape (configurations, mesons, T, 2)"},

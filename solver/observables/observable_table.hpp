@@ -58,6 +58,10 @@ std::span<const ObservableEntry> observable_table();
 
 std::vector<ObservableKind> observable_kinds();
 
+// Fields on the host that the mesons of a request keep, for a source of three colours: solutions of all masses, shifted
+// ones and two on the way to these.
+int n_meson_fields(const SolveRequest& request);
+
 // One observable of each kind, without values: what a report has of a solve on which nothing is measured.
 std::vector<Observable> nothing_observed();
 

@@ -1,5 +1,6 @@
 #include "solver/observables/spin_taste_shifts.hpp"
 
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <string_view>
@@ -43,16 +44,25 @@ void add_with_zeta(VectorField& sum, double weight, int d, const Coordinates& so
   }
 }
 
+// Whether this set is one of those asked for, or a part of one.
+bool is_wanted(int set, std::span<const int> sets) {
+  return std::any_of(sets.begin(), sets.end(), [&](int asked) { return (set & ~asked) == 0; });
+}
+
 }  // namespace
+
+int n_spin_taste_shifts(std::span<const int> sets) {
+  int n = 0;
+  for (int set = 1; set < 16; ++set) n += is_wanted(set, sets);
+  return n;
+}
 
 std::map<int, VectorField> spin_taste_shifts(const Communicator& communicator, const MeasuredLinks& links,
                                              const Coordinates& source, const VectorField& f,
                                              std::span<const int> sets) {
   std::map<int, VectorField> shifted;
   for (int set = 1; set < 16; ++set) {  // a set comes after its parts
-    bool wanted = false;
-    for (const int asked : sets) wanted = wanted || (set & ~asked) == 0;
-    if (!wanted) continue;
+    if (!is_wanted(set, sets)) continue;
     VectorField& sum = shifted.emplace(set, f.lattice()).first->second;
     const double weight = 1.0 / std::popcount(unsigned(set));
     for (int d = 0; d < 4; ++d) {

@@ -23,4 +23,7 @@ std::map<int, VectorField> spin_taste_shifts(const Communicator& communicator, c
                                              const Coordinates& source, const VectorField& f,
                                              std::span<const int> sets);
 
+// How many these are. Local.
+int n_spin_taste_shifts(std::span<const int> sets);
+
 }  // namespace staghorn

@@ -14,6 +14,7 @@
 #include "lattice_io/gauge/gauge_format.hpp"
 #include "lattice_io/vectors/vector_file.hpp"
 #include "solver/checkpoint/checkpoint_file.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
 #include "solver/program/progress.hpp"
@@ -264,7 +265,8 @@ int solve_on(const SolveCommand& command, const SolveRequest& expected, std::ost
   // Where sources take turns, the batch is what memory allows.
   Session session(ranks, command.gauge, options,
                   many.asked() ? ExpectedSolve{1, request.system, std::max(1, int(request.masses.size())), 0,
-                                               request.exact_low_modes ? LowPart::of_correlators : LowPart::none}
+                                               request.exact_low_modes ? LowPart::of_correlators : LowPart::none,
+                                               n_meson_fields(request)}
                                : expected_solve(expected, source, options.quarks));
   print_session(messages, session);
   const SolveReport report =

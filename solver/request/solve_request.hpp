@@ -131,6 +131,7 @@ struct ExpectedSolve {
   int n_masses = 1;
   int n_together = 0;  // of these masses by one multi-shift solve; 0: all
   LowPart low_part = LowPart::none;
+  int meson_fields = 0;  // that mesons keep (n_meson_fields)
 };
 
 struct SolveRequest : Targets, AskedCheckpoint {

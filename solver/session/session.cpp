@@ -31,6 +31,7 @@ SolveShape expected_shape(const Context& context, const SessionOptions& options,
                    expected.n_rhs,    expected.system,    context.cuda_device() >= 0,
                    expected.n_masses, expected.n_together};
   shape.low_part = expected.low_part;
+  shape.meson_fields = expected.meson_fields;
   shape.widths = lattice.widths();
   shape.rank = lattice.rank();
   shape.unlike_ranks = context.unlike_ranks();

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "solver/observables/measurements.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/request/solve_checks.hpp"
 #include "solver/session/low_modes/kept_pairs.hpp"
 
@@ -50,11 +51,14 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
 }
 
 ExpectedSolve expected_solve(const SolveRequest& request, const SourceRequest& source, const QuarkAction& quarks) {
-  return {source.n_rhs(), request.system, std::max(1, int(request.masses.size())),
+  return {source.n_rhs(),
+          request.system,
+          std::max(1, int(request.masses.size())),
           most_masses_together(request, quarks.naik_epsilon.value_or(0)),
           !request.exact_low_modes ? LowPart::none
           : source.spec.is_noise() ? LowPart::of_condensates
-                                   : LowPart::of_correlators};
+                                   : LowPart::of_correlators,
+          n_meson_fields(request)};
 }
 
 }  // namespace staghorn

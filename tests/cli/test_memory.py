@@ -75,6 +75,12 @@ def test_refusal_names_objects_and_numbers(solve, even_gauge, expect_error):
     expect_error(result, 1, "memory", "1 right-hand side", "8x8x8x16", "9.0 MB", "certificate_links 4.7 MB", "vectors")
 
 
+def test_what_mesons_keep_is_foreseen(solve, even_gauge):
+    """Solutions of three colours, 15 shifted fields and two more: 48 bytes a site each."""
+    kept = needed(solve, even_gauge, "--source", "point:0,0,0,0", "--color", "all", "--mesons", "all") - needed(solve, even_gauge, "--source", "point:0,0,0,0", "--color", "all")
+    assert kept == pytest.approx((3 + 15 + 2) * 48 * 8 * 8 * 8 * 16, abs=0.2e6)
+
+
 def test_what_is_said_to_fit_does(solve, even_gauge):
     three = needed(solve, even_gauge, "--source", "z2:1", "--noise-vectors", 3)
     assert needed(solve, even_gauge) < three

@@ -13,6 +13,7 @@
 #include "solver/eigen/eigenpair_identity.hpp"
 #include "solver/gauge/context.hpp"
 #include "solver/krylov/table/solver_table.hpp"
+#include "solver/observables/observable_table.hpp"
 #include "solver/report/provenance.hpp"
 #include "solver/request/name_pattern.hpp"
 #include "solver/request/option_text.hpp"
@@ -247,7 +248,9 @@ void Campaign::solve(std::size_t number, CampaignPart& shown) {
 CampaignAnswer Campaign::run() {
   const SolveOptions& options = asked_.options;
   session_.emplace(all_, extents_of(all_, asked_), options.session,
-                   ExpectedSolve{1, options.request.system, int(masses_of(options.request).size())});
+                   ExpectedSolve{.system = options.request.system,
+                                 .n_masses = int(masses_of(options.request).size()),
+                                 .meson_fields = n_meson_fields(options.request)});
   for (const SourceRequest& source : sources_of(words_, options.source, asked_.gauges[0]))
     check_source_request(source, session_->lattice().global());
   if (watch_.session_is_there) watch_.session_is_there(*session_);
