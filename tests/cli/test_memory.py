@@ -77,7 +77,8 @@ def test_refusal_names_objects_and_numbers(solve, even_gauge, expect_error):
 
 def test_what_mesons_keep_is_foreseen(solve, even_gauge):
     """Solutions of three colours, 15 shifted fields and two more: 48 bytes a site each."""
-    kept = needed(solve, even_gauge, "--source", "point:0,0,0,0", "--color", "all", "--mesons", "all") - needed(solve, even_gauge, "--source", "point:0,0,0,0", "--color", "all")
+    point = ["--source", "point:0,0,0,0", "--color", "all"]
+    kept = needed(solve, even_gauge, *point, "--mesons", "all") - needed(solve, even_gauge, *point)
     assert kept == pytest.approx((3 + 15 + 2) * 48 * 8 * 8 * 8 * 16, abs=0.2e6)
 
 
