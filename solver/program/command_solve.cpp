@@ -331,8 +331,7 @@ int solve(const Communicator& communicator, SolveCommand command, std::ostream& 
   check_epsilons(request, options);
   check_low_modes(request, options.eigenvectors.has_value(),
                   many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
-  check_mesons(request, !options.quarks.improved() || (options.keep_thin_links && !options.quarks.stored()),
-               many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
+  check_mesons(request, keeps_thin_links(options), many.asked() ? std::vector<SourceRequest>{} : std::vector{source});
   const SolveRequest expected = expected_request(communicator, request, options);
   check_request(expected, options.precision);
   std::optional<SignalWatch> signals;

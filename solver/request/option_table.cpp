@@ -140,8 +140,7 @@ std::vector<Option> make_table() {
           &O::source, &SourceRequest::noise_vectors),
       {problem, "mesons", "NAME[:pXYZ[:SYM]],...",
        "mesons of a point or wall with all three colours: spin-taste operators of MILC (pion5, rhox0, G5-G5X), "
-       "all-local "
-       "or all; momentum in units of 2 pi / n; E, O or EO for each direction (default: E)",
+       "all-local or all; momentum in units of 2 pi / n; E, O or EO for each direction (default: E)",
        [](SolveOptions& options, const std::string& text) { options.request.mesons = parse_mesons(text); },
        std::nullopt},
       without_default(row(problem, "sources", "LIST|@FILE",
@@ -236,8 +235,7 @@ std::vector<Option> make_table() {
           parse_text, &O::session, &SessionOptions::dataset),
       row(lattice_operator, "keep_thin_links", "",
           "asqtad, HISQ: keep the thin links, for operators of `mesons` with shifts, and for `masses` of another "
-          "epsilon; "
-          "the program does where it needs them",
+          "epsilon; the program does where it needs them",
           parse_switch, &O::session, &SessionOptions::keep_thin_links),
       row(lattice_operator, "no_verify", "",
           "read files whose checksums are absent or wrong; summary and report then say that the input is unverified",

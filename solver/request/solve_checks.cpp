@@ -179,6 +179,10 @@ void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::sp
                 found);
 }
 
+bool keeps_thin_links(const SessionOptions& options) {
+  return !options.quarks.improved() || (options.keep_thin_links && !options.quarks.stored());
+}
+
 void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources) {
   if (request.mesons.empty()) return;
   if (request.system != System::full) throw Error("mesons", "the full system", to_string(request.system));

@@ -27,6 +27,9 @@ void check_epsilons(const SolveRequest& request, const SessionOptions& options);
 // Local.
 void check_low_modes(const SolveRequest& request, bool any_eigenvectors, std::span<const SourceRequest> sources);
 
+// Whether a session with these options has the thin links. Local.
+bool keeps_thin_links(const SessionOptions& options);
+
 // Where mesons are asked for: a full system, among `sources` (none: they are not known yet) a point or wall with all
 // three colours, and thin links where an operator has shifts. Local.
 void check_mesons(const SolveRequest& request, bool thin_links, std::span<const SourceRequest> sources);

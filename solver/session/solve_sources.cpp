@@ -26,7 +26,7 @@ SolvedSources solve_sources(Session& session, const SolveRequest& asked, const S
     guesses.clear();
   }
   const std::size_t n_rhs = sources.fields.size(), n_masses = std::max<std::size_t>(request.masses.size(), 1);
-  measured_links(session, request, std::span(&sources.request, 1));  // refused before the solve
+  check_mesons(request, session.resident().links().have_thin(), std::span(&sources.request, 1));
   const LowModes modes = low_modes(session.resident(), request, std::span(&sources.request, 1));
   SolvedSources solved{std::move(guesses), {}};
   if (solved.solutions.empty()) solved.solutions.assign(n_masses * n_rhs, VectorField(session.lattice()));

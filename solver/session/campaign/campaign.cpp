@@ -147,7 +147,7 @@ void Campaign::check_options() const {
   check_epsilons(request, session);
   check_many(request);
   check_low_modes(request, session.eigenvectors.has_value(), {});
-  check_mesons(request, !session.quarks.improved() || session.keep_thin_links, {});
+  check_mesons(request, keeps_thin_links(session), {});
   if (asked_.gauges.empty()) throw Error("gauge", "at least one file", "none");
   if (session.quarks.stored())
     throw Error("fat", "links that are made from `gauge` files", "links of one configuration");
