@@ -97,7 +97,9 @@ int main(int argc, char **argv) {
 
   const char *const fault = of_cuda ? "STAGHORN_FAIL_CUDA" : "STAGHORN_FAIL_MPI";
   enum { enough = 3, a_few = 12, most_ends = 8 };
-  int counts[finished + 1] = {0}, k = from, well = 0, ends = 0; /* runs in a row in which no call failed; how often the last call was passed */
+  int counts[finished + 1] = {0}, k = from;
+  int well = 0; /* runs in a row in which no call failed */
+  int ends = 0; /* how often the last call was passed */
   while (!wrong) {
     char text[32], found[1000] = "";
     snprintf(text, sizeof text, "%d:%d", failing, k);
