@@ -37,14 +37,14 @@ PLACES = [  # ranks, threads, options; 4x6x8x10
 ]
 SOURCES = ["--sources", "z2:1; point:0,1,2,3; gaussian:4", "--batch", "2"]
 JOBS = {
-    "cg": ["solve", "--mass", "0.005", "--source", "z2:1", "--noise-vectors", "3"],
+    "cg": ["solve", "--sloppy", "none", "--mass", "0.005", "--source", "z2:1", "--noise-vectors", "3"],
     "mixed": ["solve", "--mass", "0.005", "--sloppy", "fp16", "--links", "12", "--source", "z2:1", "--noise-vectors", "3"],
     "block": ["solve", "--mass", "0.005", "--solver", "block", "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", "4"],
     "masses": ["solve", "--masses", "0.01,0.02,0.05", "--source", "z2:1", "--sloppy", "fp32", "--system", "even"],
     "masses-close": ["solve", "--masses", "0.02,0.021,0.022,0.023", "--source", "z2:1", "--sloppy", "fp32"],
-    "deflated": ["solve", "--mass", "0.001", "--eigenvectors", "PAIRS", "--system", "odd", "--source", "z2:1", "--noise-vectors", "2"],
+    "deflated": ["solve", "--sloppy", "none", "--mass", "0.001", "--eigenvectors", "PAIRS", "--system", "odd", "--source", "z2:1", "--noise-vectors", "2"],
     "sources": ["solve", "--mass", "0.02", "--sloppy", "fp32", *SOURCES],
-    "batches": ["solve", "--mass", "0.02", "--solver", "block", *SOURCES],
+    "batches": ["solve", "--sloppy", "none", "--mass", "0.02", "--solver", "block", *SOURCES],
     "eigen": ["eigen", "--pairs", "24"],
 }
 NAMES = {signal.SIGTERM: "SIGTERM", signal.SIGKILL: "SIGKILL"}

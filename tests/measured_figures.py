@@ -19,7 +19,7 @@ BYTES = {"fp64": 8, "fp32": 4, "fp16": 2}
 LINKS = (18, 12, 8)
 NAIK = (18, 13)  # reals of a Naik link, beside fat links of 18
 MANY_RHS = (3, 4, 8, 16)
-MIXED = {"fp64 12": "--links 12", "fp64/fp32 12": "--sloppy fp32", "fp64/fp32 8": "--sloppy fp32 --sloppy-links 8",
+MIXED = {"fp64 12": "--sloppy none --links 12", "fp64/fp32 12": "--sloppy fp32", "fp64/fp32 8": "--sloppy fp32 --sloppy-links 8",
          "fp64/fp16 12": "--sloppy fp16", "fp64/fp16 18": "--sloppy fp16 --sloppy-links 18"}
 
 

@@ -205,6 +205,9 @@ MUTATIONS = [
     Mutation("mixed precision iterates in the sloppy precision",
              "options.precision = options.sloppy.value_or(options.precision);", "options.precision = Precision::fp64;",
              ["tests/physics/test_mixed_precision.py::test_residuals_carry_the_rounding_of_the_sloppy_precision[12-fp32]"]),
+    Mutation("mixed precision is what a solve does that is not told otherwise",
+             "unsaid.sloppy_auto = true;", "unsaid.sloppy_auto = false;",
+             ["tests/cli/test_outcomes.py::test_report_has_the_names_that_scripts_rely_on"]),
     # the operator
     Mutation("the hop: backward hops are subtracted",
              "    adjoint_multiply_subtract(out, u, v);\n  } else {", "    multiply_add(out, u, v);\n  } else {", HOP),

@@ -39,18 +39,18 @@ def cases(few: bool = False) -> dict[str, list[str]]:
     """Name -> options of `staghorn solve`, for every pair of precisions, link form, system and batch; or every fifth of them."""
     found: dict[str, list[str]] = {}
     for precision, links, system, rhs in itertools.product(("fp64", "fp32"), (18, 12, 8), ("full", "even", "odd"), SOURCES):
-        found[f"{precision} {links} {system} rhs {rhs}"] = ["--precision", precision, "--links", links, "--system", system, *SOURCES[rhs]]
+        found[f"{precision} {links} {system} rhs {rhs}"] = ["--precision", precision, "--sloppy", "none", "--links", links, "--system", system, *SOURCES[rhs]]
     for sloppy, links, system, rhs in itertools.product(("fp32", "fp16"), (18, 12, 8), ("full", "odd"), ("1", "3")):
         found[f"fp64/{sloppy} {links} {system} rhs {rhs}"] = ["--sloppy", sloppy, "--sloppy-links", links, "--system", system, *SOURCES[rhs]]
     for precision in ("fp64", "fp32"):
-        found[f"{precision} 12 full rhs 3 phases"] = ["--precision", precision, "--links", 12, "--boundary", PHASES, *SOURCES["3"]]
-    found["fp64 18 full rhs 3 milc"] = ["--phases", "milc", *SOURCES["3"]]
+        found[f"{precision} 12 full rhs 3 phases"] = ["--precision", precision, "--sloppy", "none", "--links", 12, "--boundary", PHASES, *SOURCES["3"]]
+    found["fp64 18 full rhs 3 milc"] = ["--sloppy", "none", "--phases", "milc", *SOURCES["3"]]
     return dict(list(found.items())[::5]) if few else found
 
 
 # What is no solve of `cases`: name -> a command of the program, and the files and entries of its report that are compared. One after the
 # other, in one folder.
-SOLVE = ["solve", "--gauge", "q.h5", "--quiet", "--report", "report.json"]
+SOLVE = ["solve", "--sloppy", "none", "--gauge", "q.h5", "--quiet", "--report", "report.json"]
 COMMANDS = {
     "chain": (["generate", "--lattice", 4, 4, 4, 8, "--beta", 5.7, "--sweeps", 20, "--start", "hot", "--output", "q.h5"], ["q.h5"]),
     "eigenpairs": (["eigen", "--gauge", "q.h5", "--pairs", 4, "--output", "e.h5", "--report", "report.json"],
@@ -63,7 +63,7 @@ COMMANDS = {
     "masses": ([*SOLVE, "--masses", "0.1,0.3,0.6", "--source", "wall:0"], ["rhs", "pion_correlators"]),
     "block": ([*SOLVE, "--mass", 0.1, "--source", "gaussian:3", "--noise-vectors", 4, "--solver", "block"], ["rhs", "condensate"]),
     "preconditioned": ([*SOLVE, "--mass", 0.1, "--source", "gaussian:3", "--preconditioner", "chebyshev:4"], ["rhs"]),
-    "preconditioned in fp16": ([*SOLVE, "--mass", 0.1, "--source", "wall:2", "--preconditioner", "chebyshev:6", "--sloppy", "fp16"], ["rhs"]),
+    "preconditioned in fp16": (["solve", "--sloppy", "fp16", *SOLVE[3:], "--mass", 0.1, "--source", "wall:2", "--preconditioner", "chebyshev:6"], ["rhs"]),
     "turns": ([*SOLVE, "--mass", 0.2, "--sources", "point:0,0,0,0; wall:3; z2:4", "--batch", 2], ["rhs", "sources"]),
     "hisq": ([*SOLVE, "--mass", 0.1, "--action", "hisq", "--source", "wall:2"], ["rhs", "pion_correlator"]),
     "smeared": (["smear", "--gauge", "q.h5", "--action", "asqtad", "--fat", "fat.h5", "--long", "long.h5"], ["fat.h5", "long.h5"]),

@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/report/provenance.hpp"
 
 namespace staghorn {
@@ -55,7 +56,7 @@ void Gauge::keep_eigenpairs(std::unique_ptr<Deflation> pairs, const EigenpairCer
 
 void Gauge::set_numbers(const SolveNumbers& asked, const SolveRequest& request) {
   const SessionOptions wanted =
-      links_.with_numbers(chosen_numbers(asked, request, options().quarks, context().lattice().global_volume()));
+      links_.with_numbers(chosen_numbers(asked, options(), request, context().lattice().global_volume()));
   if (wanted.precisions() != options().precisions())
     bench_.forget_operators();
   else if (wanted.numbers() != options().numbers())

@@ -20,7 +20,8 @@ module staghorn
     STAGHORN_PHASES_TIFR = 3, STAGHORN_PHASES_CHROMA = 4, STAGHORN_PHASES_AS_GIVEN = 5
   integer(c_int32_t), parameter :: STAGHORN_FULL = 0, STAGHORN_EVEN = 1, STAGHORN_ODD = 2
   integer(c_int32_t), parameter :: STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2
-  integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3
+  integer(c_int32_t), parameter :: STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, &
+    STAGHORN_NO_SLOPPY = 3, STAGHORN_AUTO_SLOPPY = 4
   integer(c_int64_t), parameter :: STAGHORN_NO_LIMIT = -1
   integer(c_int32_t), parameter :: STAGHORN_STOP_ON_SYSTEM = 0, STAGHORN_STOP_ON_PARITY = 1
   integer(c_int32_t), parameter :: STAGHORN_CERTIFICATE_AUTO = 0, STAGHORN_CERTIFICATE_HOST = 1, &

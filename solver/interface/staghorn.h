@@ -110,7 +110,13 @@ enum staghorn_phases {
 
 enum staghorn_sites { STAGHORN_FULL = 0, STAGHORN_EVEN = 1, STAGHORN_ODD = 2 };
 enum staghorn_memory { STAGHORN_HOST = 0, STAGHORN_PINNED = 1, STAGHORN_DEVICE = 2 };
-enum staghorn_precision { STAGHORN_FP64 = 0, STAGHORN_FP32 = 1, STAGHORN_FP16 = 2, STAGHORN_NO_SLOPPY = 3 };
+enum staghorn_precision {
+  STAGHORN_FP64 = 0,
+  STAGHORN_FP32 = 1,
+  STAGHORN_FP16 = 2,
+  STAGHORN_NO_SLOPPY = 3,  /* no mixed precision */
+  STAGHORN_AUTO_SLOPPY = 4 /* as the words of context and links say; without them chosen for each solve */
+};
 /* Which residual the tolerance is for. PARITY: |2m b_e - D b_o - A x_e| / |2m b_e - D b_o|, as CPS stops full systems;
  * of a parity system both are the same. */
 enum staghorn_limit { STAGHORN_NO_LIMIT = -1 };
@@ -220,7 +226,7 @@ typedef struct {
   int32_t sign;         /* +1: 2m + D, the default; -1: 2m - D, the dagger of the former */
   int32_t halved;       /* 1: M = m + D/2 and A = m^2 - D^2/4, as Grid and SIMULATeQCD have them */
   int32_t precision;    /* of CG's vectors: FP64, the default, or FP32; x is as good as the tolerance says either way */
-  int32_t sloppy;       /* of the iterations of mixed precision: FP32 or FP16; default NO_SLOPPY */
+  int32_t sloppy;       /* of the iterations of mixed precision: FP32, FP16, NO_SLOPPY; default AUTO_SLOPPY */
   int32_t sloppy_reals; /* of their links: 18, 12 or 8; 0: 12, of links outside SU(3) 18. Of improved quarks, of their
                            Naik links: 18, 13 or 9; 0: 13, of Naik links that are not unitary 18 */
   int32_t stop;         /* staghorn_stop */

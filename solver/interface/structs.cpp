@@ -28,7 +28,7 @@ void set_defaults(staghorn_links& links) {
 }
 void set_defaults(staghorn_request& request) {
   request.sign = 1;
-  request.sloppy = STAGHORN_NO_SLOPPY;
+  request.sloppy = STAGHORN_AUTO_SLOPPY;
   request.tolerance = 1e-10;
   request.max_iterations = STAGHORN_NO_LIMIT;
 }

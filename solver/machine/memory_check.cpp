@@ -74,6 +74,13 @@ std::string what_would_fit(const SolveShape& shape, const MemoryBudget& budget) 
     smaller.eigenvectors_on_host = true;
     if (fits(estimate_memory(smaller), budget)) add("eigenvectors on the host (`eigenvectors_on` host)");
   }
+  if (shape.options.sloppy) {
+    SolveShape smaller = shape;
+    smaller.options.sloppy.reset();
+    smaller.options.sloppy_links.reset();
+    smaller.options.sloppy_naik_links.reset();
+    if (fits(estimate_memory(smaller), budget)) add("fp64 throughout (`sloppy` none)");
+  }
   for (const Reconstruct links : {Reconstruct::row12, Reconstruct::su3_8}) {
     if (shape.options.quarks.improved()) break;  // fat links are not unitary
     if (reals_per_link(links) >= reals_per_link(shape.options.links)) continue;

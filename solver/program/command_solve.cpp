@@ -45,7 +45,7 @@ CommandSyntax solve_syntax() {
       "\nExamples:\n"
       "  staghorn solve --gauge l8888.milc --mass 0.05 --output x.h5 --report x.json\n"
       "  mpirun -n 4 staghorn solve --config run.ini --precision fp32 --links 12\n"
-      "  staghorn solve --gauge l8888.milc --action hisq --mass 0.05 --sloppy fp32\n"
+      "  staghorn solve --gauge l8888.milc --action hisq --mass 0.05 --sloppy fp16\n"
       "  staghorn solve --gauge l8888.milc --masses 0.01,0.02,0.05,0.1 --output x.h5\n"
       "  staghorn solve --gauge 'q_*.h5' --masses 0.05,0.1 --sources 'wall:0; z2:7' --output 'x_{gauge}.h5' "
       "--report x.json\n"

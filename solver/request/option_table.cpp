@@ -6,6 +6,7 @@
 
 #include "dirac/fields/vector_shape.hpp"
 #include "dirac/kernels/experiments/bit_flips.hpp"
+#include "halo/named_choice.hpp"
 #include "halo/transport/transport_table.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/request/option_text.hpp"
@@ -91,10 +92,18 @@ void set_masses(SolveOptions& options, const std::string& text) {
   if (text.find(':') == std::string::npos) request.naik_epsilons.clear();
 }
 
+struct SloppyWord {
+  std::optional<Precision> precision;
+  bool is_auto = false;
+  bool operator==(const SloppyWord&) const = default;
+};
+constexpr NamedChoice<SloppyWord, 4> sloppy_words{
+    "sloppy", {{{{{}, true}, "auto"}, {{Precision::fp32}, "fp32"}, {{Precision::fp16}, "fp16"}, {{}, "none"}}}};
+
 void set_sloppy(SolveOptions& options, const std::string& text) {
-  const std::optional<Precision> sloppy = parse_sloppy(text);
-  options.session.sloppy_auto = !sloppy;
-  options.session.sloppy = sloppy.value_or(Precision::fp32);
+  const SloppyWord word = sloppy_words.parse(text);
+  options.session.sloppy = word.precision;
+  options.session.sloppy_auto = word.is_auto;
 }
 
 Reconstruct parse_fat_form(const std::string& text) {
@@ -214,10 +223,11 @@ std::vector<Option> make_table() {
           "reals stored per link; 12 keeps two rows, 8 as many as SU(3) has dimensions: faster, most on GPUs; both "
           "imply `reunitarize`",
           parse_reconstruct, &O::session, &SessionOptions::links),
-      {lattice_operator, "sloppy", "fp32|fp16|auto",
+      {lattice_operator, "sloppy", "auto|fp32|fp16|none",
        "mixed precision: iterate in this, update in `precision` fp64 (reliable updates); auto: fp16 for one mass from "
-       "0.005 on of improved quarks on at least 100,000 sites, else fp32",
-       set_sloppy, std::nullopt, true},
+       "0.005 on of improved quarks on at least 100,000 sites, else fp32; none in `precision` fp32 and where `solver` "
+       "or `blas` take none",
+       set_sloppy, "auto", true},
       row(lattice_operator, "sloppy_links", "18|12|8", "reals per link in the iterations (default: 12)",
           parse_reconstruct, &O::session, &SessionOptions::sloppy_links),
       row(lattice_operator, "fat_links", "18", "reals stored per fat link, which is not unitary", parse_fat_form,

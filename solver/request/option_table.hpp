@@ -13,9 +13,14 @@
 
 namespace staghorn {
 
-// All that a solve can be asked in words.
+// All that a solve can be asked in words. Who says nothing gets the defaults of the structs, and the precision of the
+// iterations that is chosen for each solve.
 struct SolveOptions {
-  SessionOptions session;
+  SessionOptions session = [] {
+    SessionOptions unsaid;
+    unsaid.sloppy_auto = true;
+    return unsaid;
+  }();
   SolveRequest request;
   SourceRequest source;
   ManySources many;

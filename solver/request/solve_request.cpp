@@ -19,13 +19,6 @@ constexpr NamedChoice<CertificatePlace, 3> certificate_choices{
 constexpr NamedChoice<EigenvectorPlace, 3> eigenvector_places{
     "eigenvectors_on",
     {{{EigenvectorPlace::automatic, "auto"}, {EigenvectorPlace::device, "device"}, {EigenvectorPlace::host, "host"}}}};
-constexpr NamedChoice<std::optional<Precision>, 3> sloppy_precisions{
-    "sloppy", {{{Precision::fp32, "fp32"}, {Precision::fp16, "fp16"}, {std::nullopt, "auto"}}}};
-
-// From these on fp16 is no slower than fp32, for improved quarks: an iteration takes 3 to 15 % less on a CPU (that of
-// naive quarks a quarter more), and CG takes few more of them (HISQ, 32x32x32x64: 1 % at mass 0.01, 11 % at 0.002).
-constexpr std::int64_t least_sites_for_fp16 = 100'000;
-constexpr double least_mass_for_fp16 = 0.005;
 
 }  // namespace
 
@@ -41,18 +34,6 @@ std::string to_string(CertificatePlace place) { return certificate_choices.name(
 CertificatePlace parse_certificate_place(const std::string& text) { return certificate_choices.parse(text); }
 std::string to_string(EigenvectorPlace place) { return eigenvector_places.name(place); }
 EigenvectorPlace parse_eigenvector_place(const std::string& text) { return eigenvector_places.parse(text); }
-
-std::optional<Precision> parse_sloppy(const std::string& text) { return sloppy_precisions.parse(text); }
-
-SolveNumbers chosen_numbers(SolveNumbers asked, const SolveRequest& request, const QuarkAction& quarks,
-                            std::int64_t sites) {
-  if (!asked.sloppy_auto) return asked;
-  const bool one_mass = request.masses.empty() && !request.rational;
-  const bool fp16 = quarks.improved() && one_mass && request.mass >= least_mass_for_fp16 &&
-                    sites >= least_sites_for_fp16 && (asked.solver == "auto" || asked.solver == "mixed");
-  asked.sloppy = fp16 ? Precision::fp16 : Precision::fp32;
-  return asked;
-}
 
 Reconstruct iterated_links(const SessionOptions& options) {
   if (options.quarks.improved()) return options.fat_links;

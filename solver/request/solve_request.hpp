@@ -54,14 +54,12 @@ std::string to_string(CertificatePlace place);
 CertificatePlace parse_certificate_place(const std::string& text);
 std::string to_string(EigenvectorPlace place);
 EigenvectorPlace parse_eigenvector_place(const std::string& text);
-// Of the iterations of mixed precision; nothing: "auto".
-std::optional<Precision> parse_sloppy(const std::string& text);
 
 // Precisions of a solve, and how links are stored that its iterations read.
 struct Precisions {
   Precision precision = Precision::fp64;         // of the CG vectors and the links it reads
   std::optional<Precision> sloppy;               // of the iterations, below `precision`: by reliable updates
-  bool sloppy_auto = false;                      // `sloppy` is chosen for each solve (chosen_numbers); fp32 until then
+  bool sloppy_auto = false;                      // `sloppy` is chosen for each solve (solver_table.hpp)
   std::optional<Reconstruct> sloppy_links;       // reals per link in the iterations; default 12
   std::optional<Reconstruct> sloppy_naik_links;  // in the iterations; default 13 where Naik links are unitary
   const Precisions& precisions() const { return *this; }
@@ -76,13 +74,6 @@ struct SolveNumbers : Precisions {
   const SolveNumbers& numbers() const { return *this; }
   bool operator==(const SolveNumbers&) const = default;
 };
-
-struct SolveRequest;
-// With `sloppy_auto` the precision of the iterations for this request and these quarks, on a lattice of so many sites
-// in all; else what was asked. It depends on nothing that differs between machines, so that an answer has the same bits
-// on all of them.
-SolveNumbers chosen_numbers(SolveNumbers asked, const SolveRequest& request, const QuarkAction& quarks,
-                            std::int64_t sites);
 
 // How a Session lays out the lattice and which operator it keeps resident.
 struct SessionOptions : SolveNumbers {

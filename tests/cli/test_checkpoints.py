@@ -19,8 +19,8 @@ DATE = {"SOURCE_DATE_EPOCH": "1795199983"}  # files of equal solves are equal to
 
 # What is solved, and what the report must say so that the case is the one it is meant to be.
 CASES = {
-    "fp64": (["--mass", 0.05, "--color", 0], lambda r: r["rhs"][0]["updates"] == []),
-    "fp64-all-colors-12": (["--mass", 0.1, "--links", 12], lambda r: len(r["rhs"]) == 3),
+    "fp64": (["--sloppy", "none", "--mass", 0.05, "--color", 0], lambda r: r["rhs"][0]["updates"] == []),
+    "fp64-all-colors-12": (["--sloppy", "none", "--mass", 0.1, "--links", 12], lambda r: len(r["rhs"]) == 3),
     "fp32-many-passes": (["--mass", 0.1, "--precision", "fp32", "--tolerance", 1e-11, "--system", "even", "--source", "z2:3",
                           "--noise-vectors", 2], lambda r: len(r["rhs"][0]["history"]) > 20 and r["certificate"] == "host"),
     "mixed-fp32": (["--mass", 0.05, "--color", 1, "--sloppy", "fp32", "--system", "odd", "--source", "corner-wall:1"],
@@ -31,7 +31,7 @@ CASES = {
                              "--max-iterations", 3000], lambda r: r["precise_loop"] == "host"),
     "mixed-several": (["--mass", 0.05, "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", 2],
                       lambda r: r["rhs"][0]["iterations"] != r["rhs"][1]["iterations"]),
-    "block": (["--mass", 0.02, "--solver", "block", "--source", "point:0,0,0,0"],  # one of the colours is zero on even sites
+    "block": (["--sloppy", "none", "--mass", 0.02, "--solver", "block", "--source", "point:0,0,0,0"],  # one of the colours is zero on even sites
               lambda r: r["loop"] == "block" and not r["took_over"]),
     "block-mixed": (["--mass", 0.05, "--solver", "block", "--sloppy", "fp32", "--source", "z2:1", "--noise-vectors", 4],
                     lambda r: r["loop"] == "block" and not r["took_over"] and r["rhs"][0]["updates"]),
@@ -39,15 +39,15 @@ CASES = {
                                    "--noise-vectors", 2], lambda r: r["took_over"].startswith("block in fp64")),
     "preconditioned": (["--mass", 0.05, "--preconditioner", "chebyshev:2", "--source", "z2:1", "--noise-vectors", 2],
                        lambda r: r["solver"] == "flexible" and r["rhs"][0]["iterations"] > 32),
-    "deflated": (["--mass", 0.01, "--eigenvectors", "fp64", "--source", "z2:1", "--noise-vectors", 2],
+    "deflated": (["--sloppy", "none", "--mass", 0.01, "--eigenvectors", "fp64", "--source", "z2:1", "--noise-vectors", 2],
                  lambda r: r["deflation"]["projections"] == 1),
-    "deflated-odd": (["--mass", 0.01, "--eigenvectors", "fp16", "--source", "z2:1", "--system", "odd", "--color", 0],
+    "deflated-odd": (["--sloppy", "none", "--mass", 0.01, "--eigenvectors", "fp16", "--source", "z2:1", "--system", "odd", "--color", 0],
                      lambda r: r["deflation"]["projections"] > 2),
     "deflated-mixed": (["--mass", 0.01, "--eigenvectors", "fp16", "--source", "z2:1", "--sloppy", "fp32"],
                        lambda r: r["deflation"]["projections"] > 2),
     "deflated-block-mixed": (["--mass", 0.05, "--eigenvectors", "fp16", "--source", "z2:1", "--noise-vectors", 2, "--solver",
                               "block", "--sloppy", "fp32"], lambda r: r["deflation"]["projections"] > 1 and r["loop"] == "block"),
-    "masses": (["--masses", "0.02,0.05,0.2", "--source", "z2:1"],  # the states are those of the iterations for all
+    "masses": (["--sloppy", "none", "--masses", "0.02,0.05,0.2", "--source", "z2:1"],  # the states are those of the iterations for all
                lambda r: r["multi_shift"]["columns"] == 2 and r["rhs"][0]["iterations"] == r["multi_shift"]["iterations"]),
     "masses-mixed": (["--masses", "0.1,0.15", "--source", "point:0,0,0,0", "--sloppy", "fp32"],  # those of polishing
                      lambda r: r["multi_shift"]["sloppy_iterations"] > 0 and r["rhs"][0]["updates"]),
@@ -56,10 +56,10 @@ CASES = {
                      lambda r: 32 < r["multi_shift"]["sloppy_iterations"] < r["multi_shift"]["iterations"]),
     "masses-close-before": (["--masses", "0.1,0.101,0.102,0.103", "--source", "z2:1", "--sloppy", "fp32", "--max-iterations", 124],
                             lambda r: r["multi_shift"]["sloppy_iterations"] == 12),
-    "masses-deflated": (["--masses", "0.02,0.05", "--source", "z2:1", "--eigenvectors", "fp16", "--system", "odd"],
+    "masses-deflated": (["--sloppy", "none", "--masses", "0.02,0.05", "--source", "z2:1", "--eigenvectors", "fp16", "--system", "odd"],
                         lambda r: r["deflation"]["projections"] > 2),
     # Of the last group there is one state, so the one before is of the first group.
-    "masses-epsilons": (["--masses", "0.3,1.2:-0.2,0.4", "--action", "hisq", "--source", "z2:1"],
+    "masses-epsilons": (["--sloppy", "none", "--masses", "0.3,1.2:-0.2,0.4", "--action", "hisq", "--source", "z2:1"],
                         lambda r: [g["masses"] for g in r["multi_shift"]["groups"]] == [[0.3, 0.4], [1.2]]
                         and 16 < r["multi_shift"]["groups"][1]["iterations"] < 32),
     "hisq": (["--mass", 0.1, "--color", 2, "--action", "hisq", "--sloppy", "fp32"],
@@ -209,7 +209,7 @@ def watches_signals(process) -> bool:
 @pytest.fixture
 def kept(staghorn, launch, small_gauge, tmp_path):
     """A small solve that has left its last two states behind."""
-    solves = Solves(staghorn, launch, tmp_path, small_gauge, ["--mass", 0.05, "--color", 0])
+    solves = Solves(staghorn, launch, tmp_path, small_gauge, ["--sloppy", "none", "--mass", 0.05, "--color", 0])
     solves.run("plain", *solves.with_checkpoint())
     assert Path(f"{solves.checkpoint}.1").exists()
     return solves
@@ -227,7 +227,7 @@ def kept(staghorn, launch, small_gauge, tmp_path):
     (["--masses", "0.05,0.1", "--color", 0], ["masses: expected 0.05,0.1", "found none"]),
 ])
 def test_state_of_another_solve_is_refused(kept, expect_error, options, words):
-    kept.options = [*kept.options[:3], *options]
+    kept.options = [*kept.options[:3], *options, *([] if "--sloppy" in options else ["--sloppy", "none"])]
     expect_error(kept.run("other", *kept.with_checkpoint("--resume"), check=False), 1, f"checkpoint {kept.checkpoint}", *words)
 
 

@@ -13,14 +13,14 @@ GAUGE = Path(__file__).resolve().parents[2] / "configs" / "quenched_8x8x8x16_b5.
 DATE = {"SOURCE_DATE_EPOCH": "1795199983"}  # files of equal solves are equal to the byte
 SOURCES = "z2:1; point:0,1,2,3; gaussian:4; wall:5; z2:2"  # nine right-hand sides
 CASES = {
-    "fp64": ["--mass", 0.1],
+    "fp64": ["--sloppy", "none", "--mass", 0.1],
     "fp32-many-passes": ["--mass", 0.2, "--precision", "fp32", "--tolerance", 1e-10, "--system", "even"],
     "mixed-fp32": ["--mass", 0.1, "--sloppy", "fp32"],
     "mixed-fp16-milc": ["--mass", 0.2, "--sloppy", "fp16", "--links", 12, "--phases", "milc"],
 }
 IN_TURN = "z2:1; point:0,1,2,3; gaussian:4"  # five right-hand sides
 BATCHES = {  # solvers that take sources batch after batch; 4x6x8x10
-    "block": ["--mass", 0.1, "--solver", "block"],
+    "block": ["--sloppy", "none", "--mass", 0.1, "--solver", "block"],
     "masses": ["--masses", "0.1,0.2", "--sloppy", "fp32"],
     "deflated": ["--mass", 0.05, "--eigenvectors", "PAIRS", "--sloppy", "fp32"],
 }

@@ -9,12 +9,12 @@ import pytest
 OBJECTS = {"links", "sloppy_links", "halo", "vectors", "certificate_links", "certificate_vectors", "device_certificate",
            "sources_solutions"}
 CHOICES = {
-    "fp64": [],
+    "fp64": ["--sloppy", "none"],
     "fp32, 12 reals": ["--precision", "fp32", "--links", 12],
     "mixed": ["--sloppy", "fp32"],
-    "preconditioned": ["--preconditioner", "chebyshev:3"],
+    "preconditioned": ["--sloppy", "none", "--preconditioner", "chebyshev:3"],
     "preconditioned in fp16": ["--preconditioner", "chebyshev:3", "--sloppy", "fp16"],
-    "one parity": ["--system", "even"],
+    "one parity": ["--sloppy", "none", "--system", "even"],
     "cut": ["--loopback", "zt"],
     "phases": ["--boundary", "0.3,antiperiodic,periodic,0.5"],
 }
@@ -87,11 +87,12 @@ def test_what_is_said_to_fit_does(solve, even_gauge):
     assert needed(solve, even_gauge) < three
     limit = {"STAGHORN_HOST_MEMORY": str(0.99 * three)}
     result = solve("--source", "z2:1", "--noise-vectors", 3, gauge=even_gauge, env=limit)
-    assert suggestions(result) == ["2 right-hand sides at a time", "12 reals a link (--links 12)",
+    assert suggestions(result) == ["2 right-hand sides at a time", "fp64 throughout (--sloppy none)", "12 reals a link (--links 12)",
                                    "2 ranks with as much memory each (grid 1x1x1x2)"]
     assert solve("--source", "z2:1", "--noise-vectors", 2, gauge=even_gauge, env=limit).returncode == 0
     assert solve("--source", "z2:1", "--noise-vectors", 3, "--links", 12, gauge=even_gauge, env=limit,
                  name="again").returncode == 0
+    assert solve("--source", "z2:1", "--noise-vectors", 3, "--sloppy", "none", gauge=even_gauge, env=limit, name="fp64").returncode == 0
 
 
 @pytest.mark.mpi

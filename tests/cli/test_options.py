@@ -41,7 +41,7 @@ def test_solver_is_chosen_by_name(solve):
     chosen = solve("--solver", "cg")
     assert chosen.returncode == 0 and chosen.report["solver"] == "cg"
     assert solve("--sloppy", "fp32", "--solver", "mixed", name="mixed").report["solver"] == "mixed"
-    for options in (["--solver", "mixed"], ["--sloppy", "fp32", "--solver", "cg"], ["--solver", "gmres"]):
+    for options in (["--sloppy", "none", "--solver", "mixed"], ["--sloppy", "fp32", "--solver", "cg"], ["--solver", "gmres"]):
         result = solve(*options, name="refused")
         assert result.returncode in (1, 2) and "solver" in result.stderr and options[-1] in result.stderr
 

@@ -27,7 +27,7 @@ def test_report_has_the_names_that_scripts_rely_on(solve):
              "pion_correlator", "condensate", "seconds", "memory_bytes"}
     assert names <= set(report)
     assert (report["device"], report["precision"], report["links"]) == ("cpu", "fp64", 18)
-    assert report["loop"] == "host" and "precise_loop" not in report
+    assert (report["sloppy"], report["loop"], report["precise_loop"]) == ("fp32", "host", None)
     assert (report["lattice"], report["grid"], report["mass"]) == ([4, 6, 8, 10], [1, 1, 1, 1], 0.5)
     assert {"file", "format", "plaquette", "plaquette_space", "plaquette_time", "link_trace", "max_unitarity_deviation",
             "checksums"} <= set(report["gauge"])

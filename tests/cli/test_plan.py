@@ -9,10 +9,10 @@ import pytest
 
 @pytest.fixture
 def plan(staghorn, tmp_path):
-    """plan(*options, machine={...}) -> its JSON; `machine` replaces values of the built-in one."""
+    """plan(*options, machine={...}) -> its JSON; `machine` replaces values of the built-in one. Without --sloppy: none."""
 
     def run(*options, machine=None):
-        arguments = ["plan", "--json", *options]
+        arguments = ["plan", "--json", *(() if "--sloppy" in options else ("--sloppy", "none")), *options]
         if machine is not None:
             built_in = json.loads(staghorn(*arguments, check=True).stdout)["machine"]
             (tmp_path / "machine.json").write_text(json.dumps(built_in | machine))
@@ -41,6 +41,12 @@ def test_time_of_one_gpu_is_that_of_its_bytes(plan, precision, width, links, rhs
     expected = (16 * links + VECTOR_REALS * rhs) * width * 32**3 * 64 / 2 / 1000e9
     assert found["microseconds"] == pytest.approx(expected * 1e6)
     assert found["efficiency"] == pytest.approx(1)
+
+
+@pytest.mark.parametrize("options, sloppy", [((), "fp32"), (("--precision", "fp32"), "none")])
+def test_iterations_are_foreseen_in_the_precision_of_a_solve(plan, options, sloppy):
+    found, named = (one(plan, "--lattice", "8x8x8x8", *options, "--sloppy", word) for word in ("auto", sloppy))
+    assert found == named
 
 
 def test_an_iteration_has_two_phases_and_seldom_a_third(plan, staghorn):
@@ -152,7 +158,7 @@ def test_memory_is_that_of_a_solve(plan, solve, staghorn, tmp_path):
     gauge = tmp_path / "hot.h5"
     staghorn("generate", "--lattice", 8, 8, 8, 16, "--sweeps", 0, "--output", gauge, check=True)
     taken = solve(gauge=gauge).report["memory_bytes"]
-    planned = one(plan, "--lattice", "8x8x8x16", "--certificate", "host")["objects"]
+    planned = one(plan, "--lattice", "8x8x8x16", "--sloppy", "auto", "--certificate", "host")["objects"]
     for name in ("certificate_links", "certificate_vectors", "sources_solutions"):
         assert planned[name] == taken[name]
     assert planned["vectors"] == taken["vectors"] * 4128 / 4096
@@ -185,7 +191,7 @@ def test_too_large_a_lattice_is_said_not_to_fit_and_what_would(plan, staghorn):
     found = one(plan, "--lattice", "96x96x96x192", "--rhs", 12)
     assert not found["fits"] and found["gpu_bytes"] > 149e9
     assert "right-hand side" in found["would_fit"] and "GPUs" in found["would_fit"]
-    text = staghorn("plan", "--lattice", "96x96x96x192", "--rhs", 12, check=True).stdout
+    text = staghorn("plan", "--lattice", "96x96x96x192", "--rhs", 12, "--sloppy", "none", check=True).stdout
     assert "does not fit" in text and found["would_fit"] in text
 
 
@@ -306,7 +312,7 @@ def test_plan_for_cpus_says_how_to_start(staghorn, cpus):
 def test_memory_on_cpus_is_that_of_a_solve(plan, solve, staghorn, cpus, tmp_path):
     gauge = tmp_path / "hot.h5"
     staghorn("generate", "--lattice", 8, 8, 8, 16, "--sweeps", 0, "--output", gauge, check=True)
-    planned = one(plan, "--lattice", "8x8x8x16", "--machine", cpus, "--ranks", 1)["objects"]
+    planned = one(plan, "--lattice", "8x8x8x16", "--sloppy", "auto", "--machine", cpus, "--ranks", 1)["objects"]
     report = solve(gauge=gauge).report
     assert planned == report["predicted_memory_bytes"]
 

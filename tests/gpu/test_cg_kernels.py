@@ -16,9 +16,9 @@ pytestmark = pytest.mark.gpu
 PHASES = "0.3,antiperiodic,periodic,0.5"
 
 REQUESTS = {
-    "fp64-18": ["--links", 18],
-    "fp64-12": ["--links", 12, "--boundary", PHASES],
-    "fp64-8": ["--links", 8],
+    "fp64-18": ["--sloppy", "none", "--links", 18],
+    "fp64-12": ["--sloppy", "none", "--links", 12, "--boundary", PHASES],
+    "fp64-8": ["--sloppy", "none", "--links", 8],
     "fp32-18": ["--precision", "fp32", "--links", 18, "--boundary", PHASES],
     "fp32-12": ["--precision", "fp32", "--links", 12],
     "fp32-8": ["--precision", "fp32", "--links", 8, "--boundary", PHASES],

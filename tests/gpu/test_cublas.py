@@ -26,8 +26,8 @@ def cublas(staghorn, gauge):
 
 def solve(staghorn, folder, gauge, blas, *options):
     report = folder / f"{blas}.json"
-    staghorn("solve", "--gauge", gauge, "--mass", 0.05, "--device", "cuda", "--blas", blas, "--report", report, "--force",
-             *options, check=True)
+    staghorn("solve", "--gauge", gauge, "--mass", 0.05, "--sloppy", "none", "--device", "cuda", "--blas", blas, "--report", report,
+             "--force", *options, check=True)
     return json.loads(report.read_text())
 
 

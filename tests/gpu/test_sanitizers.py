@@ -12,7 +12,7 @@ pytestmark = pytest.mark.gpu
 TOOLS = ("memcheck", "racecheck", "initcheck")
 LINKS = (18, 12, 8)
 CELLS = {
-    **{(precision, links): ["--precision", precision, "--links", links] for precision in ("fp64", "fp32") for links in LINKS},
+    **{(precision, links): ["--precision", precision, "--sloppy", "none", "--links", links] for precision in ("fp64", "fp32") for links in LINKS},
     **{(sloppy, links): ["--sloppy", sloppy, "--links", links, "--sloppy-links", links] for sloppy in ("fp32", "fp16") for links in LINKS},
 }
 CUTS = ((1, ""), (1, "xyzt"), (3, "xyzt"), (4, "t"), (16, ""))

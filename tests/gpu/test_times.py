@@ -25,7 +25,7 @@ def times(staghorn, small_gauge, tmp_path):
     return run
 
 
-@pytest.mark.parametrize("sloppy", [[], ["--sloppy", "fp32"]])
+@pytest.mark.parametrize("sloppy", [["--sloppy", "none"], ["--sloppy", "fp32"]])
 @pytest.mark.parametrize("transport, within", [("staged", {}), ("mapped", {"DtoH": "within gather"})])
 def test_phases_are_measured_where_faces_pass_through_the_host(times, transport, within, sloppy):
     rows, report = times("--device", "cuda:0", "--transport", transport, *sloppy, ranks=2)

@@ -21,12 +21,13 @@ def gauge(staghorn, tmp_path_factory):
 
 @pytest.fixture
 def solve(staghorn, gauge, tmp_path):
-    """solve(*options) -> bytes of the solution, report, what was printed; choices are kept below tmp_path/cache."""
+    """solve(*options) -> bytes of the solution, report, what was printed; choices are kept below tmp_path/cache. Without --sloppy: none."""
 
     def run(*options, ranks=1, env=None):
         output, report = tmp_path / "x.h5", tmp_path / "x.json"
         result = staghorn("solve", "--gauge", gauge, "--mass", 0.5, "--device", "cuda", "--source", "gaussian:5",
                           "--noise-vectors", RHS, "--output", output, "--report", report, "--force", *options,
+                          *(() if "--sloppy" in options else ("--sloppy", "none")),
                           ranks=ranks, check=True,
                           env={"XDG_CACHE_HOME": str(tmp_path / "cache"), "STAGHORN_TUNING": "on",
                                "SOURCE_DATE_EPOCH": "0", **(env or {})})

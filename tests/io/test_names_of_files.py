@@ -124,7 +124,7 @@ def test_inspect_explains_a_checkpoint(staghorn, small_gauge, tmp_path):
     staghorn("solve", "--gauge", small_gauge, *POINT, "--output", tmp_path / "x.h5", "--checkpoint", state, "--checkpoint-every", 0,
              check=True)
     text = staghorn("inspect", state, check=True).stdout
-    for words in ("system full, m = 0.5, solver cg", "to 1e-10", "iterations; --resume goes on from it", "suma        match"):
+    for words in ("system full, m = 0.5, solver mixed", "to 1e-10", "iterations; --resume goes on from it", "suma        match"):
         assert words in text, text
     assert "state_0" not in text and len(text) < 4000
     found = json.loads(staghorn("inspect", state, "--json", check=True).stdout)

@@ -44,10 +44,10 @@ MAPPINGS = [
     (16, 4, "1,4,2,2", "host", "host", None),
 ]
 REQUESTS = {
-    "full-fp64-18": ["--mass", 0.1, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
+    "full-fp64-18": ["--sloppy", "none", "--mass", 0.1, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
     "even-fp32-12": ["--mass", 0.2, "--source", "z2:5", "--system", "even", "--precision", "fp32", "--links", 12,
                      "--tolerance", 1e-5],
-    "full-fp64-8": ["--mass", 0.2, "--source", "z2:6", "--links", 8, "--tolerance", 1e-10],
+    "full-fp64-8": ["--sloppy", "none", "--mass", 0.2, "--source", "z2:6", "--links", 8, "--tolerance", 1e-10],
     "odd-mixed": ["--mass", 0.2, "--source", "gaussian:5", "--noise-vectors", 2, "--system", "odd", "--sloppy", "fp32",
                   "--tolerance", 1e-10],
 }

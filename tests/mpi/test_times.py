@@ -21,7 +21,7 @@ def by_phase(table):
     return {row["phase"]: row for row in table}
 
 
-@pytest.mark.parametrize("options", [[], ["--sloppy", "fp32"], ["--grid", "1,1,2,1", "--loopback", "x"]])
+@pytest.mark.parametrize("options", [["--sloppy", "none"], ["--sloppy", "fp32"], ["--grid", "1,1,2,1", "--loopback", "x"]])
 def test_every_phase_of_a_cpu_is_measured(staghorn, small_gauge, tmp_path, options):
     """Copies do not exist on a CPU, ghosts are read in place."""
     report, _ = solve(staghorn, tmp_path, small_gauge, *REQUEST, *options, ranks=2)

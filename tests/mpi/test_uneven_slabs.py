@@ -15,18 +15,18 @@ pytestmark = pytest.mark.mpi
 LATTICE = (8, 8, 12, 16)
 DATE = {"SOURCE_DATE_EPOCH": "1795199983"}  # files of equal solves are equal to the byte
 NAIVE = {
-    "fp64-18-full": ["--mass", 0.3, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
+    "fp64-18-full": ["--sloppy", "none", "--mass", 0.3, "--source", "point:1,2,3,4", "--color", "all", "--tolerance", 1e-8],
     "fp32-12-even": ["--mass", 0.3, "--source", "z2:5", "--system", "even", "--precision", "fp32", "--links", 12,
                      "--tolerance", 1e-5],
-    "fp64-8-odd": ["--mass", 0.3, "--source", "z2:6", "--links", 8, "--system", "odd", "--tolerance", 1e-8],
+    "fp64-8-odd": ["--sloppy", "none", "--mass", 0.3, "--source", "z2:6", "--links", 8, "--system", "odd", "--tolerance", 1e-8],
     "fp64-fp16": ["--mass", 0.3, "--source", "gaussian:5", "--noise-vectors", 2, "--sloppy", "fp16", "--tolerance", 1e-10],
-    "masses": ["--masses", "0.3,0.5", "--source", "z2:7", "--tolerance", 1e-8],
+    "masses": ["--sloppy", "none", "--masses", "0.3,0.5", "--source", "z2:7", "--tolerance", 1e-8],
     "masses-close": ["--masses", "0.3,0.31,0.32,0.33", "--source", "z2:7", "--sloppy", "fp32", "--tolerance", 1e-10],
-    "block": ["--mass", 0.3, "--source", "z2:8", "--noise-vectors", 3, "--solver", "block", "--tolerance", 1e-8],
+    "block": ["--sloppy", "none", "--mass", 0.3, "--source", "z2:8", "--noise-vectors", 3, "--solver", "block", "--tolerance", 1e-8],
 }
 IMPROVED = {
     "hisq": ["--mass", 0.4, "--source", "z2:9", "--action", "hisq", "--sloppy", "fp32", "--tolerance", 1e-8],
-    "asqtad": ["--mass", 0.4, "--source", "z2:9", "--action", "asqtad", "--naik-links", 18, "--tolerance", 1e-8],
+    "asqtad": ["--sloppy", "none", "--mass", 0.4, "--source", "z2:9", "--action", "asqtad", "--naik-links", 18, "--tolerance", 1e-8],
 }
 REQUESTS = NAIVE | IMPROVED
 FEW = {name: NAIVE[name] for name in ("fp32-12-even", "fp64-fp16", "block")}

@@ -20,14 +20,14 @@ PHASES = "0.3,antiperiodic,periodic,0.5"
 MANY = ["--source", "gaussian:5", "--noise-vectors", 3]
 HISQ = ["--action", "hisq"]
 REQUESTS = {
-    "fp64-18": ["--links", 18, "--boundary", PHASES],
+    "fp64-18": ["--sloppy", "none", "--links", 18, "--boundary", PHASES],
     "fp32-8-odd": ["--precision", "fp32", "--links", 8, "--system", "odd", *MANY],
     "fp64-12-fp32-12": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12],
     "fp64-18-fp16-12": ["--sloppy", "fp16", "--sloppy-links", 12, *MANY],
     "hisq-fp16": [*HISQ, "--sloppy", "fp16", *MANY],
-    "block": ["--solver", "block", *MANY],
+    "block": ["--sloppy", "none", "--solver", "block", *MANY],
     "masses": ["--masses", "0.1,0.3,0.9"],
-    "two at a time": ["--batch", 2, *MANY],
+    "two at a time": ["--sloppy", "none", "--batch", 2, *MANY],
     "device certificate is the host's": ["--certificate", "host", "--phases", "milc"],
 }
 GRIDS = ["2,1,2,1", "1,1,1,3"]  # the latter has slabs of 6, 6 and 4 sites
@@ -114,7 +114,7 @@ def test_eigenpairs_of_unlike_ranks_deflate_anywhere(staghorn, answers, every_ot
 
     pairs, same = find(tmp_path / "pairs.h5", (every_other_rank("baseline"),)), find(tmp_path / "same.h5")
     assert pairs.read_bytes() == same.read_bytes()
-    request = {"deflated": ["--gauge", small, "--eigenvectors", pairs],
+    request = {"deflated": ["--sloppy", "none", "--gauge", small, "--eigenvectors", pairs],
                "deflated-fp16": ["--gauge", small, "--eigenvectors", pairs, "--sloppy", "fp16"]}
     unlike, like = answers("1,1,1,2", "baseline", request), answers("1,1,2,1", None, request)
     assert {name: answer for name, (answer, _) in unlike.items()} == {name: answer for name, (answer, _) in like.items()}

@@ -8,6 +8,7 @@ import pytest
 from solve_files import assert_iterated_in, solve
 
 CONFIGS = Path(__file__).parents[2] / "configs"
+IN_FP64 = ("--sloppy", "none")
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def rhs_of(staghorn, tmp_path):
 @pytest.mark.parametrize("links", [18, 12, 8])
 def test_residuals_carry_the_rounding_of_the_sloppy_precision(rhs_of, small_gauge, sloppy, links):
     system = ("--mass", 0.2, "--source", "point:0,0,0,0", "--color", 0)
-    double = rhs_of(small_gauge, *system)
+    double = rhs_of(small_gauge, *system, *IN_FP64)
     assert_iterated_in(sloppy, rhs_of(small_gauge, *system, "--sloppy", sloppy, "--sloppy-links", links), double)
 
 
@@ -35,7 +36,7 @@ def test_few_updates_and_no_more_iterations_on_large_lattices(staghorn, rhs_of, 
     gauge = tmp_path / "hot.h5"
     staghorn("generate", "--lattice", 16, 16, 16, 32, "--start", "hot", "--sweeps", 0, "--seed", 3, "--output", gauge, check=True)
     system = ("--mass", 0.3, "--source", "point:0,0,0,0", "--color", 0)
-    double = rhs_of(gauge, *system)
+    double = rhs_of(gauge, *system, *IN_FP64)
     # The residual falls by 2000, 50 and 25 between updates: 10 orders of magnitude take at least 3, 5 and 7 of them.
     for sloppy, links, least, most in (("fp32", 12, 2, 4), ("fp16", 12, 4, 6), ("fp16", 8, 4, 8)):
         mixed = rhs_of(gauge, *system, "--sloppy", sloppy, "--sloppy-links", links)
@@ -49,7 +50,7 @@ def test_no_more_iterations_on_ill_conditioned_systems(staghorn, rhs_of, tmp_pat
     gauge = tmp_path / "gauge.h5"
     staghorn("generate", "--lattice", 12, 12, 12, 16, "--beta", 6.0, "--sweeps", 10, "--seed", 5, "--output", gauge, check=True)
     system = ("--mass", 0.005, "--source", "point:1,0,2,3", "--color", 1)
-    double = rhs_of(gauge, *system)
+    double = rhs_of(gauge, *system, *IN_FP64)
     for sloppy, more in (("fp32", 1.05), ("fp16", 1.5)):
         mixed = rhs_of(gauge, *system, "--sloppy", sloppy)
         assert_iterated_in(sloppy, mixed, double)
@@ -60,7 +61,7 @@ def test_no_more_iterations_on_ill_conditioned_systems(staghorn, rhs_of, tmp_pat
 def test_small_isolated_eigenvalues_are_not_forgotten(rhs_of, sloppy, most, mismatch):
     """HISQ on a small lattice: |r| stands for hundreds of iterations before it falls. Errors must not gather meanwhile."""
     system = ("--action", "hisq", "--mass", 0.005, "--source", "gaussian:1")
-    double = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system)
+    double = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system, *IN_FP64)
     mixed = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system, "--sloppy", sloppy)
     assert_iterated_in(sloppy, mixed, double)
     assert 800 <= double["iterations"] <= 900 and mixed["iterations"] <= most
@@ -71,7 +72,7 @@ def test_small_isolated_eigenvalues_are_not_forgotten(rhs_of, sloppy, most, mism
 def test_massless_systems_end(rhs_of):
     """The rule for the distance of updates does not divide by the mass."""
     system = ("--mass", 0, "--source", "point:0,0,0,0", "--color", 0)
-    double = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system)
+    double = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system, *IN_FP64)
     for sloppy in "fp32", "fp16":
         mixed = rhs_of(CONFIGS / "quenched_8x8x8x16_b5.70.nersc", *system, "--sloppy", sloppy)
         assert_iterated_in(sloppy, mixed, double)

@@ -15,8 +15,8 @@ staghorn = pytest.importorskip("staghorn.session", reason="the compiled Python m
 
 EXTENTS = (4, 4, 4, 8)
 MASS, TOLERANCE = 0.1, 1e-9
-KINDS = {"fp64": {}, "mixed": {"sloppy": "fp32"}, "mixed-fp16": {"sloppy": "fp16", "links": 12},
-         "block": {"solver": "block"}, "block-mixed": {"solver": "block", "sloppy": "fp32"}}
+KINDS = {"fp64": {"sloppy": "none"}, "mixed": {"sloppy": "fp32"}, "mixed-fp16": {"sloppy": "fp16", "links": 12},
+         "block": {"solver": "block", "sloppy": "none"}, "block-mixed": {"solver": "block", "sloppy": "fp32"}}
 FLIPS = int(os.environ.get("STAGHORN_TEST_FLIPS", "6"))  # of each kind and place
 
 
@@ -102,7 +102,7 @@ def test_recover_goes_back_from_a_solution_that_is_lost(links, b):
 def test_a_fault_without_its_place_does_not_happen(links, b):
     """The sums of block CG are Gram matrices, no sums of a kernel: the report says that nothing happened. Nor are there ghosts
     without a face."""
-    for options in ({"solver": "block", "inject": "sum:3"}, {"inject": "halo:3"}):
+    for options in ({"solver": "block", "sloppy": "none", "inject": "sum:3"}, {"inject": "halo:3"}):
         _, report = staghorn.Session(links, order="lex", **options).solve(MASS, b, tolerance=TOLERANCE)
         assert report["faults"]["injected"] == [] and report["outcome"] == "certified"
 

@@ -26,7 +26,7 @@ def plain(links):
 
 @pytest.mark.parametrize("system", ["full", "even", "odd"])
 @pytest.mark.parametrize("products", [1, 2, 7, 40])
-@pytest.mark.parametrize("numbers", [{}, {"sloppy": "fp32"}, {"sloppy": "fp16"}, {"links": 12}])
+@pytest.mark.parametrize("numbers", [{"sloppy": "none"}, {"sloppy": "fp32"}, {"sloppy": "fp16"}, {"links": 12}])
 def test_a_polynomial_saves_iterations_and_changes_no_solution(links, plain, system, products, numbers):
     b = np.array([reference.random_vector(EXTENTS, seed) for seed in (82, 83)])
     if system != "full":

@@ -36,6 +36,7 @@ REQUESTS = [
     ("batches of block CG", {"solver": "block"}, 0.2, "z2:5", {"noise_vectors": 6, "batch": 3}),
     ("mixed precision", {"sloppy": "fp16", "sloppy_links": 8}, 0.1, "z2:4", {}),
     ("chosen precision", {"sloppy": "auto"}, 0.1, "z2:4", {}),
+    ("one precision", {"sloppy": "none"}, 0.1, "z2:4", {}),
     ("chosen precision in turns", {"sloppy": "auto"}, 0.1, None, {"sources": ["z2:4", "z2:5", "z2:6"], "batch": 2}),
     ("single precision", {"precision": "fp32"}, 0.1, "point:0,0,0,0", {}),
     ("preconditioner", {"preconditioner": "chebyshev:3"}, 0.1, "z2:1", {}),
@@ -45,7 +46,7 @@ REQUESTS = [
     ("HISQ", {"action": "hisq", "naik_epsilon": -0.1, "keep_thin_links": True, "sloppy": "fp32"}, None, "point:0,0,0,0",
      {"masses": "0.4,0.8:0.2"}),
     ("deflation", {"eigenvectors": PAIRS}, 0.05, "z2:2", {"noise_vectors": 2, "exact_low_modes": True}),
-    ("checkpoint", {}, 0.05, "z2:8", {"checkpoint": os.path.join(folder, f"{door}.state"), "checkpoint_every": 0}),
+    ("checkpoint", {"sloppy": "none"}, 0.05, "z2:8", {"checkpoint": os.path.join(folder, f"{door}.state"), "checkpoint_every": 0}),
 ]
 
 

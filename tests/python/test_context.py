@@ -130,7 +130,7 @@ def test_options_of_the_program_are_taken_by_their_names(gauge, b, tmp_path):
     assert np.array_equal(x, whole) and resumed.rhs[0].history == report.rhs[0].history
     assert gauge.solve(MASS, np.stack([b, 2 * b, b[::-1].copy()]), solver="block")[1].solver == "block"
     assert gauge.solve(MASS, b, preconditioner="chebyshev:3")[1].solver == "flexible"
-    assert gauge.solve(MASS, b)[1].solver == "cg"
+    assert gauge.solve(MASS, b)[1].solver == "mixed" and gauge.solve(MASS, b, sloppy="none")[1].solver == "cg"
     assert gauge.multishift([0.0, 0.5], b, mass=MASS, deflate=False)[1].certified
     with pytest.raises(TypeError, match="unexpected keyword argument 'tolerence'. Did you mean 'tolerance'"):
         gauge.solve(MASS, b, tolerence=1e-5)

@@ -73,7 +73,7 @@ def test_mixed_precision_reaches_what_fp64_does(sloppy, sloppy_links):
     assert np.allclose(x, staghorn.Session(links).solve(0.5, b, tolerance=1e-12)[0], rtol=0, atol=1e-11)
 
 
-@pytest.mark.parametrize("options", [{}, {"sloppy": "fp16", "loopback": "xt"}, {"precision": "fp32", "links": 12}])
+@pytest.mark.parametrize("options", [{"sloppy": "none"}, {}, {"sloppy": "fp16", "loopback": "xt"}, {"precision": "fp32", "links": 12}])
 def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
     links, b = reference.random_links(EXTENTS, seed=41), reference.random_vector(EXTENTS, 50)
     batches = [b, np.stack([b, 1j * b, b.conj()]), -b]
@@ -87,10 +87,10 @@ def test_batches_of_any_size_have_the_bits_of_a_new_session(options):
 
 
 @pytest.mark.parametrize("options, words", [
-    ({"sloppy": "fp64"}, "sloppy: expected fp32, fp16 or auto"),
-    ({"sloppy": "fp8"}, "sloppy: expected fp32, fp16 or auto, found 'fp8'"),
+    ({"sloppy": "fp64"}, "sloppy: expected auto, fp32, fp16 or none"),
+    ({"sloppy": "fp8"}, "sloppy: expected auto, fp32, fp16 or none, found 'fp8'"),
     ({"sloppy": "fp16", "precision": "fp32"}, "sloppy: expected fp32 or fp16 below precision fp64, found fp16 below fp32"),
-    ({"sloppy_links": 12}, "sloppy_links: expected a sloppy precision"),
+    ({"sloppy_links": 12, "sloppy": "none"}, "sloppy_links: expected a sloppy precision"),
     ({"tuning": "sometimes"}, "on, off or again"),
     ({"blas": "mkl"}, "fused or cublas"),
     ({"blas": "cublas", "sloppy": "fp32"}, "sloppy fp32"),

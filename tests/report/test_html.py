@@ -86,8 +86,8 @@ def test_a_page_has_the_values_of_its_report_and_loads_nothing(page, made):
     assert found.row("vectors") == [shown(report["memory_bytes"]["vectors"] * 1e-6) + " MB"]
     assert found.row("vectors, predicted") == [shown(report["predicted_memory_bytes"]["vectors"] * 1e-6) + " MB"]
     assert found.row("version") == [report["provenance"]["version"]]
-    # (16 R + 55 n) w bytes a site of one parity, here 16 x 18 + 54 x 3 reals of 8 bytes, for three right-hand sides.
-    rate = report["site_iterations_per_second"] / 3 / 2 * (16 * 18 + 54 * 3) * 8e-9
+    # (16 R + 55 n) w bytes a site of one parity, here 16 x 12 + 54 x 3 reals of 4 bytes, for three right-hand sides.
+    rate = report["site_iterations_per_second"] / 3 / 2 * (16 * 12 + 54 * 3) * 4e-9
     assert float(found.row("GB/s of the iterations, at least")[0]) == pytest.approx(rate, rel=1e-5)
 
 

@@ -61,6 +61,8 @@ staghorn_request request_of(int quda_precision, const QudaInvertArgs_t& args) {
     request.sloppy = STAGHORN_FP16;
   else if (args.mixed_precision == 1 || precision_of("quda_precision", quda_precision) == STAGHORN_FP32)
     request.sloppy = STAGHORN_FP32;
+  else
+    request.sloppy = STAGHORN_NO_SLOPPY;
   precision_of("quda_precision", quda_precision);
   return request;
 }

@@ -17,7 +17,7 @@ constexpr Choice choices[] = {{"request.system", &Request::system, STAGHORN_FULL
                               {"request.sign", &Request::sign},
                               {"request.halved", &Request::halved, 0, 1},
                               {"request.precision", &Request::precision, STAGHORN_FP64, STAGHORN_FP32},
-                              {"request.sloppy", &Request::sloppy, STAGHORN_FP64, STAGHORN_NO_SLOPPY},
+                              {"request.sloppy", &Request::sloppy, STAGHORN_FP64, STAGHORN_AUTO_SLOPPY},
                               {"request.sloppy_reals", &Request::sloppy_reals},
                               {"request.stop", &Request::stop, STAGHORN_STOP_ON_SYSTEM, STAGHORN_STOP_ON_PARITY},
                               {"request.guess", &Request::guess, 0, 1},
@@ -67,7 +67,11 @@ SolveOptions options_of(const Request& given, OptionsOf whose, const SessionOpti
   if (given.stop == STAGHORN_STOP_ON_PARITY) request.stop = StopOn::parity;
   SessionOptions& session = options.session;
   if (given.precision != STAGHORN_FP64) session.precision = Precision(given.precision);
-  if (given.sloppy != STAGHORN_NO_SLOPPY) session.sloppy = Precision(given.sloppy);
+  if (given.sloppy != STAGHORN_AUTO_SLOPPY) {
+    session.sloppy_auto = false;
+    session.sloppy.reset();
+    if (given.sloppy != STAGHORN_NO_SLOPPY) session.sloppy = Precision(given.sloppy);
+  }
   check_reals("request.sloppy_reals", given.sloppy_reals, improved ? LinkKind::naik : LinkKind::thin);
   if (session.sloppy && given.sloppy_reals != 0)
     (improved ? session.sloppy_naik_links : session.sloppy_links) = form_of(given.sloppy_reals);

@@ -30,7 +30,7 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes&) { return 3 * precise.vector; }},
     {"mixed",
      SolverNeeds::sloppy,
-     {.deflate = true, .shift = true, .refill = true, .resume = true},
+     {.deflate = true, .shift = true, .refill = true, .resume = true, .half = true},
      [](const SolverParts& parts) -> std::unique_ptr<KrylovSolver> {
        return std::make_unique<MixedPrecisionCg>(parts.d, *parts.sloppy);
      },
@@ -56,19 +56,45 @@ constexpr SolverEntry table[] = {
      [](const OperatorBytes& precise, const OperatorBytes&) { return cublas_vectors * precise.vector; }},
 };
 
+// From these on fp16 is no slower than fp32, for improved quarks: an iteration takes 3 to 15 % less on a CPU (that of
+// naive quarks a quarter more), and CG takes few more of them (HISQ, 32x32x32x64: 1 % at mass 0.01, 11 % at 0.002).
+constexpr std::int64_t least_sites_for_fp16 = 100'000;
+constexpr double least_mass_for_fp16 = 0.005;
+
+// nullptr: there is none. `names` gets those there are.
+const SolverEntry* find_solver(const SolveNumbers& asked, SolverNeeds parts, std::string& names) {
+  names = "auto";
+  for (const SolverEntry& entry : table) {
+    if (entry.needs != parts || entry.can.precondition != asked.is_preconditioned()) continue;
+    if (asked.solver == "auto" || asked.solver == entry.name) return &entry;
+    names += std::string(", ") + entry.name;
+  }
+  return nullptr;
+}
+
 }  // namespace
+
+SolveNumbers chosen_numbers(SolveNumbers asked, const SessionOptions& gauge, const SolveRequest& request,
+                            std::int64_t sites) {
+  if (!asked.sloppy_auto) return asked;
+  asked.sloppy.reset();
+  std::string names;
+  const SolverEntry* const solver = find_solver(asked, SolverNeeds::sloppy, names);
+  if (!solver || asked.precision != Precision::fp64 || gauge.blas == Blas::cublas) return asked;
+  const bool one_mass = request.masses.empty() && !request.rational;
+  const bool half = solver->can.half && gauge.quarks.improved() && one_mass && request.mass >= least_mass_for_fp16 &&
+                    sites >= least_sites_for_fp16;
+  asked.sloppy = half ? Precision::fp16 : Precision::fp32;
+  return asked;
+}
 
 const SolverEntry& solver_for(const SessionOptions& options) {
   const SolverNeeds parts = options.sloppy                 ? SolverNeeds::sloppy
                             : options.blas == Blas::cublas ? SolverNeeds::cublas
                                                            : SolverNeeds::nothing;
   if (options.is_preconditioned()) preconditioner_of(options.preconditioner);
-  std::string names = "auto";
-  for (const SolverEntry& entry : table) {
-    if (entry.needs != parts || entry.can.precondition != options.is_preconditioned()) continue;
-    if (options.solver == "auto" || options.solver == entry.name) return entry;
-    names += std::string(", ") + entry.name;
-  }
+  std::string names;
+  if (const SolverEntry* const found = find_solver(options, parts, names)) return *found;
   throw Error("solver", names + " (with these options sloppy, blas and preconditioner)", "'" + options.solver + "'");
 }
 

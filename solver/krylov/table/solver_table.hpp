@@ -32,6 +32,7 @@ struct SolverEntry {
     bool shift = false;         // several masses: multi-shift CG stands for it
     bool refill = false;        // sources take turns in its batch (tile/tile_solver.hpp)
     bool resume = false;        // it can be left and taken up again
+    bool half = false;          // iterations in 16 bits are as good as in fp32 where the lattice is large
   } can;
   // Makes the solver and its vectors, for d.n_rhs() right-hand sides. Local.
   std::unique_ptr<KrylovSolver> (*make)(const SolverParts& parts);
@@ -43,6 +44,11 @@ struct SolverEntry {
 // solver needs just these. `solver` names one of those solvers; auto takes the first in the table. Throws Error naming
 // the choices.
 const SolverEntry& solver_for(const SessionOptions& options);
+// With asked.sloppy_auto the precision of the iterations for this request and the quarks of `gauge`, on a lattice of so
+// many sites in all; else what was asked. It depends on nothing that differs between machines, so that an answer has
+// the same bits on all of them. Without a request: what memory is foreseen for.
+SolveNumbers chosen_numbers(SolveNumbers asked, const SessionOptions& gauge, const SolveRequest& request = {},
+                            std::int64_t sites = 0);
 // Of all its vectors, those of a preconditioner included.
 double predicted_solver_bytes(const SessionOptions& options, const OperatorBytes& precise, const OperatorBytes& sloppy);
 

@@ -9,6 +9,7 @@
 #include "solver/bench/this_machine.hpp"
 #include "solver/eigen/deflation.hpp"
 #include "solver/krylov/shifts/shifted_precision.hpp"
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/machine/shares/share_model.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
@@ -32,7 +33,7 @@ CommandSyntax plan_syntax() {
       "\nA machine file is what --json prints under \"machine\": bandwidths in GB/s and memory in GB (of one GPU, or\n"
       "of the share of one rank), latencies in us. With threads_per_rank it is one of CPUs.\n"
       "Examples:\n  staghorn plan --lattice 96 96 96 192 --links 12 --gpus 64,128,...,4096\n"
-      "  staghorn plan --lattice 32 32 32 64 --sloppy fp32 --machine here\n"
+      "  staghorn plan --lattice 32 32 32 64 --machine here\n"
       "  staghorn plan --lattice 32 32 32 64 --machine h200,here --shares auto\n"};
   syntax.options.add(options_of(
       "Options",
@@ -53,7 +54,8 @@ CommandSyntax plan_syntax() {
        {"action", "naive|asqtad|hisq", "which staggered quarks", "naive"},
        {"naik-links", "18|13|9", "asqtad, hisq: reals stored per Naik link", "18"},
        {"sloppy-naik-links", "18|13|9", "the same in the iterations (default: 13)"},
-       {"sloppy", "fp32|fp16", "precision of the iterations, below --precision"},
+       {"sloppy", "auto|fp32|fp16|none",
+        "precision of the iterations, below --precision; auto: fp32, and none below fp32", "auto"},
        {"sloppy-links", "18|12|8", "reals per link in the iterations (default: 12)"},
        {"rhs", "N", "right-hand sides side by side, " + rhs_range(), "1"},
        {"certificate", "auto|host|device",
@@ -116,6 +118,7 @@ SolveShape read_shape(const OptionValues& values) {
   options.session.keep_thin_links = !options.request.naik_epsilons.empty();
   check_epsilons(options.request, options.session);
   shape.options = options.session;
+  static_cast<SolveNumbers&>(shape.options) = chosen_numbers(options.session, options.session);
   if (const std::vector<double>& masses = options.request.masses; !masses.empty())
     shape.shifts_in = shifted_precision(shape.options, shape.lattice, masses, 0,
                                         tolerance_in_force(options.request, shape.options.precision));

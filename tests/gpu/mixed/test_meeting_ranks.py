@@ -18,18 +18,18 @@ pytestmark = [pytest.mark.mpi,
 
 MANY = ["--source", "gaussian:5", "--noise-vectors", 3]
 REQUESTS = {
-    "fp64": ["--links", 18, "--boundary", "0.3,antiperiodic,periodic,0.5"],
+    "fp64": ["--sloppy", "none", "--links", 18, "--boundary", "0.3,antiperiodic,periodic,0.5"],
     "fp32-8-odd": ["--precision", "fp32", "--links", 8, "--system", "odd", *MANY],
     "fp64-fp32": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12],
     "fp64-fp16": ["--sloppy", "fp16", *MANY],
-    "no overlap": ["--overlap", "off", "--loopback", "x"],
+    "no overlap": ["--sloppy", "none", "--overlap", "off", "--loopback", "x"],
     "mapped": ["--transport", "mapped"],
     "hisq": ["--action", "hisq", "--sloppy", "fp16", "--phases", "milc"],
-    "masses": ["--masses", "0.1,0.3,0.9"],
+    "masses": ["--sloppy", "none", "--masses", "0.1,0.3,0.9"],
     "masses-fp32": ["--masses", "0.1,0.3,0.9", "--sloppy", "fp32", *MANY],
-    "block": ["--solver", "block", *MANY],
+    "block": ["--sloppy", "none", "--solver", "block", *MANY],
     "block-fp32": ["--solver", "block", "--sloppy", "fp32", *MANY],
-    "batch": ["--batch", 2, *MANY],
+    "batch": ["--sloppy", "none", "--batch", 2, *MANY],
 }
 DEVICES = {"1,1,1,2": "cuda:0,cpu", "1,1,2,2": "cpu,cuda:0,cuda:0,cpu"}
 FAILED = 3  # exit status: not converged

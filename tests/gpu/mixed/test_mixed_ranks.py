@@ -15,21 +15,21 @@ pytestmark = pytest.mark.gpu
 PHASES = "0.3,antiperiodic,periodic,0.5"
 MANY = ["--source", "gaussian:5", "--noise-vectors", 3]
 REQUESTS = {
-    "fp64-18": ["--links", 18, "--boundary", PHASES],
-    "fp64-12": ["--links", 12, *MANY],
-    "fp64-8": ["--links", 8, "--system", "odd", *MANY],
+    "fp64-18": ["--sloppy", "none", "--links", 18, "--boundary", PHASES],
+    "fp64-12": ["--sloppy", "none", "--links", 12, *MANY],
+    "fp64-8": ["--sloppy", "none", "--links", 8, "--system", "odd", *MANY],
     "fp32-18": ["--precision", "fp32", *MANY],
     "fp32-8": ["--precision", "fp32", "--links", 8],
     "fp64-12-fp32-12": ["--links", 12, "--sloppy", "fp32", "--sloppy-links", 12],
     "fp64-18-fp16-12": ["--sloppy", "fp16", "--sloppy-links", 12, *MANY],
     "fp64-18-fp16-18": ["--sloppy", "fp16", "--sloppy-links", 18, "--boundary", PHASES],
-    "hisq": ["--action", "hisq", "--phases", "milc"],
+    "hisq": ["--sloppy", "none", "--action", "hisq", "--phases", "milc"],
     "hisq-fp16": ["--action", "hisq", "--sloppy", "fp16", *MANY],
-    "block": ["--solver", "block", *MANY],
+    "block": ["--sloppy", "none", "--solver", "block", *MANY],
     "block-fp32": ["--solver", "block", "--sloppy", "fp32", *MANY],
-    "batch": ["--batch", 2, *MANY],
+    "batch": ["--sloppy", "none", "--batch", 2, *MANY],
 }
-MASSES = {"masses": ["--masses", "0.2,0.4,0.9"], "masses-fp32": ["--masses", "0.2,0.4,0.9", "--sloppy", "fp32"]}
+MASSES = {"masses": ["--sloppy", "none", "--masses", "0.2,0.4,0.9"], "masses-fp32": ["--masses", "0.2,0.4,0.9", "--sloppy", "fp32"]}
 ENDS = {"STAGHORN_WATCHDOG": "60"}
 # ranks on each device, in the order of the ranks
 DEVICES = {"1,1,1,2": "cuda:0,cpu", "2,1,1,1": "cpu,cuda:0", "1,1,2,2": "cuda:0,cpu", "1,2,1,2": "cpu,cuda:0,cpu,cpu"}

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "solver/krylov/table/solver_table.hpp"
 #include "solver/session/job/job_plan.hpp"
 #include "solver/session/job/solve.hpp"
 #include "tests/unit/unit_checks.hpp"
@@ -108,19 +109,28 @@ bool another_solver_keeps_the_packed_links() {
 bool a_precision_is_chosen_for_each_request() {
   SolveRequest request;
   request.mass = 0.005;
-  QuarkAction quarks;
-  quarks.action = Action::hisq;
+  SessionOptions gauge;
+  Action& action = gauge.quarks.action;
+  action = Action::hisq;
   SolveNumbers asked;
-  const auto chosen = [&](std::int64_t sites) { return *chosen_numbers(asked, request, quarks, sites).sloppy; };
-  if (!CHECK(!chosen_numbers(asked, request, quarks, 1'000'000).sloppy)) return false;
+  const auto chosen = [&](std::int64_t sites) { return chosen_numbers(asked, gauge, request, sites).sloppy; };
+  if (!CHECK(!chosen(1'000'000))) return false;
   asked.sloppy_auto = true;
   if (!CHECK(chosen(100'000) == Precision::fp16) || !CHECK(chosen(99'999) == Precision::fp32)) return false;
   asked.solver = "block";
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
+  asked.solver = "cg";
+  if (!CHECK(!chosen(100'000))) return false;
   asked.solver = "auto";
-  quarks.action = Action::naive;
+  gauge.blas = Blas::cublas;
+  if (!CHECK(!chosen(100'000))) return false;
+  gauge.blas = Blas::fused;
+  asked.precision = Precision::fp32;
+  if (!CHECK(!chosen(100'000))) return false;
+  asked.precision = Precision::fp64;
+  action = Action::naive;
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
-  quarks.action = Action::hisq;
+  action = Action::hisq;
   request.mass = 0.004;
   if (!CHECK(chosen(100'000) == Precision::fp32)) return false;
   request.masses = {0.1, 0.2};
