@@ -1,16 +1,15 @@
 // `staghorn smooth`: gradient flow, smearing, gauge fixing and loops of a configuration.
 #include <ostream>
 
-#include "halo/cut_lattice.hpp"
 #include "halo/watchdog.hpp"
 #include "lattice_io/files/header_text.hpp"
 #include "lattice_io/files/output_file.hpp"
 #include "lattice_io/files/text_file.hpp"
 #include "solver/program/command_line/command_options.hpp"
 #include "solver/program/commands.hpp"
-#include "solver/report/gauge_summary.hpp"
 #include "solver/request/words/formatted.hpp"
 #include "solver/smoothing/smooth.hpp"
+#include "solver/smoothing/smooth_links.hpp"
 
 namespace staghorn {
 
@@ -67,43 +66,18 @@ CommandSyntax smooth_syntax() {
   return syntax;
 }
 
-// Numbers joined by `separator`.
-template <class Number>
-std::vector<Number> numbers_of(const OptionValues& values, const char* option, char separator) {
-  std::vector<Number> numbers;
-  if (!values.count(option)) return numbers;
-  return parse_value(option, [&] {
-    const std::string text = values.text(option) + separator;
-    for (std::size_t begin = 0; begin < text.size();) {
-      const std::size_t end = text.find(separator, begin);
-      numbers.push_back(parse_number<Number>(text.substr(begin, end - begin)));
-      begin = end + 1;
-    }
-    return numbers;
-  });
-}
-
 SmoothSetting read_setting(const OptionValues& values) {
-  SmoothRequest request;
-  request.method = parse_value("method", [&] { return parse_smooth_method(values.text("method")); });
-  const auto real = [&](const char* name, std::optional<double>& value) {
-    if (values.count(name)) value = values.number<double>(name);
-  };
-  const auto whole = [&](const char* name, std::optional<int>& value) {
-    if (values.count(name)) value = values.number<int>(name);
-  };
-  real("time", request.time);
-  real("step", request.step);
-  whole("measure-every", request.measure_every);
-  whole("steps", request.steps);
-  request.weights = numbers_of<double>(values, "weights", ',');
-  if (values.is_on("space-only")) request.space_only = true;
-  real("relaxation", request.relaxation);
-  real("tolerance", request.tolerance);
-  whole("max-sweeps", request.max_sweeps);
-  request.loops = numbers_of<int>(values, "loops", 'x');
-  return with_usage_errors([&] { return setting_of(request); },
-                           [](const std::string& words) { return in_words_of_the_program(words); });
+  return with_usage_errors(
+      [&] {
+        SmoothRequest request;
+        for (const char* name : {"method", "time", "step", "measure_every", "steps", "weights", "relaxation",
+                                 "tolerance", "max_sweeps", "loops"})
+          if (const std::string option = with_dashes(name).substr(2); values.count(option))
+            set_smooth_option(request, name, values.text(option.c_str()));
+        if (values.is_on("space-only")) request.space_only = true;
+        return setting_of(request);
+      },
+      [](const std::string& words) { return in_words_of_the_program(words); });
 }
 
 void print_row(std::ostream& out, const GaugeMeasurement& at) {
@@ -173,30 +147,24 @@ int run_smooth(const Communicator& communicator, const std::vector<std::string>&
   ClaimedNames names(communicator);
   for (const auto& name : {output, report_file})
     if (name) names.claim(*name, force);
-  const GaugeHeader header = read_gauge_header(communicator, gauge, values->optional_text("dataset"));
-  LinkField links(cut_lattice(communicator, header.extents, grid));
-  const GaugeChecks checks = read_gauge(communicator, header, links, !values->is_on("no-verify"));
-  for (const std::string& text : unverified_checksums(checks.checksums)) messages << "UNVERIFIED: " << text << "\n";
-  const UnitarityCheck unitarity = check_unitarity(communicator, links);
-  require_su3(gauge, unitarity, values->is_on("reunitarize"));
-  GaugeSummary summary = summarize_gauge(communicator, links, unitarity, checks);
-  summary.file = gauge;
-  summary.format = to_string(header.format);
-  summary.reunitarized = values->is_on("reunitarize");
-  if (summary.reunitarized) reunitarize(links);
+  SmoothLinks read =
+      read_links(communicator, {gauge, values->optional_text("dataset"), grid, !values->is_on("no-verify")},
+                 values->is_on("reunitarize"));
+  for (const std::string& text : unverified_checksums(read.summary.checksums))
+    messages << "UNVERIFIED: " << text << "\n";
 
   SmoothWatch watch;
   if (setting.flows()) {
     messages << "       t  plaquette     E             t^2 E         charge\n";
     watch.measured = [&](const GaugeMeasurement& at) { print_row(messages, at); };
   }
-  SmoothReport report = smooth(communicator, links, setting, watch);
-  report.gauge = summary;
+  SmoothReport report = smooth(communicator, read.links, setting, watch);
+  report.gauge = read.summary;
   report.output = output.value_or("");
   print_results(messages, report);
   write_with_report(
       communicator, output,
-      [&](const Replacing& how) { write_gauge(communicator, *output, format, precision, links, metadata, how); },
+      [&](const Replacing& how) { write_gauge(communicator, *output, format, precision, read.links, metadata, how); },
       report_file, [&](const Error*) { return to_json(report); }, force);
   if (output)
     messages << "written to " << *output << " (" << to_string(format) << ", " << to_string(precision) << ")\n";

@@ -1,6 +1,7 @@
 #include "dirac/gauge/smoothing/gauge_fixing.hpp"
 
 #include "dirac/algebra/exact_sum.hpp"
+#include "dirac/gauge/gauge_observables.hpp"
 #include "dirac/gauge/smoothing/relaxation_site.hpp"
 #include "dirac/gauge/smoothing/site_slabs.hpp"
 
@@ -76,6 +77,7 @@ void relaxation_sweep(const Communicator& communicator, LinkField& links, GaugeC
       for_slabs(g.size(), [&](SiteSlab slab) { rotate(g, ahead, parity, mu, links, slab); });
     }
   }
+  reunitarize(links);
 }
 
 }  // namespace staghorn

@@ -21,7 +21,8 @@ GaugeFunctional gauge_functional(const Communicator& communicator, const LinkFie
 
 // Transforms all even sites, then all odd ones, U_mu(x) = g(x) U_mu(x) g(x+mu)^dagger, so that F grows: for each SU(2)
 // subgroup g is the best rotation h to the power `relaxation`, to first order: 1 + relaxation (h - 1), made unitary.
-// `relaxation` is from 1 (the best rotation) to below 2. Bits as above. Collective.
+// `relaxation` is from 1 (the best rotation) to below 2. Then projects the links onto SU(3), as rounding would grow
+// with the sweeps. Bits as above. Collective.
 void relaxation_sweep(const Communicator& communicator, LinkField& links, GaugeCondition condition, double relaxation);
 
 }  // namespace staghorn
