@@ -10,7 +10,7 @@ import pytest
 pytestmark = pytest.mark.mpi
 
 METHODS = {"wilson": ("--time", 0.06, "--step", 0.03), "symanzik": ("--time", 0.06, "--step", 0.03), "ape": ("--steps", 2), "stout": ("--space-only",), "hyp": (),
-           "coulomb": ("--tolerance", 1e-2), "landau": ("--tolerance", 1e-2)}
+           "coulomb": ("--tolerance", 0.3), "landau": ("--tolerance", 0.3)}
 
 
 def smoothed(staghorn, folder, gauge, method, *options, **how):
@@ -27,9 +27,12 @@ def one_rank(staghorn, small_gauge, tmp_path_factory):
     return {method: smoothed(staghorn, folder, small_gauge, method, threads=1) for method in METHODS}
 
 
-# Parts of two sites and of unequal widths, cuts in one direction and in all that have corners.
-@pytest.mark.parametrize("ranks, threads, grid", [(1, 2, "1,1,1,1"), (2, 1, "1,1,1,2"), (4, 1, "2,2,1,1"), (4, 1, "1,1,1,4")])
-@pytest.mark.parametrize("method", METHODS)
+# Two directions that are cut have corners; 10 sites in 4 parts are parts of unequal widths, of two sites too.
+@pytest.mark.parametrize("method, ranks, threads, grid", [
+    *[(method, 1, 2, "1,1,1,1") for method in ("wilson", "hyp", "landau")],
+    *[(method, 2, 1, "1,1,1,2") for method in METHODS],
+    *[(method, 4, 1, "2,2,1,1") for method in METHODS],
+    *[(method, 4, 1, "1,1,1,4") for method in ("symanzik", "hyp")]])
 def test_bits_are_those_of_one_rank(staghorn, small_gauge, one_rank, tmp_path, method, ranks, threads, grid):
     links, report = smoothed(staghorn, tmp_path, small_gauge, method, "--grid", grid, ranks=ranks, threads=threads)
     expected, alone = one_rank[method]
