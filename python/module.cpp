@@ -114,7 +114,7 @@ std::string certify_solutions(const std::map<std::string, std::string>& named, c
 // Smoothed links U[T, Z, Y, X, mu, 3, 3] and the report as JSON, from the file `path` or from `links`.
 std::pair<NumpyArray, std::string> smooth_links(const std::map<std::string, std::string>& named,
                                                 const std::string& path, const std::optional<ComplexArray>& links,
-                                                bool verify, bool reunitarize) {
+                                                bool verify, bool reunitarize, const std::string& device) {
   SmoothRequest request;
   for (const auto& [name, text] : named) set_smooth_option(request, name, text);
   const SmoothSetting setting = setting_of(request);
@@ -126,7 +126,8 @@ std::pair<NumpyArray, std::string> smooth_links(const std::map<std::string, std:
         links ? given_links(alone, views<Links>(whole_lattice(extents_of(*links, 0)), links->data(), 1).front(),
                             reunitarize)
               : read_links(alone, {path, {}, {}, verify}, reunitarize);
-    SmoothReport report = smooth(alone, read.links, setting, {check_interrupt, {}});
+    SmoothReport report = smooth(alone, read.links, setting, device_for(alone, read.links.lattice(), setting, device),
+                                 {check_interrupt, {}});
     report.gauge = read.summary;
     json = to_json(report);
     extents = report.lattice;
@@ -172,7 +173,7 @@ NB_MODULE(_native, m) {
         nb::arg("solutions").none(), nb::arg("sources").none(), nb::arg("precision"), nb::arg("any_convention"),
         nb::arg("search"));
   m.def("smooth", &smooth_links, nb::arg("options"), nb::arg("path"), nb::arg("links").none(), nb::arg("verify"),
-        nb::arg("reunitarize"));
+        nb::arg("reunitarize"), nb::arg("device"));
   m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
         nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 }

@@ -141,7 +141,7 @@ MUTATIONS = [
              ["tests/property/test_certify.py::test_no_convention_is_named_where_one_site_is_wrong_by_1e_6[milc]"]),
     # smoothing
     Mutation("gradient flow: the integrator is of third order",
-             "advance(communicator, links, -17. / 9, 8 * step / 9);", "advance(communicator, links, -16. / 9, 8 * step / 9);",
+             "advance(-17. / 9, 8 * step / 9);", "advance(-16. / 9, 8 * step / 9);",
              ["tests/physics/test_smoothing.py::test_the_flow_is_of_third_order[wilson]"]),
     Mutation("gradient flow: links of neighbours beyond a corner arrive",
              "[&](std::int64_t place, std::int64_t i) { outgoing[std::size_t(i)] = copy_[std::size_t(place)]; });",

@@ -23,7 +23,7 @@ CommandSyntax smooth_syntax() {
       "(coulomb, landau), or measures it as it is (none): plaquette, Polyakov loop, energy and topological charge of "
       "the\n"
       "clover, of a flow at every step with t0 and w0; Wilson loops. docs/smoothing.md defines all of them. The same\n"
-      "request gives the same bits on any number of ranks.\n"
+      "request gives the same bits on any number of ranks, and on GPUs.\n"
       "Exit status: 0 done, 1 error, 2 usage, 3 gauge fixing ran out of sweeps, 4 ended by the watchdog.\n",
       "\nExamples:\n"
       "  staghorn smooth --gauge lat.nersc --method wilson --time 2 --step 0.02 --report flow.json\n"
@@ -36,7 +36,10 @@ CommandSyntax smooth_syntax() {
        {"dataset", "NAME", "of links in HDF5: the dataset that holds them (default: links)"},
        {"no-verify", "", "read links whose checksums are absent or wrong"},
        {"reunitarize", "", "project the links onto SU(3) first (files hold them to 1e-7 only)"},
-       {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"}}));
+       {"grid", "x,y,z,t", "process grid (default: the one with the least surface)"},
+       {"device", "auto|cpu|cuda[:n]",
+        "where to compute; auto takes a GPU for wilson, symanzik and stout where every rank has one with memory enough",
+        "auto"}}));
   syntax.options.add(options_of(
       "Method",
       {{"method", "METHOD", "none | wilson | symanzik | ape | stout | hyp | coulomb | landau", {}, OptionRow::required},
@@ -80,6 +83,18 @@ SmoothSetting read_setting(const OptionValues& values) {
       [](const std::string& words) { return in_words_of_the_program(words); });
 }
 
+struct SmoothCommand {
+  SmoothSetting setting;
+  LinksFile links;
+  bool reunitarize = false;
+  std::string device;
+  std::optional<std::string> output, report;
+  GaugeFormat output_format = GaugeFormat::hdf5;
+  Precision precision = Precision::fp64;
+  std::map<std::string, std::string> metadata;
+  bool report_to_output = false, force = false, quiet = false;
+};
+
 void print_row(std::ostream& out, const GaugeMeasurement& at) {
   const double e = at.field.energy();
   out << format("%8.4f  %.10f  %.10f  %.10f  %+.8f\n", at.time, at.plaquette.all, e, at.time * at.time * e,
@@ -95,6 +110,8 @@ void print_measurement(std::ostream& out, const char* when, const GaugeMeasureme
 }
 
 void print_results(std::ostream& out, const SmoothReport& report) {
+  out << to_string(report.setting.method) << " of " << to_string(report.lattice)
+      << format(" in %.2f s on ", report.seconds) << report.device << "\n";
   if (report.setting.flows())
     for (const auto& [name, scale] : {std::pair{"t0", report.scales.t0}, {"w0", report.scales.w0}})
       out << name << (scale ? format(" = %.10g\n", *scale) : std::string(": not reached\n"));
@@ -120,55 +137,66 @@ std::map<std::string, std::string> description(const SmoothSetting& setting, con
   return lines;
 }
 
+SmoothCommand read_smooth_command(const OptionValues& values) {
+  SmoothCommand command;
+  command.setting = read_setting(values);
+  command.links = {values.text("gauge"), values.optional_text("dataset"), {}, !values.is_on("no-verify")};
+  if (values.count("grid")) command.links.grid = extents_of(values, "grid");
+  command.reunitarize = values.is_on("reunitarize");
+  command.device = values.text("device");
+  command.output = values.optional_text("output");
+  command.report = values.optional_text("report");
+  command.report_to_output = command.report == "-";
+  if (command.report_to_output) command.report.reset();
+  command.output_format = gauge_format_of(values, command.output.value_or(""), GaugeFormat::hdf5);
+  command.precision = usual_precision(command.output_format, Precision::fp64);
+  if (values.count("precision"))
+    command.precision = parse_value("precision", [&] { return parse_precision(values.text("precision")); });
+  command.metadata = description(command.setting, command.links.path);
+  set_stored_rows(values, command.output_format, command.metadata);
+  command.force = values.is_on("force");
+  command.quiet = values.is_on("quiet") || command.report_to_output;
+  require_not_read({command.output, command.report}, {command.links.path});
+  return command;
+}
+
 }  // namespace
 
 int run_smooth(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out) {
   const std::optional<OptionValues> values = parse_options(communicator, smooth_syntax(), arguments, out);
   if (!values) return exit_certified;
-  const SmoothSetting setting = read_setting(*values);
-  const std::string gauge = values->text("gauge");
-  const std::optional<std::string> output = values->optional_text("output");
-  std::optional<std::string> report_file = values->optional_text("report");
-  const bool report_to_output = report_file == "-", force = values->is_on("force");
-  if (report_to_output) report_file.reset();
-  const GaugeFormat format = gauge_format_of(*values, output.value_or(""), GaugeFormat::hdf5);
-  Precision precision = usual_precision(format, Precision::fp64);
-  if (values->count("precision"))
-    precision = parse_value("precision", [&] { return parse_precision(values->text("precision")); });
-  std::map<std::string, std::string> metadata = description(setting, gauge);
-  set_stored_rows(*values, format, metadata);
-  require_not_read({output, report_file}, {gauge});
-  std::optional<Extents> grid;
-  if (values->count("grid")) grid = extents_of(*values, "grid");
-  std::ostream nowhere(nullptr);
-  std::ostream& messages = values->is_on("quiet") || report_to_output ? nowhere : out;
-
+  const SmoothCommand command = read_smooth_command(*values);
   const Watchdog watchdog(communicator, watchdog_limit(*values), exit_stalled);
+  std::ostream nowhere(nullptr);
+  std::ostream& messages = command.quiet ? nowhere : out;
   ClaimedNames names(communicator);
-  for (const auto& name : {output, report_file})
-    if (name) names.claim(*name, force);
-  SmoothLinks read =
-      read_links(communicator, {gauge, values->optional_text("dataset"), grid, !values->is_on("no-verify")},
-                 values->is_on("reunitarize"));
+  for (const auto& name : {command.output, command.report})
+    if (name) names.claim(*name, command.force);
+  SmoothLinks read = read_links(communicator, command.links, command.reunitarize);
   for (const std::string& text : unverified_checksums(read.summary.checksums))
     messages << "UNVERIFIED: " << text << "\n";
 
   SmoothWatch watch;
-  if (setting.flows()) {
+  if (command.setting.flows()) {
     messages << "       t  plaquette     E             t^2 E         charge\n";
     watch.measured = [&](const GaugeMeasurement& at) { print_row(messages, at); };
   }
-  SmoothReport report = smooth(communicator, read.links, setting, watch);
+  const int cuda_device = device_for(communicator, read.links.lattice(), command.setting, command.device);
+  SmoothReport report = smooth(communicator, read.links, command.setting, cuda_device, watch);
   report.gauge = read.summary;
-  report.output = output.value_or("");
+  report.output = command.output.value_or("");
   print_results(messages, report);
   write_with_report(
-      communicator, output,
-      [&](const Replacing& how) { write_gauge(communicator, *output, format, precision, read.links, metadata, how); },
-      report_file, [&](const Error*) { return to_json(report); }, force);
-  if (output)
-    messages << "written to " << *output << " (" << to_string(format) << ", " << to_string(precision) << ")\n";
-  if (report_to_output) out << to_json(report);
+      communicator, command.output,
+      [&](const Replacing& how) {
+        write_gauge(communicator, *command.output, command.output_format, command.precision, read.links,
+                    command.metadata, how);
+      },
+      command.report, [&](const Error*) { return to_json(report); }, command.force);
+  if (command.output)
+    messages << "written to " << *command.output << " (" << to_string(command.output_format) << ", "
+             << to_string(command.precision) << ")\n";
+  if (command.report_to_output) out << to_json(report);
   return report.converged ? exit_certified : exit_not_converged;
 }
 

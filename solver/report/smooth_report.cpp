@@ -90,6 +90,7 @@ std::string to_json(const SmoothReport& report) {
     json["wilson_loops"].push_back({{"r", loop.distance}, {"t", loop.time}, {"value", loop.value}});
   json["output"] = or_null(report.output);
   json["lattice"] = report.lattice;
+  json["device"] = report.device;
   json["ranks"] = report.ranks;
   json["threads"] = report.threads;
   json["gauge"] = gauge_json(report.gauge);

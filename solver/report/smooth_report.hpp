@@ -54,6 +54,7 @@ struct SmoothReport {
   std::vector<WilsonLoop> loops;
   std::string output;  // file of the links at the end; "": none
   Extents lattice{};
+  std::string device;  // "cpu" or "cuda:0 (NVIDIA H200)", of the first rank
   int ranks = 1, threads = 1;
   double seconds = 0;
   std::map<std::string, std::string> provenance;

@@ -2,10 +2,14 @@
 
 #include <omp.h>
 
+#include "dirac/gauge/improved_links.hpp"
+#include "dirac/gauge/smoothing/cuda_gradient_flow.hpp"
 #include "dirac/gauge/smoothing/gauge_fixing.hpp"
 #include "dirac/gauge/smoothing/gauge_loops.hpp"
 #include "dirac/gauge/smoothing/gradient_flow.hpp"
 #include "dirac/gauge/smoothing/smearing.hpp"
+#include "halo/cuda/device_scope.hpp"
+#include "halo/device_choice.hpp"
 #include "halo/watch/error.hpp"
 #include "halo/watch/stopwatch.hpp"
 #include "solver/report/provenance.hpp"
@@ -27,40 +31,63 @@ struct Smoothing {
   }
 };
 
-GaugeMeasurement measure(const Communicator& communicator, const Rims& rims, const LinkField& links, double time) {
-  return {time, plaquette(communicator, links), polyakov_loop(communicator, links),
-          field_strength(communicator, rims, links)};
+// Links on the host, with the functions of CudaGradientFlow.
+struct HostFlow {
+  GradientFlow flow;
+  LinkField& links;
+
+  void runge_kutta_step(const Communicator& all, double step) { flow.runge_kutta_step(all, links, step); }
+  void euler_step(const Communicator& all, double step) { flow.euler_step(all, links, step); }
+  Plaquette plaquette(const Communicator& all) const { return staghorn::plaquette(all, links); }
+  std::complex<double> polyakov_loop(const Communicator& all) const { return staghorn::polyakov_loop(all, links); }
+  FieldStrength field_strength(const Communicator& all) const {
+    return staghorn::field_strength(all, flow.rims(), links);
+  }
+  void copy_to_host(LinkField&) const {}
+};
+
+FlowAction action_of(const SmoothSetting& setting) {
+  if (setting.method == SmoothMethod::symanzik) return symanzik_action;
+  return {1, 0, setting.space_only ? 3 : 4};
 }
 
-void flow(const Smoothing& work) {
+template <class Flow>
+GaugeMeasurement measure(const Communicator& communicator, Flow& links, double time) {
+  return {time, links.plaquette(communicator), links.polyakov_loop(communicator), links.field_strength(communicator)};
+}
+
+template <class Flow>
+void flow(const Smoothing& work, Flow& links) {
   const SmoothSetting& setting = work.setting;
-  GradientFlow flow(work.links.lattice(), setting.method == SmoothMethod::wilson ? FlowAction() : symanzik_action);
   for (int n = 0; n <= setting.steps; ++n) {
     if (n > 0) {
       work.begin_step();
-      flow.runge_kutta_step(work.communicator, work.links, setting.step);
+      links.runge_kutta_step(work.communicator, setting.step);
     }
     if (n % setting.measure_every != 0) continue;
-    work.report.flow.push_back(measure(work.communicator, flow.rims(), work.links, n * setting.step));
+    work.report.flow.push_back(measure(work.communicator, links, n * setting.step));
     if (work.watch.measured) work.watch.measured(work.report.flow.back());
   }
   work.report.scales = flow_scales(work.report.flow);
 }
 
+template <class Flow>
+void stout(const Smoothing& work, Flow& links) {
+  for (int n = 0; n < work.setting.steps; ++n) {
+    work.begin_step();
+    links.euler_step(work.communicator, work.setting.weights[0]);
+  }
+}
+
 void smear(const Smoothing& work) {
   const SmoothSetting& setting = work.setting;
-  const int directions = setting.space_only ? 3 : 4;
-  std::optional<GradientFlow> stout;
-  if (setting.method == SmoothMethod::stout) stout.emplace(work.links.lattice(), FlowAction{1, 0, directions});
+  const std::vector<double>& weights = setting.weights;
   for (int n = 0; n < setting.steps; ++n) {
     work.begin_step();
-    if (stout)
-      stout->euler_step(work.communicator, work.links, setting.weights[0]);
-    else if (setting.method == SmoothMethod::ape)
-      work.links = ape_smeared(work.communicator, work.links, setting.weights[0], directions);
+    if (setting.method == SmoothMethod::ape)
+      work.links = ape_smeared(work.communicator, work.links, weights[0], setting.space_only ? 3 : 4);
     else
-      work.links =
-          hyp_smeared(work.communicator, work.links, {setting.weights[0], setting.weights[1], setting.weights[2]});
+      work.links = hyp_smeared(work.communicator, work.links, {weights[0], weights[1], weights[2]});
   }
 }
 
@@ -89,9 +116,44 @@ void check_loops(const SmoothSetting& setting, const Extents& lattice) {
                 std::to_string(setting.loop_distance) + "x" + std::to_string(setting.loop_time));
 }
 
+// The method, with measurements before and after.
+template <class Flow>
+void run(const Smoothing& work, Flow&& links) {
+  const SmoothSetting& setting = work.setting;
+  work.report.before = measure(work.communicator, links, 0);
+  if (setting.flows()) flow(work, links);
+  if (setting.method == SmoothMethod::stout)
+    stout(work, links);
+  else if (setting.smears())
+    smear(work);
+  if (setting.fixes()) fix(work);
+  work.report.after = measure(work.communicator, links, setting.flows() ? setting.steps * setting.step : 0);
+  links.copy_to_host(work.links);
+}
+
 }  // namespace
 
-SmoothReport smooth(const Communicator& communicator, LinkField& links, const SmoothSetting& setting,
+int device_for(const Communicator& communicator, const Lattice& lattice, const SmoothSetting& setting,
+               const std::string& device) {
+  const bool runs_on_gpus = setting.flows() || setting.method == SmoothMethod::stout;
+  const bool asked_for = device.starts_with("cuda");
+  const int rank_on_host = communicator.rank_on_host();
+  int cuda_device = -1;
+  communicator.agree([&] {
+    if (asked_for && !runs_on_gpus)
+      throw Error("device", "auto or cpu for `method` " + to_string(setting.method), "'" + device + "'");
+    cuda_device = choose_device(runs_on_gpus ? device : "cpu", communicator, rank_on_host);
+  });
+  const cuda::DeviceScope scope(cuda_device);
+  const double bytes = CudaGradientFlow::bytes(lattice, action_of(setting));
+  if (space_for_bytes(communicator, bytes, cuda_device) == MemorySpace::cuda) return cuda_device;
+  if (asked_for)
+    throw Error(ErrorKind::memory, "device", "a GPU of each rank with memory for its links, or auto or cpu",
+                "'" + device + "', where too little is free");
+  return -1;
+}
+
+SmoothReport smooth(const Communicator& communicator, LinkField& links, const SmoothSetting& setting, int cuda_device,
                     const SmoothWatch& watch) {
   const Lattice& lattice = links.lattice();
   check_loops(setting, lattice.global());
@@ -100,15 +162,15 @@ SmoothReport smooth(const Communicator& communicator, LinkField& links, const Sm
   report.lattice = lattice.global();
   report.ranks = communicator.size();
   report.threads = omp_get_max_threads();
+  report.device = describe_device(cuda_device);
   report.provenance = run_provenance(!communicator.is_alone());
   const Stopwatch stopwatch;
-  const Rims rims(lattice, 1);
-  report.before = measure(communicator, rims, links, 0);
   const Smoothing work{communicator, links, setting, watch, report};
-  if (setting.flows()) flow(work);
-  if (setting.smears()) smear(work);
-  if (setting.fixes()) fix(work);
-  report.after = measure(communicator, rims, links, setting.flows() ? setting.steps * setting.step : 0);
+  const cuda::DeviceScope scope(cuda_device);
+  if (cuda_device >= 0)
+    run(work, CudaGradientFlow(communicator, links, action_of(setting)));
+  else
+    run(work, HostFlow{GradientFlow(lattice, action_of(setting)), links});
   if (setting.loop_distance > 0) {
     const std::vector<double> loops = wilson_loops(communicator, links, setting.loop_distance, setting.loop_time);
     for (int r = 1; r <= setting.loop_distance; ++r)

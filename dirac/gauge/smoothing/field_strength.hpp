@@ -1,6 +1,8 @@
 // Energy density and topological charge of a configuration, from the clover field strength.
 #pragma once
 
+#include <span>
+
 #include "dirac/gauge/smoothing/rimmed_links.hpp"
 
 namespace staghorn {
@@ -15,5 +17,10 @@ struct FieldStrength {
 
 // fp64. Sums are exact, so the bits depend neither on ranks nor on threads. Collective.
 FieldStrength field_strength(const Communicator& communicator, const Rims& rims, const LinkField& links);
+// From what each local site contributes, in any order of sites: -tr F^2 of the planes in space, and of those with time,
+// and the density of the charge (SiteFieldStrength). Collective.
+FieldStrength mean_field_strength(const Communicator& communicator, const Lattice& lattice,
+                                  std::span<const double> space, std::span<const double> time,
+                                  std::span<const double> charge);
 
 }  // namespace staghorn

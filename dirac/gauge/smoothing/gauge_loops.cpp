@@ -47,17 +47,14 @@ MatrixField longer(const Communicator& communicator, const LinkField& links, int
 
 // Each slab of ranks multiplies its links onto the product of the slab ahead. After as many rounds as there are slabs
 // the first one has the whole loop, multiplied in the same order on every grid.
-std::complex<double> polyakov_loop(const Communicator& communicator, const LinkField& links) {
-  const Lattice& lattice = links.lattice();
+std::complex<double> polyakov_loop(const Communicator& communicator, const Lattice& lattice,
+                                   const std::function<void(SliceProduct& product)>& multiply) {
   const int slabs = lattice.grid()[3], mine = lattice.grid_coordinates()[3];
-  std::vector<Matrix> product(std::size_t(Slice(lattice, 3, 0).size()), identity_matrix<double>());
+  SliceProduct product(std::size_t(Slice(lattice, 3, 0).size()), identity_matrix<double>());
   for (int round = 0; round < slabs; ++round) {
     if (round > 0) product = exchange_face(communicator, lattice, 3, +1, product);
     if (mine == slabs - 1) std::fill(product.begin(), product.end(), identity_matrix<double>());
-    for (int t = lattice.local()[3] - 1; t >= 0; --t) {
-      const Slice slice(lattice, 3, t);
-      for_slabs(slice.size(), [&](SiteSlab slab) { multiply_slice(links, slice, product.data(), slab); });
-    }
+    multiply(product);
   }
   std::vector<double> re, im;
   for (const Matrix& loop : product) {
@@ -67,6 +64,16 @@ std::complex<double> polyakov_loop(const Communicator& communicator, const LinkF
   }
   const double count = 3.0 * double(lattice.global_volume() / lattice.global()[3]);
   return {exact_sum(communicator, re) / count, exact_sum(communicator, im) / count};
+}
+
+std::complex<double> polyakov_loop(const Communicator& communicator, const LinkField& links) {
+  const Lattice& lattice = links.lattice();
+  return polyakov_loop(communicator, lattice, [&](SliceProduct& product) {
+    for (int t = lattice.local()[3] - 1; t >= 0; --t) {
+      const Slice slice(lattice, 3, t);
+      for_slabs(slice.size(), [&](SiteSlab slab) { multiply_slice(links, slice, product.data(), slab); });
+    }
+  });
 }
 
 std::vector<double> wilson_loops(const Communicator& communicator, const LinkField& links, int distances, int times) {

@@ -1,6 +1,8 @@
 #include "dirac/gauge/smoothing/gradient_flow.hpp"
 
+#include "dirac/gauge/smoothing/cuda_gradient_flow.hpp"
 #include "dirac/gauge/smoothing/site_slabs.hpp"
+#include "halo/watch/error.hpp"
 
 namespace staghorn {
 
@@ -40,16 +42,28 @@ void GradientFlow::advance(const Communicator& communicator, LinkField& links, d
             [&](SiteSlab slab) { move_links(sum_.data(), std::size_t(action_.directions), links, slab); });
 }
 
-// W1 = exp(1/4 Z0) W0,  W2 = exp(8/9 Z1 - 17/36 Z0) W1,  W3 = exp(3/4 Z2 - 8/9 Z1 + 17/36 Z0) W2,  Zi = step Z(Wi):
-// each exponent is made from the one before.
 void GradientFlow::runge_kutta_step(const Communicator& communicator, LinkField& links, double step) {
-  advance(communicator, links, 0, step / 4);
-  advance(communicator, links, -17. / 9, 8 * step / 9);
-  advance(communicator, links, -1, 3 * step / 4);
+  runge_kutta_stages(step,
+                     [&](double weight_of_sum, double weight) { advance(communicator, links, weight_of_sum, weight); });
 }
 
 void GradientFlow::euler_step(const Communicator& communicator, LinkField& links, double step) {
   advance(communicator, links, 0, step);
 }
+
+#ifndef STAGHORN_CUDA
+struct CudaGradientFlow::OnDevice {};
+CudaGradientFlow::CudaGradientFlow(const Communicator&, const LinkField& links, const FlowAction& action)
+    : lattice_(links.lattice()), action_(action) {
+  throw Error("this build of Staghorn has no gradient flow on GPUs");
+}
+CudaGradientFlow::~CudaGradientFlow() = default;
+void CudaGradientFlow::advance(const Communicator&, double, double) {}
+Plaquette CudaGradientFlow::plaquette(const Communicator&) { return {}; }
+std::complex<double> CudaGradientFlow::polyakov_loop(const Communicator&) { return {}; }
+FieldStrength CudaGradientFlow::field_strength(const Communicator&) { return {}; }
+void CudaGradientFlow::copy_to_host(LinkField&) {}
+double CudaGradientFlow::bytes(const Lattice&, const FlowAction&) { return 0; }
+#endif
 
 }  // namespace staghorn

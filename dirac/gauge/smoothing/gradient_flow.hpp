@@ -9,6 +9,18 @@
 
 namespace staghorn {
 
+// One step of Luescher's third-order Runge-Kutta method: calls advance(weight_of_sum, weight) for each of its stages,
+// sum = weight Z(U) + weight_of_sum sum, U = exp(sum) U.
+//
+// W1 = exp(1/4 Z0) W0,  W2 = exp(8/9 Z1 - 17/36 Z0) W1,  W3 = exp(3/4 Z2 - 8/9 Z1 + 17/36 Z0) W2,  Zi = step Z(Wi):
+// each exponent is made from the one before.
+template <class Advance>
+void runge_kutta_stages(double step, const Advance& advance) {
+  advance(0, step / 4);
+  advance(-17. / 9, 8 * step / 9);
+  advance(-1, 3 * step / 4);
+}
+
 // The flow of one action on one lattice. Takes 288 bytes a site, and for links of neighbours 576 more where the lattice
 // is cut. Every link is computed in one order: the same bits on every process grid and number of threads. fp64.
 class GradientFlow {

@@ -25,7 +25,7 @@ def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | N
            measure_every: int | None = None, steps: int | None = None, weights: float | Sequence[float] | None = None,
            space_only: bool | None = None, relaxation: float | None = None, tolerance: float | None = None,
            max_sweeps: int | None = None, loops: tuple[int, int] | None = None, verify: bool = True,
-           reunitarize: bool = False, order: str | None = None) -> tuple[ComplexArray, dict[str, Any]]:
+           reunitarize: bool = False, device: str = "auto", order: str | None = None) -> tuple[ComplexArray, dict[str, Any]]:
     """The links of a configuration smoothed or gauge fixed, and the report of `staghorn smooth`.
 
     gauge          path of a gauge file, or links U[T, Z, Y, X, 4, 3, 3]
@@ -42,6 +42,7 @@ def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | N
     loops          (R, T): Wilson loops up to R sites in space and T in time, of the links at the end
     verify         of a file: checksums that are absent or wrong raise Error
     reunitarize    project the links onto SU(3) first
+    device         auto, cpu or cuda; wilson, symanzik and stout run on GPUs
     order          of links, as of Session
 
     Returns U[T, Z, Y, X, 4, 3, 3] in complex128 and a dict: `before` and `after` with plaquette, Polyakov loop, energy density and charge, `flow` with
@@ -53,7 +54,7 @@ def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | N
                                   "max_sweeps": max_sweeps, "loops": loops})
     with verify_is_an_argument():
         links, report = _native.smooth(texts, os.fsdecode(gauge) if isinstance(gauge, PATHS) else "",
-                                       None if isinstance(gauge, PATHS) else links_array(gauge, order), bool(verify), bool(reunitarize))
+                                       None if isinstance(gauge, PATHS) else links_array(gauge, order), bool(verify), bool(reunitarize), device)
     return links, json.loads(report)
 
 
