@@ -91,8 +91,35 @@ def test_a_weak_wave_decays_as_its_action_says(action, improvement):
     assert np.angle(found[0, 0, 0, 0, 1, 0, 0]) / size == pytest.approx(np.exp(-p2 * (1 + improvement * p2)), rel=1e-5)
 
 
+def test_a_constant_field_has_its_charge_and_energy():
+    """Fluxes 1 through the planes xy and zt, of colour charges 1, -1, 0: Q = 2 in the continuum, and sin(phi) stands for phi in the clover."""
+    extents = (4, 6, 8, 10)
+    nx, ny, nz, nt = extents
+    t, z, y, x = np.ogrid[:nt, :nz, :ny, :nx]
+    phases = np.zeros((nt, nz, ny, nx, 4))
+    for ahead, across, mu, (n, m) in ((x, y, 0, (nx, ny)), (z, t, 2, (nz, nt))):
+        phi = 2 * np.pi / (n * m)
+        phases[..., mu + 1] = phi * ahead
+        phases[..., mu] = np.where(ahead == n - 1, -phi * n * across, 0)
+    charges = np.array([1, -1, 0])
+    links = np.exp(1j * phases[..., None] * charges)[..., None, :] * np.eye(3)
+    report = smooth(links)[1]["after"]
+    xy, zt = (n * m * np.sin(2 * np.pi / (n * m)) / (2 * np.pi) for n, m in ((nx, ny), (nz, nt)))
+    assert report["charge"] == pytest.approx(2 * xy * zt, abs=1e-12) and report["charge"] == pytest.approx(2, rel=0.02)
+    assert report["energy_space"] == pytest.approx(2 * np.sin(2 * np.pi / (nx * ny)) ** 2, abs=1e-13)
+    assert report["energy_time"] == pytest.approx(2 * np.sin(2 * np.pi / (nz * nt)) ** 2, abs=1e-13)
+    # The flow leaves a field of constant strength, and its charge, as they are.
+    flowed = smooth(links, "wilson", time=1, step=0.1)[1]["after"]
+    assert flowed["charge"] == pytest.approx(report["charge"], abs=1e-10)
+
+
+def test_inspect_shows_the_polyakov_loop(staghorn, rough_gauge, links):
+    found = json.loads(staghorn("inspect", rough_gauge, "--json", check=True).stdout)["polyakov"]
+    assert found == smooth(links)[1]["before"]["polyakov"]
+
+
 def test_free_links_stay_as_they_are():
-    """Also where a gauge transformation hides that they are free, and with a twist that is a toron."""
+    """Also where they wind around the lattice in time."""
     free = np.broadcast_to(np.eye(3, dtype=complex), (8, 4, 6, 4, 4, 3, 3)).copy()
     free[..., 3, :, :] = np.diag(np.exp(1j * np.array([0.3, -0.1, -0.2])))
     for name in METHODS:
