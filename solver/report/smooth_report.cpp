@@ -31,10 +31,15 @@ FlowScales flow_scales(const std::vector<GaugeMeasurement>& flow) {
 namespace {
 
 Json measurement_json(const GaugeMeasurement& at) {
-  return {{"plaquette", at.plaquette.all},       {"plaquette_space", at.plaquette.space},
-          {"plaquette_time", at.plaquette.time}, {"polyakov", {at.polyakov.real(), at.polyakov.imag()}},
-          {"energy", at.field.energy()},         {"energy_space", at.field.energy_space},
-          {"energy_time", at.field.energy_time}, {"charge", at.field.charge}};
+  return {{"plaquette", at.plaquette.all},
+          {"plaquette_space", at.plaquette.space},
+          {"plaquette_time", at.plaquette.time},
+          {"polyakov", {at.polyakov.real(), at.polyakov.imag()}},
+          {"energy", at.field.energy()},
+          {"energy_space", at.field.energy_space},
+          {"energy_time", at.field.energy_time},
+          {"energy_plaquette", at.energy_of_plaquettes()},
+          {"charge", at.field.charge}};
 }
 
 Json flow_json(const std::vector<GaugeMeasurement>& flow) {

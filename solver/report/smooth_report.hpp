@@ -21,6 +21,9 @@ struct GaugeMeasurement {
   Plaquette plaquette;
   std::complex<double> polyakov;  // mean of tr P / 3
   FieldStrength field;
+
+  // 2 sum over mu < nu of Re tr(1 - U_P), mean over sites: E of the plaquette [arXiv:1006.4518, eq. 3.1]
+  double energy_of_plaquettes() const { return 36 * (1 - plaquette.all); }
 };
 
 // Scales of a flow in lattice units, nothing where the flow ended before.

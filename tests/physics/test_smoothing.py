@@ -56,6 +56,12 @@ def test_links_are_those_of_numpy(links, name):
         assert abs(report[when]["polyakov"][0] + 1j * report[when]["polyakov"][1] - loop) < 1e-13
 
 
+def test_exponentials_of_large_matrices_are_those_of_numpy(links):
+    """They are squared several times."""
+    found = smooth(links, "stout", weights=3)[0]
+    assert np.max(abs(3 * reference.force(links))) > 3 and np.max(abs(found - reference.stout(links, 3))) < 1e-13
+
+
 def test_links_in_time_stay_where_space_alone_is_smeared(links):
     for name in ("ape-space", "stout-space"):
         assert np.array_equal(smoothed(links, name)[0][..., 3, :, :], links[..., 3, :, :])
@@ -108,6 +114,8 @@ def test_a_constant_field_has_its_charge_and_energy():
     assert report["charge"] == pytest.approx(2 * xy * zt, abs=1e-12) and report["charge"] == pytest.approx(2, rel=0.02)
     assert report["energy_space"] == pytest.approx(2 * np.sin(2 * np.pi / (nx * ny)) ** 2, abs=1e-13)
     assert report["energy_time"] == pytest.approx(2 * np.sin(2 * np.pi / (nz * nt)) ** 2, abs=1e-13)
+    cosines = sum(np.cos(2 * np.pi / (n * m)) for n, m in ((nx, ny), (nz, nt)))
+    assert report["energy_plaquette"] == pytest.approx(4 * (2 - cosines), abs=1e-13)
     # The flow leaves a field of constant strength, and its charge, as they are.
     flowed = smooth(links, "wilson", time=1, step=0.1)[1]["after"]
     assert flowed["charge"] == pytest.approx(report["charge"], abs=1e-10)
