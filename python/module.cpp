@@ -1,5 +1,5 @@
 // The compiled part of the Python package beside the C interface: staghorn._native with files, campaigns, certificates,
-// pages and the table of options. What users see is in staghorn/*.py; here arguments are only handed on.
+// smoothing, pages and the table of options. What users see is in staghorn/*.py; here arguments are only handed on.
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/map.h>
 #include <nanobind/stl/optional.h>
@@ -18,6 +18,8 @@
 #include "solver/session/campaign/campaign.hpp"
 #include "solver/session/campaign/gauge_list.hpp"
 #include "solver/session/certify/certify_input.hpp"
+#include "solver/smoothing/smooth.hpp"
+#include "solver/smoothing/smooth_links.hpp"
 
 namespace nb = nanobind;
 using namespace staghorn;
@@ -109,6 +111,31 @@ std::string certify_solutions(const std::map<std::string, std::string>& named, c
   });
 }
 
+// Smoothed links U[T, Z, Y, X, mu, 3, 3] and the report as JSON, from the file `path` or from `links`.
+std::pair<NumpyArray, std::string> smooth_links(const std::map<std::string, std::string>& named,
+                                                const std::string& path, const std::optional<ComplexArray>& links,
+                                                bool verify, bool reunitarize, const std::string& device) {
+  SmoothRequest request;
+  for (const auto& [name, text] : named) set_smooth_option(request, name, text);
+  const SmoothSetting setting = setting_of(request);
+  std::string json;
+  Extents extents{};
+  Buffer numbers = without_interpreter([&] {
+    const Communicator alone;
+    SmoothLinks read =
+        links ? given_links(alone, views<Links>(whole_lattice(extents_of(*links, 0)), links->data(), 1).front(),
+                            reunitarize)
+              : read_links(alone, {path, {}, {}, verify}, reunitarize);
+    SmoothReport report = smooth(alone, read.links, setting, device_for(alone, read.links.lattice(), setting, device),
+                                 {check_interrupt, {}});
+    report.gauge = read.summary;
+    json = to_json(report);
+    extents = report.lattice;
+    return copied(read.links.data(), std::size_t(read.links.bytes()));
+  });
+  return {to_array(std::move(numbers), {}, extents, {4, 3, 3}), json};
+}
+
 // The library's errors are those of staghorn/errors.py, and so are exceptions of others that it did not expect.
 void raise_error(const std::exception_ptr& thrown, void*) {
   try {
@@ -145,6 +172,8 @@ NB_MODULE(_native, m) {
   m.def("certify", &certify_solutions, nb::arg("options"), nb::arg("gauge"), nb::arg("links").none(), nb::arg("path"),
         nb::arg("solutions").none(), nb::arg("sources").none(), nb::arg("precision"), nb::arg("any_convention"),
         nb::arg("search"));
+  m.def("smooth", &smooth_links, nb::arg("options"), nb::arg("path"), nb::arg("links").none(), nb::arg("verify"),
+        nb::arg("reunitarize"), nb::arg("device"));
   m.def("campaign", &campaign, nb::arg("gauge"), nb::arg("options"), nb::arg("output").none(), nb::arg("report").none(),
         nb::arg("results").none(), nb::arg("force"), nb::arg("stop_at_failure"), nb::arg("progress").none());
 }

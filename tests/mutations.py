@@ -139,6 +139,17 @@ MUTATIONS = [
     Mutation("certify: the residual decides, not the fit",
              "    if (judged.residual <= report.tolerance)\n      report.outcome", "    if (judged.residual <= 1e-6)\n      report.outcome",
              ["tests/property/test_certify.py::test_no_convention_is_named_where_one_site_is_wrong_by_1e_6[milc]"]),
+    # smoothing
+    Mutation("gradient flow: the integrator is of third order",
+             "advance(-17. / 9, 8 * step / 9);", "advance(-16. / 9, 8 * step / 9);",
+             ["tests/physics/test_smoothing.py::test_the_flow_is_of_third_order[wilson]"]),
+    Mutation("gradient flow: links of neighbours beyond a corner arrive",
+             "[&](std::int64_t place, std::int64_t i) { outgoing[std::size_t(i)] = copy_[std::size_t(place)]; });",
+             "[&](std::int64_t place, std::int64_t i) { outgoing[std::size_t(i)] = copy_[std::size_t(mu == 1 ? rims.places() / 2 : place)]; });",
+             ["tests/mpi/test_smoothing_bits.py::test_bits_are_those_of_one_rank[wilson-4-1-2,2,1,1]"]),
+    Mutation("gauge fixing: sweeps that run out are told",
+             "work.report.converged = now.theta <= setting.tolerance;", "work.report.converged = true;",
+             ["tests/physics/test_smoothing.py::test_sweeps_that_run_out_are_told"]),
     # eigenpairs
     Mutation("the probe sees pairs that are missing",
              "if (missing > 0) return Probe::missing;", "",

@@ -1,5 +1,5 @@
 // Links of one rank on a GPU, in a box with rims, and their ways: from and to plain fields of the host, and between
-// ranks. For cuda_improved_links.cu alone.
+// ranks. For cuda_improved_links.cu and smoothing/cuda_gradient_flow.cu.
 #pragma once
 
 #include <algorithm>

@@ -208,9 +208,12 @@ ProjectionReport agree_on_projection(const Communicator& communicator, const Lat
 }
 
 MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device) {
+  return space_for_bytes(communicator, cuda_improved_links_bytes(lattice), cuda_device);
+}
+
+MemorySpace space_for_bytes(const Communicator& communicator, double bytes, int cuda_device) {
   if (!communicator.any(cuda_device >= 0)) return MemorySpace::host;
   const AvailableMemory available = available_memory(communicator, cuda_device);
-  const double bytes = cuda_improved_links_bytes(lattice);
   const bool fits = cuda_device >= 0 && bytes <= std::min(available.device, available.device_limit);
   return communicator.any(!fits) ? MemorySpace::host : MemorySpace::cuda;
 }

@@ -67,6 +67,8 @@ ProjectionReport agree_on_projection(const Communicator& communicator, const Lat
 // Where links are made: on the GPU of each rank, or, where a rank has none (-1) or too little of its memory is free, on
 // the host. The same on all ranks. Collective.
 MemorySpace space_for_links(const Communicator& communicator, const Lattice& lattice, int cuda_device);
+// The same for work that takes so many bytes on this rank's GPU.
+MemorySpace space_for_bytes(const Communicator& communicator, double bytes, int cuda_device);
 
 // The links of an action. `where` they are computed: by the host's threads, or on the selected GPU. `thin` and the
 // result lie on the host either way. Throw Error for a u0 or epsilon that is no number, and as project_links does.

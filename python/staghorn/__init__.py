@@ -39,12 +39,13 @@ if TYPE_CHECKING:
     from .session import read_gauge as read_gauge
     from .session import solve as solve
     from .session import version as version
+    from .smoothing import smooth as smooth
 
     __version__: str
 
 # Name -> the module that has it.
 _HOMES = {"Context": "context", "Gauge": "gauge", "GaugeInfo": "gauge", "Report": "report", "Error": "errors", "html_report": "page", "file_name": "paths",
-          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates",
+          "Campaign": "campaigns", "CampaignPart": "campaigns", "campaign": "campaigns", "certify": "certificates", "smooth": "smoothing",
           **dict.fromkeys(("Session", "read_gauge", "solve", "version"), "session"),
           **dict.fromkeys(("generate", "read_vectors", "write_gauge", "write_vectors"), "files"),
           **dict.fromkeys(("plot_residuals", "residual_plot"), "plot")}

@@ -4,6 +4,7 @@
 #include <ostream>
 
 #include "dirac/gauge/gauge_observables.hpp"
+#include "dirac/gauge/smoothing/gauge_loops.hpp"
 #include "dirac/gauge/stored_links.hpp"
 #include "halo/cut_lattice.hpp"
 #include "lattice_io/content/field_faults.hpp"
@@ -37,6 +38,7 @@ struct Inspection {
   GaugeSummary gauge;
   UnitarityCheck unitarity;
   std::optional<ImprovedInspection> improved;
+  std::optional<std::complex<double>> polyakov;  // of links that are not improved ones
 
   bool intact() const { return gauge.verified(); }
 };
@@ -66,7 +68,8 @@ std::vector<MemoryRow> memory_rows(const Extents& extents) {
 CommandSyntax inspect_syntax() {
   CommandSyntax syntax{
       "inspect", "staghorn inspect FILE [--json] [--dataset NAME] [--no-verify]",
-      "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace and unitarity; of\n"
+      "Shows the header and verifies every checksum. Of links it measures plaquettes, link trace, Polyakov loop and "
+      "unitarity; of\n"
       "colour vectors (HDF5, SciDAC, npy, FNAL propagators) the norm of each, and of solutions what they solve and\n"
       "how well; of checkpoints which solve they belong to and how far it is; of eigenvectors their "
       "values.\n"
@@ -108,6 +111,7 @@ Inspection look_at(const Communicator& communicator, const std::string& path, co
   found.gauge = summarize_gauge(communicator, links, found.unitarity, checks);
   found.gauge.fault = fault_of_links(communicator, links);
   if (found.gauge.fault.empty()) found.improved = look_at_improved(communicator, found.header, links);
+  if (found.gauge.fault.empty() && !found.improved) found.polyakov = polyakov_loop(communicator, links);
   found.gauge.file = path;
   found.gauge.format = to_string(found.header.format);
   return found;
@@ -139,6 +143,9 @@ void print_text(std::ostream& out, const Inspection& found) {
       << number("%.12f", found.gauge.plaquette_space) << ", time " << number("%.12f", found.gauge.plaquette_time)
       << ")\n  link trace  " << number("%.12g", found.gauge.link_trace.real()) << " "
       << number("%+.12g", found.gauge.link_trace.imag()) << " i\n";
+  if (found.polyakov)
+    out << "  Polyakov    " << number("%.12g", found.polyakov->real()) << " "
+        << number("%+.12g", found.polyakov->imag()) << " i  (mean of tr P / 3)\n";
   out << "  unitarity   |U U^dagger - 1| <= " << number("%.3g", found.unitarity.max_deviation)
       << ", |det U - 1| <= " << number("%.3g", found.unitarity.max_determinant_deviation) << "\n";
   if (!found.gauge.fault.empty()) out << "  FAULT       " << found.gauge.fault << "\n";
@@ -173,6 +180,8 @@ void print_json(std::ostream& out, const Inspection& found) {
   Json json = json_of_text(header.path, to_json(found.gauge), "links");
   json["max_determinant_deviation"] = found.unitarity.max_determinant_deviation;
   json["finite"] = found.unitarity.finite;
+  json["polyakov"] = nullptr;
+  if (found.polyakov) json["polyakov"] = {found.polyakov->real(), found.polyakov->imag()};
   json["improved"] = nullptr;
   if (found.improved) json["improved"] = improved_json(*found.improved);
   json["lattice"] = header.extents;

@@ -28,6 +28,7 @@ int run_report(const Communicator& communicator, const std::vector<std::string>&
 int run_inspect(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_convert(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_smear(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
+int run_smooth(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_bench(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_plan(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);
 int run_generate(const Communicator& communicator, const std::vector<std::string>& arguments, std::ostream& out);

@@ -37,6 +37,8 @@ constexpr Command commands[] = {
     {"convert", "write a gauge configuration in another format or precision", run_convert},
     {"generate", "make a configuration: cold, hot, or quenched SU(3) by heatbath and over-relaxation", run_generate},
     {"smear", "make the fat and long links of asqtad or HISQ quarks from thin links", run_smear},
+    {"smooth", "gradient flow, smearing or gauge fixing of a configuration; topological charge, t0, w0, loops",
+     run_smooth},
     {"bench", "time the kernels beside what the memory streams", run_bench},
     {"report", "make one page of HTML of reports, side by side", run_report},
     {"plan", "estimate time and memory of a solve on any machine, without running it", run_plan},

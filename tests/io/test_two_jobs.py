@@ -40,6 +40,8 @@ WRITERS = {
     "convert": ("convert G q.nersc", "q.nersc"),
     "smear --fat": ("smear --gauge G --action asqtad --fat f.h5 --long l.h5", "f.h5"),
     "smear --long": ("smear --gauge G --action asqtad --fat f.h5 --long l.h5", "l.h5"),
+    "smooth --output": ("smooth --gauge G --method ape --output s.h5", "s.h5"),
+    "smooth --report": ("smooth --gauge G --method none --report s.json", "s.json"),
     "report": ("report old.json -o r.html", "r.html"),
     "bench --json": ("bench hop --lattice 4x4x4x4 --json b.json", "b.json"),
 }

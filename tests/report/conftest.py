@@ -28,7 +28,7 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         "ranks": ["--mass", 0.5, "--color", 0, "--system", "even", "--links", 12],
         "campaign": ["--gauge", f"{small_gauge}; {folder / 'no-links.h5'}", "--mass", 0.5, "--color", 0],
     }
-    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "certify": "certify", "convention": "certify", "hop": "bench", "exchange": "bench", "scaling": "bench"}
+    kinds = {name: "solve" for name in solves} | {"campaign": "campaign"} | {"eigen": "eigen", "certify": "certify", "convention": "certify", "flow": "smooth", "landau": "smooth", "hop": "bench", "exchange": "bench", "scaling": "bench"}
     staghorn("eigen", "--gauge", small_gauge, "--pairs", 3, "--output", pairs, "--report", folder / "eigen.json",
              "--checkpoint", folder / "search.h5", check=True)
     (folder / "no-links.h5").write_text("This is no gauge configuration.")
@@ -41,6 +41,8 @@ def made(staghorn, small_gauge, tmp_path_factory) -> SimpleNamespace:
         result = staghorn("certify", "--gauge", small_gauge, "--mass", mass, "--color", 0, "--solution", folder / "x.h5", "--report",
                           folder / f"{name}.json")
         assert result.returncode == status, result.stderr
+    for name, options in (("flow", ["--method", "wilson", "--time", 0.04, "--loops", "1x2"]), ("landau", ["--method", "landau", "--tolerance", 1])):
+        staghorn("smooth", "--gauge", small_gauge, *options, "--report", folder / f"{name}.json", check=True)
     for name in ("hop", "exchange", "scaling"):
         staghorn("bench", name, "--lattice", 4, 4, 4, 8, "--seconds", 0.01, "--stream-mib", 32, "--precision", "fp64", "--json", folder / f"{name}.json",
                  ranks=2 if name == "exchange" else 1, check=True)

@@ -40,6 +40,7 @@ def test_every_report_is_as_the_schema_says(made):
     assert reports["noise"]["checkpoint"] and reports["noise"]["sloppy"] == "fp32" and reports["noise"]["condensate"]
     assert reports["eigen"]["checkpoint"]["resumed_calls"] == 0
     assert reports["certify"]["tried"] == 0 and reports["convention"]["convention"]["given_mass_is"] == "2m"
+    assert len(reports["flow"]["flow"]) == 3 and reports["landau"]["gauge_fixing"]["sweeps"] > 0
     assert reports["masses"]["multi_shift"] and reports["epsilons"]["multi_shift"]["groups"] and reports["sources"]["batch"]
     assert reports["deflated"]["deflation"]["pairs"] == 3 and reports["block"]["improved"] and reports["ranks"]["times"]
     assert reports["short"]["outcome"] == "out_of_iterations" and reports["exchange"]["results"][0]["times"]

@@ -125,9 +125,10 @@ std::string with_dashes(const std::string& name) {
 
 std::string in_words_of_the_program(const std::string& message) {
   return with_option_names(
-      message,
-      {"force", "format", "gauge", "guess", "lattice", "max_calls", "measure_every", "output", "output_format",
-       "overrelaxation", "pairs", "report", "results", "save_as", "save_every", "seed", "sweeps"},
+      message, {"force",      "format",        "gauge",   "guess",   "lattice",       "loops",          "max_calls",
+                "max_sweeps", "measure_every", "method",  "output",  "output_format", "overrelaxation", "pairs",
+                "relaxation", "report",        "results", "save_as", "save_every",    "seed",           "space_only",
+                "step",       "steps",         "sweeps",  "time",    "weights"},
       with_dashes);  // options of the program alone
 }
 
