@@ -62,7 +62,7 @@ STAGHORN_INLINE ColorMatrix<double> matrix_of(const AntiHermitian& a) {
   return m;
 }
 
-// exp(a), in SU(3) up to rounding, for any finite a. About 700 flop, and 198 for each squaring.
+// exp(a), in SU(3) up to rounding, for any finite a. About 800 flop, and 216 for each squaring.
 //
 // By Cayley and Hamilton a^3 = (tr a^2 / 2) a + det a, so every power series in a is q0 + q1 a + q2 a^2, and Horner's
 // rule needs scalars alone [Morningstar & Peardon, hep-lat/0311018, with a series in place of trigonometry]. The norm

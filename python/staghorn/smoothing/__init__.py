@@ -45,9 +45,10 @@ def smooth(gauge: PathLike | ArrayLike, method: str = "none", *, time: float | N
     device         auto, cpu or cuda; wilson, symanzik and stout run on GPUs
     order          of links, as of Session
 
-    Returns U[T, Z, Y, X, 4, 3, 3] in complex128 and a dict: `before` and `after` with plaquette, Polyakov loop, energy density and charge, `flow` with
-    them at each time, `t0`, `w0`, `gauge_fixing`, `wilson_loops`, in lattice units. Gauge fixing that runs out of sweeps is a
-    result, whose "outcome" is "not_converged". fp64; the bits are those of the program on any ranks. Runs in this process alone. Raises Error.
+    Returns U[T, Z, Y, X, 4, 3, 3] in complex128 and a dict in lattice units: `before` and `after` with plaquette, Polyakov loop,
+    energy density and charge, `flow` with them at each time, `t0`, `w0`, `gauge_fixing`, `wilson_loops`. Gauge fixing that runs out of
+    sweeps is a result, whose "outcome" is "not_converged". fp64; the bits are those of the program on any ranks. Runs in this process
+    alone. Raises Error.
     """
     texts = option_texts(_NAMES, {"method": method, "time": time, "step": step, "measure_every": measure_every, "steps": steps,
                                   "weights": weights, "space_only": space_only, "relaxation": relaxation, "tolerance": tolerance,
