@@ -20,6 +20,7 @@ class Connection {
  public:
   // MPI_COMM_NULL where this process is alone.
   MPI_Comm communicator() const;
+  // `handle` points to an MPI_Comm. NULL: this process is alone, as in a build of the host without MPI.
   void set_communicator(const void* handle);
 
   // Makes the context. Nothing happens if there is one of these sizes already. Throws Error.

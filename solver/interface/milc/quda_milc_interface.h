@@ -61,7 +61,8 @@ typedef struct {
   double tadpole, naik_epsilon; /* coefficients are in the links */
 } QudaInvertArgs_t;
 
-/* Where the ranks are: a pointer to an MPI_Comm. To be called before qudaInit; without it MPI_COMM_WORLD. */
+/* Where the ranks are: a pointer to an MPI_Comm, or NULL where MILC is built without MPI. To be called before qudaInit;
+ * without it MPI_COMM_WORLD. */
 STAGHORN_MILC_API void qudaSetMPICommHandle(void *communicator);
 /* Makes the lattice and takes the GPU. Further calls with the same sizes change nothing but the verbosity. */
 STAGHORN_MILC_API void qudaInit(QudaInitArgs_t args);
