@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "dirac/gauge/gauge_observables.hpp"
 #include "halo/cuda/cuda_device.hpp"
 #include "halo/watch/error.hpp"
 #include "solver/interface/alike.hpp"
@@ -32,11 +33,11 @@ void add(Asked& asked, const std::string& name, const staghorn_links& links) {
 }
 
 // In a job with GPUs on some ranks only, links of all ranks are the host's. Local.
-HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const HeldGauge& held) {
-  const Context& context = *held.context->context;
+HostArgument read(Asked& asked, const LinksArgument& argument, LinkKind kind, const Context& context,
+                  const std::optional<Boundary>& boundary = {}) {
   HostArgument host;
   host.links = read_struct(argument.given, argument.name);
-  if (held.boundary) std::copy(held.boundary->theta.begin(), held.boundary->theta.end(), host.links.theta);
+  if (boundary) std::copy(boundary->theta.begin(), boundary->theta.end(), host.links.theta);
   check(host.links);
   add(asked, argument.name, host.links);
   check_reals("links.reals", host.links.reals, kind);
@@ -135,9 +136,11 @@ bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument
   bool unchanged = false;
   agree_alike(held.ranks(), naik ? "fat and long links of a gauge" : "thin links of a gauge", [&](Asked& asked) {
     asked.add("gauge", held.number);
+    const Context& context = *held.context->context;
     const bool makes_others = !naik && held.action.improved();
-    host = read(asked, links, makes_others ? LinkKind::fat : LinkKind::thin, held);  // thin: Naik links may be zero
-    if (naik) beside = read(asked, *naik, LinkKind::naik, held);
+    const LinkKind kind = makes_others ? LinkKind::fat : LinkKind::thin;  // thin: Naik links may be zero
+    host = read(asked, links, kind, context, held.boundary);
+    if (naik) beside = read(asked, *naik, LinkKind::naik, context, held.boundary);
     unchanged = held.gauge->links().are_there() && is_unchanged(host.links, held.links) &&
                 held.long_links.has_value() == beside.has_value() &&
                 (!beside || is_unchanged(beside->links, *held.long_links));
@@ -151,6 +154,44 @@ bool load_links(HeldGauge& held, const LinksArgument& links, const LinksArgument
   held.long_links = beside ? std::optional(beside->links) : std::nullopt;
   held.gauge->take(taken);
   return true;
+}
+
+void trace_loops(const HeldContext& held, const LinksArgument& links, int n, const std::int32_t* const* paths,
+                 const std::int32_t* lengths, double* traces) {
+  constexpr int most_paths = 4096, most_steps = 4096;
+  const Context& context = *held.context;
+  HostArgument host;
+  agree_alike(context.communicator(), "staghorn_loop_traces", [&](Asked& asked) {
+    host = read(asked, links, LinkKind::thin, context);
+    if (host.layout.space == MemorySpace::cuda)
+      throw Error(ErrorKind::unsupported, "links.memory", "memory of the host", "STAGHORN_DEVICE");
+    check_choice("n", n, 1, most_paths);
+    check_pointer("paths", paths);
+    check_pointer("lengths", lengths);
+    check_pointer("traces", traces);
+    asked.add("n", n);
+    CallMemory all;
+    for (int i = 0; i < n; ++i) {
+      check_pointer("paths[i]", paths[i]);
+      check_choice("lengths[i]", lengths[i], 1, most_steps);
+      asked.add("paths[" + std::to_string(i) + ']', std::span<const std::int32_t>(paths[i], std::size_t(lengths[i])));
+      all.reads("paths", FieldBytes::of_array(paths[i], std::size_t(lengths[i]) * sizeof **paths), i);
+    }
+    for (int mu = 0; mu < buffers_of(host.layout.order); ++mu)
+      all.reads(links.name, bytes_of(host.layout, context.lattice().local(), host.buffers[std::size_t(mu)]), mu);
+    all.reads("lengths", lengths, n);
+    all.writes("traces", traces, 2 * std::int64_t(n));
+    all.require_own();
+  });
+  LinkField field(context.lattice());
+  take_links(context.communicator(), host.layout, host.buffers, field);
+  std::vector<std::complex<double>> found;
+  for (int i = 0; i < n; ++i)
+    found.push_back(loop_trace(context.communicator(), field, {paths[i], std::size_t(lengths[i])}));
+  for (const std::complex<double>& trace : found)
+    if (!std::isfinite(trace.real()) || !std::isfinite(trace.imag()))
+      throw Error(ErrorKind::value, links.name, "finite numbers", "others");  // the same on all ranks
+  std::copy(found.begin(), found.end(), reinterpret_cast<std::complex<double>*>(traces));
 }
 
 void set_action(HeldGauge& held, const staghorn_action* given) {

@@ -447,6 +447,17 @@ STAGHORN_API int staghorn_eigenpairs_release(staghorn_gauge *gauge);
  */
 STAGHORN_API int staghorn_refuse(staghorn_context *context, int status, const char *text);
 
+/* Means over all sites x of tr P(x) / 3, for n paths of links from x back to x: 1 for links of one. Path i has
+ * lengths[i] steps: mu = 0 to 3 for a step to x+mu, by U_mu(x), and -1 - mu for one to x-mu, by U_mu(x-mu)^dagger. P is
+ * their product in this order; what is multiplied into the links, phases and boundary signs, is taken out as `links`
+ * says. traces: real and imaginary part of each. The links need not be in SU(3); reals, generation and words are not
+ * read. The same bits on any ranks. Collective. */
+STAGHORN_API int staghorn_loop_traces(staghorn_context *context, const staghorn_links *links, const void *const u[4],
+                                      int n, const int32_t *const *paths, const int32_t *lengths, double *traces);
+/* The sum over all sites of one finite number for each local site, in any order: exact, and rounded once. The same bits
+ * on any ranks. Collective. */
+STAGHORN_API int staghorn_site_sum(staghorn_context *context, const double *site_values, double *sum);
+
 /* From one layout and phase convention to another; host memory. Local. */
 STAGHORN_API int staghorn_convert_vectors(const staghorn_context *context, const staghorn_vectors *from, const void *in,
                                           const staghorn_vectors *to, void *out);
