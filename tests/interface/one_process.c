@@ -470,18 +470,6 @@ static void hop_is_d(void) {
   tear_down(&t);
 }
 
-static void multiply_step(const bench *t, int step, int x[4], cplx p[3][3]) {
-  const int mu = step < 0 ? -1 - step : step;
-  if (step < 0) x[mu] = (x[mu] + small.n[mu] - 1) % small.n[mu];
-  const double *u = t->u + 72 * host_site(small.n, x) + 18 * mu;
-  cplx next[3][3] = {{0}};
-  for (int k = 0; k < 27; ++k) {
-    const int i = k / 9, j = k % 3, between = k / 3 % 3, e = step < 0 ? 3 * j + between : 3 * between + j;
-    next[i][j] += p[i][between] * (step < 0 ? u[2 * e] - I * u[2 * e + 1] : u[2 * e] + I * u[2 * e + 1]);
-  }
-  memcpy(p, next, sizeof next);
-  if (step >= 0) x[mu] = (x[mu] + 1) % small.n[mu];
-}
 static void loops_are_traced(void) {
   bench t = set_up();
   const int32_t plane[] = {1, 3, -2, -4}, bent[] = {0, 1, 1, -1, 2, -2, -3, -2}, straight[] = {3, 3, 3, 3},
@@ -491,14 +479,7 @@ static void loops_are_traced(void) {
   double traces[8];
   CHECK(staghorn_loop_traces(t.context, &t.s.links, u, 4, paths, lengths, traces) == STAGHORN_OK);
   for (int i = 0; i < 4; ++i) {
-    cplx mean = 0;
-    for (long site = 0; site < host_volume(&small); ++site) {
-      cplx p[3][3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
-      int x[4];
-      host_coordinates(small.n, site, x);
-      for (int step = 0; step < lengths[i]; ++step) multiply_step(&t, paths[i][step], x, p);
-      mean += (p[0][0] + p[1][1] + p[2][2]) / (3.0 * (double)host_volume(&small));
-    }
+    const cplx mean = host_loop(&small, t.u, paths[i], lengths[i]);
     CHECK(cabs(mean) > 1e-4 && cabs(traces[2 * i] + I * traces[2 * i + 1] - mean) < 1e-15);
   }
   const int32_t *const open_path[] = {bent};
